@@ -105,7 +105,9 @@ class MeanVote(Vote):
         return lately > 2 * usual
 
 
-def stream_learner(scaled, y, experts, costs, vote, time_budget, memory_budget=None, weight=None):
+def stream_learner(
+    scaled, y, experts, costs, vote, time_budget, memory_budget=None, weight=None, rows=None
+):
     """Run a race over scaled samples, one by one.
 
     Parameters
@@ -113,11 +115,13 @@ def stream_learner(scaled, y, experts, costs, vote, time_budget, memory_budget=N
     scaled : ndarray of shape (n_samples, n_features)
         Each sample in units of its features' deviations so far.
     experts : list of objects
-        With ``score(x)`` and ``learn(x, y, weight)``.
+        With ``score(x)``, ``learn(x, y, weight)``, and ``raw``: whether they get `rows`.
     vote : Vote
     time_budget : float
     memory_budget : ignored
         It chooses the experts.
+    rows : ndarray of shape (n_samples, n_features)
+        The samples as they come.
 
     Returns
     -------
@@ -130,14 +134,16 @@ def stream_learner(scaled, y, experts, costs, vote, time_budget, memory_budget=N
     m, seen, alarm = len(experts), 0, 0
     voting, learnt = np.ones(m, dtype=bool), np.zeros(m, dtype=int)
     answers, history = [], [voting]
-    for x, target, w in zip(scaled, y, np.ones(len(y)) if weight is None else weight, strict=True):
+    weights = np.ones(len(y)) if weight is None else weight
+    for i, (target, w) in enumerate(zip(y, weights, strict=True)):
         fed = voting | ((np.arange(m) + seen // SEGMENT) % REST == 0)
-        scores = [np.atleast_1d(expert.score(x)) for expert in experts]
+        own = [(rows if expert.raw else scaled)[i] for expert in experts]
+        scores = [np.atleast_1d(expert.score(x)) for expert, x in zip(experts, own, strict=True)]
         answers.append(vote.learn(scores, target, w, voting, fed))
         if w == 0:
             continue
         for k in np.flatnonzero(fed):
-            experts[k].learn(x, target, w)
+            experts[k].learn(own[k], target, w)
         learnt += fed
         seen += 1
         if seen % SEGMENT == 0:

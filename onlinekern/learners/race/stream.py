@@ -47,6 +47,9 @@ class StreamLearner(Learner):
     memory_budget: Positive = 64.0
 
     _calls_blas = True
+    # Outputs when the race began: with more, there would be room for smaller experts only. 0 in
+    # races of older files.
+    _outputs_at_first = 0
     _task: ClassVar[str]
     _votes: ClassVar[type[Vote]]
 
@@ -63,10 +66,11 @@ class StreamLearner(Learner):
         head = self._head()
         d, is_sparse = X.shape[1], sp.issparse(X)
         self._check_features(X, head.n_outputs)
+        self._outputs_at_first = head.n_outputs
         experts = self._experts(d, head.n_outputs, is_sparse)
-        like = rows_at(X, slice(1)).astype(np.float32)
+        rows = rows_at(X, slice(1))
         return Race(
-            [expert.model(like, self, draws) for expert in experts],
+            [expert.model(rows, self, draws) for expert in experts],
             [expert.cost for expert in experts],
             self._votes(tuple(expert.link for expert in experts), head.n_outputs),
             RunningMoments(d, not is_sparse),
@@ -76,6 +80,11 @@ class StreamLearner(Learner):
             CLIP,
             FORGETTING,
         )
+
+    def _ladder(self, race: Any) -> list[Expert]:
+        """Return the experts that a race began with."""
+        n_outputs = self._outputs_at_first or race.head.n_outputs
+        return self._experts(race.d, n_outputs, not race.moments.centred)
 
     def _renew(self, model: Any) -> None:
         model.n_threads = min(effective_n_jobs(self.n_jobs), len(model.experts))
@@ -103,8 +112,7 @@ class StreamLearner(Learner):
             If there is no race yet: nothing has been learnt, or one class only.
         """
         race: Any = self._fitted_model
-        is_sparse = not race.moments.centred
-        experts = self._experts(race.d, race.head.n_outputs, is_sparse)
+        experts = self._ladder(race)
         for one in experts if is_classifier(self) else ():
             # In the race it is a factor of the samples' weights; alone, the leader needs it.
             one.estimator.set_params(class_weight=getattr(self, "class_weight", None))
@@ -344,10 +352,9 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     def _grown_model(self, before: Array, labels: Array, head: Any) -> Any:
         """Return the race with more classes; its experts keep what they have learnt."""
         race: Any = copy.deepcopy(self._model)
-        ladder = self._experts(race.d, len(before), not race.moments.centred)
         experts = [
             one.grown(model, before, labels)
-            for one, model in zip(ladder, race.experts, strict=True)
+            for one, model in zip(self._ladder(race), race.experts, strict=True)
         ]
         return race.grown(experts, head)
 

@@ -32,10 +32,15 @@ class Link(NamedTuple):
 
 def row_scores(graph: Graph, x: Tensor, scoring: parts.Scoring) -> Tensor:
     """Return the scores of rows, (n, n_outputs), in the type of the rows."""
+    return body_scores(graph, after_all(graph, x, scoring.steps), scoring.body)
+
+
+def after_all(graph: Graph, x: Tensor, steps: tuple[parts.Step, ...]) -> Tensor:
+    """Return the rows after some steps, in the type that they have before."""
     dtype = x.dtype
-    for step in scoring.steps:
+    for step in steps:
         x = after(graph, x, step, dtype)
-    return body_scores(graph, graph.cast(x, dtype), scoring.body)
+    return graph.cast(x, dtype)
 
 
 def after(graph: Graph, x: Tensor, step: parts.Step, dtype: np.dtype[Any]) -> Tensor:
@@ -60,9 +65,10 @@ def body_scores(graph: Graph, x: Tensor, body: parts.Body) -> Tensor:
         return sum_scores(graph, x, body)
     if isinstance(body, parts.PairVote):
         return votes_of_pairs(graph, sum_scores(graph, x, body.sum), body)
-    votes = []
+    votes, scaled = [], after_all(graph, x, body.steps)
     for member in body.members:
-        own = opinion(graph, sum_scores(graph, x, member.sum), member, body)
+        rows = x if member.raw else scaled
+        own = opinion(graph, sum_scores(graph, rows, member.sum), member, body)
         votes.append(graph.op("Mul", own, member.share))
     return graph.total(votes) if votes else zeros(graph, x, body.n_outputs)
 
