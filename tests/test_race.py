@@ -45,6 +45,9 @@ def test_vote(n_outputs, weighted):
     np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(vote.mean_losses(), twin.mean_losses(), rtol=1e-12)
     np.testing.assert_allclose(vote.weights(voting), twin.weights(voting > 0), rtol=1e-11)
+    np.testing.assert_allclose(vote.factors(voting), twin.factors(voting > 0), atol=1e-9)
+    assert vote.factors(voting).sum() == pytest.approx(1)
+    assert vote.factors(voting)[1] == 0
     again = np.empty_like(out)
     vote.combine(scores, voting, again)
     expected = [twin.answer(scores[:, i], voting > 0) for i in range(len(y))]
@@ -61,6 +64,40 @@ def test_vote_on_targets():
     expected = [twin.learn(scores[:, i], y[i], 1, YES > 0, YES) for i in range(len(y))]
     np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(vote.weights(YES), twin.weights(YES > 0), rtol=1e-9)
+    np.testing.assert_allclose(vote.factors(YES), twin.factors(YES > 0), atol=1e-9)
+
+
+def test_a_combination_is_ahead_of_experts_whose_errors_differ():
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal(3000)
+    common, own = rng.standard_normal((2, 3000))
+    # The second expert makes the first one's error three times over; the third knows nothing else.
+    scores = np.stack([y + common, y + 3 * common, y + 2 * own, 0 * y])[:, :, None]
+    vote, out = MeanVote(LINKS, 1), np.empty((3000, 1))
+    vote.learn(scores, y, None, YES, YES, out)
+    best = np.mean((scores[:, 1000:, 0] - y[1000:]) ** 2, axis=1).min()
+    assert np.mean((out[1000:, 0] - y[1000:]) ** 2) < 0.1 * best
+    assert vote.factors(YES)[1] < -0.3
+    # Without the second one, nothing is as good.
+    few = np.array([1, 0, 1, 1], np.uint8)
+    assert vote.factors(few)[1] == 0
+    assert (vote.factors(few) > -0.1).all()
+
+
+def test_states_of_older_votes_have_no_combination():
+    scores, y = opinions(3)
+    vote, out = Vote(LINKS, 3), np.empty((len(y), 3))
+    vote.learn(scores, y, None, YES, YES, out)
+    state = vote.get_state()
+    older = {name: state[name] for name in ("losses", "counts", "n_mistakes", "total")}
+    again = Vote(LINKS, 3)
+    again.set_state(older)
+    np.testing.assert_array_equal(again.weights(YES), vote.weights(YES))
+    np.testing.assert_allclose(again.factors(YES), again.weights(YES), rtol=1e-12)
+    with pytest.raises(ValueError, match="met"):
+        again.set_state({**state, "met": np.zeros((3, 3))})
+    with pytest.raises(ValueError, match=">= 0"):
+        again.set_state({**state, "combined": np.array([-1.0, 1.0])})
 
 
 def test_vote_is_split_anyhow_and_goes_on_from_its_state():

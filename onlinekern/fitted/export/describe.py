@@ -113,10 +113,10 @@ def of_race(race: Any) -> tuple[tuple[parts.Step, ...], parts.Body]:
     steps = standardisation(race.moments, race.limit, True), parts.Single()
     # Those that score the rows as they come are first: others may then scale them in place.
     awake = sorted(np.flatnonzero(race.voting), key=lambda k: not race.raw[k])
-    shares, links = race.vote.weights(race.voting), race.vote.links
+    factors, links = race.vote.factors(race.voting), race.vote.links
     members = tuple(
         parts.Member(
-            float(shares[k]), float(links[k]), of_model(race.experts[k]), bool(race.raw[k])
+            float(factors[k]), float(links[k]), of_model(race.experts[k]), bool(race.raw[k])
         )
         for k in awake
     )

@@ -108,7 +108,7 @@ class Member:
     Attributes
     ----------
     share : float
-        Weight of the member; the weights in a vote sum to 1.
+        Weight of the member; the weights in a vote sum to 1, and may be negative.
     link : float
         Takes the score f to the share of a class, 1 / (1 + exp(-link f)); 0 stands for
         (1 + f) / 2. A vote on targets does not use it.
@@ -162,7 +162,7 @@ class ClassVote:
 
 @dataclass(frozen=True, eq=False)
 class TargetVote:
-    """Weighted mean of the members' predictions, each held near the targets seen.
+    """Weighted sum of the members' predictions; these and the sum are held near the targets seen.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ class TargetVote:
         total = np.zeros((len(X), 1))
         for member, scores in scores_of_members(self, X):
             total += member.share * np.clip(scores, self.least, self.most)
-        return total
+        return np.clip(total, self.least, self.most)
 
 
 def scores_of_members(vote: ClassVote | TargetVote, X: Floats) -> Iterator[tuple[Member, Floats]]:

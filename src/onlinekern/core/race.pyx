@@ -254,7 +254,7 @@ cdef class Race:
 
     def _choose(self):
         """Choose who votes until the next segment ends, and note the weights."""
-        *_, usual, lately = self.vote.mean_losses()
+        *_, usual, lately, _ = self.vote.mean_losses()
         weights = self.vote.weights(np.ones(len(self.experts), dtype=np.uint8))
         if self._is_worse(usual, lately):
             self.alarm = self.n_seen + ALARM

@@ -277,6 +277,8 @@ def write_body(source: Source, body: parts.Body, n_features: int) -> None:
         elif outputs == 1:
             answer = f"scores[0] += {share} * vote_of(own[0], {link})"
         lines += [f"    {id_}_scores(x, own);", f"    {answer};"]
+    if isinstance(body, parts.TargetVote):
+        lines.append("    scores[0] = bounded(scores[0]);")
     source.fill("body", work="\n".join(lines))
 
 

@@ -70,7 +70,15 @@ def body_scores(graph: Graph, x: Tensor, body: parts.Body) -> Tensor:
         rows = x if member.raw else scaled
         own = opinion(graph, sum_scores(graph, rows, member.sum), member, body)
         votes.append(graph.op("Mul", own, member.share))
-    return graph.total(votes) if votes else zeros(graph, x, body.n_outputs)
+    total = graph.total(votes) if votes else zeros(graph, x, body.n_outputs)
+    return bounded(graph, total, body) if isinstance(body, parts.TargetVote) else total
+
+
+def bounded(graph: Graph, targets: Tensor, body: parts.TargetVote) -> Tensor:
+    """Return targets that are held within the bounds of a vote."""
+    largest = float(np.finfo(targets.dtype).max)
+    ends = np.clip([body.least, body.most], -largest, largest)
+    return graph.op("Clip", targets, float(ends[0]), float(ends[1]))
 
 
 def votes_of_pairs(graph: Graph, scores: Tensor, body: parts.PairVote) -> Tensor:
@@ -115,9 +123,7 @@ def opinion(
 ) -> Tensor:
     """Return what a member says in a vote."""
     if isinstance(body, parts.TargetVote):
-        largest = float(np.finfo(scores.dtype).max)
-        ends = np.clip([body.least, body.most], -largest, largest)
-        return graph.op("Clip", scores, float(ends[0]), float(ends[1]))
+        return bounded(graph, scores, body)
     scaled = graph.op("Mul", scores, member.link) if member.link else scores
     if body.n_outputs == 1:
         if member.link == 0:
