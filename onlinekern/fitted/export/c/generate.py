@@ -203,8 +203,9 @@ def needed_steps(source: Source, steps: tuple[parts.Step, ...]) -> list[parts.St
 
 def steps_of_vote(source: Source, body: parts.Body) -> list[parts.Step]:
     """Return the steps between the members of a vote that score rows as they are, and others."""
-    voted = isinstance(body, parts.ClassVote | parts.TargetVote)
-    return needed_steps(source, body.steps) if voted else []
+    if not isinstance(body, parts.ClassVote | parts.TargetVote):
+        return []
+    return needed_steps(source, body.steps)
 
 
 def step_lines(source: Source, step: Any, width: int) -> tuple[str, int]:
