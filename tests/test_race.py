@@ -293,7 +293,7 @@ def test_budgets_have_room_for_a_forest():
         assert sum(one.n_bytes(n_features, n_outputs, False) for one in experts) <= memory * 2**20
         found = [one.estimator.n_trees for one in experts if one.name == "kernel forest"]
         # Without one, there are kernels of all widths.
-        assert (len(experts) == 7) == bool(found)
+        assert (len(experts) <= 7) == bool(found)
         return sum(found)
 
     assert trees(10) == 80
@@ -301,7 +301,9 @@ def test_budgets_have_room_for_a_forest():
     assert trees(10, time=10.0) == 0
     assert 10 < trees(10, n_outputs=50) < 80
     assert trees(10, n_outputs=1000, memory=256.0) == 0
-    assert trees(1000, memory=80.0) == 0
+    # Their slopes would take more time than there is.
+    assert trees(256, n_outputs=10) == 0
+    assert trees(2000, memory=1000.0) == 0
 
 
 def test_classes_may_become_too_many_for_a_forest():

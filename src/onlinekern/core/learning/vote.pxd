@@ -22,8 +22,8 @@ cdef class Vote(Component):
     cdef readonly double total    # of weight times the vote's own loss
     cdef bint relative            # whether only the ratios of losses count
     cdef double[::1] slopes       # of the experts' links; 0: least squares
-    cdef double[::1] losses       # discounted sums: of each expert; of the vote; of it lately; of
-                                  # the combination
+    # Discounted sums: of each expert; of the vote; of it lately; of the combination.
+    cdef double[::1] losses
     cdef double[::1] counts       # what they were summed up over
     cdef double[:, ::1] errors    # discounted sums of the products of two experts' errors, below
     cdef double[:, ::1] met       # the diagonal, and what they were summed up over
