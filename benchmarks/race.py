@@ -170,19 +170,19 @@ def table(known, title, names, regression):
 
 
 def experts(folder, names, regression):
-    """Return the table of what experts cost and bring, means over the sets."""
+    """Return the table of what experts cost and bring, means over the sets that have them."""
     shares = {}
     for name in names:
         found = raced(*draw(folder, name), regression)["experts"]
         whole = sum(cost * learnt for cost, learnt, _ in found.values())
         for expert, (cost, learnt, led) in found.items():
             shares.setdefault(expert, []).append((learnt, cost * learnt / whole, led))
-    head = "| expert | samples learnt | share of the time | led |"
-    rows = [
-        "| " + " | ".join([name, *(f"{mean:.0%}" for mean in np.mean(values, axis=0))]) + " |"
-        for name, values in shares.items()
-    ]
-    return "\n".join(["", head, "|" + "---|" * 4, *rows])
+    head = "| expert | sets | samples learnt | share of the time | led |"
+    rows = []
+    for name, values in shares.items():
+        means = [f"{mean:.0%}" for mean in np.mean(values, axis=0)]
+        rows.append("| " + " | ".join([name, str(len(values)), *means]) + " |")
+    return "\n".join(["", head, "|" + "---|" * 5, *rows])
 
 
 def main():

@@ -145,6 +145,7 @@ def plain(cls, **parameters):
 # function that builds it.
 OURS: dict[str, tuple[str, bool, Callable]] = {
     "stream": ("StreamClassifier", False, plain("StreamClassifier")),
+    "forest": ("KernelForest", False, plain("KernelForestClassifier")),
     "kernel-rls": ("KernelRLS", True, plain("KernelRLSClassifier")),
     "kernel-rls-998": ("KernelRLS .998", True, plain("KernelRLSClassifier", forgetting=0.998)),
     "spa": ("SPA", True, plain("SPAClassifier")),
@@ -152,6 +153,15 @@ OURS: dict[str, tuple[str, bool, Callable]] = {
     "fogd": ("FOGD", True, plain("FOGDClassifier")),
     "linear-pa": ("linear PA", True, plain("PAClassifier")),
     "arow": ("AROW", True, plain("AROWClassifier")),
+}
+# Forests that keep fewer samples.
+FORESTS: dict[str, tuple[str, bool, Callable]] = {
+    f"forest-{kept}": (
+        f"KernelForest {kept:,}",
+        False,
+        plain("KernelForestClassifier", memory=kept),
+    )
+    for kept in (2048, 512)
 }
 FULL = {"variant": "pa1", "max_support": 500, "average": False}
 # Ways to forget; a table of their own.
@@ -170,7 +180,7 @@ FORGETTING: dict[str, tuple[str, bool, Callable]] = {
 }
 RIVER = {"arf": "river ARF", "hat": "river HAT", "alma": "river ALMA", "logistic": "river LR"}
 METHODS = (*OURS, *RIVER, *BASELINES)
-LABELS = {name: label for name, (label, *_) in {**OURS, **FORGETTING}.items()} | RIVER
+LABELS = {name: label for name, (label, *_) in {**OURS, **FORESTS, **FORGETTING}.items()} | RIVER
 LABELS |= {name: label for name, (label, *_) in BASELINES.items()}
 # What a table shows, its format, and the rows that say nothing in it.
 TABLES = {
@@ -199,7 +209,7 @@ def measure(name, X, y):
     elif name in BASELINES:
         model = Timed(BASELINES[name][-1]())
     else:
-        _, standardised, build = {**OURS, **FORGETTING}[name]
+        _, standardised, build = {**OURS, **FORESTS, **FORGETTING}[name]
         X, model = running_standard(X) if standardised else X, Timed(build())
     anew = begin_anew(model) if name == "kernel-rls-anew" else {}
     blocks = ((X[i : i + BLOCK], y[i : i + BLOCK]) for i in range(0, len(y), BLOCK))

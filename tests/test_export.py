@@ -18,6 +18,7 @@ from onlinekern import (
     OnlineStandardScaler,
     PAClassifier,
     StreamClassifier,
+    StreamRegressor,
     make_stream_pipeline,
 )
 from onlinekern.streams import StreamError, open_source
@@ -199,6 +200,38 @@ def test_pipelines(tmp_path, stream, as_layout):
         for sparse_rows in (False, True):
             found = Program(library, f"p{number}", float, 3).scores(X, sparse_rows)
             np.testing.assert_allclose(found, scores_of(model, X), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("task", ["binary", "ovr", "regression"])
+def test_races_with_a_forest(task, tmp_path, stream):
+    X, y = stream(task)
+    X = X * np.logspace(-3, 3, 6)  # the forest gets them as they come
+    kind = StreamRegressor if task == "regression" else StreamClassifier
+    known = {} if task == "regression" else {"classes": np.unique(y)}
+    models = {
+        "race": kind(time_budget=20),
+        "piped": make_stream_pipeline(
+            FourierFeatures(n_components=5, gamma=1e-6), kind(time_budget=20)
+        ),
+        "single": kind(time_budget=20),
+    }
+    for name, model in models.items():
+        rows = X.astype(np.float32) if name == "single" else X
+        model.partial_fit(rows[:60], y[:60], **known)
+        race = model[-1]._model if name == "piped" else model._model
+        equal = np.ones(len(race.experts) + 2)
+        race.vote.set_state({**race.vote.get_state(), "losses": equal, "counts": 2 * equal})
+        assert race.raw[-1]
+        assert race.vote.weights(race.voting)[-1] > 0.1
+        model.export_c(tmp_path / f"{name}.c")
+    library = load(tmp_path, [tmp_path / f"{name}.c" for name in models])
+    for name, model in models.items():
+        rows = X.astype(np.float32).astype(float) if name == "single" else X
+        for sparse_rows in (False, True):
+            found = Program(library, name, float, 3 if task == "ovr" else 1).scores(
+                rows, sparse_rows
+            )
+            np.testing.assert_allclose(found, scores_of(model, rows), rtol=1e-4, atol=1e-5)
 
 
 def test_sizes_are_those_of_the_object_file(tmp_path, stream):

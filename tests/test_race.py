@@ -45,6 +45,9 @@ def test_vote(n_outputs, weighted):
     np.testing.assert_allclose(out, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(vote.mean_losses(), twin.mean_losses(), rtol=1e-12)
     np.testing.assert_allclose(vote.weights(voting), twin.weights(voting > 0), rtol=1e-11)
+    np.testing.assert_allclose(vote.factors(voting), twin.factors(voting > 0), atol=1e-9)
+    assert vote.factors(voting).sum() == pytest.approx(1)
+    assert vote.factors(voting)[1] == 0
     again = np.empty_like(out)
     vote.combine(scores, voting, again)
     expected = [twin.answer(scores[:, i], voting > 0) for i in range(len(y))]
@@ -61,6 +64,40 @@ def test_vote_on_targets():
     expected = [twin.learn(scores[:, i], y[i], 1, YES > 0, YES) for i in range(len(y))]
     np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(vote.weights(YES), twin.weights(YES > 0), rtol=1e-9)
+    np.testing.assert_allclose(vote.factors(YES), twin.factors(YES > 0), atol=1e-9)
+
+
+def test_a_combination_is_ahead_of_experts_whose_errors_differ():
+    rng = np.random.default_rng(0)
+    y = rng.standard_normal(3000)
+    common, own = rng.standard_normal((2, 3000))
+    # The second expert makes the first one's error three times over; the third knows nothing else.
+    scores = np.stack([y + common, y + 3 * common, y + 2 * own, 0 * y])[:, :, None]
+    vote, out = MeanVote(LINKS, 1), np.empty((3000, 1))
+    vote.learn(scores, y, None, YES, YES, out)
+    best = np.mean((scores[:, 1000:, 0] - y[1000:]) ** 2, axis=1).min()
+    assert np.mean((out[1000:, 0] - y[1000:]) ** 2) < 0.1 * best
+    assert vote.factors(YES)[1] < -0.3
+    # Without the second one, nothing is as good.
+    few = np.array([1, 0, 1, 1], np.uint8)
+    assert vote.factors(few)[1] == 0
+    assert (vote.factors(few) > -0.1).all()
+
+
+def test_states_of_older_votes_have_no_combination():
+    scores, y = opinions(3)
+    vote, out = Vote(LINKS, 3), np.empty((len(y), 3))
+    vote.learn(scores, y, None, YES, YES, out)
+    state = vote.get_state()
+    older = {name: state[name] for name in ("losses", "counts", "n_mistakes", "total")}
+    again = Vote(LINKS, 3)
+    again.set_state(older)
+    np.testing.assert_array_equal(again.weights(YES), vote.weights(YES))
+    np.testing.assert_allclose(again.factors(YES), again.weights(YES), rtol=1e-12)
+    with pytest.raises(ValueError, match="met"):
+        again.set_state({**state, "met": np.zeros((3, 3))})
+    with pytest.raises(ValueError, match=">= 0"):
+        again.set_state({**state, "combined": np.array([-1.0, 1.0])})
 
 
 def test_vote_is_split_anyhow_and_goes_on_from_its_state():
@@ -104,8 +141,8 @@ def test_vote_refuses_scores_of_another_shape():
 class OneByOne:
     """A model of the core that learns samples one by one."""
 
-    def __init__(self, model):
-        self.model = model
+    def __init__(self, model, raw):
+        self.model, self.raw = model, raw
 
     def score(self, x):
         out = np.empty((1, self.model.head.n_outputs))
@@ -141,12 +178,14 @@ def test_race(task):
     model = StreamRegressor if task == "regression" else StreamClassifier
     target = f if task == "regression" else y.astype(float)
     known = {} if task == "regression" else {"classes": np.unique(y)}
-    begun = model(time_budget=12.0, random_state=0).partial_fit(X[:1], target[:1], **known)
+    begun = model(time_budget=20.0, random_state=0).partial_fit(X[:1], target[:1], **known)
     start, race = (begun._new_model(X, np.random.RandomState(0)) for _ in range(2))
     vote = (twins.MeanVote if task == "regression" else twins.Vote)(start.vote.links)
-    experts = [OneByOne(expert) for expert in start.experts]
+    # The forest is the last, and gets the rows as they come.
+    experts = [OneByOne(*one) for one in zip(start.experts, start.raw, strict=True)]
+    assert [expert.raw for expert in experts] == [False] * (len(experts) - 1) + [True]
     answers, learnt, voting = stream_learner(
-        scaled_rows(start, X), target, experts, start.costs, vote, start.budget
+        scaled_rows(start, X), target, experts, start.costs, vote, start.budget, rows=X
     )
     got = np.empty((len(X), race.head.n_outputs))
     race.learn(X, target, None, None, 0, got)
@@ -180,7 +219,7 @@ def test_any_batches_give_the_same(model, sparse):
     known = {"classes": np.unique(y)} if model is StreamClassifier else {}
     results = []
     for cuts in CUTS:
-        learner, predicted, first = model(time_budget=12.0, random_state=0), [], 0
+        learner, predicted, first = model(time_budget=20.0, random_state=0), [], 0
         while first < len(target):
             part = slice(first, first + cuts[len(predicted) % len(cuts)])
             predicted.append(learner.partial_fit_predict(X[part], target[part], **known))
@@ -193,7 +232,7 @@ def test_any_batches_give_the_same(model, sparse):
 
 def test_threads_do_not_change_a_result():
     X, y, _ = drifting(1500)
-    one, two = (StreamClassifier(time_budget=12.0, n_jobs=n, random_state=0) for n in (1, 2))
+    one, two = (StreamClassifier(time_budget=20.0, n_jobs=n, random_state=0) for n in (1, 2))
     np.testing.assert_array_equal(
         *(m.partial_fit_predict(X, y, classes=np.unique(y)) for m in (one, two))
     )
@@ -203,7 +242,7 @@ def test_threads_do_not_change_a_result():
 def test_units_do_not_matter():
     X, y, _ = drifting(1500)
     units = 2.0 ** np.arange(-40, 40, 20)
-    one, other = (StreamClassifier(time_budget=12.0, random_state=0) for _ in range(2))
+    one, other = (StreamClassifier(time_budget=20.0, random_state=0) for _ in range(2))
     np.testing.assert_array_equal(
         one.partial_fit_predict(X, y, classes=np.unique(y)),
         other.partial_fit_predict(X * units, y, classes=np.unique(y)),
@@ -212,7 +251,7 @@ def test_units_do_not_matter():
 
 def test_a_call_that_fails_changes_nothing():
     X, y, _ = drifting(1500)
-    learner = StreamClassifier(time_budget=12.0, random_state=0)
+    learner = StreamClassifier(time_budget=20.0, random_state=0)
     learner.partial_fit(X[:700], y[:700], classes=np.unique(y))
     before = learner.decision_function(X)
     race, state = learner._model, learner._model.vote.get_state()
@@ -247,6 +286,54 @@ def test_budgets_choose_the_experts():
     assert [one.name for one in experts(memory_budget=1e-4)] == ["linear PA-I"]
 
 
+def test_budgets_have_room_for_a_forest():
+    def trees(n_features, n_outputs=1, time=100.0, memory=64.0):
+        learner = StreamClassifier(time_budget=time, memory_budget=memory)
+        experts = learner._experts(n_features, n_outputs, False)
+        assert sum(one.n_bytes(n_features, n_outputs, False) for one in experts) <= memory * 2**20
+        found = [one.estimator.n_trees for one in experts if one.name == "kernel forest"]
+        # Without one, there are kernels of all widths.
+        assert any("0.3/d" in one.name for one in experts) != bool(found)
+        return sum(found)
+
+    assert trees(10) == 80
+    assert trees(10, time=50.0) == 40
+    assert trees(10, time=10.0) == 0
+    assert 10 < trees(10, n_outputs=50) < 80
+    assert trees(10, n_outputs=1000, memory=256.0) == 0
+    # Their slopes would take more time than there is.
+    assert trees(256, n_outputs=10) == 0
+    assert trees(2000, memory=1000.0) == 0
+
+
+def test_classes_may_become_too_many_for_a_forest():
+    X, y, _ = drifting(400, classes=40)
+    learner = StreamClassifier(time_budget=20.0, memory_budget=6.0, random_state=0)
+    learner.partial_fit(X[y < 2], y[y < 2])
+    n_experts = len(learner.report().experts)
+    assert n_experts == 7
+    # There would be none if it began now.
+    assert len(learner._experts(4, 40, False)) != n_experts
+    learner.partial_fit(X, y)
+    assert len(learner.report().experts) == n_experts
+    assert len(learner.classes_) == 40
+
+
+def test_a_leading_forest_is_a_learner_of_the_rows_as_they_come():
+    X, y, _ = drifting(600)
+    X[:, 0] = np.sign(X[:, 0]) * np.exp(np.abs(X[:, 0]) * 1e7)  # a scaler would clip most of it
+    y = (np.abs(X[:, 0]) > np.median(np.abs(X[:, 0]))).astype(int)
+    learner = StreamClassifier(time_budget=30.0, random_state=0)
+    raced = learner.partial_fit_predict(X, y)
+    report = learner.report()
+    assert report.leader.name == "kernel forest"
+    plain = report.estimator()
+    assert [type(step).__name__ for _, step in plain.steps] == ["KernelForestClassifier"]
+    alone = plain.partial_fit_predict(X, y, classes=[0, 1])
+    assert abs(np.mean(alone[200:] != y[200:]) - np.mean(raced[200:] != y[200:])) < 0.03
+    assert "make_stream_pipeline(KernelForestClassifier(" in str(report)
+
+
 def test_report_tells_who_led():
     X, y, _ = drifting()
     learner = StreamClassifier(time_budget=50.0, random_state=0)
@@ -256,7 +343,7 @@ def test_report_tells_who_led():
     assert report.leader.weight == max(one.weight for one in report.experts)
     assert sum(one.led for one in report.experts) == pytest.approx(1)
     early, late = report.leaders[0], report.leaders[-1]
-    assert early[2].startswith("kernel least squares")
+    assert early[2].startswith(("kernel forest", "kernel least squares"))
     assert late[2] != early[2]
     assert early[0] == 1
     assert late[1] == 3840

@@ -3,6 +3,10 @@
 Losses are discounted: L <- d L + w l, N <- d N + w for a sample of weight w, d = 0.999. Of classes,
 l is 1 for a mistake, e = (L + 1) / (N + 2), and an expert's share is exp(-c (sqrt(e) - sqrt(min
 e))). Of targets, l is the squared error, e = L / N, and the share is exp(-c (sqrt(e / min e) - 1)).
+
+One more voter is a combination of the experts, whose weights sum to 1 and minimise w' E w + h |w -
+v|^2: E has the discounted means of the products of errors, v the experts' shares, and h is 10 min
+E_kk / N.
 """
 
 import numpy as np
@@ -15,17 +19,44 @@ class Vote:
 
     def __init__(self, links, decay=0.999, sharpness=60.0):
         self.links, self.decay, self.sharpness = links, decay, sharpness
-        # These are of each expert, of the vote, and of the vote lately.
-        self.losses, self.counts = np.zeros(len(links) + 2), np.zeros(len(links) + 2)
+        # These are of each expert, of the vote, of the vote lately, and of the combination.
+        self.losses, self.counts = np.zeros(len(links) + 3), np.zeros(len(links) + 3)
+        self.errors, self.met = np.zeros((2, len(links), len(links)))
 
     def mean_losses(self):
         return (self.losses + 1) / (self.counts + 2)
 
     def weights(self, voting):
-        roots = np.sqrt(self.mean_losses()[:-2])
-        least = min(roots[voting])
-        weights = np.where(voting, np.exp(-self.sharpness * self.relative(roots, least)), 0)
+        weights = self.unscaled(voting)[:-1]
         return weights / weights.sum()
+
+    def unscaled(self, voting):
+        """Return the shares of the experts and of the combination, the best expert's being 1."""
+        roots = np.sqrt(np.delete(self.mean_losses(), [-3, -2]))
+        least = min(roots[:-1][voting])
+        voters = np.append(voting, self.counts[-1] > 0)
+        return np.where(voters, np.exp(-self.sharpness * self.relative(roots, least)), 0)
+
+    def combination(self, voting):
+        """Return the weights of the experts in the combination."""
+        weights, pair = self.weights(voting), np.ix_(voting, voting)
+        fewest = self.met[pair].min()
+        if fewest == 0:
+            return weights
+        matrix, shares = self.errors[pair] / self.met[pair], weights[voting]
+        level = 10 * np.diag(matrix).min() / fewest
+        # Lagrange's equations: (E + h) w - h v is the same for all, and w sums to 1.
+        n = len(shares)
+        system = np.block([[matrix + level * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), 0]])
+        weights = np.zeros(len(voting))
+        weights[voting] = np.linalg.solve(system, np.append(level * shares, 1))[:n]
+        return weights
+
+    def factors(self, voting):
+        """Return what each expert's answer is multiplied by."""
+        *experts, own = self.unscaled(voting)
+        total = np.array(experts) + own * self.combination(voting)
+        return total / (sum(experts) + own)
 
     def relative(self, roots, least):
         return roots - least
@@ -39,8 +70,20 @@ class Vote:
 
     def answer(self, scores, voting):
         """Return the answer to one sample, from the scores of each expert."""
-        opinions = [self.opinion(link, f) for link, f in zip(self.links, scores, strict=True)]
-        return sum(w * o for w, o in zip(self.weights(voting), opinions, strict=True))
+        return self.bounded(self.factors(voting) @ self.opinions(scores))
+
+    def opinions(self, scores):
+        """Return what each expert answers."""
+        return np.array([self.opinion(link, f) for link, f in zip(self.links, scores, strict=True)])
+
+    def bounded(self, answer):
+        return answer
+
+    def error(self, opinions, y):
+        """Return how much answers are off; the only output of two classes stands for two."""
+        if opinions.shape[1] == 1:
+            return (opinions - (1 if y > 0 else -1)) / np.sqrt(2)
+        return opinions - np.eye(opinions.shape[1])[int(y)]
 
     def loss(self, f, y):
         predicted = f[0] > 0 if len(f) == 1 else np.argmax(f)
@@ -51,12 +94,18 @@ class Vote:
         answer = self.answer(scores, voting)
         if weight == 0:
             return answer
-        loss = self.loss(answer, y)
+        loss, opinions = self.loss(answer, y), self.opinions(scores)
+        combined = self.bounded(self.combination(voting) @ opinions)
+        self.note(-1, self.loss(combined, y), weight, self.decay)
         for k, f in enumerate(scores):
             if fed[k]:
                 self.note(k, self.loss(f, y), weight, self.decay)
         self.note(len(scores), loss, weight, self.decay)
         self.note(len(scores) + 1, loss, weight, 0.98)
+        error = self.error(opinions, y)
+        both = np.outer(fed, fed) > 0
+        self.errors[both] = (self.decay * self.errors + weight * error @ error.T)[both]
+        self.met[both] = (self.decay * self.met + weight)[both]
         return answer
 
     def note(self, k, loss, weight, decay):
@@ -64,7 +113,7 @@ class Vote:
         self.counts[k] = decay * self.counts[k] + weight
 
     def is_worse(self):
-        usual, lately = self.mean_losses()[-2:]
+        usual, lately = self.mean_losses()[-3:-1]
         return lately > usual + 4 * np.sqrt(usual * (1 - usual) / 100)
 
 
@@ -84,10 +133,16 @@ class MeanVote(Vote):
         return (roots - least) / (least if least > 0 else 1)
 
     def opinion(self, link, f):
+        return self.bounded(f)
+
+    def bounded(self, answer):
         if not self.seen:
-            return f
+            return answer
         reach = 0.25 * (max(self.seen) - min(self.seen))
-        return np.clip(f, min(self.seen) - reach, max(self.seen) + reach)
+        return np.clip(answer, min(self.seen) - reach, max(self.seen) + reach)
+
+    def error(self, opinions, y):
+        return opinions - y
 
     def loss(self, f, y):
         return (f[0] - y) ** 2
@@ -101,11 +156,13 @@ class MeanVote(Vote):
         return answer
 
     def is_worse(self):
-        usual, lately = self.mean_losses()[-2:]
+        usual, lately = self.mean_losses()[-3:-1]
         return lately > 2 * usual
 
 
-def stream_learner(scaled, y, experts, costs, vote, time_budget, memory_budget=None, weight=None):
+def stream_learner(
+    scaled, y, experts, costs, vote, time_budget, memory_budget=None, weight=None, rows=None
+):
     """Run a race over scaled samples, one by one.
 
     Parameters
@@ -113,11 +170,13 @@ def stream_learner(scaled, y, experts, costs, vote, time_budget, memory_budget=N
     scaled : ndarray of shape (n_samples, n_features)
         Each sample in units of its features' deviations so far.
     experts : list of objects
-        With ``score(x)`` and ``learn(x, y, weight)``.
+        With ``score(x)``, ``learn(x, y, weight)``, and ``raw``: whether they get `rows`.
     vote : Vote
     time_budget : float
     memory_budget : ignored
         It chooses the experts.
+    rows : ndarray of shape (n_samples, n_features)
+        The samples as they come.
 
     Returns
     -------
@@ -130,14 +189,16 @@ def stream_learner(scaled, y, experts, costs, vote, time_budget, memory_budget=N
     m, seen, alarm = len(experts), 0, 0
     voting, learnt = np.ones(m, dtype=bool), np.zeros(m, dtype=int)
     answers, history = [], [voting]
-    for x, target, w in zip(scaled, y, np.ones(len(y)) if weight is None else weight, strict=True):
+    weights = np.ones(len(y)) if weight is None else weight
+    for i, (target, w) in enumerate(zip(y, weights, strict=True)):
         fed = voting | ((np.arange(m) + seen // SEGMENT) % REST == 0)
-        scores = [np.atleast_1d(expert.score(x)) for expert in experts]
+        own = [(rows if expert.raw else scaled)[i] for expert in experts]
+        scores = [np.atleast_1d(expert.score(x)) for expert, x in zip(experts, own, strict=True)]
         answers.append(vote.learn(scores, target, w, voting, fed))
         if w == 0:
             continue
         for k in np.flatnonzero(fed):
-            experts[k].learn(x, target, w)
+            experts[k].learn(own[k], target, w)
         learnt += fed
         seen += 1
         if seen % SEGMENT == 0:

@@ -109,19 +109,24 @@ def of_model(model: Any, shift: float = 0.0) -> parts.Sum:
 
 
 def of_race(race: Any) -> tuple[tuple[parts.Step, ...], parts.Body]:
-    """Return the steps and the vote of a race, whose experts learn scaled rows in float32."""
-    steps = (*rounding(race.dtype), standardisation(race.moments, race.limit, True), parts.Single())
-    awake = np.flatnonzero(race.voting)
-    shares, links = race.vote.weights(race.voting), race.vote.links
+    """Return the steps and the vote of a race; most experts learn scaled rows in float32."""
+    steps = standardisation(race.moments, race.limit, True), parts.Single()
+    # Those that score the rows as they come are first: others may then scale them in place.
+    awake = sorted(np.flatnonzero(race.voting), key=lambda k: not race.raw[k])
+    factors, links = race.vote.factors(race.voting), race.vote.links
     members = tuple(
-        parts.Member(float(shares[k]), float(links[k]), of_model(race.experts[k])) for k in awake
+        parts.Member(
+            float(factors[k]), float(links[k]), of_model(race.experts[k]), bool(race.raw[k])
+        )
+        for k in awake
     )
+    before = rounding(race.dtype)
     if not isinstance(race.vote, MeanVote):
-        return steps, parts.ClassVote(race.head.n_outputs, members)
+        return before, parts.ClassVote(race.head.n_outputs, members, steps)
     seen = race.vote.get_state()["range"]
     least, most = (float(end) for end in seen) if len(seen) else (-np.inf, np.inf)
     reach = parts.MARGIN * (most - least) if len(seen) else 0.0
-    return steps, parts.TargetVote(members, least - reach, most + reach)
+    return before, parts.TargetVote(members, least - reach, most + reach, steps)
 
 
 def standardisation(moments: Any, limit: float | None, scaled: bool) -> parts.Standardisation:

@@ -6,6 +6,7 @@ generator of code for another language needs nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -107,16 +108,19 @@ class Member:
     Attributes
     ----------
     share : float
-        Weight of the member; the weights in a vote sum to 1.
+        Weight of the member; the weights in a vote sum to 1, and may be negative.
     link : float
         Takes the score f to the share of a class, 1 / (1 + exp(-link f)); 0 stands for
         (1 + f) / 2. A vote on targets does not use it.
     sum : Sum
+    raw : bool, default=False
+        Whether it scores the rows as they are in front of the steps of the vote.
     """
 
     share: float
     link: float
     sum: Sum
+    raw: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,16 +132,19 @@ class ClassVote:
     n_outputs : int
         Number of classes; 1 for two classes.
     members : tuple of Member
+    steps : tuple
+        Steps that the row goes through for the members that are not `raw`.
     """
 
     n_outputs: int
     members: tuple[Member, ...]
+    steps: tuple[Step, ...] = ()
 
     def scores(self, X: Floats) -> Floats:
         """Return the answers to rows, ndarray (n, n_outputs)."""
         total = np.zeros((len(X), self.n_outputs))
-        for member in self.members:
-            total += member.share * self.shares(member, member.sum.scores(X))
+        for member, scores in scores_of_members(self, X):
+            total += member.share * self.shares(member, scores)
         return total
 
     def shares(self, member: Member, scores: Floats) -> Floats:
@@ -155,26 +162,38 @@ class ClassVote:
 
 @dataclass(frozen=True, eq=False)
 class TargetVote:
-    """Weighted mean of the members' predictions, each held near the targets seen.
+    """Weighted sum of the members' predictions; these and the sum are held near the targets seen.
 
     Attributes
     ----------
     members : tuple of Member
     least, most : float
         Predictions are held within the two; they are -inf and inf before a target was seen.
+    steps : tuple
+        Steps that the row goes through for the members that are not `raw`.
     """
 
     members: tuple[Member, ...]
     least: float
     most: float
+    steps: tuple[Step, ...] = ()
     n_outputs: int = 1
 
     def scores(self, X: Floats) -> Floats:
         """Return the answers to rows, ndarray (n, 1)."""
         total = np.zeros((len(X), 1))
-        for member in self.members:
-            total += member.share * np.clip(member.sum.scores(X), self.least, self.most)
-        return total
+        for member, scores in scores_of_members(self, X):
+            total += member.share * np.clip(scores, self.least, self.most)
+        return np.clip(total, self.least, self.most)
+
+
+def scores_of_members(vote: ClassVote | TargetVote, X: Floats) -> Iterator[tuple[Member, Floats]]:
+    """Yield each member of a vote with its scores of rows."""
+    scaled = X
+    for step in vote.steps:
+        scaled = step.apply(scaled)
+    for member in vote.members:
+        yield member, member.sum.scores(X if member.raw else scaled)
 
 
 @dataclass(frozen=True, eq=False)

@@ -142,9 +142,8 @@ def merged_progress(mix: Mix, each: list[State], old: State | None) -> State:
 def merged_vote(mix: Mix, parts: list[State], base: State | None) -> State:
     """Merge `Vote`s by their mean losses."""
     states, before = of(parts, base, "state")
-    merged = {
-        name: mix.mean([getattr(own, name) for own in states]) for name in ("losses", "counts")
-    }
+    names = "losses", "counts", "errors", "met", "combined"
+    merged = {name: mix.mean([getattr(own, name) for own in states]) for name in names}
     known = before.total if before else 0.0
     merged["total"] = float(known + sum(own.total - known for own in states))
     if hasattr(states[0], "range"):
@@ -202,7 +201,8 @@ describe("learning.recent_scores.RecentScores", scores)
 describe(
     "learning.vote.Vote",
     "name= arguments(links= n_outputs= decay= sharpness=) "
-    "state(losses[loss] counts[loss] n_mistakes total range[end])",
+    "state(losses[loss] counts[loss] n_mistakes total errors[expert other] met[expert other] "
+    "combined[end] range[end])",
 )
 describe(
     "linalg.running_moments.RunningMoments",

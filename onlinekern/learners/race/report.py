@@ -35,6 +35,8 @@ class ExpertReport:
         Share of the stream in which it had the largest weight.
     awake : bool
         Whether it votes now.
+    is_raw : bool
+        Whether it learns the rows as they come, and not the scaled ones.
     """
 
     name: str
@@ -45,6 +47,7 @@ class ExpertReport:
     learnt: float
     led: float
     awake: bool
+    is_raw: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,6 +99,8 @@ class RaceReport:
     def estimator(self) -> Any:
         """Make the plain estimator that does what the leader does: a scaler, then the learner.
 
+        A forest needs no scaler.
+
         Returns
         -------
         StreamPipeline
@@ -106,8 +111,10 @@ class RaceReport:
         from onlinekern.preprocessing.pipeline import make_stream_pipeline
         from onlinekern.preprocessing.scaler import OnlineStandardScaler
 
-        scaler = OnlineStandardScaler(clip=CLIP, forgetting=FORGETTING)
-        return make_stream_pipeline(scaler, clone(self.leader.estimator))
+        learner = clone(self.leader.estimator)
+        if self.leader.is_raw:
+            return make_stream_pipeline(learner)
+        return make_stream_pipeline(OnlineStandardScaler(clip=CLIP, forgetting=FORGETTING), learner)
 
     def plot(self, path: Any) -> None:
         """Draw the weights along the stream; see `onlinekern.plotting.plot_race`."""
@@ -137,8 +144,9 @@ class RaceReport:
         return "\n".join([*lines, f"the same plainly: {self._code()}"])
 
     def _code(self) -> str:
-        scaler = f"OnlineStandardScaler(clip={CLIP:g}, forgetting={FORGETTING:g})"
-        return f"make_stream_pipeline({scaler}, {one_line(self.leader.estimator)})"
+        scaler = f"OnlineStandardScaler(clip={CLIP:g}, forgetting={FORGETTING:g}), "
+        before = "" if self.leader.is_raw else scaler
+        return f"make_stream_pipeline({before}{one_line(self.leader.estimator)})"
 
 
 def one_line(estimator: Any) -> str:
@@ -165,6 +173,7 @@ def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
         ExpertReport(
             one.name, one.estimator, one.cost, float(weights[k]), float(losses[k]),
             float(learnt[k] / max(1, n_seen)), float(led[k]), bool(voting[k]),
+            one.is_raw,
         )
         for k, one in enumerate(ladder)
     ]  # fmt: skip

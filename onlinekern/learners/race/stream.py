@@ -47,6 +47,9 @@ class StreamLearner(Learner):
     memory_budget: Positive = 64.0
 
     _calls_blas = True
+    # Outputs when the race began: with more, there would be room for smaller experts only. 0 in
+    # races of older files.
+    _outputs_at_first = 0
     _task: ClassVar[str]
     _votes: ClassVar[type[Vote]]
 
@@ -63,10 +66,11 @@ class StreamLearner(Learner):
         head = self._head()
         d, is_sparse = X.shape[1], sp.issparse(X)
         self._check_features(X, head.n_outputs)
+        self._outputs_at_first = head.n_outputs
         experts = self._experts(d, head.n_outputs, is_sparse)
-        like = rows_at(X, slice(1)).astype(np.float32)
+        rows = rows_at(X, slice(1))
         return Race(
-            [expert.model(like, self, draws) for expert in experts],
+            [expert.model(rows, self, draws) for expert in experts],
             [expert.cost for expert in experts],
             self._votes(tuple(expert.link for expert in experts), head.n_outputs),
             RunningMoments(d, not is_sparse),
@@ -76,6 +80,11 @@ class StreamLearner(Learner):
             CLIP,
             FORGETTING,
         )
+
+    def _ladder(self, race: Any) -> list[Expert]:
+        """Return the experts that a race began with."""
+        n_outputs = self._outputs_at_first or race.head.n_outputs
+        return self._experts(race.d, n_outputs, not race.moments.centred)
 
     def _renew(self, model: Any) -> None:
         model.n_threads = min(effective_n_jobs(self.n_jobs), len(model.experts))
@@ -103,8 +112,7 @@ class StreamLearner(Learner):
             If there is no race yet: nothing has been learnt, or one class only.
         """
         race: Any = self._fitted_model
-        is_sparse = not race.moments.centred
-        experts = self._experts(race.d, race.head.n_outputs, is_sparse)
+        experts = self._ladder(race)
         for one in experts if is_classifier(self) else ():
             # In the race it is a factor of the samples' weights; alone, the leader needs it.
             one.estimator.set_params(class_weight=getattr(self, "class_weight", None))
@@ -116,13 +124,15 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     """Classification of raw streams, with nothing to choose.
 
     Features come in any units, dense or sparse; classes are taken up as they come (`classes` may be
-    given, but need not); the stream may drift. Inside, features are scaled by their running
-    moments, and ten experts race: kernel least squares of three widths, two more that forget,
-    linear least squares with and without forgetting, linear PA-I, gradient descent on Fourier
-    features, and a budgeted kernel PA. Each sample is answered by their vote, then learnt. The
-    share of an expert in the vote is ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the
-    discounted mean (0.999) of its mistakes so far. Experts that lose sleep: they learn every eighth
-    segment of 256 samples, and are woken when the vote gets worse.
+    given, but need not); the stream may drift. Seven experts race: a kernel forest, which gets the
+    features as they come, and behind a scaling by running moments kernel least squares, two more
+    that forget, linear least squares, linear PA-I, and gradient descent on Fourier features. Each
+    sample is answered by their vote, then learnt. The share of an expert in the vote is
+    ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the discounted mean (0.999) of its mistakes so
+    far; a combination of the experts, of the least squared error, votes as one more [3]_. Experts
+    that lose sleep: they learn every eighth segment of 256 samples, and are woken when the vote
+    gets worse. Where time or memory have no room for ten trees, kernels of three widths, linear
+    least squares that forget and a budgeted kernel PA race in the place of the forest.
 
     Parameters
     ----------
@@ -130,8 +140,8 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
-        learnt by all experts, at about twice that. The default gives the largest experts 400
-        landmarks (300 in regression), with which one pass comes close to a tuned SVC.
+        learnt by all experts, at about twice that. The default gives the forest 80 trees (50 in
+        regression), and the largest kernel 300 landmarks.
     memory_budget : float > 0, default=64.0
         Megabytes that the experts may take at first.
     class_weight : dict, 'balanced' or None, default=None
@@ -173,14 +183,14 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
 
     Notes
     -----
-    `decision_function` is the weighted mean of what the experts give each class, numbers that sum
-    to 1 (two classes: that of ``classes_[1]`` less that of the other).
+    `decision_function` is the weighted sum of what the experts give each class, numbers that sum
+    to 1, some perhaps below 0 (two classes: that of ``classes_[1]`` less that of the other).
 
     The same samples give the same model, in whatever batches they come. Time and memory per
-    sample do not grow with the stream. Features are clipped to five deviations. Samples are
-    learnt in float32. d in the widths of kernels is the number of features. What is predicted
-    for a sample before it is learnt is scaled by moments that include it; `predict` scales by
-    those of the samples learnt.
+    sample do not grow with the stream. Features are clipped to five deviations and samples learnt
+    in float32, but by the forest. d in the widths of kernels is the number of features. What is
+    predicted for a sample before it is learnt is scaled by moments that include it; `predict`
+    scales by those of the samples learnt.
 
     A `sample_weight` counts in each expert as it does in its own class, and in the vote as that
     many samples.
@@ -191,6 +201,8 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
        and Computation 108, 212-261.
     .. [2] N. Cesa-Bianchi, G. Lugosi (2006). Prediction, learning, and games. Cambridge
        University Press.
+    .. [3] J. M. Bates, C. W. J. Granger (1969). The combination of forecasts. Operational Research
+       Quarterly 20, 451-468.
 
     Examples
     --------
@@ -344,10 +356,9 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     def _grown_model(self, before: Array, labels: Array, head: Any) -> Any:
         """Return the race with more classes; its experts keep what they have learnt."""
         race: Any = copy.deepcopy(self._model)
-        ladder = self._experts(race.d, len(before), not race.moments.centred)
         experts = [
             one.grown(model, before, labels)
-            for one, model in zip(ladder, race.experts, strict=True)
+            for one, model in zip(self._ladder(race), race.experts, strict=True)
         ]
         return race.grown(experts, head)
 
@@ -372,11 +383,11 @@ def first_places(y: Array, known: Any) -> Any:
 class StreamRegressor(StreamLearner, OnlineRegressor):
     """Regression of raw streams, with nothing to choose.
 
-    As `StreamClassifier`, for targets in any units. The experts are kernel least squares of four
-    widths, two more that forget, linear least squares with and without forgetting, linear AROW,
-    gradient descent on Fourier features, and a budgeted kernel PA. The answer is the weighted mean
-    of their predictions; with the discounted mean (0.999) of the squared errors e, the share of an
-    expert is ``exp(-60 (sqrt(e / min e) - 1))``.
+    As `StreamClassifier`, for targets in any units. The experts are a kernel forest, kernel least
+    squares, two more that forget, linear least squares, linear AROW, and gradient descent on
+    Fourier features. The answer is the weighted mean of their predictions; with the discounted mean
+    (0.999) of the squared errors e, the share of an expert is ``exp(-60 (sqrt(e / min e) - 1))``.
+    A combination of the experts, of the least squared error, votes as one more [3]_.
 
     Parameters
     ----------
@@ -384,8 +395,8 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
         Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
-        learnt by all experts, at about twice that. The default gives the largest experts 400
-        landmarks (300 in regression), with which one pass comes close to a tuned SVC.
+        learnt by all experts, at about twice that. The default gives the forest 80 trees (50 in
+        regression), and the largest kernel 300 landmarks.
     memory_budget : float > 0, default=64.0
         Megabytes that the experts may take at first.
     n_epochs : int >= 1, default=1
@@ -419,10 +430,10 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     drawn to that bound. `cumulative_loss_` sums squared errors.
 
     The same samples give the same model, in whatever batches they come. Time and memory per
-    sample do not grow with the stream. Features are clipped to five deviations. Samples are
-    learnt in float32. d in the widths of kernels is the number of features. What is predicted
-    for a sample before it is learnt is scaled by moments that include it; `predict` scales by
-    those of the samples learnt.
+    sample do not grow with the stream. Features are clipped to five deviations and samples learnt
+    in float32, but by the forest. d in the widths of kernels is the number of features. What is
+    predicted for a sample before it is learnt is scaled by moments that include it; `predict`
+    scales by those of the samples learnt.
 
     A `sample_weight` counts in each expert as it does in its own class, and in the vote as that
     many samples.
@@ -433,6 +444,8 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
        and Computation 108, 212-261.
     .. [2] N. Cesa-Bianchi, G. Lugosi (2006). Prediction, learning, and games. Cambridge
        University Press.
+    .. [3] J. M. Bates, C. W. J. Granger (1969). The combination of forecasts. Operational Research
+       Quarterly 20, 451-468.
 
     Examples
     --------

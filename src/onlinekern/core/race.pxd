@@ -10,6 +10,7 @@ from onlinekern.core.learning.vote cimport Vote
 cdef class Race:
     cdef readonly object moments, dtype
     cdef readonly tuple experts, costs
+    cdef readonly tuple raw               # bool of each expert: whether it gets rows as they come
     cdef list dearest                     # numbers of the experts, those that cost most first
     cdef readonly Vote vote
     cdef readonly Head head

@@ -1,6 +1,7 @@
 """Race: experts that learn one stream, each a model of its own, and answer by a weighted vote.
 
 rows -> scaled by their running moments -> experts, each test-then-train -> vote -> answer
+     -> forests, which find units of their own -------------------------^
 
 The experts know nothing of each other nor of the vote, so each learns the rows of a segment on its
 own, block by block as a single model does; the vote then answers the samples one by one, with the
@@ -34,6 +35,7 @@ from onlinekern.core.samples.rows cimport Rows, is_sparse, ok_sparse_row, row_of
 from onlinekern.core.base.part import frozen, refuse_attributes
 from onlinekern.core.base.pool import run_together
 from onlinekern.core.linalg.running_moments import RunningMoments
+from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.samples.rows import rows_at
 from onlinekern.core.stream import Model
 
@@ -61,7 +63,8 @@ cdef class Race:
     Parameters
     ----------
     experts : sequence of Model
-        For the same number of features and outputs, whose samples are float32.
+        For the same number of features and outputs, whose samples are float32. Forests get the rows
+        as they come: they have samples of `dtype`.
     costs : sequence of float > 0
         What a sample costs each of them.
     vote : Vote
@@ -82,6 +85,8 @@ cdef class Race:
     def __cinit__(self, experts, costs, Vote vote not None, moments, Head head not None, dtype,
                   double budget, double limit, double forgetting):
         self.lock, self.access = Lock(), Access()
+        self.raw = tuple(isinstance(getattr(expert, "space", None), ForestSpace)
+                         for expert in experts)
         self.experts, self.costs = tuple(experts), tuple(map(float, costs))
         self.dearest = sorted(range(len(self.costs)), key=lambda k: -self.costs[k])
         self.vote, self.moments, self.head = vote, moments, head
@@ -99,12 +104,12 @@ cdef class Race:
     def _check(self):
         """Raise TypeError or ValueError unless the parts fit together."""
         check_kind(self.moments, "moments", RunningMoments)
-        for expert in self.experts:
+        for expert, raw in zip(self.experts, self.raw):
             check_kind(expert, "an expert", Model)
             if expert.d != self.moments.d or expert.head.n_outputs != self.head.n_outputs \
-                    or expert.dtype != np.float32:
-                raise ValueError("the experts must be models of float32 samples with as many "
-                                 "features and outputs as the race")
+                    or expert.dtype != (self.dtype if raw else np.float32):
+                raise ValueError("the experts must be models of float32 samples, forests of the "
+                                 "race's, with as many features and outputs as the race")
         if not len(self.experts) == len(self.costs) == self.vote.n_experts \
                 or self.vote.n_outputs != self.head.n_outputs:
             raise ValueError("the race needs a cost and a place in the vote for each expert")
@@ -211,22 +216,23 @@ cdef class Race:
                 last = np.searchsorted(counted, last) + 1
             last = min(last, n)
             if last - first == n:
-                self._learn_segment(Z, y, weight, window, answers, noted)
+                self._learn_segment(X, Z, y, weight, window, answers, noted)
                 return
             part = slice(first, last)
-            self._learn_segment(rows_at(Z, part), y[part], None if weight is None else weight[part],
-                                window, answers[part], noted)
+            self._learn_segment(rows_at(X, part), rows_at(Z, part), y[part],
+                                None if weight is None else weight[part], window, answers[part],
+                                noted)
             first = last
             done = last if counted is None else counted[last - 1]
 
-    def _learn_segment(self, Z, y, weight, window, answers, noted):
-        """Learn scaled rows up to the next place where experts may wake or fall asleep."""
+    def _learn_segment(self, X, Z, y, weight, window, answers, noted):
+        """Learn rows X, scaled Z, up to the next place where experts may wake or fall asleep."""
         fed = self._fed()
         scores = np.zeros((len(self.experts), len(y), self.head.n_outputs))
 
         def teach(k):
-            self.experts[k].learn(Z, y, weight, None, window, scores[k], False,
-                                  self.experts[k].calls != self.begun[k])
+            self.experts[k].learn(X if self.raw[k] else Z, y, weight, None, window, scores[k],
+                                  False, self.experts[k].calls != self.begun[k])
 
         # What takes longest begins first: no thread is then left alone with it.
         learners = [k for k in self.dearest if fed[k]]
@@ -248,7 +254,7 @@ cdef class Race:
 
     def _choose(self):
         """Choose who votes until the next segment ends, and note the weights."""
-        *_, usual, lately = self.vote.mean_losses()
+        *_, usual, lately, _ = self.vote.mean_losses()
         weights = self.vote.weights(np.ones(len(self.experts), dtype=np.uint8))
         if self._is_worse(usual, lately):
             self.alarm = self.n_seen + ALARM
@@ -313,7 +319,7 @@ cdef class Race:
             Z = self.scaled(part)
             found = np.zeros((len(self.experts), part.shape[0], self.head.n_outputs))
             for k in np.flatnonzero(self.voting):
-                self.experts[k].scores(Z, found[k])
+                self.experts[k].scores(part if self.raw[k] else Z, found[k])
             self.vote.combine(found, self.voting, out[first:first + part.shape[0]])
 
     def work(self, n):

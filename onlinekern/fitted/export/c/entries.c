@@ -61,6 +61,14 @@ static int read_sparse(const int32_t *columns, const real *values, int32_t n, ro
     return ${PREFIX}_OK;
 }
 
+/*** scaled_in_place ***/
+/* Scale the row that was read, for those that score it scaled. */
+static void scale_row(const row *prepared)
+{
+    real *x = (real *)prepared->values;
+$steps
+}
+
 /*** score ***/
 static int finish(const row *x, real *scores)
 {

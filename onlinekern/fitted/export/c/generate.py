@@ -102,7 +102,7 @@ def generate(
     scaler = None if learning is None else learning.scaler
     n_scored = write_reading(source, scoring, keeps_rows, scaler)
     if learning is None:
-        write_body(source, scoring.body)
+        write_body(source, scoring.body, n_scored)
     else:
         Learner(source, learning, n_scored, capacity).write()
     write_entries(source, scoring)
@@ -169,15 +169,15 @@ def write_reading(
     With `keeps_rows`, or where a term needs it, all elements of a row are read by their number. A
     `scaler` that learns takes the place of the first step.
     """
-    steps = [
-        step
-        for step in scoring.steps
-        if not (isinstance(step, parts.Single) and source.dtype == np.float32)
-    ]
-    dense = keeps_rows or any(
-        needs_dense(term, source.dtype.itemsize)
-        for one in parts.sums_of(scoring.body)
-        for term in one.terms
+    steps = needed_steps(source, scoring.steps)
+    dense = (
+        keeps_rows
+        or steps_of_vote(source, scoring.body)
+        or any(
+            needs_dense(term, source.dtype.itemsize)
+            for one in parts.sums_of(scoring.body)
+            for term in one.terms
+        )
     )
     d = scoring.n_features
     if not steps and not dense:
@@ -193,6 +193,19 @@ def write_reading(
         lines.append(text)
     source.fill("prepared", features=d, steps="\n".join(lines), scored=width)
     return width
+
+
+def needed_steps(source: Source, steps: tuple[parts.Step, ...]) -> list[parts.Step]:
+    """Return the steps that change numbers of this type."""
+    single = source.dtype == np.float32
+    return [step for step in steps if not (isinstance(step, parts.Single) and single)]
+
+
+def steps_of_vote(source: Source, body: parts.Body) -> list[parts.Step]:
+    """Return the steps between the members of a vote that score rows as they are, and others."""
+    if not isinstance(body, parts.ClassVote | parts.TargetVote):
+        return []
+    return needed_steps(source, body.steps)
 
 
 def step_lines(source: Source, step: Any, width: int) -> tuple[str, int]:
@@ -239,8 +252,8 @@ def write_sum(source: Source, body: parts.Sum) -> str:
     return own
 
 
-def write_body(source: Source, body: parts.Body) -> None:
-    """Write the function `body`."""
+def write_body(source: Source, body: parts.Body, n_features: int) -> None:
+    """Write the function `body`, of rows of so many features."""
     if isinstance(body, parts.Sum):
         source.fill("body", work=f"    {write_sum(source, body)}_scores(x, scores);")
         return
@@ -251,7 +264,13 @@ def write_body(source: Source, body: parts.Body) -> None:
     calls = [write_sum(source, member.sum) for member in body.members]
     lines = [f"    real own[{outputs}];", *[f"    scores[{k}] = 0;" for k in range(outputs)]]
     write_vote(source, body)
+    texts = [step_lines(source, step, n_features)[0] for step in steps_of_vote(source, body)]
+    if texts:
+        source.fill("scaled_in_place", steps="\n".join(texts))
     for id_, member in zip(calls, body.members, strict=True):
+        if texts and not member.raw:
+            lines.append("    scale_row(x);")
+            texts = []
         share, link = source.number(member.share), source.number(member.link)
         answer = f"vote(own, {share}, {link}, scores)"
         if isinstance(body, parts.TargetVote):
@@ -259,6 +278,8 @@ def write_body(source: Source, body: parts.Body) -> None:
         elif outputs == 1:
             answer = f"scores[0] += {share} * vote_of(own[0], {link})"
         lines += [f"    {id_}_scores(x, own);", f"    {answer};"]
+    if isinstance(body, parts.TargetVote):
+        lines.append("    scores[0] = bounded(scores[0]);")
     source.fill("body", work="\n".join(lines))
 
 

@@ -32,10 +32,15 @@ class Link(NamedTuple):
 
 def row_scores(graph: Graph, x: Tensor, scoring: parts.Scoring) -> Tensor:
     """Return the scores of rows, (n, n_outputs), in the type of the rows."""
+    return body_scores(graph, after_all(graph, x, scoring.steps), scoring.body)
+
+
+def after_all(graph: Graph, x: Tensor, steps: tuple[parts.Step, ...]) -> Tensor:
+    """Return the rows after some steps, in the type that they have before."""
     dtype = x.dtype
-    for step in scoring.steps:
+    for step in steps:
         x = after(graph, x, step, dtype)
-    return body_scores(graph, graph.cast(x, dtype), scoring.body)
+    return graph.cast(x, dtype)
 
 
 def after(graph: Graph, x: Tensor, step: parts.Step, dtype: np.dtype[Any]) -> Tensor:
@@ -60,11 +65,20 @@ def body_scores(graph: Graph, x: Tensor, body: parts.Body) -> Tensor:
         return sum_scores(graph, x, body)
     if isinstance(body, parts.PairVote):
         return votes_of_pairs(graph, sum_scores(graph, x, body.sum), body)
-    votes = []
+    votes, scaled = [], after_all(graph, x, body.steps)
     for member in body.members:
-        own = opinion(graph, sum_scores(graph, x, member.sum), member, body)
+        rows = x if member.raw else scaled
+        own = opinion(graph, sum_scores(graph, rows, member.sum), member, body)
         votes.append(graph.op("Mul", own, member.share))
-    return graph.total(votes) if votes else zeros(graph, x, body.n_outputs)
+    total = graph.total(votes) if votes else zeros(graph, x, body.n_outputs)
+    return bounded(graph, total, body) if isinstance(body, parts.TargetVote) else total
+
+
+def bounded(graph: Graph, targets: Tensor, body: parts.TargetVote) -> Tensor:
+    """Return targets that are held within the bounds of a vote."""
+    largest = float(np.finfo(targets.dtype).max)
+    ends = np.clip([body.least, body.most], -largest, largest)
+    return graph.op("Clip", targets, float(ends[0]), float(ends[1]))
 
 
 def votes_of_pairs(graph: Graph, scores: Tensor, body: parts.PairVote) -> Tensor:
@@ -109,9 +123,7 @@ def opinion(
 ) -> Tensor:
     """Return what a member says in a vote."""
     if isinstance(body, parts.TargetVote):
-        largest = float(np.finfo(scores.dtype).max)
-        ends = np.clip([body.least, body.most], -largest, largest)
-        return graph.op("Clip", scores, float(ends[0]), float(ends[1]))
+        return bounded(graph, scores, body)
     scaled = graph.op("Mul", scores, member.link) if member.link else scores
     if body.n_outputs == 1:
         if member.link == 0:

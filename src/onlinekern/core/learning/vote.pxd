@@ -4,6 +4,16 @@ from libc.stdint cimport int64_t
 from onlinekern.core.base.part cimport Component
 
 
+# Memory of an answer.
+cdef struct Work:
+    double *shares                # that the experts have earned
+    double *factors               # of what the experts answer, in the answer of all
+    double *weights               # the same in the combination
+    double *memory                # that its equations take
+    double *opinions              # what each expert answers
+    double *combined              # what the combination answers
+
+
 cdef class Vote(Component):
     cdef readonly Py_ssize_t n_experts, n_outputs
     cdef readonly double decay, sharpness
@@ -12,17 +22,27 @@ cdef class Vote(Component):
     cdef readonly double total    # of weight times the vote's own loss
     cdef bint relative            # whether only the ratios of losses count
     cdef double[::1] slopes       # of the experts' links; 0: least squares
-    cdef double[::1] losses       # discounted sums: of each expert; of the vote; of the vote lately
+    # Discounted sums: of each expert; of the vote; of it lately; of the combination.
+    cdef double[::1] losses
     cdef double[::1] counts       # what they were summed up over
-    cdef double[::1] work         # shares of the experts in the answer, and of an expert's outputs
+    cdef double[:, ::1] errors    # discounted sums of the products of two experts' errors, below
+    cdef double[:, ::1] met       # the diagonal, and what they were summed up over
+    cdef double[::1] work
+
+    cdef Py_ssize_t work_size(self) noexcept nogil
+    cdef Work work_of(self, double *memory) noexcept nogil
 
     cdef bint knows_nothing(self) noexcept nogil
     cdef double loss_of(self, Py_ssize_t k) noexcept nogil
-    cdef void weigh(self, const unsigned char *voting, double *shares) noexcept nogil
+    cdef double weigh(self, const unsigned char *voting, double *shares) noexcept nogil
+    cdef void prepare(self, const unsigned char *voting, Work *work) noexcept nogil
     cdef void answer(self, const double *scores, Py_ssize_t stride, const unsigned char *voting,
-                     double *work, double *out) noexcept nogil
-    cdef void add(self, double slope, double share, const double *scores, double *own,
-                  double *out) noexcept nogil
+                     Work *work, double *out) noexcept nogil
+    cdef void give(self, double slope, const double *scores, double *own) noexcept nogil
+    cdef void bound(self, double *answer) noexcept nogil
+    cdef double error(self, const double *answer, Py_ssize_t c, double y) noexcept nogil
+    cdef void meet(self, const unsigned char *fed, const double *opinions, double y,
+                   double weight) noexcept nogil
     cdef double loss(self, const double *scores, double y) noexcept nogil
     cdef void note(self, Py_ssize_t k, double loss, double weight, double decay) noexcept nogil
     cdef int check(self, const double[:, :, ::1] scores, Py_ssize_t n,

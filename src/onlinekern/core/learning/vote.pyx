@@ -6,6 +6,9 @@ Its share in the answer is exp(-c (sqrt(e_j) - sqrt(min e))). Whether the loss i
 standard deviation depends on e; that of the root hardly does, so that one c serves easy streams and
 hard ones.
 
+A combination of the experts (`combination`) votes beside them, as one more: it is ahead of all of
+them where their errors differ.
+
 `Vote` is for classes: an expert gives each class a share of 1, from its scores, and the answer is
 the weighted mean of these shares. With a single output the answer is the difference of the shares
 of class 1 and class 0. `MeanVote` is for targets: the answer is the weighted mean of the
@@ -19,6 +22,7 @@ from onlinekern.core.base.state cimport (
     MOST_OUTPUTS, count_of, doubles_of_shape, fields_of, finite_number, integer_within,
     not_negative, positive_number,
 )
+from onlinekern.core.learning.combination cimport combine, memory_size
 
 # Discount of what the vote itself got wrong lately.
 cdef double LATELY = 0.98
@@ -26,7 +30,11 @@ cdef double LATELY = 0.98
 cdef double LEAST_SHARE = 1e-6
 # How far outside of the targets seen a prediction may be, in units of their range.
 cdef double MARGIN = 0.25
+# An error of the only output of two classes is so large in each of two outputs, twice that in it.
+cdef double SINGLE = sqrt(0.5)
 cdef tuple STATE = ("losses", "counts", "n_mistakes", "total")
+# Fields of the combination, which states of older versions lack.
+cdef tuple COMBINATION = ("errors", "met", "combined")
 
 
 cdef class Vote(Component):
@@ -55,19 +63,40 @@ cdef class Vote(Component):
             raise ValueError(f"decay must be in (0, 1), got {decay}")
         self.sharpness = positive_number("sharpness", sharpness)
         self.slopes = np.array([not_negative("a link", link) for link in links])
-        self.losses, self.counts = np.zeros(m + 2), np.zeros(m + 2)
-        self.work = np.zeros(m + self.n_outputs)
+        self.losses, self.counts = np.zeros(m + 3), np.zeros(m + 3)
+        self.errors, self.met = np.zeros((m, m)), np.zeros((m, m))
+        self.work = np.zeros(self.work_size())
+
+    cdef Py_ssize_t work_size(self) noexcept nogil:
+        """Numbers in the memory of an answer: what `Work` lays out."""
+        cdef Py_ssize_t m = self.n_experts
+        return 3 * m + memory_size(m) + (m + 1) * self.n_outputs
+
+    cdef Work work_of(self, double *memory) noexcept nogil:
+        """Parts of the memory of an answer."""
+        cdef Work work
+        work.shares = memory
+        work.factors = work.shares + self.n_experts
+        work.weights = work.factors + self.n_experts
+        work.memory = work.weights + self.n_experts
+        work.opinions = work.memory + memory_size(self.n_experts)
+        work.combined = work.opinions + self.n_experts * self.n_outputs
+        return work
 
     cdef bint knows_nothing(self) noexcept nogil:
         """Whether no target has been seen that a prediction could be measured by."""
         return False
 
     cdef double loss_of(self, Py_ssize_t k) noexcept nogil:
-        """e of expert k; of the vote itself for k = n_experts, and lately for n_experts + 1."""
+        """e of expert k; for k = n_experts of the vote, then of it lately, and of the combination.
+        """
         return (self.losses[k] + 1) / (self.counts[k] + 2)
 
-    cdef void weigh(self, const unsigned char *voting, double *shares) noexcept nogil:
-        """Compute the shares of the experts that vote; those of the others are 0."""
+    cdef double weigh(self, const unsigned char *voting, double *shares) noexcept nogil:
+        """Compute the shares of the experts that vote; those of the others are 0.
+
+        Returns the share of the combination, in units of that of all experts.
+        """
         cdef Py_ssize_t k
         cdef double least = INFINITY, total = 0, unit = 1
         for k in range(self.n_experts):
@@ -83,37 +112,79 @@ cdef class Vote(Component):
                 total += shares[k]
         for k in range(self.n_experts):
             shares[k] /= total
+        if self.counts[self.n_experts + 2] == 0:
+            return 0
+        return exp(self.sharpness * (least - sqrt(self.loss_of(self.n_experts + 2))) / unit) / total
+
+    cdef void prepare(self, const unsigned char *voting, Work *work) noexcept nogil:
+        """Compute the shares of the experts, the weights of the combination, and the factors."""
+        cdef Py_ssize_t k
+        cdef double own = self.weigh(voting, work.shares)
+        combine(&self.errors[0, 0], &self.met[0, 0], work.shares, voting, self.n_experts,
+                work.memory, work.weights)
+        for k in range(self.n_experts):
+            work.factors[k] = (work.shares[k] + own * work.weights[k]) / (1 + own)
 
     cdef void answer(self, const double *scores, Py_ssize_t stride, const unsigned char *voting,
-                     double *work, double *out) noexcept nogil:
+                     Work *work, double *out) noexcept nogil:
         """The answer to a sample; `stride` numbers lie between the scores of two experts.
 
-        There is room for n_experts + n_outputs numbers in `work`.
+        `prepare` comes before. What each expert that votes, and the combination, answer is left in
+        `work`.
         """
-        cdef Py_ssize_t k, c
-        self.weigh(voting, work)
-        for c in range(self.n_outputs):
-            out[c] = 0
+        cdef Py_ssize_t k, c, K = self.n_outputs
+        cdef double *own
+        for c in range(K):
+            out[c] = work.combined[c] = 0
         for k in range(self.n_experts):
             if voting[k]:
-                self.add(self.slopes[k], work[k], scores + k * stride, work + self.n_experts, out)
+                own = work.opinions + k * K
+                self.give(self.slopes[k], scores + k * stride, own)
+                for c in range(K):
+                    out[c] += work.factors[k] * own[c]
+                    work.combined[c] += work.weights[k] * own[c]
+        self.bound(out)
+        self.bound(work.combined)
 
-    cdef void add(self, double slope, double share, const double *scores, double *own,
-                  double *out) noexcept nogil:
-        """Add what an expert answers to `out`, times its share in the answer."""
+    cdef void give(self, double slope, const double *scores, double *own) noexcept nogil:
+        """Compute what an expert of these scores answers."""
         cdef Py_ssize_t c
         cdef double total = 0
         if self.n_outputs == 1:
             # 2 p - 1
-            out[0] += share * (max(-1.0, min(1.0, scores[0])) if slope == 0
-                               else 2 / (1 + exp(-slope * scores[0])) - 1)
+            own[0] = max(-1.0, min(1.0, scores[0])) if slope == 0 \
+                else 2 / (1 + exp(-slope * scores[0])) - 1
             return
         for c in range(self.n_outputs):
             own[c] = LEAST_SHARE + (max(0.0, (1 + scores[c]) / 2) if slope == 0
                                     else 1 / (1 + exp(-slope * scores[c])))
             total += own[c]
         for c in range(self.n_outputs):
-            out[c] += share * own[c] / total
+            own[c] /= total
+
+    cdef void bound(self, double *answer) noexcept nogil:
+        """Draw an answer to where answers may be: shares of classes may have any sum of weights."""
+
+    cdef double error(self, const double *answer, Py_ssize_t c, double y) noexcept nogil:
+        """How much an answer is off at output c; an only output stands for two."""
+        if self.n_outputs == 1:
+            return (answer[0] - (1 if y > 0 else -1)) * SINGLE
+        return answer[c] - (c == <Py_ssize_t> y)
+
+    cdef void meet(self, const unsigned char *fed, const double *opinions, double y,
+                   double weight) noexcept nogil:
+        """Take up the products of the errors of the experts that learnt a sample."""
+        cdef Py_ssize_t k, j, c, K = self.n_outputs
+        cdef double product
+        for k in range(self.n_experts):
+            for j in range(k + 1 if fed[k] else 0):
+                if fed[j]:
+                    product = 0
+                    for c in range(K):
+                        product += self.error(opinions + k * K, c, y) \
+                            * self.error(opinions + j * K, c, y)
+                    self.errors[k, j] = self.decay * self.errors[k, j] + weight * product
+                    self.met[k, j] = self.decay * self.met[k, j] + weight
 
     cdef double loss(self, const double *scores, double y) noexcept nogil:
         """1 for a mistake, else 0."""
@@ -174,6 +245,7 @@ cdef class Vote(Component):
         cdef const double[::1] weights = weight
         cdef double own, loss
         cdef bint blind
+        cdef Work work = self.work_of(&self.work[0])
         self.check(scores, n, voting)
         if out.shape[0] != n or out.shape[1] != self.n_outputs or fed.shape[0] != m or (
                 weights is not None and weights.shape[0] != n):
@@ -181,10 +253,14 @@ cdef class Vote(Component):
         with nogil:
             for i in range(n):
                 own = 1 if weights is None else weights[i]
-                self.answer(&scores[0, i, 0], n * self.n_outputs, &voting[0],
-                            &self.work[0], &out[i, 0])
+                self.prepare(&voting[0], &work)
+                self.answer(&scores[0, i, 0], n * self.n_outputs, &voting[0], &work, &out[i, 0])
                 if own == 0:
                     continue
+                for k in range(m):
+                    if fed[k] and not voting[k]:
+                        self.give(self.slopes[k], &scores[k, i, 0],
+                                  work.opinions + k * self.n_outputs)
                 blind = self.knows_nothing()
                 loss = self.loss(&out[i, 0], y[i])
                 self.total += own * loss
@@ -193,9 +269,11 @@ cdef class Vote(Component):
                     continue
                 self.note(m, loss, own, self.decay)
                 self.note(m + 1, loss, own, LATELY)
+                self.note(m + 2, self.loss(work.combined, y[i]), own, self.decay)
                 for k in range(m):
                     if fed[k]:
                         self.note(k, self.loss(&scores[k, i, 0], y[i]), own, self.decay)
+                self.meet(&fed[0], work.opinions, y[i], own)
         if not isfinite(self.total):
             raise FloatingPointError(
                 "the loss of a sample is not finite: its target is too large to be squared")
@@ -207,38 +285,63 @@ cdef class Vote(Component):
         Several threads may call this at once.
         """
         cdef Py_ssize_t i, n = out.shape[0]
-        cdef double[::1] work = np.empty(self.n_experts + self.n_outputs)
+        cdef double[::1] memory = np.empty(self.work_size())
+        cdef Work work = self.work_of(&memory[0])
         self.check(scores, n, voting)
+        self.prepare(&voting[0], &work)
         for i in range(n):
-            self.answer(&scores[0, i, 0], n * self.n_outputs, &voting[0], &work[0], &out[i, 0])
+            self.answer(&scores[0, i, 0], n * self.n_outputs, &voting[0], &work, &out[i, 0])
 
     def mean_losses(self):
-        """e of the experts, of the vote, and of the vote lately, ndarray (n_experts + 2,)."""
-        return np.array([self.loss_of(k) for k in range(self.n_experts + 2)])
+        """e of the experts, of the vote, of it lately, and of the combination, (n_experts + 3,)."""
+        return np.array([self.loss_of(k) for k in range(self.n_experts + 3)])
 
     def weights(self, const unsigned char[::1] voting):
-        """Shares of the experts in the next answer, ndarray (n_experts,)."""
+        """Shares that the experts have earned, >= 0, without the combination, (n_experts,)."""
         self.check(np.empty((self.n_experts, 0, self.n_outputs)), 0, voting)
         shares = np.empty(self.n_experts)
         cdef double[::1] view = shares
         self.weigh(&voting[0], &view[0])
         return shares
 
+    def factors(self, voting):
+        """What the answers of the experts are multiplied by in the next one, (n_experts,).
+
+        They sum to 1, and some may be negative.
+        """
+        cdef const unsigned char[::1] awake = voting
+        self.check(np.empty((self.n_experts, 0, self.n_outputs)), 0, awake)
+        cdef double[::1] memory = np.empty(self.work_size())
+        cdef Work work = self.work_of(&memory[0])
+        self.prepare(&awake[0], &work)
+        return np.array([work.factors[k] for k in range(self.n_experts)])
+
     def get_state(self):
         """What was learnt, as a dictionary."""
-        return {"losses": np.array(self.losses), "counts": np.array(self.counts),
-                "n_mistakes": self.n_mistakes, "total": self.total}
+        cdef Py_ssize_t end = self.n_experts + 2
+        losses, counts = np.array(self.losses), np.array(self.counts)
+        return {"losses": losses[:end], "counts": counts[:end], "n_mistakes": self.n_mistakes,
+                "total": self.total, "errors": np.array(self.errors), "met": np.array(self.met),
+                "combined": np.array([losses[end], counts[end]])}
 
     def set_state(self, state):
         """Return to what `get_state` gave."""
-        fields_of(state, "a vote", STATE)
-        shape = (self.n_experts + 2,)
-        losses = doubles_of_shape("losses", state["losses"], shape)
-        counts = doubles_of_shape("counts", state["counts"], shape)
-        if not (losses >= 0).all() or not (counts >= 0).all():
+        m = self.n_experts
+        if isinstance(state, dict):
+            unknown = zip(COMBINATION, (np.zeros((m, m)), np.zeros((m, m)), np.zeros(2)))
+            state = {**dict(unknown), **state}
+        fields_of(state, "a vote", (*STATE, *COMBINATION))
+        losses = doubles_of_shape("losses", state["losses"], (m + 2,))
+        counts = doubles_of_shape("counts", state["counts"], (m + 2,))
+        errors = doubles_of_shape("errors", state["errors"], (m, m))
+        met = doubles_of_shape("met", state["met"], (m, m))
+        combined = doubles_of_shape("combined", state["combined"], (2,))
+        if not all((numbers >= 0).all() for numbers in (losses, counts, met, combined)):
             raise ValueError("losses and counts of a vote must be >= 0")
         self.resume_counts(state["n_mistakes"], state["total"])
-        self.losses, self.counts = losses.copy(), counts.copy()
+        self.losses = np.append(losses, combined[0])
+        self.counts = np.append(counts, combined[1])
+        self.errors, self.met = errors.copy(), met.copy()
 
     def resume_counts(self, mistakes, loss):
         """Go on from these counts: an integer >= 0, and a number."""
@@ -269,12 +372,17 @@ cdef class MeanVote(Vote):
     cdef double loss_of(self, Py_ssize_t k) noexcept nogil:
         return self.losses[k] / self.counts[k] if self.counts[k] > 0 else 0
 
-    cdef void add(self, double slope, double share, const double *scores, double *own,
-                  double *out) noexcept nogil:
-        cdef double reach = MARGIN * (self.most - self.least), prediction = scores[0]
+    cdef void give(self, double slope, const double *scores, double *own) noexcept nogil:
+        own[0] = scores[0]
+        self.bound(own)
+
+    cdef void bound(self, double *answer) noexcept nogil:
+        cdef double reach = MARGIN * (self.most - self.least)
         if self.most >= self.least:
-            prediction = max(self.least - reach, min(self.most + reach, prediction))
-        out[0] += share * prediction
+            answer[0] = max(self.least - reach, min(self.most + reach, answer[0]))
+
+    cdef double error(self, const double *answer, Py_ssize_t c, double y) noexcept nogil:
+        return answer[0] - y
 
     cdef double loss(self, const double *scores, double y) noexcept nogil:
         """The squared error."""
@@ -286,9 +394,10 @@ cdef class MeanVote(Vote):
         return {**Vote.get_state(self), "range": np.array(seen)}
 
     def set_state(self, state):
-        fields_of(state, "a vote", (*STATE, "range"))
+        given = set(COMBINATION) & set(state) if isinstance(state, dict) else ()
+        fields_of(state, "a vote", (*STATE, *given, "range"))
         known = doubles_of_shape("range", state["range"], (2 if len(state["range"]) else 0,))
-        Vote.set_state(self, {name: state[name] for name in STATE})
+        Vote.set_state(self, {name: state[name] for name in state if name != "range"})
         self.least, self.most = known if len(known) else (INFINITY, -INFINITY)
 
 
