@@ -216,6 +216,10 @@ def test_a_missing_package_names_its_extra(monkeypatch, capsys, package, url, ex
             raise ImportError(f"No module named {name!r}", name=name)
         return there(name, *rest, **named)
 
+    # A store that another test has used would be there without its package.
+    if "fsspec.registry" in sys.modules:
+        stores = sys.modules["fsspec.registry"]._registry
+        monkeypatch.delitem(stores, url.partition(":")[0], raising=False)
     for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(builtins, "__import__", without)
