@@ -12,6 +12,7 @@ from oracles.kernel_forest import kernel_forest
 
 from onlinekern import KernelForestClassifier, KernelForestRegressor, merge
 from onlinekern.fitted.save import from_bytes, to_bytes
+from onlinekern.learners import kernel_forest as learners
 
 # 170 samples, some of weight 0: renewals at 32, 64 and 128, and growth where fewer are kept.
 SMALL = {"n_trees": 5, "memory": 512}
@@ -21,10 +22,20 @@ SETTINGS = {
     "leaf": {"levels": "leaf", "noise": 0.5},
     "upper": {"levels": "upper", "memory": 64},
     "first cuts": {"n_candidates": 1, "max_leaf": 1, "max_samples": 1.0},
+    "at once": {"renewal_spread": 0.0, "memory": 100},
+    "slow": {"renewal_spread": 1.0, "memory": 64},
+    "anew": {"when_full": "renew", "memory": 64},
     "shallow": {"max_leaf": 30, "max_rows": 40, "n_replays": 1},
 }
 TWINS = inspect.signature(kernel_forest).parameters
+
 CLASSES = {"binary": 2, "three": 3, "ten": 10, "regression": 0}
+
+
+@pytest.fixture(autouse=True)
+def _renewals_of_short_streams_are_spread(monkeypatch):
+    """Short streams are renewed like long ones."""
+    monkeypatch.setattr(learners, "AT_ONCE", 32)
 
 
 def samples(n_classes, n=170, d=9, seed=0):
@@ -49,8 +60,9 @@ def run(X, y, weight, n_classes, **parameters):
     predictions = model.partial_fit_predict(X, y, sample_weight=weight, **known)
     given = {key: value for key, value in model.get_params().items() if key in TWINS}
     dense = X.toarray() if sp.issparse(X) else X
-    seed = model._model.space.settings[-1]
-    return model, predictions, kernel_forest(dense, y, n_classes, seed, weight, **given)
+    *_, at_once, _, seed = model._model.space.settings
+    twin = kernel_forest(dense, y, n_classes, seed, weight, at_once=at_once, **given)
+    return model, predictions, twin
 
 
 def assert_twins(model, twin, X):
@@ -122,8 +134,8 @@ def test_any_cut_beside_a_renewal_is_resumed_to_the_bit(memory, n_classes):
 
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
 def test_common_trees_are_merged_as_gaussians(n_classes):
-    base = taught(n_classes, 0, 70)
-    models = [taught(n_classes, *ends, base) for ends in ((70, 90), (90, 120))]
+    base = taught(n_classes, 0, 85)
+    models = [taught(n_classes, *ends, base) for ends in ((85, 100), (100, 120))]
     merged = merge(models, base=base)
     found, old, parts = state(merged), state(base), list(map(state, models))
     np.testing.assert_array_equal(found["cuts"], old["cuts"])
@@ -135,9 +147,23 @@ def test_common_trees_are_merged_as_gaussians(n_classes):
     # It keeps what the base kept, and the later samples of both in turn.
     assert found["entered"] == 120
     X, y, _ = samples(n_classes)
-    np.testing.assert_array_equal(found["targets"][:70], y[:70])
+    np.testing.assert_array_equal(found["targets"][:85], y[:85])
     assert sorted(found["targets"]) == sorted(y[:120])
-    np.testing.assert_array_equal(found["rows"][70:73], X[[90, 70, 91]])
+    np.testing.assert_array_equal(found["rows"][85:88], X[[100, 85, 101]])
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_a_base_in_a_renewal_is_not_counted_twice(n_classes):
+    """Both models end the renewal that began at the 64th sample, 16 samples later."""
+    base = taught(n_classes, 0, 70)
+    models = [taught(n_classes, *ends, base) for ends in ((70, 90), (90, 110))]
+    merged, whole = merge(models, base=base), taught(n_classes, 0, 110)
+    found, parts = state(merged), list(map(state, models))
+    np.testing.assert_array_equal(found["cuts"], parts[0]["cuts"])
+    np.testing.assert_array_equal(found["cuts"], parts[1]["cuts"])
+    # As many samples have taken their part of the variances as in one stream.
+    together = [np.log(each["cells"][..., 0]).mean() for each in (found, state(whole))]
+    assert together[0] == pytest.approx(together[1], rel=0.05)
 
 
 def test_short_parts_grow_the_forest_that_their_stream_would_have():
@@ -236,12 +262,13 @@ def test_a_damaged_state_is_refused(name, change):
         ("most_rows", -(2**62)),
         ("memory", 0),
         ("replays", 2**40),
+        ("spread", 1.5),
     ],
 )
 def test_damaged_arguments_are_refused(argument, value):
     space = taught(3, 0, 40)._model.space
     names = "d dtype n_outputs n_labels rule noises levels n_trees most_in_leaf n_candidates share"
-    names = [*names.split(), "most_rows", "memory", "replays", "seed"]
+    names = [*names.split(), "most_rows", "memory", "replays", "spread", "at_once", "anew", "seed"]
     arguments = list(space.arguments())
     assert len(arguments) == len(names)
     arguments[names.index(argument)] = value

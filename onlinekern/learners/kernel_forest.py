@@ -20,6 +20,9 @@ MOST_KEPT = 1 << 14
 NOISES = (0.2, 4.0)
 LEVELS = {"leaf": (False,), "upper": (True,), "both": (False, True)}
 NODE_BYTES = 8
+# The renewal after so many samples is not spread over others: it takes some milliseconds, and a
+# short stream would see little of it.
+AT_ONCE = 512
 
 MemoryShare: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="right")]
 Replays: TypeAlias = Annotated[int, Interval(Integral, 1, 100, closed="both")]
@@ -38,6 +41,8 @@ class KernelForest(Learner):
     max_leaf: Count = 4
     n_candidates: Annotated[int, Interval(Integral, 1, 1000, closed="both")] = 10
     n_replays: Replays = 3
+    renewal_spread: Annotated[float, Interval(Real, 0, 1, closed="both")] = 0.25
+    when_full: Literal["grow", "renew"] = "grow"
 
     _calls_blas = True
     _size = "n_trees"
@@ -68,6 +73,9 @@ class KernelForest(Learner):
             self.max_rows,
             self.memory,
             self.n_replays,
+            float(self.renewal_spread),
+            AT_ONCE,
+            self.when_full == "renew",
             int(rng.random(1)[0] * 2**53),
         )
 
@@ -83,9 +91,7 @@ class KernelForest(Learner):
         """Do nothing: features and targets may have any scales."""
 
     def _next_calls_blas(self) -> bool:
-        # Only a sample that renews the forest calls it.
-        entered = self._model.space.entered + 1
-        return entered & (entered - 1) == 0
+        return bool(self._model.space.is_looking())
 
     @property
     def feature_importances_(self) -> Floats:
@@ -138,6 +144,15 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         Cuts drawn for a node, of which the best is taken. 1 gives totally random trees.
     n_replays : int in [1, 100], default=1
         How often the samples that are kept are learnt again when the forest is renewed.
+    renewal_spread : float in [0, 1], default=0.25
+        A renewal of the forest that begins at sample n is spread over the next
+        ``renewal_spread * n`` samples, of at most `memory`, and the old forest answers until the
+        new one is whole. With 0 all is done at sample n, which then takes tenths of a second. Up to
+        the 512th sample, where it takes 20 milliseconds, all is done at once.
+    when_full : {'grow', 'renew'}, default='grow'
+        What happens once the stream is longer than `memory`. 'grow' cuts the leaves of the trees
+        further, each time the stream has twice as many samples. 'renew' grows new trees from the
+        last `memory` samples, each time as many have come: cuts then follow a stream that changes.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -176,22 +191,26 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
 
     Notes
     -----
-    At samples 32, 64, 128, ... the forest is renewed. A kernel machine of 200 landmarks is fitted
-    to the last 2,048 samples, in a metric that its predecessor has learnt; the mean square of its
-    gradient along each feature, and the eight leading eigenvectors of the gradients' outer product,
-    say where the function changes. A cut is drawn from a pair of samples of its node: the feature
-    or direction by how much the pair differs along it, times the slope of the function there; the
-    place uniform between both. Of `n_candidates` cuts the one wins that lowers the variance of the
-    targets most [1]_. Then the samples that are kept are learnt again. Once the stream is longer
-    than `memory`, trees are not replaced any more: their leaves are cut further, and new cells
-    begin with the weights and variances of the cell that they are part of.
+    At samples 32, 64, 128, ... a renewal of the forest begins. A kernel machine of 200 landmarks is
+    fitted to the last 2,048 samples, in a metric that its predecessor has learnt; the mean square
+    of its gradient along each feature, and the eight leading eigenvectors of the gradients' outer
+    product, say where the function changes. A cut is drawn from a pair of samples of its node: the
+    feature or direction by how much the pair differs along it, times the slope of the function
+    there; the place uniform between both. Of `n_candidates` cuts the one wins that lowers the
+    variance of the targets most [1]_. Then the samples that are kept are learnt again, and those
+    that have come meanwhile. Once the stream is longer than `memory`, trees are not replaced any
+    more, unless `when_full` is 'renew': their leaves are cut further, and new cells begin with the
+    weights and variances of the cell that they are part of.
 
     A sample lies in T cells (T trees, or twice as many with the upper ones). Its score is the sum
     of their weights over ``sqrt(T)``, which AROW [2]_ learns for all trees jointly, with a variance
     for each cell: a cell that was seen often takes small steps. That is a linear learner of the
     feature map of a random partition kernel [3]_.
 
-    A call that brings sample 2^k takes longer than others, some tenths of a second at 16,384.
+    What is done at a sample depends on its number alone. So calls may be cut anywhere. A model that
+    is saved in the middle of a renewal goes on with the same bits: its next call does again what \
+had
+    been done of the renewal.
 
     References
     ----------
@@ -263,6 +282,15 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         Cuts drawn for a node, of which the best is taken. 1 gives totally random trees.
     n_replays : int in [1, 100], default=3
         How often the samples that are kept are learnt again when the forest is renewed.
+    renewal_spread : float in [0, 1], default=0.25
+        A renewal of the forest that begins at sample n is spread over the next
+        ``renewal_spread * n`` samples, of at most `memory`, and the old forest answers until the
+        new one is whole. With 0 all is done at sample n, which then takes tenths of a second. Up to
+        the 512th sample, where it takes 20 milliseconds, all is done at once.
+    when_full : {'grow', 'renew'}, default='grow'
+        What happens once the stream is longer than `memory`. 'grow' cuts the leaves of the trees
+        further, each time the stream has twice as many samples. 'renew' grows new trees from the
+        last `memory` samples, each time as many have come: cuts then follow a stream that changes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -292,22 +320,26 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
 
     Notes
     -----
-    At samples 32, 64, 128, ... the forest is renewed. A kernel machine of 200 landmarks is fitted
-    to the last 2,048 samples, in a metric that its predecessor has learnt; the mean square of its
-    gradient along each feature, and the eight leading eigenvectors of the gradients' outer product,
-    say where the function changes. A cut is drawn from a pair of samples of its node: the feature
-    or direction by how much the pair differs along it, times the slope of the function there; the
-    place uniform between both. Of `n_candidates` cuts the one wins that lowers the variance of the
-    targets most [1]_. Then the samples that are kept are learnt again. Once the stream is longer
-    than `memory`, trees are not replaced any more: their leaves are cut further, and new cells
-    begin with the weights and variances of the cell that they are part of.
+    At samples 32, 64, 128, ... a renewal of the forest begins. A kernel machine of 200 landmarks is
+    fitted to the last 2,048 samples, in a metric that its predecessor has learnt; the mean square
+    of its gradient along each feature, and the eight leading eigenvectors of the gradients' outer
+    product, say where the function changes. A cut is drawn from a pair of samples of its node: the
+    feature or direction by how much the pair differs along it, times the slope of the function
+    there; the place uniform between both. Of `n_candidates` cuts the one wins that lowers the
+    variance of the targets most [1]_. Then the samples that are kept are learnt again, and those
+    that have come meanwhile. Once the stream is longer than `memory`, trees are not replaced any
+    more, unless `when_full` is 'renew': their leaves are cut further, and new cells begin with the
+    weights and variances of the cell that they are part of.
 
     A sample lies in T cells (T trees, or twice as many with the upper ones). Its score is the sum
     of their weights over ``sqrt(T)``, which AROW [2]_ learns for all trees jointly, with a variance
     for each cell: a cell that was seen often takes small steps. That is a linear learner of the
     feature map of a random partition kernel [3]_.
 
-    A call that brings sample 2^k takes longer than others, some tenths of a second at 16,384.
+    What is done at a sample depends on its number alone. So calls may be cut anywhere. A model that
+    is saved in the middle of a renewal goes on with the same bits: its next call does again what \
+had
+    been done of the renewal.
 
     References
     ----------

@@ -10,6 +10,7 @@ of each tree.
 .. [3] M. Herbster, M. Warmuth, "Tracking the best expert", Machine Learning 32, 1998.
 """
 
+import copy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -359,8 +360,10 @@ class KernelForest:
 
     def __init__(
         self, d, n_classes, *, n_trees, noises, levels, memory, max_samples, max_rows, max_leaf,
-        n_candidates, n_replays, seed,
+        n_candidates, n_replays, renewal_spread, when_full, at_once, seed,
     ):  # fmt: skip
+        self.at_once, self.spread, self.anew = at_once, renewal_spread, when_full == "renew"
+        self.renewed, self.pending = 0, None
         self.n_classes, self.n_outputs = n_classes, n_classes if n_classes > 2 else 1
         self.noises, self.levels, self.memory = noises, levels, memory
         self.max_samples, self.max_rows, self.max_leaf = max_samples, max_rows, max_leaf
@@ -404,8 +407,12 @@ class KernelForest:
         self.teach(self.experts, found, y, weight)
         self.kept = [*self.kept, (x, y, weight)][-self.memory :]
         self.entered += 1
-        if self.entered >= 32 and self.entered.bit_count() == 1:
-            self.renew()
+        if self.pending:
+            self.pending.later.append((x, y, weight))
+            self.go_on()
+        if not self.pending and self.last_due() > self.renewed:
+            self.pending = Renewal(self)
+            self.go_on()
 
     def teach(self, experts, found, y, weight):
         experts.learn(found, self.goals(y), weight, hinge if self.n_classes else absolute)
@@ -421,60 +428,54 @@ class KernelForest:
         shares = self.shares * np.exp(-0.5 * min(weight, 1.0) * (losses - losses.min()))
         self.shares = 0.999 * shares / shares.sum() + 0.001 / n
 
-    def renew(self):
-        """Let new trees grow from the kept samples; if samples have left, the old ones."""
-        X, y, weight = (np.array(column) for column in zip(*self.kept, strict=True))
-        anew = self.entered <= self.memory
-        if anew:
-            self.scale = Scale(*units_of(X))
-            if self.n_classes == 0:
-                self.offset, self.unit = units_of_targets(y)
-        slopes = self.look(X, y, anew)
-        labels, targets = (y.astype(int), None) if self.n_classes else (None, None)
-        if self.n_classes == 0:
-            targets = (y - self.offset) / self.unit
-        rows = self.scale.rows(X)
-        grower = Grower(rows, X.shape[1], slopes, labels, targets, self.n_classes,
-                        self.n_candidates, self.max_leaf)  # fmt: skip
-        count = min(len(X), max(64, int(self.max_samples * len(X))))
-        before, old = self.trees, self.experts
-        if anew:
-            count, before = min(count, self.max_rows), [Tree() for _ in self.trees]
-        self.trees = [tree.copy() for tree in before]
-        seed = splitmix(self.seed, self.entered)
-        for t, tree in enumerate(self.trees):
-            grower.grow(tree, count, splitmix(seed, t))
-        self.experts = self.new_experts()
-        if not anew:
-            self.inherit(old, [len(tree.left) for tree in before])
-            return
-        found = [[tree.cells(z) for tree in self.trees] for z in rows]
-        for _ in range(self.n_replays):
-            for i in range(len(X)):
-                self.teach(self.experts, found[i], y[i], weight[i])
+    def last_due(self):
+        """Return at how many samples a renewal was due last."""
+        if self.entered < 32:
+            return 0
+        if self.anew and self.entered > self.memory:
+            return self.entered // self.memory * self.memory
+        return 1 << (self.entered.bit_length() - 1)
 
-    def inherit(self, old, sizes):
-        """Let new cells begin with the numbers of the cell that they are part of.
+    def go_on(self):
+        """Take trees that are due, and all of a renewal where it ends."""
+        pending = self.pending
+        share = len(pending.later) / pending.lag if pending.lag else 1.0
+        n_trees = len(self.trees)
+        while not pending.anew and pending.taken < n_trees:
+            # Of the samples 15 % are for the look.
+            due = (min((share - 0.15) / (1 - 0.15), 1.0)) * n_trees - pending.taken
+            if due < 1:
+                return
+            self.take_tree(pending.taken, pending.trees[pending.taken])
+            pending.taken += 1
+        if share >= 1:
+            pending.finish(self)
+            self.renewed, self.pending = pending.begun, None
 
-        Where that was its own upper cell and another node is now, the node has the weights, and
-        the leaves below begin without.
+    def take_tree(self, t, tree):
+        """Replace a tree by one that has grown from it.
+
+        New cells begin with the numbers of the cell that they are part of. Where that was its own
+        upper cell and another node is now, the node has the weights, and the leaves below begin
+        without.
         """
+        size, old = len(self.trees[t].left), self.experts.numbers[t]
         both = [both for both, _ in self.experts.kinds]
-        for t, tree in enumerate(self.trees):
-            numbers = self.experts.numbers[t]
-            numbers[: sizes[t]] = old.numbers[t]
-            depth, origin = [0] * len(tree.left), list(range(len(tree.left)))
-            for node, left in enumerate(tree.left):
-                if left == node:
-                    continue
-                for child in (left, left + 1):
-                    depth[child] = depth[node] + 1
-                    if child >= sizes[t]:
-                        numbers[child], origin[child] = numbers[node], origin[node]
-            for node in range(len(tree.left)):
-                below = depth[node] > UPPER_LEVEL >= depth[origin[node]]
-                if tree.is_leaf(node) and below:
-                    numbers[node, both, 1:] = 0
+        numbers = np.zeros((len(tree.left), *old.shape[1:]), dtype=single)
+        numbers[:size] = old
+        depth, origin = [0] * len(tree.left), list(range(len(tree.left)))
+        for node, left in enumerate(tree.left):
+            if left == node:
+                continue
+            for child in (left, left + 1):
+                depth[child] = depth[node] + 1
+                if child >= size:
+                    numbers[child], origin[child] = numbers[node], origin[node]
+        for node in range(len(tree.left)):
+            below = depth[node] > UPPER_LEVEL >= depth[origin[node]]
+            if tree.is_leaf(node) and below:
+                numbers[node, both, 1:] = 0
+        self.trees[t], self.experts.numbers[t] = tree, numbers
 
     def numbers(self):
         """Return the numbers of all nodes, those that are no cells as cells begin."""
@@ -491,28 +492,77 @@ class KernelForest:
             found.append(own)
         return np.concatenate(found)
 
-    def look(self, X, y, anew):
+
+class Renewal:
+    """A renewal of a forest: what replaces it, and the samples that have come since it began."""
+
+    def __init__(self, forest):
+        self.begun, self.anew = forest.entered, forest.anew or forest.entered <= forest.memory
+        self.lag = 0
+        if forest.entered > forest.at_once:
+            self.lag = int(forest.spread * min(forest.entered, forest.memory))
+        self.later, self.taken = [], 0
+        self.fresh = fresh = copy.copy(forest)
+        X, y, self.weight = (np.array(column) for column in zip(*forest.kept, strict=True))
+        self.X, self.y = X, y
+        if self.anew:
+            fresh.scale = Scale(*units_of(X))
+            if fresh.n_classes == 0:
+                fresh.offset, fresh.unit = units_of_targets(y)
+        slopes = self.look()
+        labels, targets = (y.astype(int), None) if fresh.n_classes else (None, None)
+        if fresh.n_classes == 0:
+            targets = (y - fresh.offset) / fresh.unit
+        self.rows = fresh.scale.rows(X)
+        grower = Grower(self.rows, X.shape[1], slopes, labels, targets, fresh.n_classes,
+                        fresh.n_candidates, fresh.max_leaf)  # fmt: skip
+        count = min(len(X), max(64, int(fresh.max_samples * len(X))))
+        if self.anew:
+            count = min(count, fresh.max_rows)
+        self.trees = [Tree() if self.anew else tree.copy() for tree in forest.trees]
+        seed = splitmix(fresh.seed, self.begun)
+        for t, tree in enumerate(self.trees):
+            grower.grow(tree, count, splitmix(seed, t))
+
+    def finish(self, forest):
+        """Let the new forest learn the samples, and replace the old one."""
+        fresh = self.fresh
+        forest.metric, forest.importances = fresh.metric, fresh.importances
+        if not self.anew:
+            return
+        forest.scale, forest.offset, forest.unit = fresh.scale, fresh.offset, fresh.unit
+        forest.trees = self.trees
+        forest.experts = forest.new_experts()
+        found = [[tree.cells(z) for tree in self.trees] for z in self.rows]
+        for _ in range(forest.n_replays):
+            for i in range(len(self.X)):
+                forest.teach(forest.experts, found[i], self.y[i], self.weight[i])
+        for x, y, weight in self.later:
+            forest.teach(forest.experts, forest.cells(x), y, weight)
+
+    def look(self):
         """Ask the teacher where the function changes; return the slopes of each row."""
+        fresh, X, y = self.fresh, self.X, self.y
         d, taught = X.shape[1], min(len(X), max(256, min(2048, 2**20 // X.shape[1])))
-        draws = np.random.RandomState(splitmix(self.seed, self.entered) >> 32)
-        Z = (X[-taught:] - self.scale.center) * self.scale.factor
-        Y = np.array([self.goals(target) for target in y[-taught:]])
-        if self.n_outputs > 8:
-            Y = Y @ (draws.randint(2, size=(self.n_outputs, 8)) * 2.0 - 1.0) / np.sqrt(8)
+        draws = np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32)
+        Z = (X[-taught:] - fresh.scale.center) * fresh.scale.factor
+        Y = np.array([fresh.goals(target) for target in y[-taught:]])
+        if fresh.n_outputs > 8:
+            Y = Y @ (draws.randint(2, size=(fresh.n_outputs, 8)) * 2.0 - 1.0) / np.sqrt(8)
         landmarks = draws.permutation(taught)[:200]
-        teacher = Teacher(np.clip(Z, -8, 8), Y, landmarks, self.metric)
+        teacher = Teacher(np.clip(Z, -8, 8), Y, landmarks, fresh.metric)
         gradients = teacher.gradients()
         squares = (gradients**2).sum(axis=0)
         own = squares.mean(axis=0)
-        if anew and d > 1:
+        if self.anew and d > 1:
             product = sum(each.T @ each for each in gradients) / taught
-            self.scale = Scale(self.scale.center, self.scale.factor, leading(product))
-        if self.scale.directions is not None:
-            along = ((gradients @ self.scale.directions.astype(float)) ** 2).sum(axis=0)
+            fresh.scale = Scale(fresh.scale.center, fresh.scale.factor, leading(product))
+        if fresh.scale.directions is not None:
+            along = ((gradients @ fresh.scale.directions.astype(float)) ** 2).sum(axis=0)
             squares = np.hstack([squares, along])
-        self.importances = own / own.sum()
+        fresh.importances = own / own.sum()
         metric = np.maximum(np.sqrt(own / own.mean()), 1e-3)
-        self.metric = metric / metric.mean()
+        fresh.metric = metric / metric.mean()
         mean = squares.mean(axis=0)
         mixed = np.tile(mean, (len(X), 1))
         mixed[len(X) - taught :] = 0.9 * squares + 0.1 * mean
@@ -522,6 +572,7 @@ class KernelForest:
 def kernel_forest(
     X, y, n_classes, seed, sample_weight=None, *, noise="auto", levels="both", n_trees=100,
     memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
+    renewal_spread=0.25, when_full="grow", at_once=512,
 ):  # fmt: skip
     """Learn samples one after the other; `n_classes` is 0 of a regression."""
     model = KernelForest(
@@ -529,6 +580,7 @@ def kernel_forest(
         noises=(0.2, 4.0) if noise == "auto" else (noise,),
         levels={"leaf": [False], "upper": [True], "both": [False, True]}[levels],
         max_rows=max_rows, max_leaf=max_leaf, n_candidates=n_candidates, n_replays=n_replays,
+        renewal_spread=renewal_spread, when_full=when_full, at_once=at_once,
     )  # fmt: skip
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     predictions, mistakes, total = [], 0, 0.0

@@ -18,7 +18,7 @@ from onlinekern.fitted.export.forest import terms_of_forest
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.gaussians import merged_gaussians
 from onlinekern.fitted.merge.mix import Mix, of
-from onlinekern.fitted.state import State, describe, opened, same
+from onlinekern.fitted.state import State, closed, describe, opened, same
 
 SCALE = "center[feature] factor[feature] directions[feature direction]"
 NODES = "cuts[node] features[node] left[node] first[end]"
@@ -31,11 +31,13 @@ CELLS = ("center", "factor", "directions", "cuts", "features", "left", "first", 
 
 def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
     """Merge the cells of common trees, or let new trees grow."""
+    base = base and finished(base)
     own, before = of(parts, base, "state")
     entered = mix.count(*of(own, before, "entered"))
     told = kept_samples(mix, own, before, min(entered, parts[0].arguments.memory))
     told |= {name: mix.mean([getattr(each, name) for each in own]) for name in ("shares", "metric")}
     due = is_due(own, entered, len(told["targets"]))
+    told |= {"renewed": entered, "n_grown": 0}
     if not due and all(same_cells(own[0], each) for each in own[1:]):
         told |= common_cells(mix, own, before)
     else:
@@ -43,12 +45,20 @@ def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
     return parts[0].told(state=own[0].told(**{**told, "entered": entered}))
 
 
+def finished(base: State) -> State:
+    """Return a base whose renewal is done: the models have done it, in the same way."""
+    space = closed(base)
+    space.finish_renewal()
+    done: State = opened(space)
+    return done
+
+
 def is_due(own: list[State], entered: int, n_kept: int) -> bool:
     """Return whether one stream of all samples, which are all kept, would have renewed the forest.
 
-    That is where their number reaches a power of two.
+    That is where their number has reached a power of two since a renewal began that is done.
     """
-    reached = entered.bit_length() > max(each.entered for each in own).bit_length()
+    reached = entered.bit_length() > max(each.renewed for each in own).bit_length()
     return reached and n_kept == entered >= FIRST_RENEWAL
 
 
@@ -109,7 +119,8 @@ def numbers_of(state: State) -> tuple[Floats, Floats]:
 def new_cells(part: State, kept: dict[str, Any]) -> dict[str, Any]:
     """Return a forest that has grown from samples, and has learnt them."""
     space = ForestSpace(*vars(part.arguments).values())
-    space.set_state({**space.get_state(), **kept, "entered": len(kept["targets"])})
+    entered = len(kept["targets"])
+    space.set_state({**space.get_state(), **kept, "entered": entered, "renewed": entered})
     space.renew()
     fresh = vars(opened(space).state)
     return {name: value for name, value in fresh.items() if name == "metric" or name not in kept}
@@ -140,9 +151,10 @@ def write(named: dict[str, Any]) -> dict[str, Any]:
 describe(
     "models.forest.ForestSpace",
     "arguments(d= dtype= n_outputs# n_labels= rule= noises= levels= n_trees= most_in_leaf= "
-    "n_candidates= share= most_rows= memory= replays= seed=) "
-    f"state(entered~ {KEPT} shares[expert] {SCALE} {NODES} variances~[node expert] "
-    "values[node expert output] metric~[feature] importances~[feature] offset unit)",
+    "n_candidates= share= most_rows= memory= replays= spread= at_once= anew= seed=) "
+    f"state(entered~ renewed~ n_grown~ {KEPT} shares[expert] {SCALE} {NODES} "
+    "variances~[node expert] values[node expert output] metric~[feature] "
+    "importances~[feature] offset unit)",
     read=read,
     write=write,
     merge=merged_forest,

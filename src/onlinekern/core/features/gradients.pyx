@@ -16,6 +16,8 @@ MOST_LINEAR = 1000
 # A prior precision, in units of the noise's, and what makes it definite where rows are equal.
 RIDGE = 0.05
 JITTER = 1e-6
+# Rows that are learnt together.
+BLOCK = 64
 # More outputs are replaced by so many random sums of them, which have the same mean square.
 MOST_OUTPUTS = 8
 
@@ -38,6 +40,8 @@ def few_outputs(Y, signs):
 class KernelGradients:
     """Kernel least squares of rows, and its gradients.
 
+    The work can be done in pieces: `absorb` all rows, `solve`, then `differentiate` all rows.
+
     Parameters
     ----------
     X : ndarray of shape (n, d)
@@ -47,63 +51,97 @@ class KernelGradients:
         Rows that are landmarks.
     metric : ndarray of shape (d,)
     gamma : float
+    has_product : bool
+        Whether outer products of the gradients are wanted.
+
+    Attributes
+    ----------
+    gradients : ndarray of shape (n_outputs, n, d)
+        Of the outputs at the rows.
+    squares : ndarray of shape (n, d)
+        Squares of the slopes along each feature, summed over the outputs.
+    product : ndarray of shape (d, d)
+        Outer products of the gradients, summed over the rows and the outputs, or None.
     """
 
-    def __init__(self, X, Y, landmarks, metric, gamma):
-        self.root, self.gamma = np.sqrt(metric), gamma
+    def __init__(self, X, Y, landmarks, metric, gamma, has_product=True):
+        n, d = X.shape
+        m = len(landmarks)
+        self.root, self.gamma, self.Y = np.sqrt(metric), gamma, Y
+        self.rows, self.landmarks = X, landmarks
         self.X = X * self.root
         self.C = self.X[landmarks]
-        self.kernel = kernel_rows(self.X, self.C, gamma)
-        d = X.shape[1]
+        self.kernel = np.empty((n, m))
         self.linear = LINEAR / np.sqrt(d) if d <= MOST_LINEAR else 0.0
-        parts = [self.kernel, np.ones((len(X), 1))]
+        n_features = m + (d if self.linear else 0) + 1
+        self.A, self.b = np.zeros((n_features, n_features)), np.zeros((n_features, Y.shape[1]))
+        self.gradients = np.empty((Y.shape[1], n, d))
+        self.squares, self.product = np.empty((n, d)), None
+        if has_product:
+            self.product = np.zeros((d, d))
+
+    @classmethod
+    def of(cls, X, Y, landmarks, metric, gamma):
+        """Do all the work at once; return the gradients of the fitted machine."""
+        fitted = cls(X, Y, landmarks, metric, gamma)
+        blocks = [slice(first, first + BLOCK) for first in range(0, len(X), BLOCK)]
+        for rows in blocks:
+            fitted.absorb(rows)
+        fitted.solve()
+        for rows in blocks:
+            fitted.differentiate(rows)
+        return fitted
+
+    def absorb(self, rows):
+        """Add a slice of the rows to the normal equations."""
+        self.kernel[rows] = kernel_rows(self.X[rows], self.C, self.gamma)
+        parts = [self.kernel[rows], np.ones((len(self.X[rows]), 1))]
         if self.linear:
-            parts.insert(1, self.linear * X)
+            parts.insert(1, self.linear * self.rows[rows])
         features = np.hstack(parts)
-        m = len(landmarks)
-        A = features.T @ features
-        A[:m, :m] += RIDGE * self.kernel[landmarks]
+        self.A += features.T @ features
+        self.b += features.T @ self.Y[rows]
+
+    def solve(self):
+        """Find the weights of the landmarks, and the slopes of the linear part."""
+        A, m, d = self.A, len(self.landmarks), len(self.root)
+        A[:m, :m] += RIDGE * self.kernel[self.landmarks]
         A[np.diag_indices_from(A)] += RIDGE * np.where(np.arange(len(A)) < m, JITTER, 1.0)
         try:
-            weights = solve(A, features.T @ Y, assume_a="pos", check_finite=False)
+            weights = solve(A, self.b, assume_a="pos", check_finite=False)
         except LinAlgError:
-            weights = np.linalg.lstsq(A, features.T @ Y, rcond=None)[0]
+            weights = np.linalg.lstsq(A, self.b, rcond=None)[0]
         self.weights = weights[:m]
-        self._gradients = None
-        self.slopes = self.linear * weights[m:m + d] if self.linear else np.zeros((d, Y.shape[1]))
+        self.slopes = self.linear * weights[m:m + d] if self.linear else np.zeros(
+            (d, self.Y.shape[1]))
 
-    def of_output(self, k):
-        """Gradients of output k at the rows, ndarray of shape (n, d)."""
-        pull = -2 * self.gamma * self.kernel * self.weights[:, k]
-        moved = pull.sum(axis=1)[:, None] * self.X - pull @ self.C
-        return moved * self.root + self.slopes[:, k]
+    def differentiate(self, rows):
+        """Find the gradients at a slice of the rows."""
+        X, kernel = self.X[rows], -2 * self.gamma * self.kernel[rows]
+        self.squares[rows] = 0
+        for k, weights in enumerate(self.weights.T):
+            pull = kernel * weights
+            moved = pull.sum(axis=1)[:, None] * X - pull @ self.C
+            found = moved * self.root + self.slopes[:, k]
+            self.gradients[k, rows] = found
+            self.squares[rows] += found * found
+            if self.product is not None:
+                self.product += found.T @ found
 
-    @property
-    def gradients(self):
-        """Gradients of all outputs, a list of ndarrays of shape (n, d)."""
-        if self._gradients is None:
-            self._gradients = [self.of_output(k) for k in range(self.weights.shape[1])]
-        return self._gradients
-
-    def squares(self, directions=None):
-        """Squares of the slopes at the rows, summed over the outputs.
+    def squares_along(self, directions, rows):
+        """Squares of the slopes along other directions, summed over the outputs.
 
         Parameters
         ----------
-        directions : ndarray of shape (d, n_directions), optional
-            Default the axes.
+        directions : ndarray of shape (d, n_directions)
+        rows : slice
 
         Returns
         -------
-        ndarray of shape (n, n_directions)
+        ndarray of shape (n_rows, n_directions)
         """
-        along = self.gradients if directions is None else [
-            slopes @ directions for slopes in self.gradients]
-        return sum(slopes * slopes for slopes in along)
-
-    def outer_product(self):
-        """Mean outer product of the gradients, summed over the outputs, ndarray (d, d)."""
-        return sum(slopes.T @ slopes for slopes in self.gradients) / len(self.X)
+        along = self.gradients[:, rows] @ directions
+        return (along * along).sum(axis=0)
 
 
 def kernel_rows(X, C, gamma):

@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.learning.rules cimport Rule
-from onlinekern.core.models.cells cimport CellWeights
+from onlinekern.core.models.cells cimport CellWeights, ForestCells
 from onlinekern.core.partitions.trees cimport Forest
 from onlinekern.core.samples.rows cimport Rows
 
@@ -17,10 +17,13 @@ cdef struct Cells:
 # What changes when a forest is renewed.
 cdef class Generation:
     cdef readonly Forest forest
-    cdef readonly CellWeights leaves
-    cdef readonly CellWeights upper              # of the experts that see the upper cells, or None
+    cdef readonly ForestCells leaves
+    cdef readonly ForestCells upper              # of the experts that see the upper cells, or None
     cdef readonly object metric, importances     # ndarrays of shape (d,)
     cdef readonly double offset, unit            # of the targets of a regression
+
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil
 
 
 # Room for the scaled rows of a block, and for their cells.
@@ -54,6 +57,9 @@ cdef class CellExperts:
     cdef double *steps
 
     cdef bint sees_both(self) noexcept nogil
+    cdef CellWeights new_leaves(self, Py_ssize_t n_leaves)
+    cdef CellWeights new_upper(self)
+    cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil
     cdef void score(self, Generation now, const Cells *cells, Walked walked) noexcept nogil
     cdef void mix(self, Generation now, const double *scored, double *out) noexcept nogil
     cdef double target(self, Generation now, Py_ssize_t k, double y) noexcept nogil

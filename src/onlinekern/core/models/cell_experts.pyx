@@ -16,8 +16,8 @@ from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport positive_number
 from onlinekern.core.learning.heads cimport sign_of
 from onlinekern.core.learning.rules cimport Rule
-from onlinekern.core.models.cells cimport LANES, CellWeights
-from onlinekern.core.partitions.trees cimport UPPER_CELLS, Forest
+from onlinekern.core.models.cells cimport LANES, CellWeights, ForestCells
+from onlinekern.core.partitions.trees cimport UPPER_CELLS, Forest, Tree
 from onlinekern.core.samples.rows cimport Rows
 
 # The shares of the experts: how much a loss counts, and how much is given back to all.
@@ -28,11 +28,27 @@ cdef double GIVEN_BACK = 0.001
 cdef class Generation:
     """A forest with its weights, and what the next one needs to know of it."""
 
-    def __cinit__(self, Forest forest, CellWeights leaves, CellWeights upper, metric, importances,
+    def __cinit__(self, Forest forest, ForestCells leaves, ForestCells upper, metric, importances,
                   double offset, double unit):
         self.forest, self.leaves, self.upper = forest, leaves, upper
         self.metric, self.importances = metric, importances
         self.offset, self.unit = offset, unit
+
+    def copy(self):
+        """The same trees and cells; those of either may be replaced."""
+        return Generation(self.forest.copy(), self.leaves.copy(),
+                          None if self.upper is None else self.upper.copy(), self.metric,
+                          self.importances, self.offset, self.unit)
+
+    cdef void checkpoint(self) noexcept nogil:
+        self.leaves.checkpoint()
+        if self.upper is not None:
+            self.upper.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        self.leaves.rollback()
+        if self.upper is not None:
+            self.upper.rollback()
 
 
 cdef class Walked:
@@ -119,11 +135,24 @@ cdef class CellExperts:
 
     def new_cells(self, Forest forest):
         """Weights for the leaves of a forest, and for its upper cells."""
-        cdef Py_ssize_t n_both = self.n_experts - self.n_lower
-        leaves = CellWeights(forest.n_leaves, self.n_experts, self.n_outputs)
-        if n_both == 0:
-            return leaves, None
-        return leaves, CellWeights(forest.n_trees * UPPER_CELLS, n_both, self.n_outputs)
+        cdef Tree tree
+        return (ForestCells([self.new_leaves(tree.n_leaves) for tree in forest.trees], -1),
+                ForestCells([self.new_upper() for _ in range(forest.n_trees)], UPPER_CELLS)
+                if self.sees_both() else None)
+
+    cdef CellWeights new_leaves(self, Py_ssize_t n_leaves):
+        """Weights for the leaves of a tree."""
+        return CellWeights(n_leaves, self.n_experts, self.n_outputs)
+
+    cdef CellWeights new_upper(self):
+        """Weights for the upper cells of a tree."""
+        return CellWeights(UPPER_CELLS, self.n_experts - self.n_lower, self.n_outputs)
+
+    cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil:
+        """Give the record of an upper cell what a leaf has for the experts that see both."""
+        cdef Py_ssize_t n_both = self.n_experts - self.n_lower, K = self.n_outputs
+        memcpy(upper, leaf + self.n_lower * K, n_both * K * sizeof(float))
+        memcpy(upper + n_both * K, leaf + self.n_experts * K + self.n_lower, n_both * sizeof(float))
 
     cdef void score(self, Generation now, const Cells *cells, Walked walked) noexcept nogil:
         """Scores of a sample by each expert, in units of the targets, and its variances."""
@@ -131,9 +160,9 @@ cdef class CellExperts:
         cdef double share
         cdef double *sums = walked.sums
         cdef double *upper = sums + now.leaves.length
-        now.leaves.add(cells.leaves, walked.n_trees, sums)
+        now.leaves.add(cells.leaves, sums)
         if self.n_lower < self.n_experts:
-            now.upper.add(cells.upper, walked.n_trees, upper)
+            now.upper.add(cells.upper, upper)
         for e in range(self.n_experts):
             share = self.share_lower if e < self.n_lower else self.share_both
             at = (e - self.n_lower) * K
@@ -180,13 +209,13 @@ cdef class CellExperts:
             any_moves |= contraction > 0
             both |= contraction > 0 and e >= self.n_lower
         if any_moves:
-            if now.leaves.touch(cells.leaves, walked.n_trees) < 0:
+            if now.leaves.touch(cells.leaves) < 0:
                 return NO_MEMORY
-            now.leaves.step(cells.leaves, walked.n_trees, self.steps, self.falls)
+            now.leaves.step(cells.leaves, self.steps, self.falls)
         if both:
-            if now.upper.touch(cells.upper, walked.n_trees) < 0:
+            if now.upper.touch(cells.upper) < 0:
                 return NO_MEMORY
-            now.upper.step(cells.upper, walked.n_trees, self.steps + self.n_lower * K,
+            now.upper.step(cells.upper, self.steps + self.n_lower * K,
                            self.falls + self.n_lower)
         return OK
 

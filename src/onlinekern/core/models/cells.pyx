@@ -1,11 +1,12 @@
-"""CellWeights: linear functions of the cells of a sample, with a variance for each cell.
+"""ForestCells: linear functions of the cells of a sample, with a variance for each cell.
 
 Several experts learn on one walk: each has a weight an output, and a variance, in every cell. All
-numbers of a cell lie together, so that a sample fetches each cell once. The last cell stands for
-none: it is read, and stays 0.
+numbers of a cell lie together, so that a sample fetches each cell once. The cells of a tree are a
+block (`CellWeights`), so that a tree can be replaced alone.
 """
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t
-from libc.stdlib cimport free
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 import numpy as np
@@ -23,7 +24,9 @@ cdef extern from *:
 
 
 cdef class CellWeights:
-    """Weights 0 and variances 1.
+    """Weights 0 and variances 1 in the cells of a tree.
+
+    The last cell stands for none: it is read, and stays 0.
 
     Parameters
     ----------
@@ -51,53 +54,6 @@ cdef class CellWeights:
 
     def __dealloc__(self):
         free(self.values)
-
-    cdef void add(self, const int32_t *cells, Py_ssize_t n, double *sums) noexcept nogil:
-        """Sums of the records of n cells, `length` numbers: weights, then variances."""
-        cdef Py_ssize_t t, j, first
-        cdef const float *numbers
-        cdef double[LANES] total
-        for t in range(n):
-            numbers = self.record(cells[t])
-            for first in range(0, self.length, 16):
-                ok_prefetch(numbers + first)
-        for first in range(0, self.length, 8):
-            for j in range(LANES):
-                total[j] = 0
-            for t in range(n):
-                numbers = self.record(cells[t]) + first
-                for j in range(LANES):
-                    total[j] += numbers[j]
-            for j in range(LANES):
-                sums[first + j] = total[j]
-
-    cdef Status touch(self, const int32_t *cells, Py_ssize_t n) noexcept nogil:
-        """Keep copies of records before they change. Returns a status."""
-        cdef Py_ssize_t t
-        for t in range(n):
-            if self.journal.keep(cells[t], self.record(cells[t])) < 0:
-                return NO_MEMORY
-        return OK
-
-    cdef void step(self, const int32_t *cells, Py_ssize_t n, const double *coefficients,
-                   const double *falls) noexcept nogil:
-        """w_k += a_k S and S -= fall S^2 in n cells, of each expert whose fall is not 0.
-
-        `coefficients` are n_experts x n_outputs.
-        """
-        cdef Py_ssize_t t, e, k, K = self.n_outputs
-        cdef float *record
-        cdef float variance
-        for t in range(n):
-            if cells[t] == self.n_cells:
-                continue
-            record = self.record(cells[t])
-            for e in range(self.n_experts):
-                if falls[e] > 0:
-                    variance = record[self.n_weights + e]
-                    for k in range(e * K, (e + 1) * K):
-                        record[k] += <float> coefficients[k] * variance
-                    record[self.n_weights + e] = variance - <float> falls[e] * variance * variance
 
     cdef void checkpoint(self) noexcept nogil:
         self.journal.begin(self.n_cells)
@@ -146,3 +102,117 @@ cdef class CellWeights:
                 self.record(cell)[self.n_weights + e] = view[cell, e, 0]
                 for k in range(self.n_outputs):
                     self.record(cell)[e * self.n_outputs + k] = view[cell, e, 1 + k]
+
+
+cdef class ForestCells:
+    """Blocks of cells, one a tree.
+
+    Parameters
+    ----------
+    blocks : list of CellWeights
+        Of the same experts and outputs.
+    none : int
+        The number of the cell that stands for none, -1 if there is none such.
+    """
+
+    def __cinit__(self, list blocks not None, int32_t none):
+        cdef Py_ssize_t t
+        cdef CellWeights first = blocks[0]
+        self.n_trees, self.blocks, self.none = len(blocks), list(blocks), none
+        self.n_experts, self.n_outputs = first.n_experts, first.n_outputs
+        self.n_weights, self.length = first.n_weights, first.length
+        self.values = <float **> calloc(self.n_trees, sizeof(float *))
+        self.owners = <PyObject **> calloc(self.n_trees, sizeof(PyObject *))
+        if self.values == NULL or self.owners == NULL:
+            raise MemoryError(f"no memory for the cells of {self.n_trees} trees")
+        for t in range(self.n_trees):
+            self.put(t, blocks[t])
+
+    def __dealloc__(self):
+        free(self.values)
+        free(self.owners)
+
+    cdef void put(self, Py_ssize_t t, CellWeights block):
+        """Replace the block of a tree."""
+        self.blocks[t] = block
+        self.values[t], self.owners[t] = block.values, <PyObject *> block
+
+    def copy(self):
+        """The same blocks; those of either may be replaced."""
+        return ForestCells(self.blocks, self.none)
+
+    cdef void add(self, const int32_t *cells, double *sums) noexcept nogil:
+        """Sums of the records of a cell of each tree, `length` numbers: weights, then variances."""
+        cdef Py_ssize_t t, j, first, n = self.n_trees
+        cdef const float *numbers
+        cdef double[LANES] total
+        self.prefetch(cells)
+        for first in range(0, self.length, 8):
+            for j in range(LANES):
+                total[j] = 0
+            for t in range(n):
+                numbers = self.record(t, cells[t]) + first
+                for j in range(LANES):
+                    total[j] += numbers[j]
+            for j in range(LANES):
+                sums[first + j] = total[j]
+
+    cdef void prefetch(self, const int32_t *cells) noexcept nogil:
+        """Let the records of a cell of each tree come nearer."""
+        cdef Py_ssize_t t, first
+        cdef const float *numbers
+        for t in range(self.n_trees):
+            numbers = self.record(t, cells[t])
+            for first in range(0, self.length, 16):
+                ok_prefetch(numbers + first)
+
+    cdef Status touch(self, const int32_t *cells) noexcept nogil:
+        """Keep copies of records before they change. Returns a status."""
+        cdef Py_ssize_t t
+        for t in range(self.n_trees):
+            if (<CellWeights> self.owners[t]).journal.keep(
+                    cells[t], self.record(t, cells[t])) < 0:
+                return NO_MEMORY
+        return OK
+
+    cdef void step(self, const int32_t *cells, const double *coefficients,
+                   const double *falls) noexcept nogil:
+        """w_k += a_k S and S -= fall S^2 in a cell of each tree, of experts whose fall is not 0.
+
+        `coefficients` are n_experts x n_outputs.
+        """
+        cdef Py_ssize_t t, e, k, K = self.n_outputs
+        cdef float *record
+        cdef float variance
+        for t in range(self.n_trees):
+            if cells[t] == self.none:
+                continue
+            record = self.record(t, cells[t])
+            for e in range(self.n_experts):
+                if falls[e] > 0:
+                    variance = record[self.n_weights + e]
+                    for k in range(e * K, (e + 1) * K):
+                        record[k] += <float> coefficients[k] * variance
+                    record[self.n_weights + e] = variance - <float> falls[e] * variance * variance
+
+    cdef void checkpoint(self) noexcept nogil:
+        cdef Py_ssize_t t
+        for t in range(self.n_trees):
+            (<CellWeights> self.owners[t]).checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        cdef Py_ssize_t t
+        for t in range(self.n_trees):
+            (<CellWeights> self.owners[t]).rollback()
+
+    def to_array(self):
+        """All numbers, ndarray of shape (n_cells, n_experts, 1 + n_outputs), float32."""
+        return np.concatenate([block.to_array() for block in self.blocks])
+
+    def set_array(self, array):
+        """Overwrite them with what `to_array` gave."""
+        cdef CellWeights block
+        cdef Py_ssize_t first = 0
+        for block in self.blocks:
+            block.set_array(array[first:first + block.n_cells])
+            first += block.n_cells

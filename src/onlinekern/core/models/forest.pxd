@@ -1,9 +1,10 @@
 # Models on the cells of a forest. May change at minor versions.
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Walked
+from onlinekern.core.models.forest_renewal cimport Renewal
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.partitions.recent_rows cimport RecentRows
 
@@ -15,15 +16,22 @@ cdef class ForestSpace(Space):
     cdef readonly CellExperts experts
     cdef readonly RecentRows recent
     cdef readonly Generation now
-    cdef Generation before           # at the checkpoint, if it has been renewed since
-    cdef bint renewed
-    cdef readonly int64_t entered
-    cdef int64_t saved_entered
-    cdef uint64_t seed
+    cdef Generation before           # at the checkpoint, if it has been changed since
+    cdef bint is_changed
+    cdef readonly Renewal renewal    # that has begun, or None
+    cdef readonly int64_t entered    # samples learnt,
+    cdef readonly int64_t renewed    # and when the last renewal that is done began,
+    cdef readonly Py_ssize_t n_grown     # and trees that the present one has cut further
+    cdef int64_t saved_entered, saved_renewed
+    cdef Py_ssize_t saved_grown
+    cdef Py_ssize_t memory
+    cdef bint anew
     cdef Walked walked
     cdef bint is_walked              # whether the open block has been, by the present forest
     cdef double y, weight            # of the sample that was observed last
 
+    cdef int64_t last_due(self, int64_t entered) noexcept nogil
+    cdef bint is_due(self, int64_t entered) noexcept nogil
     cdef Status renew_at_times(self) noexcept nogil
-    cdef int replay(self, Generation fresh, const float[:, ::1] rows, const double[::1] y,
-                    const double[::1] weight) except -1
+    cdef Status advance(self) noexcept nogil
+    cdef int keep_generation(self) except -1

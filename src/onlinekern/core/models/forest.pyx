@@ -6,51 +6,41 @@ one for each noise r, with the leaves alone and with the upper cells beside them
 mixed by shares, which follow their losses on samples that they had not seen (exponential weights,
 Herbster and Warmuth 1998).
 
-At absolute numbers of samples, powers of two, the forest is renewed: gradients of a small kernel
-machine say where the function changes, trees grow from the last samples, and the experts learn
-those again. Once the stream is longer than the memory of samples, trees go on to grow at their
-leaves instead, and new cells begin as the one that they are part of.
+At absolute numbers of samples, powers of two, a renewal of the forest begins: gradients of a small
+kernel machine say where the function changes, trees grow from the last samples, and the experts
+learn those again (`Renewal`). It is spread over the samples that follow, and the old forest answers
+until the new one is whole. Once the stream is longer than the memory of samples, trees go on to
+grow at their leaves instead; or new ones grow again and again, from the last samples.
 """
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 import numpy as np
 
 from onlinekern.core.base.part cimport OK, RAISED, Status
-from onlinekern.core.base.random cimport counted
 from onlinekern.core.base.state cimport (
     count_of, doubles_of_shape, fields_of, finite_number, positive_number)
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Walked
-from onlinekern.core.models.space cimport Space, raised_by_signals
-from onlinekern.core.partitions.growing cimport Grower
+from onlinekern.core.models.forest_renewal cimport Renewal
+from onlinekern.core.models.space cimport Space
 from onlinekern.core.partitions.recent_rows cimport RecentRows
 from onlinekern.core.partitions.trees cimport N_DIRECTIONS, Forest, Scale
 from onlinekern.core.samples.rows cimport Rows
 
-from onlinekern.core.features.gradients import (
-    MOST_LINEAR, KernelGradients, few_outputs, leading_directions)
-from onlinekern.core.partitions.renewal import (
-    cells_of, check_labels, check_sizes, inherited, scale_of, scaled_rows, slopes_of, spread, units)
+from onlinekern.core.partitions.renewal import cells_of, check_labels, check_sizes, scale_of
 
 # A forest is renewed at this sample, and whenever there are twice as many.
 cdef int64_t FIRST_RENEWAL = 32
-# The kernel machine that tells where the function changes: rows, numbers, landmarks, width.
-cdef Py_ssize_t TAUGHT = 2048
-cdef Py_ssize_t TAUGHT_NUMBERS = 1 << 20
-cdef Py_ssize_t LEAST_TAUGHT = 256
-cdef Py_ssize_t LANDMARKS = 200
-cdef double WIDTH = 0.25
-# Scaled values beyond do not count for it.
-cdef double FARTHEST_TAUGHT = 8
 cdef Py_ssize_t ROWS = 64
 # Candidates of a node, and replays: more would not come to an end.
 cdef Py_ssize_t MOST_TURNS = 1000
 cdef Py_ssize_t MOST = 1 << 48
 
-STATE = ("entered", "rows", "targets", "weights", "shares", "center", "factor", "directions",
-         "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
+STATE = ("entered", "renewed", "n_grown", "rows", "targets", "weights", "shares", "center",
+         "factor", "directions", "cuts", "features", "left", "first", "cells", "metric",
+         "importances", "offset", "unit")
 
 
 cdef class ForestSpace(Space):
@@ -76,13 +66,19 @@ cdef class ForestSpace(Space):
         Samples that are kept.
     replays : int
         How often they are learnt again after a renewal.
+    spread : float
+        A renewal after n samples is spread over the next `spread` n, of at most `memory`.
+    at_once : int
+        But not the renewal after at most so many.
+    anew : bool
+        Whether trees are replaced, after each `memory` samples, once the stream is longer.
     seed : int
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_labels,
                   Rule rule not None, noises, levels, Py_ssize_t n_trees, Py_ssize_t most_in_leaf,
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
-                  Py_ssize_t replays, seed):
+                  Py_ssize_t replays, double spread, Py_ssize_t at_once, bint anew, seed):
         check_sizes(MOST, d=d, n_outputs=n_outputs, n_noises=len(noises), n_levels=len(levels),
                     n_trees=n_trees, most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory)
         check_sizes(MOST_TURNS, n_candidates=n_candidates, replays=replays)
@@ -90,11 +86,15 @@ cdef class ForestSpace(Space):
             raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
         if not 0 < share <= 1:
             raise ValueError(f"share must be in (0, 1], got {share}")
+        if not 0 <= spread <= 1:
+            raise ValueError(f"spread must be in [0, 1], got {spread}")
         self.settings = (tuple(map(float, noises)), tuple(map(bool, levels)), n_trees,
-                         most_in_leaf, n_candidates, share, most_rows, memory, replays, seed)
+                         most_in_leaf, n_candidates, share, most_rows, memory, replays, spread,
+                         at_once, bool(anew), seed)
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
-        self.rule, self.seed = rule, seed
-        self.recent = RecentRows(d, dtype, memory)
+        self.rule, self.memory, self.anew = rule, memory, anew
+        # A renewal that is done again needs the samples that it grew from.
+        self.recent = RecentRows(d, dtype, memory + <Py_ssize_t> (spread * memory))
         self.itemsize = self.recent.itemsize
         self.experts = CellExperts(n_outputs, n_labels, rule, self.settings[0], self.settings[1],
                                    n_trees)
@@ -169,109 +169,119 @@ cdef class ForestSpace(Space):
         self.entered += 1
         return self.renew_at_times()
 
+    cdef int64_t last_due(self, int64_t entered) noexcept nogil:
+        """At how many samples, of at most `entered`, a renewal was last due; 0: at none."""
+        cdef int64_t number = FIRST_RENEWAL
+        if entered < FIRST_RENEWAL:
+            return 0
+        if self.anew and entered > self.memory:
+            return entered // self.memory * self.memory
+        while 2 * number <= entered:
+            number *= 2
+        return number
+
+    cdef bint is_due(self, int64_t entered) noexcept nogil:
+        """Whether a renewal has something to do after so many samples."""
+        return self.renewal is not None or self.last_due(entered) > self.renewed
+
     cdef Status renew_at_times(self) noexcept nogil:
-        """Renew the forest if the number of samples is one at which it is renewed."""
-        if self.entered < FIRST_RENEWAL or self.entered & (self.entered - 1):
-            return OK
-        with gil:
-            try:
-                self.renew()
-            except BaseException as error:
-                self.interruption = error
-                return RAISED
+        """Go on with a renewal, or begin one, where that is due."""
+        cdef Status status = OK
+        # The next may be due where one ends.
+        while status == OK and self.is_due(self.entered):
+            if self.renewal is None:
+                # One that was lost by an undo or a copy is done again.
+                with gil:
+                    try:
+                        self.renewal = self.new_renewal(self.last_due(self.entered))
+                    except BaseException as error:
+                        self.interruption = error
+                        return RAISED
+            status = self.advance()
+            if self.renewal is not None:
+                return status
+        return status
+
+    def new_renewal(self, int64_t begun, lag=None):
+        """The renewal that begins after so many samples.
+
+        It is spread over `lag` samples, by default as the settings say.
+        """
+        cdef bint is_whole = self.anew or begun <= self.memory
+        (n_trees, most_in_leaf, n_candidates, share, most_rows, _, replays, spread, at_once, _,
+         seed) = self.settings[2:]
+        n = min(self.recent.n() - (self.entered - begun), self.memory)
+        if lag is None:
+            lag = int(spread * min(begun, self.memory)) if begun > at_once else 0
+        settings = n_trees, most_in_leaf, n_candidates, share, most_rows, replays
+        return Renewal(self.now, self.experts, self.recent, begun, n, lag, is_whole, self.n_grown,
+                       self.n_labels, settings, seed)
+
+    cdef Status advance(self) noexcept nogil:
+        """Do what is due of the renewal, and take what it has made."""
+        cdef Status status = OK
+        while status == OK and self.renewal is not None:
+            status = self.renewal.advance(self.entered)
+            if status == OK and not (self.renewal.has_tree or self.renewal.is_done):
+                return OK
+            with gil:
+                if status != OK:
+                    self.interruption, self.renewal = self.renewal.interruption, None
+                    return status
+                try:
+                    self.take_over()
+                except BaseException as error:
+                    self.interruption = error
+                    return RAISED
+        return status
+
+    def take_over(self):
+        """Take a tree that has grown, or all that a renewal has made."""
+        cdef Renewal renewal = self.renewal
         self.is_walked = False
-        return OK
+        self.keep_generation()
+        if renewal.has_tree:
+            renewal.take_tree(self.now)
+            self.n_grown += 1
+            return
+        if renewal.is_whole:
+            self.now = renewal.fresh
+        else:
+            self.now.metric, self.now.importances = (
+                renewal.fresh.metric, renewal.fresh.importances)
+        self.n_grown, self.renewed, self.renewal = 0, renewal.begun, None
+
+    cdef int keep_generation(self) except -1:
+        """Keep the generation for an undo, before it is changed or replaced."""
+        if not self.is_changed:
+            self.before, self.is_changed = self.now, True
+            self.now = self.now.copy()
+        return 0
 
     def renew(self):
-        """Begin a new generation, of the samples that are kept."""
-        X, y, weight = self.recent.arrays()
-        whole = self.entered <= self.recent.capacity
-        scale, rows, slopes, slope_of, fresh = self.look(X, y, whole)
-        _, _, n_trees, most_in_leaf, n_candidates, share, most_rows, _, _, _ = self.settings
-        labels = y.astype(np.int32) if self.n_labels else None
-        cdef Grower grower = Grower(rows, self.d, slopes, slope_of, labels,
-                                    None if self.n_labels else (y - fresh.offset) / fresh.unit,
-                                    self.n_labels, n_candidates, most_in_leaf)
-        count = min(len(X), max(64, int(share * len(X))))
-        cdef uint64_t seed = counted(self.seed, <uint64_t> self.entered)
-        cdef Generation generation = fresh
-        if whole:
-            generation.forest = grower.grown(None, n_trees, scale, min(count, most_rows), seed)
-            generation.leaves, generation.upper = self.experts.new_cells(generation.forest)
-            self.replay(generation, rows, y, weight)
-        else:
-            generation.forest = grower.grown(self.now.forest, n_trees, scale, count, seed)
-            self.set_cells(generation, inherited(
-                self.cells(self.now), self.now.forest, generation.forest, self.experts.n_lower))
-        if not self.renewed:
-            self.before, self.renewed = self.now, True
-        self.now = generation
+        """Renew the forest at once, from the samples that are kept."""
+        self.renewal = self.new_renewal(self.entered, 0)
+        self.do_renewal()
 
-    def look(self, X, y, bint whole):
-        """What a renewal needs: scale, scaled rows, slopes, and a generation without a forest."""
-        cdef Scale scale = self.now.forest.scale
-        draws = np.random.RandomState(counted(self.seed, <uint64_t> self.entered) >> 32)
-        center, factor = spread(X) if whole else scale.arrays()[:2]
-        offset, unit = self.now.offset, self.now.unit
-        if whole and self.n_labels == 0:
-            offset, unit = units(y)
-        n = len(X)
-        taught = min(n, max(LEAST_TAUGHT, min(TAUGHT, TAUGHT_NUMBERS // self.d)))
-        last = slice(n - taught, n)
-        Z = np.clip((X[last] - center) * factor, -FARTHEST_TAUGHT, FARTHEST_TAUGHT)
-        targets = self.targets_of(y[last], offset, unit)
-        teacher = KernelGradients(Z, few_outputs(targets, draws),
-                                  draws.permutation(taught)[:LANDMARKS], self.now.metric,
-                                  WIDTH / self.d)
-        squares = teacher.squares()
-        directions = None if whole else scale.arrays()[2]
-        if whole and self.d <= MOST_LINEAR and self.d > 1:
-            directions = leading_directions(teacher.outer_product(), N_DIRECTIONS)
-            directions = np.ascontiguousarray(directions, dtype=np.float32)
-        if directions is not None:
-            squares = np.hstack([squares, teacher.squares(directions)])
-        mean = squares.mean(axis=0)
-        own = mean[:self.d]
-        metric = np.maximum(np.sqrt(own / max(own.mean(), 1e-300)), 1e-3)
-        slopes, slope_of = slopes_of(squares, mean, n)
-        fresh = Generation(None, None, None, metric / metric.mean(), own / max(own.sum(), 1e-300),
-                           offset, unit)
-        if whole:
-            scale = Scale(center, factor, directions)
-        return scale, scaled_rows(scale, X), slopes, slope_of, fresh
+    def finish_renewal(self):
+        """Do at once what is left of a renewal, if one has begun."""
+        begun = self.last_due(self.entered)
+        if begun > self.renewed:
+            self.renewal = self.new_renewal(begun, self.entered - begun)
+            self.do_renewal()
 
-    def targets_of(self, y, offset, unit):
-        """Targets of the outputs, ndarray of shape (n, n_outputs)."""
-        if self.n_labels == 0:
-            return ((y - offset) / unit)[:, None]
-        if self.n_outputs == 1:
-            return np.where(y > 0, 1.0, -1.0)[:, None]
-        return np.where(y[:, None] == np.arange(self.n_outputs), 1.0, -1.0)
+    def do_renewal(self):
+        status = self.advance()
+        if status == RAISED:
+            raise self.interruption
+        if status != OK:
+            raise FloatingPointError("a step on the samples that are kept is not finite")
 
-    cdef int replay(self, Generation fresh, const float[:, ::1] rows, const double[::1] y,
-                    const double[::1] weight) except -1:
-        """Let the experts of a new generation learn the samples that are kept."""
-        cdef Py_ssize_t i, n = rows.shape[0]
-        cdef Cells cells
-        cdef Status status = OK
-        cdef Walked walked = Walked(fresh.forest.n_trees, 1, n, self.experts.n_experts,
-                                    self.n_outputs)
-        with nogil:
-            fresh.forest.walk_rows(&rows[0, 0], n, walked.leaves, walked.upper)
-        for _ in range(self.settings[8]):
-            error = raised_by_signals()
-            if error is not None:
-                raise error
-            with nogil:
-                for i in range(n):
-                    cells = walked.cells(i)
-                    self.experts.score(fresh, &cells, walked)
-                    status = self.experts.learn(fresh, &cells, walked, y[i], weight[i])
-                    if status != OK:
-                        break
-            if status != OK:
-                raise FloatingPointError("a step on the samples that are kept is not finite")
-        return 0
+    def is_looking(self):
+        """Whether the next sample may call BLAS: where a renewal begins, or looks."""
+        if self.renewal is not None:
+            return self.renewal.looks()
+        return self.is_due(self.entered + 1)
 
     def cells(self, Generation now):
         """Numbers of all nodes, ndarray of shape (n_nodes, n_experts, 1 + n_outputs), float32.
@@ -307,29 +317,27 @@ cdef class ForestSpace(Space):
         now.leaves, now.upper = leaves, above
 
     cdef void checkpoint(self) noexcept nogil:
-        if self.renewed:
+        if self.is_changed:
             with gil:
                 self.before = None
-            self.renewed = False
-        self.saved_entered = self.entered
-        self.now.leaves.checkpoint()
-        if self.experts.sees_both():
-            self.now.upper.checkpoint()
+            self.is_changed = False
+        self.saved_entered, self.saved_renewed = self.entered, self.renewed
+        self.saved_grown = self.n_grown
+        self.now.checkpoint()
         self.recent.checkpoint()
         self.experts.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
-        if self.renewed:
-            with gil:
+        with gil:
+            if self.is_changed:
                 self.now, self.before = self.before, None
-            self.renewed = False
-        self.is_walked = False
-        self.entered = self.saved_entered
+            self.renewal = None
+        self.is_changed, self.is_walked = False, False
+        self.entered, self.renewed = self.saved_entered, self.saved_renewed
+        self.n_grown = self.saved_grown
         if self.entered == 0:
             self.now.offset = 0
-        self.now.leaves.rollback()
-        if self.experts.sees_both():
-            self.now.upper.rollback()
+        self.now.rollback()
         self.recent.rollback()
         self.experts.rollback()
 
@@ -361,7 +369,8 @@ cdef class ForestSpace(Space):
         center, factor, directions = self.now.forest.scale.arrays()
         cuts, features, left, first = self.now.forest.arrays()
         return {
-            "entered": self.entered, "rows": rows, "targets": targets, "weights": weights,
+            "entered": self.entered, "renewed": self.renewed, "n_grown": self.n_grown,
+            "rows": rows, "targets": targets, "weights": weights,
             "shares": self.experts.get_shares(), "center": center, "factor": factor,
             "directions": directions,
             "cuts": cuts, "features": features, "left": left, "first": first,
@@ -390,6 +399,12 @@ cdef class ForestSpace(Space):
             raise ValueError(f"metric must be > 0, got {metric.min()}")
         importances = doubles_of_shape("importances", state["importances"], (self.d,))
         entered = count_of("entered", state["entered"])
+        renewed = count_of("renewed", state["renewed"])
+        n_grown = count_of("n_grown", state["n_grown"])
+        if renewed > entered:
+            raise ValueError(f"renewed must be at most {entered}, got {renewed}")
+        if n_grown > forest.n_trees:
+            raise ValueError(f"n_grown must be at most {forest.n_trees}, got {n_grown}")
         offset = finite_number("offset", state["offset"])
         unit = positive_number("unit", state["unit"])
         if self.n_labels:
@@ -399,8 +414,9 @@ cdef class ForestSpace(Space):
         self.experts.set_shares(shares)
         self.recent.set_arrays(entered, state["rows"], state["targets"], state["weights"])
         self.now = now
-        self.before, self.renewed, self.is_walked = None, False, False
+        self.before, self.is_changed, self.is_walked, self.renewal = None, False, False, None
         self.entered = self.saved_entered = entered
+        self.renewed, self.n_grown = renewed, n_grown
         self.experts.checkpoint()
 
     def __reduce__(self):

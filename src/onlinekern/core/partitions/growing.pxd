@@ -1,22 +1,13 @@
 # How trees grow. May change at minor versions.
 from libc.stdint cimport int32_t, uint64_t
 
-from onlinekern.core.partitions.trees cimport Forest, Node, Scale
+from onlinekern.core.partitions.trees cimport Node, Tree
 
 
 cdef enum:
     LANES = 8                # weights that are summed side by side
     MOST_SCORED = 255        # rows of a node that tell what a cut gains: counts fit into bytes
     PACKED = 8               # classes that are counted in the bytes of one number
-
-
-# The rows that one tree grows from, and the random numbers of the tree.
-cdef struct Sprout:
-    Node *nodes              # of the tree
-    Py_ssize_t n_nodes
-    Py_ssize_t most_nodes
-    uint64_t seed
-    uint64_t drawn           # random numbers drawn so far
 
 
 # A cut, and what it gains.
@@ -49,20 +40,41 @@ cdef class Grower:
     cdef uint64_t units[MOST_SCORED]
     cdef double numbers[MOST_SCORED]
 
-    cdef double uniform(self, Sprout *sprout) noexcept nogil
-    cdef void grow_leaf(self, Sprout *sprout, Py_ssize_t leaf, Py_ssize_t first,
-                        Py_ssize_t last) noexcept nogil
-    cdef Cut best_cut(self, Sprout *sprout, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-    cdef bint draw(self, Sprout *sprout, int kind, Py_ssize_t first, Py_ssize_t last,
-                   Cut *cut) noexcept nogil
+    # The tree that grows.
+    cdef Node *nodes
+    cdef Py_ssize_t n_nodes, most_nodes
+    cdef Py_ssize_t room                   # nodes that there is memory for
+    cdef uint64_t seed
+    cdef uint64_t drawn                    # random numbers drawn so far
+    cdef readonly Py_ssize_t work          # done so far
+    cdef Py_ssize_t count                  # rows that it grows from
+    cdef Py_ssize_t n_walked               # rows whose leaf has been found
+    cdef Py_ssize_t n_leaves               # nodes at first, of which leaves are cut
+    cdef Py_ssize_t leaf                   # the next of these; -1 before the rows are sorted
+    cdef int32_t *ends                     # where the rows of each of these end
+    cdef Py_ssize_t room_of_ends
+    cdef Py_ssize_t waiting[4 * 42]        # leaves to be cut: node, first and last row, depth
+    cdef Py_ssize_t n_waiting
+
+    cdef void load(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+    cdef double uniform(self) noexcept nogil
+    cdef int begin(self, Tree before, Py_ssize_t count, uint64_t seed) except -1
+    cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_leaves) except -1
+    cdef bint grow(self, Py_ssize_t work) noexcept nogil
+    cdef Tree grown(self)
+    cdef void choose(self, Py_ssize_t count) noexcept nogil
+    cdef void find_leaves(self) noexcept nogil
+    cdef void by_leaf(self) noexcept nogil
+    cdef bint next_leaf(self) noexcept nogil
+    cdef void wait(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,
+                   Py_ssize_t depth) noexcept nogil
+    cdef void cut_next(self) noexcept nogil
+    cdef void set_cut(self, Py_ssize_t node, const Cut *cut) noexcept nogil
+    cdef Cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+    cdef bint draw(self, int kind, Py_ssize_t first, Py_ssize_t last, Cut *cut) noexcept nogil
     cdef double weigh(self, int32_t one, int32_t other, int kind) noexcept nogil
     cdef Py_ssize_t column_at(self, double left, Py_ssize_t n) noexcept nogil
     cdef void sum_up(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef double gain(self, const Cut *cut) noexcept nogil
     cdef Py_ssize_t sum_left(self, const Cut *cut, double *left) noexcept nogil
     cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, const Cut *cut) noexcept nogil
-    cdef void by_leaf(self, const Sprout *sprout, Py_ssize_t count, int32_t *ends) noexcept nogil
-    cdef void choose(self, Sprout *sprout, Py_ssize_t count) noexcept nogil
-    cdef int grow_tree(self, Sprout *sprout, Py_ssize_t count) except -1
-    cdef Forest grown(self, Forest before, Py_ssize_t n_trees, Scale scale, Py_ssize_t count,
-                      uint64_t seed)

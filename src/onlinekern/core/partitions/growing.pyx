@@ -14,8 +14,8 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.random cimport counted
-from onlinekern.core.partitions.trees cimport (
-    MOST_NODES, Forest, Node, Scale, leaf_of, make_leaf)
+from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.partitions.trees cimport MOST_NODES, Node, Tree, leaf_of, make_leaf
 
 # What a candidate may cut, and what a difference counts for: each kind gets its turn.
 cdef enum Kind:
@@ -30,10 +30,20 @@ cdef Py_ssize_t LEAST_SCORED = 8
 cdef int TRIES = 3
 # A walk is not longer: rows that differ in the last digit only would make a tree a list.
 cdef int DEEPEST = 40
+# What the work on a tree is measured by: about a nanosecond.
+cdef Py_ssize_t WORK_OF_WALK = 60
+cdef Py_ssize_t WORK_OF_SORT = 4
+cdef Py_ssize_t WORK_OF_DRAW = 10
+cdef Py_ssize_t WORK_OF_NODE = 50
+# Rows that are brought to their leaves at a time.
+cdef Py_ssize_t WALKED = 256
 
 
 cdef class Grower:
-    """What trees of one forest grow from.
+    """What trees of one forest grow from, one after another.
+
+    `load` reads the rows; `begin` begins a tree; `grow` goes on with it, for as much work as is
+    due, and tells whether it is whole; `grown` is the tree then.
 
     Parameters
     ----------
@@ -60,7 +70,6 @@ cdef class Grower:
                   const double[::1] targets, Py_ssize_t n_classes, Py_ssize_t n_candidates,
                   Py_ssize_t most_in_leaf):
         cdef int32_t i
-        cdef Py_ssize_t j
         for i in range(0 if labels is None else labels.shape[0]):
             if not 0 <= labels[i] < n_classes:
                 raise ValueError(f"labels must be in [0, {n_classes}), got {labels[i]}")
@@ -78,21 +87,27 @@ cdef class Grower:
             raise MemoryError(f"no memory to grow trees from {self.n_rows} rows")
         self.spare, self.sorted = self.order + self.n_rows, self.order + 2 * self.n_rows
         self.pool = self.order + 3 * self.n_rows
-        for i in range(self.n_rows):
-            self.pool[i] = i
+
+    cdef void load(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """Copy rows column by column, as cuts read them: before the first tree, all of them."""
+        cdef Py_ssize_t i, j
+        for i in range(first, last):
+            self.pool[i] = <int32_t> i
             for j in range(self.width):
-                self.columns[j * self.n_rows + i] = rows[i, j]
+                self.columns[j * self.n_rows + i] = self.rows[i, j]
 
     def __dealloc__(self):
         free(self.order)
         free(self.weights)
         free(self.counts)
         free(self.columns)
+        free(self.nodes)
+        free(self.ends)
 
-    cdef double uniform(self, Sprout *sprout) noexcept nogil:
+    cdef double uniform(self) noexcept nogil:
         """A random number in [0, 1)."""
-        sprout.drawn += 1
-        return (counted(sprout.seed, sprout.drawn) >> 11) * (1.0 / 9007199254740992.0)
+        self.drawn += 1
+        return (counted(self.seed, self.drawn) >> 11) * (1.0 / 9007199254740992.0)
 
     cdef double weigh(self, int32_t one, int32_t other, int kind) noexcept nogil:
         """Set the weights of the columns that a cut between two rows may take; return their sum.
@@ -141,7 +156,7 @@ cdef class Grower:
                 j -= 1
         return j
 
-    cdef bint draw(self, Sprout *sprout, int kind, Py_ssize_t first, Py_ssize_t last,
+    cdef bint draw(self, int kind, Py_ssize_t first, Py_ssize_t last,
                    Cut *cut) noexcept nogil:
         """Draw a cut of rows order[first] ... order[last - 1]. Returns whether there is one."""
         cdef int _attempt
@@ -149,20 +164,20 @@ cdef class Grower:
         cdef int32_t one, other
         cdef double total
         cdef float low, high
-        one = self.order[first + <Py_ssize_t> (n * self.uniform(sprout))]
+        one = self.order[first + <Py_ssize_t> (n * self.uniform())]
         for _attempt in range(TRIES):
-            other = self.order[first + <Py_ssize_t> (n * self.uniform(sprout))]
+            other = self.order[first + <Py_ssize_t> (n * self.uniform())]
             total = self.weigh(one, other, kind)
             if total > 0:
                 break
         else:
             return False
-        j = begin + self.column_at(total * self.uniform(sprout),
+        j = begin + self.column_at(total * self.uniform(),
                                    (self.width if kind == STEEP else self.n_axes) - begin)
         low = min(self.rows[one, j], self.rows[other, j])
         high = max(self.rows[one, j], self.rows[other, j])
         cut.feature = j
-        cut.at = <float> (low + (<double> high - low) * self.uniform(sprout))
+        cut.at = <float> (low + (<double> high - low) * self.uniform())
         # Rounding must not put both rows on one side.
         if cut.at >= high:
             cut.at = low
@@ -223,7 +238,7 @@ cdef class Grower:
                 left[self.kinds[i]] += inside
         return n_left
 
-    cdef Cut best_cut(self, Sprout *sprout, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    cdef Cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """The best of the candidates, or the first where the rows are few."""
         cdef Cut best, cut
         cdef int kind
@@ -231,15 +246,18 @@ cdef class Grower:
         cdef bint scored = n >= LEAST_SCORED and self.n_candidates > 1
         best.gain = -1
         best.feature, best.at = 0, 0
+        self.work += WORK_OF_NODE + 2 * n + (self.n_candidates if scored else 1) * (
+            WORK_OF_DRAW + self.n_axes // 2
+            + (min(n, <Py_ssize_t> MOST_SCORED) if scored else 0))
         if scored:
             if n > MOST_SCORED:
-                skipped = <Py_ssize_t> ((n - MOST_SCORED + 1) * self.uniform(sprout))
+                skipped = <Py_ssize_t> ((n - MOST_SCORED + 1) * self.uniform())
             self.sum_up(first + skipped, min(n, <Py_ssize_t> MOST_SCORED))
         for e in range(self.n_candidates if scored else 1):
-            kind = TURNS[(e if scored else <Py_ssize_t> (5 * self.uniform(sprout))) % 5]
+            kind = TURNS[(e if scored else <Py_ssize_t> (5 * self.uniform())) % 5]
             if kind == STEEP and self.width == self.n_axes:
                 kind = STEEP_AXES
-            if not self.draw(sprout, kind, first, last, &cut):
+            if not self.draw(kind, first, last, &cut):
                 continue
             cut.gain = self.gain(&cut) if scored else 0
             if cut.gain > best.gain:
@@ -259,110 +277,151 @@ cdef class Grower:
                 middle += 1
         return middle
 
-    cdef void grow_leaf(self, Sprout *sprout, Py_ssize_t leaf, Py_ssize_t first,
-                        Py_ssize_t last) noexcept nogil:
-        """Cut a leaf, whose rows are order[first] ... order[last - 1], until its leaves are small.
+    cdef int begin(self, Tree before, Py_ssize_t count, uint64_t seed) except -1:
+        """Begin a tree, of `count` of the rows, from the leaves of another if it is given."""
+        cdef Py_ssize_t old = 1 if before is None else before.n_nodes
+        self.seed, self.drawn, self.work = seed, 0, 0
+        self.reserve(old + 2 * count, old)
+        self.n_nodes, self.most_nodes = old, min(old + 2 * count, MOST_NODES)
+        if before is None:
+            make_leaf(self.nodes, 0)
+        else:
+            memcpy(self.nodes, before.nodes, old * sizeof(Node))
+        memset(self.ends, 0, old * sizeof(int32_t))
+        self.n_leaves, self.leaf, self.n_waiting = old, -1, 0
+        self.count, self.n_walked = count, 0
+        self.choose(count)
+        self.work += WORK_OF_DRAW * count
+        return 0
+
+    cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_leaves) except -1:
+        """Have memory for a tree of so many nodes, that begins with so many leaves."""
+        cdef void *nodes
+        cdef void *ends
+        if n_nodes > self.room:
+            nodes = aligned_resize(self.nodes, 0, n_nodes * sizeof(Node))
+            if nodes == NULL:
+                raise MemoryError(f"no memory for a tree of {n_nodes} nodes")
+            self.nodes, self.room = <Node *> nodes, n_nodes
+        if n_leaves > self.room_of_ends:
+            ends = aligned_resize(self.ends, 0, n_leaves * sizeof(int32_t))
+            if ends == NULL:
+                raise MemoryError(f"no memory for the leaves of a tree of {n_leaves} nodes")
+            self.ends, self.room_of_ends = <int32_t *> ends, n_leaves
+        return 0
+
+    cdef bint grow(self, Py_ssize_t work) noexcept nogil:
+        """Go on until `work` has been done since the tree began. Returns whether it is whole."""
+        while self.work < work:
+            if self.n_walked < self.count:
+                self.find_leaves()
+            elif self.leaf < 0:
+                self.by_leaf()
+            elif self.n_waiting > 0:
+                self.cut_next()
+            elif not self.next_leaf():
+                return True
+        return False
+
+    cdef void find_leaves(self) noexcept nogil:
+        """Find the leaves of some more of the rows."""
+        cdef Py_ssize_t i, last = min(self.count, self.n_walked + WALKED)
+        cdef int32_t *leaves = self.spare
+        if self.n_nodes == 1:
+            # A tree that is a leaf has all rows in it.
+            last = self.count
+            memset(leaves, 0, last * sizeof(int32_t))
+            self.ends[0] = <int32_t> last
+        else:
+            for i in range(self.n_walked, last):
+                leaves[i] = <int32_t> leaf_of(self.nodes, &self.rows[self.order[i], 0])
+                self.ends[leaves[i]] += 1
+            self.work += WORK_OF_WALK * (last - self.n_walked)
+        self.n_walked = last
+
+    cdef void by_leaf(self) noexcept nogil:
+        """Sort the rows in `order` by leaf; those of leaf k end at ends[k]."""
+        cdef Py_ssize_t i, k
+        cdef int32_t *leaves = self.spare
+        cdef int32_t *ends = self.ends
+        for k in range(1, self.n_leaves):
+            ends[k] += ends[k - 1]
+        if self.n_leaves > 1:
+            # Each leaf is filled from its end, which so moves to its start.
+            memcpy(self.sorted, self.order, self.count * sizeof(int32_t))
+            for i in range(self.count - 1, -1, -1):
+                ends[leaves[i]] -= 1
+                self.order[ends[leaves[i]]] = self.sorted[i]
+            for k in range(self.n_leaves):
+                ends[k] = ends[k + 1] if k + 1 < self.n_leaves else <int32_t> self.count
+        self.leaf = 0
+        self.work += WORK_OF_SORT * (self.count + self.n_leaves)
+
+    cdef bint next_leaf(self) noexcept nogil:
+        """Begin the next leaf that has enough rows. Returns False if there is none."""
+        cdef Py_ssize_t first
+        while self.leaf < self.n_leaves:
+            first = self.ends[self.leaf - 1] if self.leaf > 0 else 0
+            self.leaf += 1
+            if self.ends[self.leaf - 1] - first > self.most_in_leaf:
+                self.wait(self.leaf - 1, first, self.ends[self.leaf - 1], 0)
+                return True
+        return False
+
+    cdef void wait(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,
+                   Py_ssize_t depth) noexcept nogil:
+        """Let a leaf wait to be cut, whose rows are order[first] ... order[last - 1].
 
         Of two children one waits, of which there is one for each level.
         """
-        cdef Py_ssize_t[4 * 41] waiting
-        cdef Py_ssize_t node, depth, middle, n = 0
+        cdef Py_ssize_t *waiting = self.waiting + 4 * self.n_waiting
+        waiting[0], waiting[1], waiting[2], waiting[3] = node, first, last, depth
+        self.n_waiting += 1
+
+    cdef void cut_next(self) noexcept nogil:
+        """Cut the leaf that waits and came last, if it has enough rows."""
+        cdef Py_ssize_t node, first, last, depth, middle
         cdef Cut cut
-        waiting[0], waiting[1], waiting[2], waiting[3] = leaf, first, last, 0
-        n = 1
-        while n > 0:
-            n -= 1
-            node, first = waiting[4 * n], waiting[4 * n + 1]
-            last, depth = waiting[4 * n + 2], waiting[4 * n + 3]
-            if last - first <= self.most_in_leaf or depth >= DEEPEST \
-                    or sprout.n_nodes + 2 > sprout.most_nodes:
-                continue
-            cut = self.best_cut(sprout, first, last)
-            if cut.gain < 0:
-                continue
-            middle = self.divide(first, last, &cut)
-            if middle == first or middle == last:
-                continue
-            set_cut(sprout, node, &cut)
-            waiting[4 * n], waiting[4 * n + 1] = sprout.n_nodes - 2, first
-            waiting[4 * n + 2], waiting[4 * n + 3] = middle, depth + 1
-            n += 1
-            waiting[4 * n], waiting[4 * n + 1] = sprout.n_nodes - 1, middle
-            waiting[4 * n + 2], waiting[4 * n + 3] = last, depth + 1
-            n += 1
+        self.n_waiting -= 1
+        node, first = self.waiting[4 * self.n_waiting], self.waiting[4 * self.n_waiting + 1]
+        last, depth = self.waiting[4 * self.n_waiting + 2], self.waiting[4 * self.n_waiting + 3]
+        if last - first <= self.most_in_leaf or depth >= DEEPEST \
+                or self.n_nodes + 2 > self.most_nodes:
+            return
+        cut = self.best_cut(first, last)
+        if cut.gain < 0:
+            return
+        middle = self.divide(first, last, &cut)
+        if middle == first or middle == last:
+            return
+        self.set_cut(node, &cut)
+        self.wait(self.n_nodes - 2, first, middle, depth + 1)
+        self.wait(self.n_nodes - 1, middle, last, depth + 1)
 
-    cdef void by_leaf(self, const Sprout *sprout, Py_ssize_t count, int32_t *ends) noexcept nogil:
-        """Sort the first `count` rows of `order` by leaf; those of leaf k end at ends[k]."""
-        cdef Py_ssize_t i, k
-        cdef int32_t *leaves = self.spare
-        memset(ends, 0, sprout.n_nodes * sizeof(int32_t))
-        for i in range(count):
-            leaves[i] = <int32_t> leaf_of(sprout.nodes, &self.rows[self.order[i], 0])
-            ends[leaves[i]] += 1
-        for k in range(1, sprout.n_nodes):
-            ends[k] += ends[k - 1]
-        # Each leaf is filled from its end, which so moves to its start.
-        memcpy(self.sorted, self.order, count * sizeof(int32_t))
-        for i in range(count - 1, -1, -1):
-            ends[leaves[i]] -= 1
-            self.order[ends[leaves[i]]] = self.sorted[i]
-        for k in range(sprout.n_nodes):
-            ends[k] = ends[k + 1] if k + 1 < sprout.n_nodes else <int32_t> count
+    cdef void set_cut(self, Py_ssize_t node, const Cut *cut) noexcept nogil:
+        """Turn a leaf into a cut, with two new leaves as children."""
+        cdef Py_ssize_t k
+        self.nodes[node].cut = cut.at
+        self.nodes[node].feature = <uint16_t> cut.feature
+        self.nodes[node].left = <uint16_t> self.n_nodes
+        for k in range(self.n_nodes, self.n_nodes + 2):
+            make_leaf(self.nodes, k)
+        self.n_nodes += 2
 
-    cdef void choose(self, Sprout *sprout, Py_ssize_t count) noexcept nogil:
+    cdef void choose(self, Py_ssize_t count) noexcept nogil:
         """Draw `count` rows into `order`, without repetition (Fisher and Yates)."""
         cdef Py_ssize_t i, j
         cdef int32_t row
         for i in range(count):
-            j = i + <Py_ssize_t> ((self.n_rows - i) * self.uniform(sprout))
+            j = i + <Py_ssize_t> ((self.n_rows - i) * self.uniform())
             row = self.pool[j]
             self.pool[j] = self.pool[i]
             self.pool[i] = self.order[i] = row
 
-    cdef int grow_tree(self, Sprout *sprout, Py_ssize_t count) except -1:
-        """Let a tree grow from `count` of the rows, at each of its leaves."""
-        cdef Py_ssize_t leaf, n_leaves = sprout.n_nodes, first = 0
-        cdef int32_t *ends = <int32_t *> calloc(n_leaves, sizeof(int32_t))
-        if ends == NULL:
-            raise MemoryError(f"no memory for the leaves of a tree of {n_leaves} nodes")
-        with nogil:
-            self.choose(sprout, count)
-            self.by_leaf(sprout, count, ends)
-            for leaf in range(n_leaves):
-                if ends[leaf] - first > self.most_in_leaf:
-                    self.grow_leaf(sprout, leaf, first, ends[leaf])
-                first = ends[leaf]
-        free(ends)
-        return 0
-
-    cdef Forest grown(self, Forest before, Py_ssize_t n_trees, Scale scale, Py_ssize_t count,
-                      uint64_t seed):
-        """A forest whose trees grow from `count` rows each, from their leaves before if given."""
-        cdef Forest forest = Forest(n_trees, scale)
-        cdef Sprout sprout
-        cdef Py_ssize_t t, old
-        for t in range(n_trees):
-            old = 1 if before is None else before.first[t + 1] - before.first[t]
-            sprout.nodes = forest.room_for(old + 2 * count)
-            sprout.n_nodes, sprout.most_nodes = old, min(old + 2 * count, MOST_NODES)
-            sprout.seed, sprout.drawn = counted(seed, t), 0
-            if before is None:
-                make_leaf(sprout.nodes, 0)
-            else:
-                memcpy(sprout.nodes, before.nodes + before.first[t], old * sizeof(Node))
-            self.grow_tree(&sprout, count)
-            forest.n_nodes += sprout.n_nodes
-            forest.first[t + 1] = <int32_t> forest.n_nodes
-        forest.number_leaves()
-        return forest
-
-
-cdef inline void set_cut(Sprout *sprout, Py_ssize_t node, const Cut *cut) noexcept nogil:
-    """Turn a leaf into a cut, with two new leaves as children."""
-    cdef Py_ssize_t k
-    sprout.nodes[node].cut = cut.at
-    sprout.nodes[node].feature = <uint16_t> cut.feature
-    sprout.nodes[node].left = <uint16_t> sprout.n_nodes
-    for k in range(sprout.n_nodes, sprout.n_nodes + 2):
-        make_leaf(sprout.nodes, k)
-    sprout.n_nodes += 2
+    cdef Tree grown(self):
+        """The tree, which is whole."""
+        cdef Tree tree = Tree(self.n_nodes)
+        memcpy(tree.nodes, self.nodes, self.n_nodes * sizeof(Node))
+        tree.n_nodes = self.n_nodes
+        tree.number_leaves()
+        return tree

@@ -9,13 +9,19 @@ from onlinekern.core.samples.rows cimport Rows
 cdef class RecentRows:
     cdef readonly Py_ssize_t d, itemsize, capacity
     cdef readonly int64_t count        # samples kept so far, those that left too
+    cdef int64_t oldest                # the number of the first sample that may be kept
     cdef int64_t saved_count
     cdef Py_ssize_t size               # bytes of a record: target, weight, row
     cdef Py_ssize_t room               # records that there is memory for
     cdef char *records
     cdef Journal journal
 
+    cdef inline char *record(self, int64_t number) noexcept nogil:
+        """Where a kept sample lies."""
+        return self.records + <Py_ssize_t> (number % self.capacity) * self.size
+
     cdef Py_ssize_t n(self) noexcept nogil
+    cdef Rows row(self, int64_t number) noexcept nogil
     cdef Status keep(self, const Rows *rows, Py_ssize_t i, double y, double weight) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -40,7 +40,15 @@ cdef class RecentRows:
 
     cdef Py_ssize_t n(self) noexcept nogil:
         """How many samples are kept."""
-        return <Py_ssize_t> min(self.count, <int64_t> self.capacity)
+        return <Py_ssize_t> min(self.count - self.oldest, <int64_t> self.capacity)
+
+    cdef Rows row(self, int64_t number) noexcept nogil:
+        """A kept sample, by its number in the stream, as rows of which there is one."""
+        cdef Rows rows
+        rows.values = self.record(number) + 2 * sizeof(double)
+        rows.columns = rows.starts = NULL
+        rows.n, rows.d, rows.itemsize = 1, self.d, self.itemsize
+        return rows
 
     cdef Status keep(self, const Rows *rows, Py_ssize_t i, double y, double weight) noexcept nogil:
         """Keep row i of some rows, in the place of the oldest if there are enough."""
@@ -64,7 +72,7 @@ cdef class RecentRows:
 
     cdef void checkpoint(self) noexcept nogil:
         self.saved_count = self.count
-        self.journal.begin(self.n())
+        self.journal.begin(self.room)
 
     cdef void rollback(self) noexcept nogil:
         self.journal.restore(self.records, self.size)
@@ -76,14 +84,20 @@ cdef class RecentRows:
 
     def arrays(self):
         """Samples, targets and weights, the oldest first."""
-        cdef Py_ssize_t i, n = self.n(), place
+        n = self.n()
+        return self.part(self.count - n, n)
+
+    def part(self, int64_t first, Py_ssize_t n):
+        """Samples, targets and weights of n samples, from one on that is kept."""
+        cdef Py_ssize_t i
         X, y, weight = np.empty((n, self.d), dtype=self.dtype), np.empty(n), np.empty(n)
         cdef char[::1] rows = X.view(np.int8).reshape(-1)
         cdef double[::1] targets = y, weights = weight
         cdef const char *record
+        if first < self.count - self.n() or first + n > self.count:
+            raise ValueError(f"samples {first} to {first + n} are not kept")
         for i in range(n):
-            place = <Py_ssize_t> ((self.count - n + i) % self.capacity)
-            record = self.records + place * self.size
+            record = self.record(first + i)
             targets[i] = (<const double *> record)[0]
             weights[i] = (<const double *> record)[1]
             if self.d > 0:
@@ -92,11 +106,11 @@ cdef class RecentRows:
         return X, y, weight
 
     def set_arrays(self, count, X, y, weight):
-        """Go on from what `arrays` gave, of so many samples."""
+        """Go on from what `arrays` gave, of so many samples; the oldest may be missing."""
         cdef Rows rows
         cdef Py_ssize_t i
         count = count_of("count", count)
-        n = min(count, self.capacity)
+        n = min(len(y) if isinstance(y, np.ndarray) else 0, count, self.capacity)
         X = rows_of_form("rows", X, self.d, self.dtype, False)
         cdef const double[::1] targets = doubles_of_shape("targets", y, (n,))
         cdef const double[::1] weights = doubles_of_shape("weights", weight, (n,))
@@ -108,7 +122,7 @@ cdef class RecentRows:
         rows.n, rows.d, rows.itemsize = n, self.d, self.itemsize
         if (weight < 0).any():
             raise ValueError(f"weights must be >= 0, got {weight.min()}")
-        self.count = count - n
+        self.count = self.oldest = count - n
         self.journal.begin(0)
         for i in range(n):
             if self.keep(&rows, i, targets[i], weights[i]) < 0:

@@ -1,11 +1,8 @@
-"""What a renewal of a forest computes once: units of features, slopes, and who is part of whom."""
-from libc.stdint cimport int32_t
-
+"""What a renewal of a forest computes once: units of features and targets, and slopes."""
 import numpy as np
 
 from onlinekern.core.base.state cimport doubles_of_shape
 from onlinekern.core.partitions.trees cimport N_DIRECTIONS, UPPER_CELLS, UPPER_LEVEL, Scale
-from onlinekern.core.samples.rows cimport Samples, samples_of
 
 # Of a row's slopes, so much is the mean of all rows: one gradient may err.
 COMMON_SLOPE = 0.1
@@ -55,65 +52,6 @@ def cells_of(forest):
     node = np.maximum(at, 0)
     at[left[node] == place[node]] = -1
     return nodes, at.reshape(forest.n_trees * UPPER_CELLS)
-
-
-def inherited(cells, before, after, Py_ssize_t n_lower):
-    """Numbers of the cells of a forest after its trees have grown, with which scores stay.
-
-    Each new cell begins with those of the cell that it is part of. A leaf that got an upper cell,
-    to which its numbers went, begins without weights for the experts that see both.
-
-    Parameters
-    ----------
-    cells : ndarray of shape (n_nodes, n_experts, 1 + n_outputs)
-        Of the nodes before.
-    before, after : Forest
-    n_lower : int
-        Experts that see the leaves only.
-    """
-    origin = origins(before, after)
-    found = cells[origin]
-    leaves, upper = is_below(after)
-    _, had_upper = is_below(before)
-    found[leaves & upper & ~had_upper[origin], n_lower:, 1:] = 0
-    return found
-
-
-def is_below(forest):
-    """Which nodes are leaves, and which lie below the upper cells: two ndarrays of bool."""
-    _, _, left, first = forest.arrays()
-    root = np.repeat(first[:forest.n_trees], np.diff(first))
-    child = root + left
-    leaf = child == np.arange(len(left))
-    depth = np.zeros(len(left), dtype=np.int32)
-    cdef const int32_t[::1] children = child.astype(np.int32)
-    cdef int32_t[::1] depths = depth
-    cdef Py_ssize_t i
-    # Parents come before their children.
-    for i in range(children.shape[0]):
-        if children[i] != i:
-            depths[children[i]] = depths[children[i] + 1] = depths[i] + 1
-    return leaf, depth > UPPER_LEVEL
-
-
-def origins(before, after):
-    """The node of a forest that each node is part of after trees have grown, ndarray of int32."""
-    _, _, _, old_first = before.arrays()
-    _, _, left, first = after.arrays()
-    found = np.empty(len(left), dtype=np.int32)
-    cdef const int32_t[::1] children = left, begins = first, old_begins = old_first
-    cdef int32_t[::1] own = found
-    cdef Py_ssize_t t, i, n_old, root
-    for t in range(after.n_trees):
-        root, n_old = begins[t], old_begins[t + 1] - old_begins[t]
-        for i in range(n_old):
-            own[root + i] = old_begins[t] + <int32_t> i
-        # Parents come before their children.
-        for i in range(begins[t + 1] - root):
-            if children[root + i] != i and children[root + i] >= n_old:
-                own[root + children[root + i]] = own[root + i]
-                own[root + children[root + i] + 1] = own[root + i]
-    return found
 
 
 def spread(X):
@@ -168,15 +106,3 @@ def slopes_of(squares, mean, Py_ssize_t n):
     slope_of = np.zeros(n, dtype=np.int32)
     slope_of[n - taught:] = np.arange(1, taught + 1)
     return slopes, slope_of
-
-
-def scaled_rows(Scale scale not None, X):
-    """Rows with their directions in the units of a scale, ndarray (n, width), float32."""
-    cdef Samples samples = samples_of(X, X.dtype)
-    cdef Py_ssize_t i, n = len(X)
-    out = np.empty((n, scale.width()), dtype=np.float32)
-    cdef float[:, ::1] view = out
-    with nogil:
-        for i in range(n):
-            scale.load(&samples.rows, i, &view[i, 0])
-    return out

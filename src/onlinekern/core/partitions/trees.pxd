@@ -1,5 +1,6 @@
 # Forests of binary trees in flat arrays. May change at minor versions.
-from libc.stdint cimport int32_t, uint16_t
+from libc.stdint cimport int32_t, uint16_t, uint32_t
+from libc.string cimport memcpy
 
 from onlinekern.core.samples.rows cimport Rows
 
@@ -48,18 +49,20 @@ cdef class Scale:
     cdef void load(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil
 
 
-cdef class Forest:
-    cdef readonly Py_ssize_t n_trees, n_nodes
-    cdef readonly Scale scale
+cdef class Tree:
+    cdef readonly Py_ssize_t n_nodes, n_leaves
     cdef Node *nodes
-    cdef int32_t *first          # n_trees + 1: where the nodes of each tree begin
-    cdef int32_t *first_leaf     # n_trees + 1: and its leaves
-    cdef Py_ssize_t capacity     # nodes that there is memory for
 
-    cdef Node *room_for(self, Py_ssize_t more) except NULL
     cdef void number_leaves(self) noexcept nogil
-    cdef void note(self, Py_ssize_t t, const Walks *walks, int k, int32_t *leaf,
-                   int32_t *upper) noexcept nogil
+
+
+cdef class Forest:
+    cdef readonly Py_ssize_t n_trees
+    cdef readonly Scale scale
+    cdef readonly list trees
+    cdef const Node **roots
+
+    cdef void put(self, Py_ssize_t t, Tree tree)
     cdef void walk_row(self, const float *z, int32_t *leaves, int32_t *upper) noexcept nogil
     cdef void walk_rows(self, const float *z, Py_ssize_t n, int32_t *leaves,
                         int32_t *upper) noexcept nogil
@@ -73,6 +76,13 @@ cdef inline unsigned int step_down(const Node *tree, unsigned int at,
                                    const float *z) noexcept nogil:
     """The node behind a node of a tree, which is the same at a leaf."""
     return tree[at].left + (z[tree[at].feature] > tree[at].cut)
+
+
+cdef inline int32_t number_of(const Node *leaf) noexcept nogil:
+    """The number of a leaf in its tree, which its cut holds."""
+    cdef uint32_t bits
+    memcpy(&bits, &leaf.cut, sizeof(float))
+    return <int32_t> (bits & <uint32_t> 0x003fffff)
 
 
 cdef inline unsigned int leaf_of(const Node *tree, const float *z) noexcept nogil:

@@ -20,9 +20,8 @@ from onlinekern.core.base.vector cimport ok_sparse_row
 
 # A scaled value is cut off at so many spreads: products with it stay finite.
 cdef double FARTHEST = 1e6
-# A NaN, and its bits in which the number of a leaf is.
+# A NaN, which a leaf's number is added to.
 cdef uint32_t LEAF = 0x7fc00000
-cdef uint32_t NUMBER = 0x003fffff
 
 
 cdef inline float scaled(double x, double center, double factor) noexcept nogil:
@@ -131,13 +130,6 @@ cdef void make_leaf(Node *tree, Py_ssize_t node) noexcept nogil:
     tree[node].feature, tree[node].left = 0, <uint16_t> node
 
 
-cdef inline int32_t number_of(const Node *leaf) noexcept nogil:
-    """The number of a leaf in its tree."""
-    cdef uint32_t bits
-    memcpy(&bits, &leaf.cut, sizeof(float))
-    return <int32_t> (bits & NUMBER)
-
-
 cdef inline void walk_together(Walks *walks) noexcept nogil:
     """Walk down to the leaves."""
     cdef int k, _depth
@@ -159,43 +151,70 @@ cdef inline void walk_together(Walks *walks) noexcept nogil:
             walks.at[k] = next
 
 
-cdef class Forest:
-    """Trees over rows of one scale; at first each is a leaf.
+cdef class Tree:
+    """A binary tree in a flat array, at first a leaf.
+
+    It does not change once its leaves have numbers.
 
     Parameters
     ----------
-    n_trees : int
-    scale : Scale
+    capacity : int
+        Nodes that it may have.
     """
 
-    def __cinit__(self, Py_ssize_t n_trees, Scale scale not None):
-        if n_trees < 1:
-            raise ValueError(f"n_trees must be at least 1, got {n_trees}")
+    def __cinit__(self, Py_ssize_t capacity):
+        self.nodes = <Node *> aligned_resize(NULL, 0, capacity * sizeof(Node))
+        if self.nodes == NULL:
+            raise MemoryError(f"no memory for a tree of {capacity} nodes")
+        self.n_nodes = 1
+        make_leaf(self.nodes, 0)
+        self.number_leaves()
+
+    def __dealloc__(self):
+        free(self.nodes)
+
+    cdef void number_leaves(self) noexcept nogil:
+        """Number the leaves, in the order of the nodes."""
+        cdef Py_ssize_t i
+        cdef uint32_t bits, number = 0
+        for i in range(self.n_nodes):
+            if is_leaf(self.nodes, i):
+                bits = LEAF | number
+                memcpy(&self.nodes[i].cut, &bits, sizeof(float))
+                number += 1
+        self.n_leaves = number
+
+
+cdef class Forest:
+    """Trees over rows of one scale.
+
+    Parameters
+    ----------
+    scale : Scale
+    trees : list of Tree
+    """
+
+    def __cinit__(self, Scale scale not None, list trees not None):
+        cdef Py_ssize_t t
+        if not trees:
+            raise ValueError("a forest must have a tree")
         if scale.width() > MOST_COLUMNS:
             raise ValueError(f"trees cut rows of at most {MOST_COLUMNS - N_DIRECTIONS} features, "
                              f"got {scale.d}")
-        self.n_trees, self.scale = n_trees, scale
-        self.first = <int32_t *> calloc(2 * (n_trees + 1), sizeof(int32_t))
-        if self.first == NULL:
-            raise MemoryError(f"no memory for {n_trees} trees")
-        self.first_leaf = self.first + n_trees + 1
+        self.n_trees, self.scale, self.trees = len(trees), scale, list(trees)
+        self.roots = <const Node **> calloc(self.n_trees, sizeof(Node *))
+        if self.roots == NULL:
+            raise MemoryError(f"no memory for {self.n_trees} trees")
+        for t in range(self.n_trees):
+            self.roots[t] = (<Tree?> trees[t]).nodes
 
     def __dealloc__(self):
-        free(self.first)
-        free(self.nodes)
+        free(self.roots)
 
     @staticmethod
     def stumps(Py_ssize_t n_trees, Scale scale not None):
         """A forest whose trees have not begun to grow."""
-        cdef Forest forest = Forest(n_trees, scale)
-        cdef Py_ssize_t t
-        cdef Node *nodes = forest.room_for(n_trees)
-        for t in range(n_trees):
-            make_leaf(nodes + t, 0)
-            forest.first[t + 1] = t + 1
-        forest.n_nodes = n_trees
-        forest.number_leaves()
-        return forest
+        return Forest(scale, [Tree(1) for _ in range(n_trees)])
 
     @staticmethod
     def of_arrays(cuts, features, left, first, Scale scale not None):
@@ -207,55 +226,47 @@ cdef class Forest:
             If no forest has such arrays.
         """
         check_nodes(cuts, features, left, first, scale.width())
-        cdef Py_ssize_t i, n = len(cuts)
-        cdef Forest forest = Forest(len(first) - 1, scale)
+        cdef Py_ssize_t i, begin, end
         cdef const float[::1] a = np.ascontiguousarray(cuts)
         cdef const int32_t[::1] b = np.ascontiguousarray(features)
         cdef const int32_t[::1] c = np.ascontiguousarray(left)
-        cdef const int32_t[::1] d = np.ascontiguousarray(first)
-        cdef Node *nodes = forest.room_for(n)
-        for i in range(n):
-            nodes[i].cut, nodes[i].feature, nodes[i].left = a[i], <uint16_t> b[i], <uint16_t> c[i]
-        memcpy(forest.first, &d[0], d.shape[0] * sizeof(int32_t))
-        forest.n_nodes = n
-        forest.number_leaves()
-        return forest
+        cdef Tree tree
+        trees = []
+        for begin, end in zip(first[:len(first) - 1].tolist(), first[1:].tolist()):
+            tree = Tree(end - begin)
+            for i in range(begin, end):
+                tree.nodes[i - begin].cut = a[i]
+                tree.nodes[i - begin].feature = <uint16_t> b[i]
+                tree.nodes[i - begin].left = <uint16_t> c[i]
+            tree.n_nodes = end - begin
+            tree.number_leaves()
+            trees.append(tree)
+        return Forest(scale, trees)
 
-    cdef Node *room_for(self, Py_ssize_t more) except NULL:
-        """Memory for so many nodes more, behind those that there are."""
-        cdef Py_ssize_t wanted = self.n_nodes + more
-        cdef void *fresh
-        if wanted > self.capacity:
-            wanted = max(wanted, self.capacity + self.capacity // 2)
-            fresh = aligned_resize(self.nodes, self.n_nodes * sizeof(Node), wanted * sizeof(Node))
-            if fresh == NULL:
-                raise MemoryError(f"no memory for {wanted} nodes of trees")
-            self.nodes, self.capacity = <Node *> fresh, wanted
-        return self.nodes + self.n_nodes
+    def copy(self):
+        """The same trees; those of either may be replaced."""
+        return Forest(self.scale, self.trees)
 
-    cdef void number_leaves(self) noexcept nogil:
-        """Number the leaves of each tree, in the order of its nodes."""
-        cdef Py_ssize_t t, i
-        cdef Node *tree
-        cdef uint32_t number, bits
-        for t in range(self.n_trees):
-            tree, number = self.nodes + self.first[t], 0
-            for i in range(self.first[t + 1] - self.first[t]):
-                if is_leaf(tree, i):
-                    bits = LEAF | number
-                    memcpy(&tree[i].cut, &bits, sizeof(float))
-                    number += 1
-            self.first_leaf[t + 1] = self.first_leaf[t] + <int32_t> number
+    cdef void put(self, Py_ssize_t t, Tree tree):
+        """Replace a tree."""
+        self.trees[t] = tree
+        self.roots[t] = tree.nodes
+
+    @property
+    def n_nodes(self):
+        cdef Tree tree
+        return sum([tree.n_nodes for tree in self.trees])
 
     @property
     def n_leaves(self):
-        return self.first_leaf[self.n_trees]
+        cdef Tree tree
+        return sum([tree.n_leaves for tree in self.trees])
 
     cdef void walk_row(self, const float *z, int32_t *leaves, int32_t *upper) noexcept nogil:
-        """The cells of a scaled row: its leaf in each tree, among all leaves; and the upper cell.
+        """The cells of a scaled row: the number of its leaf in each tree; and of the upper cell.
 
         The upper cell of a leaf that is not below `UPPER_LEVEL` is one that stands for none,
-        n_trees * UPPER_CELLS.
+        `UPPER_CELLS`.
         """
         cdef Py_ssize_t t = 0, last
         cdef int k
@@ -264,20 +275,12 @@ cdef class Forest:
             last = min(self.n_trees - t, <Py_ssize_t> ABREAST)
             for k in range(ABREAST):
                 # The last trees may be fewer: one of them is walked again.
-                walks.tree[k] = self.nodes + self.first[t + (k if k < last else 0)]
+                walks.tree[k] = self.roots[t + (k if k < last else 0)]
                 walks.row[k] = z
             walk_together(&walks)
             for k in range(last):
-                self.note(t + k, &walks, k, leaves + t + k, upper + t + k)
+                note(&walks, k, leaves + t + k, upper + t + k)
             t += ABREAST
-
-    cdef inline void note(self, Py_ssize_t t, const Walks *walks, int k, int32_t *leaf,
-                          int32_t *upper) noexcept nogil:
-        """Write the cells in which a walk has ended."""
-        leaf[0] = self.first_leaf[t] + number_of(walks.tree[k] + walks.at[k])
-        upper[0] = <int32_t> (
-            self.n_trees * UPPER_CELLS if walks.at[k] == walks.above[k]
-            else t * UPPER_CELLS + <Py_ssize_t> walks.turns[k] - UPPER_CELLS)
 
     cdef void walk_rows(self, const float *z, Py_ssize_t n, int32_t *leaves,
                         int32_t *upper) noexcept nogil:
@@ -291,7 +294,7 @@ cdef class Forest:
             return
         for t in range(self.n_trees):
             for k in range(ABREAST):
-                walks.tree[k] = self.nodes + self.first[t]
+                walks.tree[k] = self.roots[t]
             i = 0
             while i < n:
                 last = min(n - i, <Py_ssize_t> ABREAST)
@@ -299,8 +302,8 @@ cdef class Forest:
                     walks.row[k] = z + (i + (k if k < last else 0)) * width
                 walk_together(&walks)
                 for k in range(last):
-                    self.note(t, &walks, k, leaves + (i + k) * self.n_trees + t,
-                              upper + (i + k) * self.n_trees + t)
+                    note(&walks, k, leaves + (i + k) * self.n_trees + t,
+                         upper + (i + k) * self.n_trees + t)
                 i += ABREAST
 
     def arrays(self):
@@ -308,18 +311,28 @@ cdef class Forest:
 
         Cuts are float32, infinite at leaves; the others int32. Children are numbered within a tree.
         """
-        cdef Py_ssize_t i, n = self.n_nodes
+        cdef Py_ssize_t i, n = self.n_nodes, at = 0, t = 0
+        cdef Tree tree
         cuts = np.empty(n, dtype=np.float32)
         features, left = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-        first = np.empty(self.n_trees + 1, dtype=np.int32)
+        first = np.zeros(self.n_trees + 1, dtype=np.int32)
         cdef float[::1] a = cuts
         cdef int32_t[::1] b = features, c = left, d = first
-        for i in range(n):
-            a[i], b[i], c[i] = self.nodes[i].cut, self.nodes[i].feature, self.nodes[i].left
-            if a[i] != a[i]:
-                a[i] = INFINITY
-        memcpy(&d[0], self.first, (self.n_trees + 1) * sizeof(int32_t))
+        for tree in self.trees:
+            for i in range(tree.n_nodes):
+                a[at + i] = INFINITY if is_leaf(tree.nodes, i) else tree.nodes[i].cut
+                b[at + i], c[at + i] = tree.nodes[i].feature, tree.nodes[i].left
+            at += tree.n_nodes
+            t += 1
+            d[t] = <int32_t> at
         return cuts, features, left, first
+
+
+cdef inline void note(const Walks *walks, int k, int32_t *leaf, int32_t *upper) noexcept nogil:
+    """Write the cells in which a walk has ended."""
+    leaf[0] = number_of(walks.tree[k] + walks.at[k])
+    upper[0] = <int32_t> (UPPER_CELLS if walks.at[k] == walks.above[k]
+                          else walks.turns[k] - UPPER_CELLS)
 
 
 def check_nodes(cuts, features, left, first, Py_ssize_t width):
