@@ -64,6 +64,7 @@ cdef class Grower:
     cdef Tree grown(self)
     cdef void choose(self, Py_ssize_t count) noexcept nogil
     cdef void find_leaves(self) noexcept nogil
+    cdef void find_leaves_abreast(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef void by_leaf(self) noexcept nogil
     cdef bint next_leaf(self) noexcept nogil
     cdef void wait(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,

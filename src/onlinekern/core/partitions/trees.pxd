@@ -85,14 +85,4 @@ cdef inline int32_t number_of(const Node *leaf) noexcept nogil:
     return <int32_t> (bits & <uint32_t> 0x003fffff)
 
 
-cdef inline unsigned int leaf_of(const Node *tree, const float *z) noexcept nogil:
-    """The node of the leaf of one row."""
-    cdef unsigned int at, next = 0
-    while True:
-        at = next
-        next = step_down(tree, at, z)
-        if next == at:
-            return at
-
-
 cdef void make_leaf(Node *tree, Py_ssize_t node) noexcept nogil
