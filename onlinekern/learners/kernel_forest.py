@@ -141,7 +141,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     max_leaf : int >= 1, default=4
         A node with more samples is cut.
     n_candidates : int in [1, 1000], default=10
-        Cuts drawn for a node, of which the best is taken. 1 gives totally random trees.
+        Cuts drawn for a node, of which the best is taken; at most one for four of its rows. 1 gives
+        totally random trees.
     n_replays : int in [1, 100], default=1
         How often the samples that are kept are learnt again when the forest is renewed.
     renewal_spread : float in [0, 1], default=0.25
@@ -279,7 +280,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     max_leaf : int >= 1, default=4
         A node with more samples is cut.
     n_candidates : int in [1, 1000], default=10
-        Cuts drawn for a node, of which the best is taken. 1 gives totally random trees.
+        Cuts drawn for a node, of which the best is taken; at most one for four of its rows. 1 gives
+        totally random trees.
     n_replays : int in [1, 100], default=3
         How often the samples that are kept are learnt again when the forest is renewed.
     renewal_spread : float in [0, 1], default=0.25

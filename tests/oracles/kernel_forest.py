@@ -213,7 +213,7 @@ class Grower:
             first = int((len(own) - 254) * self.uniform())
             scored = own[first : first + 255]
         best, most = None, -1.0
-        for e in range(self.n_candidates):
+        for e in range(min(self.n_candidates, len(own) // 4)):
             cut = self.draw(TURNS[e % 5], own)
             gain = -1.0 if cut is None else self.gain(scored, *cut)
             if gain > most:

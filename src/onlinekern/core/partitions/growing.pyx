@@ -24,8 +24,10 @@ cdef enum Kind:
     STEEP            # directions, times the slope
 cdef int[5] TURNS = [AXES, STEEP_AXES, AXES, STEEP_AXES, STEEP]
 
-# Nodes of fewer rows take the first cut that is drawn.
+# Nodes of fewer rows take the first cut that is drawn; others draw one for so many rows, as far as
+# there are candidates: of few rows the best of many cuts says little (docs/kernel_forests.md).
 cdef Py_ssize_t LEAST_SCORED = 8
+cdef Py_ssize_t ROWS_OF_CUT = 4
 # Pairs drawn until two rows differ.
 cdef int TRIES = 3
 # A walk is not longer: rows that differ in the last digit only would make a tree a list.
@@ -244,16 +246,17 @@ cdef class Grower:
         cdef int kind
         cdef Py_ssize_t e, n = last - first, skipped = 0
         cdef bint scored = n >= LEAST_SCORED and self.n_candidates > 1
+        cdef Py_ssize_t n_drawn = min(self.n_candidates, n // ROWS_OF_CUT) if scored else 1
         best.gain = -1
         best.feature, best.at = 0, 0
-        self.work += WORK_OF_NODE + 2 * n + (self.n_candidates if scored else 1) * (
+        self.work += WORK_OF_NODE + 2 * n + n_drawn * (
             WORK_OF_DRAW + self.n_axes // 2
             + (min(n, <Py_ssize_t> MOST_SCORED) if scored else 0))
         if scored:
             if n > MOST_SCORED:
                 skipped = <Py_ssize_t> ((n - MOST_SCORED + 1) * self.uniform())
             self.sum_up(first + skipped, min(n, <Py_ssize_t> MOST_SCORED))
-        for e in range(self.n_candidates if scored else 1):
+        for e in range(n_drawn):
             kind = TURNS[(e if scored else <Py_ssize_t> (5 * self.uniform())) % 5]
             if kind == STEEP and self.width == self.n_axes:
                 kind = STEEP_AXES
