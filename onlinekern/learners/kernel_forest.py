@@ -51,11 +51,13 @@ class KernelForest(Learner):
         return NOISES if self.noise == "auto" else (float(self.noise),)
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        # The samples that are kept, and once more while they are scaled; the cells of each tree.
+        # The samples that are kept, with the copies and the cells of a renewal; the cells of trees.
         n_experts = len(self._noises()) * len(LEVELS[self.levels])
         rows = min(self.max_rows, max(64, int(self.max_samples * self.memory)))
         cell = NODE_BYTES + 4 * n_experts * (1 + n_outputs)
-        return self.memory * n_features * (itemsize + 8 + 4) + self.n_trees * rows * cell
+        kept = int((1 + self.renewal_spread) * self.memory)
+        sample = n_features * (2 * itemsize + 8) + 8 * self.n_trees
+        return kept * sample + self.n_trees * rows * cell
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         return ForestSpace(

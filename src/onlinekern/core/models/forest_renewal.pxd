@@ -24,6 +24,7 @@ cdef class Renewal:
     cdef Py_ssize_t d, n_labels, n_outputs, n_trees, replays, n_grown
     cdef Py_ssize_t n                # samples that it grows from,
     cdef Py_ssize_t lag              # and those that it is spread over
+    cdef double looked, grown        # shares of these after which the look is done, and the trees
     # The look: what is to be done, and how much of it has been.
     cdef list units
     cdef Py_ssize_t n_units, n_looked

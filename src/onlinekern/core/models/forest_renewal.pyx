@@ -40,10 +40,14 @@ cdef double FARTHEST_TAUGHT = 8
 # Rows of a unit of the look that copies them, and of a step of the replay.
 cdef Py_ssize_t COPIED = 256
 cdef Py_ssize_t REPLAYED = 64
-# Of the samples that a renewal is spread over, the share after which the look is done, and after
-# which the trees have grown. Where leaves are cut, nothing is replayed.
+# Of the samples that a renewal is spread over, the share in which it looks, where leaves are cut.
 cdef double LOOKED = 0.15
-cdef double GROWN = 0.7
+# Where trees are new, what a row costs about, in nanoseconds: a feature of the look, a pair of
+# landmarks or features that the kernel machine learns, and growth and replay in a tree.
+cdef double COST_OF_FEATURE = 100
+cdef double COST_OF_PAIR = 0.1
+cdef double COST_OF_GROWTH = 250
+cdef double COST_OF_REPLAY = 35
 # More work than any tree is.
 cdef Py_ssize_t ALL = (<Py_ssize_t> 1) << 62
 # The work on a row of the first tree, before any is known.
@@ -87,6 +91,22 @@ cdef class Renewal:
         self.estimate = WORK_OF_ROW * min(n, <Py_ssize_t> settings[4])
         self.units = self.plan()
         self.n_units = len(self.units)
+        self.looked, self.grown = LOOKED, 1
+        if is_whole:
+            self.looked, self.grown = self.stages()
+
+    def stages(self):
+        """After which share of its samples a renewal has looked, and its trees have grown.
+
+        Only how evenly the work is spread depends on it.
+        """
+        n_trees, _, _, share, most_rows, replays = self.settings
+        count = min(max(64, share * self.n), most_rows)
+        look = COST_OF_FEATURE * self.n * self.d
+        look += COST_OF_PAIR * self.n_taught * (LANDMARKS + min(self.d, MOST_LINEAR)) ** 2
+        growth = COST_OF_GROWTH * count * n_trees
+        costs = np.cumsum([look, growth, COST_OF_REPLAY * replays * self.n * n_trees])
+        return costs[:2] / costs[2]
 
     def plan(self):
         """What the look is made of: functions, and what they get."""
@@ -218,16 +238,15 @@ cdef class Renewal:
         """
         cdef Status status
         cdef double share = 1
-        cdef double grown = GROWN if self.is_whole else 1
         if entered < self.begun + self.lag:
             share = <double> (entered - self.begun) / self.lag
-        status = self.look_until(share / LOOKED)
+        status = self.look_until(share / self.looked)
         if status == OK and not self.looks():
-            status = self.grow_until((share - LOOKED) / (grown - LOOKED))
+            status = self.grow_until((share - self.looked) / (self.grown - self.looked))
         if status != OK or self.has_tree or self.tree < self.n_trees:
             return status
         if self.is_whole:
-            status = self.replay_until((share - GROWN) / (1 - GROWN))
+            status = self.replay_until((share - self.grown) / (1 - self.grown))
         self.is_done = status == OK and share >= 1
         return status
 
