@@ -4,8 +4,19 @@ import numpy as np
 import pytest
 from compiled import Program, load
 from exported import scores_of
+from sklearn.base import clone, is_regressor
 
-from onlinekern import KernelForestClassifier, KernelForestRegressor, make_stream_pipeline
+from onlinekern import (
+    AROWClassifier,
+    AROWRegressor,
+    FrequentDirections,
+    KernelForestClassifier,
+    KernelForestRegressor,
+    KernelPAClassifier,
+    PAClassifier,
+    PartitionFeatures,
+    make_stream_pipeline,
+)
 from onlinekern.fitted.export.describe import describe
 from onlinekern.fitted.export.terms import Constant, Trees
 from onlinekern.preprocessing.scaler import OnlineStandardScaler
@@ -49,7 +60,7 @@ def in_onnx(model, X, folder, dtype):
     made = model.export_onnx(folder / "model.onnx", dtype=dtype)
     onnx.checker.check_model(onnx.load(made.path), full_check=True)
     assert {own.domain: own.version for own in onnx.load(made.path).opset_import} in VERSIONS
-    name = "variable" if isinstance(model, KernelForestRegressor) else "scores"
+    name = "variable" if is_regressor(model) else "scores"
     return runtime.InferenceSession(made.path).run([name], {"X": X.astype(dtype)})[0]
 
 
@@ -156,3 +167,57 @@ def test_a_scaler_in_front(way, tmp_path):
     rows = samples(400)[0] * 100 + 7
     found = WAYS[way](model, rows, tmp_path, "float64")
     np.testing.assert_allclose(found, scores_of(model, rows), rtol=0, atol=1e-9)
+
+
+CELLS = {
+    "binary": (AROWClassifier(random_state=0), {}),
+    "classes": (PAClassifier(C=0.1, random_state=0, average=True), {"memory": 1024}),
+    "regression": (AROWRegressor(random_state=0), {"memory": 256, "max_samples": 0.5}),
+    "no trees yet": (AROWClassifier(random_state=0), {"memory": 16384}),
+}
+
+
+def on_cells(name, dtype="float64"):
+    """Return a pipeline of cells and a linear learner, and other rows."""
+    learner, given = CELLS[name]
+    X, f = samples(400)
+    y = 5 + 3 * f if name == "regression" else f > 0
+    if name == "classes":
+        y = np.digitize(f, [-0.5, 0.5])
+    model = make_stream_pipeline(
+        PartitionFeatures(n_trees=12, random_state=0, **given), clone(learner)
+    )
+    classes = {} if name == "regression" else {"classes": np.unique(y)}
+    n = 200 if name == "no trees yet" else 400
+    model.partial_fit(X[:n].astype(dtype), y[:n], **classes)
+    return model, samples(300)[0]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", CELLS)
+def test_a_linear_learner_of_cells(name, dtype, way, tmp_path):
+    model, X = on_cells(name, dtype)
+    expected = scores_of(model, X)
+    found = WAYS[way](model, X, tmp_path, dtype)
+    bound = DTYPES[dtype] * max(1, np.abs(expected).max()) * (5 if dtype == "float32" else 1)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
+
+
+def test_cells_behind_a_scaler_and_in_front_of_others(tmp_path):
+    X, f = samples(400)
+    given = PartitionFeatures(n_trees=5, memory=64, random_state=0)
+    model = make_stream_pipeline(OnlineStandardScaler(), given, PAClassifier())
+    model.partial_fit(X * 100 + 7, f > 0, classes=[False, True])
+    rows = samples(300)[0] * 100 + 7
+    found = in_c(model, rows, tmp_path, "float64")
+    np.testing.assert_allclose(found, scores_of(model, rows), rtol=0, atol=1e-9)
+    other = make_stream_pipeline(given, KernelPAClassifier(gamma=0.5))
+    other.partial_fit(X, f > 0, classes=[False, True])
+    message = r"the step 'partitionfeatures' \(PartitionFeatures\) can be exported in front of"
+    with pytest.raises(TypeError, match=message):
+        other.export_c(tmp_path / "m.c")
+    turned = make_stream_pipeline(given, FrequentDirections(2), PAClassifier())
+    turned.partial_fit(X, f > 0, classes=[False, True])
+    with pytest.raises(TypeError, match="cannot be exported; steps that can"):
+        turned.export_c(tmp_path / "m.c")

@@ -25,23 +25,58 @@ def terms_of_forest(space: Any) -> Terms:
     weights = folded(cells, upper_of(below, inner, each_level), state["shares"], levels, len(first))
     weights *= state["unit"]
     offset = np.full(weights.shape[1], state["offset"])
+    scale = state["center"], state["factor"], state["directions"]
+    trees = trees_of(scale, state["cuts"], state["features"], left, first, weights)
+    if isinstance(trees, Constant):
+        return (Constant(offset + trees.values),)
+    return (trees, Constant(offset)) if np.any(offset) else (trees,)
+
+
+def trees_of(
+    scale: tuple[Floats, Floats, Array | None],
+    cuts: Array,
+    features: Array,
+    left: Array,
+    first: Array,
+    weights: Floats,
+) -> Trees | Constant:
+    """Return trees whose nodes have these weights (n_nodes, n_outputs), of which leaves count.
+
+    `scale` has the centers, the factors and the directions; the others are `Forest.arrays`.
+    """
+    below = left + np.repeat(first[:-1], np.diff(first))
+    inner = below != np.arange(len(below))
     if not inner.any():
-        return (Constant(offset + weights.sum(axis=0)),)
-    sizes, places = preorder(below, inner, first, each_level)
+        return Constant(weights.sum(axis=0))
+    sizes, places = preorder(below, inner, first, levels_of(below, inner, first))
     nodes, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
     nodes, leaves = nodes[np.argsort(places[nodes])], leaves[np.argsort(places[leaves])]
-    directions = state["directions"]
-    trees = Trees(
-        center=state["center"],
-        factor=state["factor"],
-        directions=np.zeros((space.d, 0), np.float32) if directions is None else directions,
-        cuts=state["cuts"][nodes],
-        features=state["features"][nodes],
+    center, factor, directions = scale
+    return Trees(
+        center=center,
+        factor=factor,
+        directions=np.zeros((len(center), 0), np.float32) if directions is None else directions,
+        cuts=cuts[nodes],
+        features=features[nodes],
         left=sizes[below[nodes]],
         first=np.append(0, np.cumsum(sizes[first[:-1]])),
         weights=weights[leaves],
     )
-    return (trees, Constant(offset)) if np.any(offset) else (trees,)
+
+
+def terms_of_cells(partition: Any, weights: Floats) -> Terms:
+    """Return the trees of a partition, to whose columns a model gives weights (n_outputs, n)."""
+    value = float(partition.dtype.type(1 / np.sqrt(sum(partition.settings[1]))))
+    found = []
+    for forest, start in zip(partition.forests, partition.reserved(), strict=False):
+        cuts, features, left, first = forest.arrays()
+        left, first = left.astype(np.int64), first.astype(np.int64)
+        below = left + np.repeat(first[:-1], np.diff(first))
+        leaves = np.flatnonzero(below == np.arange(len(left)))
+        own = np.zeros((len(left), len(weights)))
+        own[leaves] = value * weights[:, start : start + len(leaves)].T
+        found.append(trees_of(forest.scale.arrays(), cuts, features, left, first, own))
+    return tuple(found)
 
 
 def levels_of(below: Array, inner: Array, first: Array) -> list[Array]:
