@@ -1,12 +1,14 @@
 """Print errors of kernel forests after one pass, beside trees that are fitted in batch.
 
     python benchmarks/forests.py FOLDER [--orders 5] [--rows 20000] [--only NAME,...] [--batch]
+                                        [--cells]
 
 FOLDER holds the sets (LIBSVM text, packed with xz). Each is put into random orders; of its first
 rows, 70 % are learnt in one pass as they are, and the others test. Prints test errors in per cent
 (of targets: the root mean square error over their deviation), their mean and spread over the
 orders, and microseconds of processor time a row. --batch adds HistGradientBoosting of 100 and of
-500 rounds, and 300 extremely randomised trees, on the first order.
+500 rounds, and 300 extremely randomised trees, on the first order. --cells shows linear AROW
+instead: on standardised rows, on the cells of random trees, and on those of trees that saw y.
 """
 
 import argparse
@@ -24,7 +26,14 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 
-from onlinekern import KernelForestClassifier, KernelForestRegressor
+from onlinekern import (
+    AROWClassifier,
+    AROWRegressor,
+    KernelForestClassifier,
+    KernelForestRegressor,
+    OnlineStandardScaler,
+    PartitionFeatures,
+)
 
 LABELS = [
     "segment", "splice", "spambase", "phishing", "eeg-eye-state", "satimage", "ijcnn1",
@@ -93,6 +102,28 @@ def show(folder, name, number, arguments):
     print("| " + " | ".join(cells) + " |", flush=True)
 
 
+def cells_of(X, y, Z, v, number, seed):
+    """Return errors of AROW on rows, on the cells of random trees and of trees that saw y."""
+    learner, target = (AROWRegressor, "numbers") if number else (AROWClassifier, "labels")
+    classes = {} if number else {"classes": np.unique(y)}
+    found = []
+    transformers = [OnlineStandardScaler(), PartitionFeatures(random_state=seed),
+                    PartitionFeatures(target=target, random_state=seed)]  # fmt: skip
+    for transformer, told in zip(transformers, (None, None, y), strict=True):
+        rows = transformer.learn_transform(X, told)
+        model = learner(random_state=seed).partial_fit(rows, y, **classes)
+        found.append(error(model, y, transformer.transform(Z), v, number))
+    return found
+
+
+def show_cells(folder, name, number, arguments):
+    errors = [cells_of(*load(folder, name, number, arguments.rows, order), number, order)
+              for order in range(arguments.orders)]  # fmt: skip
+    form = ".3f" if number else ".2f"
+    cells = [name, *(f"{value:{form}}" for value in np.mean(errors, axis=0))]
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -102,13 +133,18 @@ def main():
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--only", default="")
     parser.add_argument("--batch", action="store_true")
+    parser.add_argument("--cells", action="store_true")
     arguments = parser.parse_args()
     heads = ["set", "rows x features", "error", "spread", "us a row"]
     heads += list(batch_models(False)) if arguments.batch else []
+    if arguments.cells:
+        heads = ["set", "rows", "cells", "cells of y"]
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     for name in [*LABELS, *TARGETS]:
         if not arguments.only or name in arguments.only.split(","):
-            show(arguments.folder, name, name in TARGETS, arguments)
+            (show_cells if arguments.cells else show)(
+                arguments.folder, name, name in TARGETS, arguments
+            )
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from onlinekern import (
     FrequentDirections,
     NystroemFeatures,
     OnlineStandardScaler,
+    PartitionFeatures,
     all_estimators,
 )
 from onlinekern.core.samples.rows import checked_csr
@@ -147,7 +148,13 @@ def test_single_rows_are_refused(name, bad):
 @pytest.mark.parametrize("bad", BAD)
 @pytest.mark.parametrize(
     "transformer",
-    [FourierFeatures, NystroemFeatures, FrequentDirections, OnlineStandardScaler],
+    [
+        FourierFeatures,
+        NystroemFeatures,
+        FrequentDirections,
+        OnlineStandardScaler,
+        PartitionFeatures,
+    ],
     ids=lambda t: t.__name__,
 )
 def test_transformers_refuse_it(transformer, bad):

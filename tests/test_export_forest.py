@@ -1,11 +1,24 @@
 """Exported kernel forests end in the leaves of the model, in C and in ONNX."""
 
+import ctypes
+
 import numpy as np
 import pytest
 from compiled import Program, load
 from exported import scores_of
+from sklearn.base import clone, is_regressor
 
-from onlinekern import KernelForestClassifier, KernelForestRegressor, make_stream_pipeline
+from onlinekern import (
+    AROWClassifier,
+    AROWRegressor,
+    FrequentDirections,
+    KernelForestClassifier,
+    KernelForestRegressor,
+    KernelPAClassifier,
+    PAClassifier,
+    PartitionFeatures,
+    make_stream_pipeline,
+)
 from onlinekern.fitted.export.describe import describe
 from onlinekern.fitted.export.terms import Constant, Trees
 from onlinekern.preprocessing.scaler import OnlineStandardScaler
@@ -49,7 +62,7 @@ def in_onnx(model, X, folder, dtype):
     made = model.export_onnx(folder / "model.onnx", dtype=dtype)
     onnx.checker.check_model(onnx.load(made.path), full_check=True)
     assert {own.domain: own.version for own in onnx.load(made.path).opset_import} in VERSIONS
-    name = "variable" if isinstance(model, KernelForestRegressor) else "scores"
+    name = "variable" if is_regressor(model) else "scores"
     return runtime.InferenceSession(made.path).run([name], {"X": X.astype(dtype)})[0]
 
 
@@ -139,12 +152,113 @@ def test_rows_of_nan_have_scores_of_nan(tmp_path):
     assert np.isnan(scores).tolist() == [False, True, True, False]
 
 
-def test_learning_is_not_exported(tmp_path):
-    model, _ = fitted(n=100)
-    message = "KernelForestClassifier cannot be exported to learn: the space ForestSpace has no C"
-    with pytest.raises(TypeError, match=message):
-        model.export_c(tmp_path / "m.c", learn=True)
+LEARNING = {
+    "binary": {},
+    "classes": {"task": "classes"},
+    "regression": {"task": "regression"},
+    "leaves alone": {"levels": "leaf", "task": "classes"},
+    "upper cells": {"levels": "upper", "noise": 1.0, "task": "regression"},
+    "one expert": {"levels": "leaf", "noise": 1.0},
+    "one feature": {"d": 1},
+    "grown": {"memory": 64},
+    "weighted": {"class_weight": {False: 0.3, True: 2.0}},
+    "some of weight 0": {"class_weight": {False: 0.0}},
+}
+
+
+def learning_program(model, folder, dtype="float64"):
+    made = model.export_c(folder / f"{dtype}.c", dtype=dtype, learn=True)
+    assert made.learns
+    more = ["-Wdouble-promotion"] if dtype == "float32" else []
+    n_outputs = scores_of(model, np.zeros((1, model.n_features_in_))).shape[1]
+    return Program(load(folder, [made.code], more=more), dtype, dtype, n_outputs)
+
+
+def teach(program, model, X, y):
+    """Teach both the same samples, in turn as dense and as sparse rows."""
+    kind, given = ctypes.c_int32, y
+    if is_regressor(model):
+        kind = ctypes.c_double if program.dtype == np.float64 else ctypes.c_float
+    else:
+        given = np.searchsorted(model.classes_, y)
+    for number, (x, target) in enumerate(zip(X, y, strict=True)):
+        model.learn_one(x, target)
+        ending, arguments, _alive = program.forms(x)[number % 2]
+        assert program.call(f"learn_one{ending}", *arguments, kind(given[number])) == 0
+
+
+def more_of(model, n=150):
+    """Return samples with which no renewal is due, of a function that has turned."""
+    d = model.n_features_in_
+    X, f = samples(n, d)
+    if is_regressor(model):
+        return X, 5 - 3 * f
+    return X, f < 0 if len(model.classes_) == 2 else np.digitize(-f, [-0.5, 0.5])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", LEARNING)
+def test_learning_on_the_trees_as_they_are(name, dtype, tmp_path):
+    model, X = fitted(**LEARNING[name])
+    program = learning_program(model, tmp_path, dtype)
+    before = scores_of(model, X)
+    trees = model._model.space.now.forest
+    teach(program, model, *more_of(model))
+    assert model._model.space.now.forest.n_nodes == trees.n_nodes
+    expected = scores_of(model, X)
+    assert np.abs(expected - before).max() > 0.1
+    found = program.scores(X)
+    if dtype == "float64":
+        np.testing.assert_array_equal(found, expected)
+    else:
+        np.testing.assert_allclose(found, expected, rtol=0, atol=2e-5 * np.abs(expected).max())
+    np.testing.assert_array_equal(program.scores(X, sparse_rows=True), found)
+
+
+@pytest.mark.parametrize(
+    ("task", "bad"), [("classes", [-1, 3]), ("regression", [np.nan, np.inf, 1e300])]
+)
+def test_samples_that_are_refused_teach_nothing(task, bad, tmp_path):
+    model, X = fitted(task)
+    program = learning_program(model, tmp_path)
+    before = program.scores(X)
+    kind = ctypes.c_double if task == "regression" else ctypes.c_int32
+    for x, targets in ((X[0], bad), (np.append(X[0, :5], np.nan), [1])):
+        for target in targets:
+            for ending, arguments, _alive in program.forms(x):
+                assert program.call(f"learn_one{ending}", *arguments, kind(target)) < 0
+    np.testing.assert_array_equal(program.scores(X), before)
+
+
+@pytest.mark.parametrize("task", ["classes", "regression"])
+def test_a_scaler_learns_in_front(task, tmp_path):
+    forest, _ = fitted(task)
+    X, f = samples(300)
+    model = make_stream_pipeline(OnlineStandardScaler(), clone(forest))
+    model.fit(X * 100 + 7, 5 + 3 * f if task == "regression" else np.digitize(f, [-0.5, 0.5]))
+    program = learning_program(model, tmp_path)
+    Z, y = more_of(model[-1])
+    teach(program, model, Z * 90 + 3, y)
+    rows = samples(200)[0] * 100
+    np.testing.assert_allclose(program.scores(rows), scores_of(model, rows), rtol=0, atol=1e-9)
+
+
+def test_a_forest_learns_if_asked(tmp_path):
+    model, _ = fitted("classes", n=100)
+    made = model.export_c(tmp_path / "m.c", learn=True)
+    state, settings = model._model.space.get_state(), model._model.space.settings
+    inner = int(np.isfinite(state["cuts"]).sum())
+    cells, experts, outputs = inner + 8, 4, 3
+    floats = cells * experts * (1 + outputs) + 8 * 16 * 2 * (1 + outputs)
+    numbers = 8 * experts * (2 + 2 * outputs + 1)  # scores, steps, variances, falls; shares
+    assert settings[2] == 8
+    assert made.ram == 4 * floats + numbers + 2 * 4 * 8 + 8 * 6 + 4 * (6 + 8)
+    tables = 8 * inner + 2 * 8 + 6 * (16 + 4 * 8) + 8 * experts * 2
+    assert made.flash == tables + 4 * floats + 3 * 4
     assert not model.export_c(tmp_path / "m.c").learns
+    young, _ = fitted("classes", n=20)
+    with pytest.raises(TypeError, match="cannot be exported to learn: its trees have not grown"):
+        young.export_c(tmp_path / "m.c", learn=True)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -156,3 +270,57 @@ def test_a_scaler_in_front(way, tmp_path):
     rows = samples(400)[0] * 100 + 7
     found = WAYS[way](model, rows, tmp_path, "float64")
     np.testing.assert_allclose(found, scores_of(model, rows), rtol=0, atol=1e-9)
+
+
+CELLS = {
+    "binary": (AROWClassifier(random_state=0), {}),
+    "classes": (PAClassifier(C=0.1, random_state=0, average=True), {"memory": 1024}),
+    "regression": (AROWRegressor(random_state=0), {"memory": 256, "max_samples": 0.5}),
+    "no trees yet": (AROWClassifier(random_state=0), {"memory": 16384}),
+}
+
+
+def on_cells(name, dtype="float64"):
+    """Return a pipeline of cells and a linear learner, and other rows."""
+    learner, given = CELLS[name]
+    X, f = samples(400)
+    y = 5 + 3 * f if name == "regression" else f > 0
+    if name == "classes":
+        y = np.digitize(f, [-0.5, 0.5])
+    model = make_stream_pipeline(
+        PartitionFeatures(n_trees=12, random_state=0, **given), clone(learner)
+    )
+    classes = {} if name == "regression" else {"classes": np.unique(y)}
+    n = 200 if name == "no trees yet" else 400
+    model.partial_fit(X[:n].astype(dtype), y[:n], **classes)
+    return model, samples(300)[0]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", CELLS)
+def test_a_linear_learner_of_cells(name, dtype, way, tmp_path):
+    model, X = on_cells(name, dtype)
+    expected = scores_of(model, X)
+    found = WAYS[way](model, X, tmp_path, dtype)
+    bound = DTYPES[dtype] * max(1, np.abs(expected).max()) * (5 if dtype == "float32" else 1)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=bound)
+
+
+def test_cells_behind_a_scaler_and_in_front_of_others(tmp_path):
+    X, f = samples(400)
+    given = PartitionFeatures(n_trees=5, memory=64, random_state=0)
+    model = make_stream_pipeline(OnlineStandardScaler(), given, PAClassifier())
+    model.partial_fit(X * 100 + 7, f > 0, classes=[False, True])
+    rows = samples(300)[0] * 100 + 7
+    found = in_c(model, rows, tmp_path, "float64")
+    np.testing.assert_allclose(found, scores_of(model, rows), rtol=0, atol=1e-9)
+    other = make_stream_pipeline(given, KernelPAClassifier(gamma=0.5))
+    other.partial_fit(X, f > 0, classes=[False, True])
+    message = r"the step 'partitionfeatures' \(PartitionFeatures\) can be exported in front of"
+    with pytest.raises(TypeError, match=message):
+        other.export_c(tmp_path / "m.c")
+    turned = make_stream_pipeline(given, FrequentDirections(2), PAClassifier())
+    turned.partial_fit(X, f > 0, classes=[False, True])
+    with pytest.raises(TypeError, match="cannot be exported; steps that can"):
+        turned.export_c(tmp_path / "m.c")

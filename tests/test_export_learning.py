@@ -34,6 +34,8 @@ LEARNS = {
     *("OSKLClassifier", "PAClassifier", "PARegressor", "PegasosClassifier", "RBPClassifier"),
     *("PerceptronClassifier", "SPAClassifier", "SPARegressor"),
 }
+# Their trees are renewed within these samples; C has them as they were (test_export_forest.py).
+RENEWED = {"KernelForestClassifier", "KernelForestRegressor"}
 # Beside the forms of every learner: what only learning depends on.
 STEPS = [
     *(("PAClassifier", {"C": np.inf, "average": a}) for a in (20, 80, "decay")),
@@ -137,7 +139,7 @@ def test_the_same_samples_give_the_same_model(dtype, stream, tmp_path):
         # In C, reg stays as it is.
         fixed = {"reg": 0.1} if case.name == "KernelRLSRegressor" else {}
         model = fitted(case, X[:LEARNT], y[:LEARNT], **fixed)
-        if not can_learn(model):  # in this setting
+        if case.name in RENEWED or not can_learn(model):  # in this setting
             continue
         export(model, tmp_path / f"m{number}.c", dtype)
         entries.append((case, model, X, y, f"m{number}"))
@@ -294,4 +296,4 @@ def test_learners_that_learn_are_known(stream):
         case = Case(name, {}, "binary" if is_classifier(CLASSES[name]()) else "regression")
         X, y = stream(case.task)
         model = fitted(case, X, y)
-        assert can_learn(model) == (name in LEARNS), name
+        assert can_learn(model) == (name in LEARNS | RENEWED), name

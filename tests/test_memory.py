@@ -35,6 +35,7 @@ EVERY = dict(all_estimators()) | {
         "NystroemFeatures",
         "FrequentDirections",
         "OnlineStandardScaler",
+        "PartitionFeatures",
     )
 }
 # Parameters that are whole numbers, or may be, but for those that say how long to go on.

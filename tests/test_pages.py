@@ -32,6 +32,7 @@ WITH_EXAMPLES = [
     "docs/families/one_class.md",
     "docs/families/sdrogd.md",
     "docs/files.md",
+    "docs/kernel_forests.md",
     "docs/merging.md",
     "docs/passive_aggressive.md",
     "docs/start.md",

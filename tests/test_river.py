@@ -29,6 +29,7 @@ from onlinekern import (
     OnlineStandardScaler,
     PAClassifier,
     PARegressor,
+    PartitionFeatures,
     SDROGDClassifier,
     SPAClassifier,
     SPAOneClass,
@@ -192,6 +193,20 @@ def test_a_detector_scores_outliers_high(name, stream):
         model.learn_one(row)
     scores = [model.score_one(row) for row in dictionaries(X)]
     np.testing.assert_allclose(scores, -plain.decision_function(X), rtol=1e-9, atol=1e-12)
+
+
+def test_cells_of_trees_grow_on_the_way():
+    rng = np.random.default_rng(0)
+    learner = make_stream_pipeline(
+        PartitionFeatures(n_trees=20, memory=256, random_state=0), AROWClassifier(random_state=0)
+    )
+    model, right = Learner(learner), 0
+    for k in range(600):
+        x = dict(zip("ab", rng.normal(size=2).tolist(), strict=True))
+        y = "far" if np.hypot(*x.values()) > 1.2 else "near"
+        right += k >= 300 and model.predict_one(x) == y
+        model.learn_one(x, y)
+    assert right > 270
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def again(tmp_path):
 def test_the_tables_hold_every_class():
     assert TRANSFORMERS == [
         "FourierFeatures", "FrequentDirections", "NystroemFeatures", "OnlineStandardScaler",
-        "TableEncoder",
+        "PartitionFeatures", "TableEncoder",
     ]  # fmt: skip
     assert ESTIMATORS.keys() < CLASSES.keys()
 
@@ -139,7 +139,8 @@ def test_transformers(name, layout, dtype, stream, as_layout, again):
     X = as_layout(stream()[0] / 3, layout, dtype)
     if layout == "wide":
         X = X[:, 2990:]
-    size = {"sketch_size": 3, "n_components": 7, "random_state": 0, "forgetting": 0.9}
+    size = {"sketch_size": 3, "n_components": 7, "random_state": 0, "forgetting": 0.9,
+            "memory": 64, "n_trees": 9}  # fmt: skip
     original = CLASSES[name]()
     known = original.get_params().keys()
     original.set_params(**{key: value for key, value in size.items() if key in known})

@@ -18,6 +18,7 @@ from onlinekern import (
     NystroemFeatures,
     OnlineStandardScaler,
     PAClassifier,
+    PartitionFeatures,
     SPAClassifier,
 )
 from onlinekern.fitted.save import from_bytes, to_bytes
@@ -259,7 +260,13 @@ def test_attributes_that_contradict_one_another(model):
 
 @pytest.mark.parametrize(
     "cls",
-    [FourierFeatures, NystroemFeatures, FrequentDirections, OnlineStandardScaler],
+    [
+        FourierFeatures,
+        NystroemFeatures,
+        FrequentDirections,
+        OnlineStandardScaler,
+        PartitionFeatures,
+    ],
     ids=lambda cls: cls.__name__,
 )
 def test_transformers_whose_attributes_contradict_one_another(cls):

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from learners import CLASSES, data
 
-from onlinekern import FourierFeatures, FrequentDirections, NystroemFeatures, OnlineStandardScaler
+from onlinekern import (
+    FourierFeatures,
+    FrequentDirections,
+    NystroemFeatures,
+    OnlineStandardScaler,
+    PartitionFeatures,
+)
 
 REFUSAL = r"has no attributes to be saved by: .*save, which onlinekern\.load reads, or with pickle"
 
@@ -23,6 +29,7 @@ def test_a_model_is_refused_when_it_is_dumped(name, stream):
         NystroemFeatures(n_components=3, random_state=0),
         FrequentDirections(),
         OnlineStandardScaler(),
+        PartitionFeatures(n_trees=3),
     ],
 )
 def test_a_transformer_is_refused(transformer, stream):
@@ -47,6 +54,7 @@ def test_compiled_objects_have_no_state_of_attributes(stream):
         NystroemFeatures(n_components=3).fit(X)._map,
         FrequentDirections().fit(X)._sketch,
         OnlineStandardScaler().fit(X)._moments,
+        PartitionFeatures(n_trees=3).fit(X)._partition,
     ):
         with pytest.raises(TypeError, match=REFUSAL):
             thing.__getstate__()

@@ -40,7 +40,13 @@ from harness.subjects import (
     samples,
     targets,
 )
-from onlinekern import FourierFeatures, FrequentDirections, NystroemFeatures, OnlineStandardScaler
+from onlinekern import (
+    FourierFeatures,
+    FrequentDirections,
+    NystroemFeatures,
+    OnlineStandardScaler,
+    PartitionFeatures,
+)
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.fitted.save.registered import parts
 from onlinekern.fitted.state import restorers
@@ -53,6 +59,7 @@ TRANSFORMERS = {
     "FrequentDirections": lambda: FrequentDirections(sketch_size=3),
     "NystroemFeatures": lambda: NystroemFeatures(n_components=4, random_state=0),
     "OnlineStandardScaler": lambda: OnlineStandardScaler(forgetting=0.9),
+    "PartitionFeatures": lambda: PartitionFeatures(n_trees=3, random_state=0),
 }
 NAMES = [*CLASSES, *TRANSFORMERS]
 NUMBERS = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,10 @@ from onlinekern.core.learning.vote import MeanVote
 from onlinekern.core.race import Race
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export import scoring as parts
+from onlinekern.fitted.export.forest import terms_of_cells
+from onlinekern.fitted.export.terms import Constant, Linear
 from onlinekern.fitted.families.features import formula_of, map_of
+from onlinekern.preprocessing.partition_features import PartitionFeatures
 
 
 def describe(estimator: Any) -> parts.Scoring:
@@ -146,21 +150,33 @@ def of_pipeline(pipeline: Any) -> parts.Scoring:
     """Describe a pipeline by its steps and the learner behind them."""
     check_is_fitted(pipeline)
     *transformers, (_, learner) = pipeline.steps
-    steps: list[parts.Step] = []
-    n_features = None
-    for name, transformer in transformers:
-        if transformer is None or isinstance(transformer, str):
-            continue
-        steps += of_transformer(name, transformer)
-        n_features = n_features or transformer.n_features_in_
     last = describe(learner)
-    return parts.Scoring(
-        name=last.name,
-        n_features=n_features or last.n_features,
-        steps=(*steps, *last.steps),
-        body=last.body,
-        head=last.head,
-        labels=last.labels,
+    used = [(name, one) for name, one in transformers if one is not None and one != "passthrough"]
+    if used and type(used[-1][1]) is PartitionFeatures:
+        last = of_cells(*used.pop(), last)
+    steps = [step for name, transformer in used for step in of_transformer(name, transformer)]
+    n_features = used[0][1].n_features_in_ if used else last.n_features
+    return replace(last, n_features=n_features, steps=(*steps, *last.steps))
+
+
+def of_cells(name: str, transformer: Any, last: parts.Scoring) -> parts.Scoring:
+    """Describe a linear learner of the cells of trees: its weights are those of their leaves."""
+    partition, body = transformer._partition, last.body
+    if not isinstance(body, parts.Sum) or not all(
+        isinstance(term, Linear | Constant) for term in body.terms
+    ):
+        raise TypeError(
+            f"the step {name!r} (PartitionFeatures) can be exported in front of linear learners "
+            f"only, not of {last.name}. Export the learner alone, and transform the rows before"
+        )
+    terms: list[Any] = []
+    for term in body.terms:
+        terms += terms_of_cells(partition, term.weights) if isinstance(term, Linear) else [term]
+    return replace(
+        last,
+        n_features=partition.d,
+        steps=rounding(partition.dtype),
+        body=replace(body, terms=tuple(terms)),
     )
 
 
@@ -180,8 +196,8 @@ def of_transformer(name: str, transformer: Any) -> list[parts.Step]:
         return [*single, parts.Features(map_of(transformer._map)), *single]
     raise TypeError(
         f"the step {name!r} ({type(transformer).__name__}) cannot be exported; steps that can: "
-        "OnlineStandardScaler, FourierFeatures, NystroemFeatures. Export the learner alone, and "
-        "transform the rows before"
+        "OnlineStandardScaler, FourierFeatures, NystroemFeatures; PartitionFeatures right before "
+        "the learner. Export the learner alone, and transform the rows before"
     )
 
 

@@ -7,10 +7,14 @@ from typing import Any
 import numpy as np
 
 from onlinekern.estimators.types import Array, Floats
+from onlinekern.fitted.export.learning import described
+from onlinekern.fitted.export.states import CannotLearn, ForestState, Numbers
 from onlinekern.fitted.export.terms import Constant, Terms, Trees
+from onlinekern.fitted.state import State
 
 # Depth of the nodes that are cells beside the leaves: a constant of `core.partitions.trees`.
 UPPER_LEVEL = 4
+UPPER_CELLS = 2**UPPER_LEVEL
 
 
 def terms_of_forest(space: Any) -> Terms:
@@ -25,23 +29,101 @@ def terms_of_forest(space: Any) -> Terms:
     weights = folded(cells, upper_of(below, inner, each_level), state["shares"], levels, len(first))
     weights *= state["unit"]
     offset = np.full(weights.shape[1], state["offset"])
+    scale = state["center"], state["factor"], state["directions"]
+    trees = trees_of(scale, state["cuts"], state["features"], left, first, weights)
+    if isinstance(trees, Constant):
+        return (Constant(offset + trees.values),)
+    return (trees, Constant(offset)) if np.any(offset) else (trees,)
+
+
+def trees_of(
+    scale: tuple[Floats, Floats, Array | None],
+    cuts: Array,
+    features: Array,
+    left: Array,
+    first: Array,
+    weights: Floats,
+) -> Trees | Constant:
+    """Return trees whose nodes have these weights (n_nodes, n_outputs), of which leaves count.
+
+    `scale` has the centers, the factors and the directions; the others are `Forest.arrays`.
+    """
+    below = left + np.repeat(first[:-1], np.diff(first))
+    inner = below != np.arange(len(below))
     if not inner.any():
-        return (Constant(offset + weights.sum(axis=0)),)
-    sizes, places = preorder(below, inner, first, each_level)
+        return Constant(weights.sum(axis=0))
+    sizes, places = preorder(below, inner, first, levels_of(below, inner, first))
     nodes, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
     nodes, leaves = nodes[np.argsort(places[nodes])], leaves[np.argsort(places[leaves])]
-    directions = state["directions"]
-    trees = Trees(
-        center=state["center"],
-        factor=state["factor"],
-        directions=np.zeros((space.d, 0), np.float32) if directions is None else directions,
-        cuts=state["cuts"][nodes],
-        features=state["features"][nodes],
+    center, factor, directions = scale
+    return Trees(
+        center=center,
+        factor=factor,
+        directions=np.zeros((len(center), 0), np.float32) if directions is None else directions,
+        cuts=cuts[nodes],
+        features=features[nodes],
         left=sizes[below[nodes]],
         first=np.append(0, np.cumsum(sizes[first[:-1]])),
         weights=weights[leaves],
     )
-    return (trees, Constant(offset)) if np.any(offset) else (trees,)
+
+
+def terms_of_cells(partition: Any, weights: Floats) -> Terms:
+    """Return the trees of a partition, to whose columns a model gives weights (n_outputs, n)."""
+    value = float(partition.dtype.type(1 / np.sqrt(sum(partition.settings[1]))))
+    found = []
+    for forest, start in zip(partition.forests, partition.reserved(), strict=False):
+        cuts, features, left, first = forest.arrays()
+        left, first = left.astype(np.int64), first.astype(np.int64)
+        below = left + np.repeat(first[:-1], np.diff(first))
+        leaves = np.flatnonzero(below == np.arange(len(left)))
+        own = np.zeros((len(left), len(weights)))
+        own[leaves] = value * weights[:, start : start + len(leaves)].T
+        found.append(trees_of(forest.scale.arrays(), cuts, features, left, first, own))
+    return tuple(found)
+
+
+def learning_of_forest(space: State) -> tuple[ForestState, Numbers]:
+    """Return the trees with all that experts have learnt of their cells."""
+    own, state = space.arguments, space.state
+    left, first = state.left.astype(np.int64), state.first.astype(np.int64)
+    scale = state.center, state.factor, state.directions
+    trees = trees_of(scale, state.cuts, state.features, left, first, records_of(state, 0))
+    if isinstance(trees, Constant):
+        raise CannotLearn("its trees have not grown yet: give it 32 samples first")
+    n_lower = len(own.noises) * own.levels.count(False)
+    nodes = upper_nodes(left + np.repeat(first[:-1], np.diff(first)), first)
+    both = records_of(state, n_lower)
+    upper = np.where((nodes >= 0)[:, None], both[nodes], 0).astype(np.float32)
+    return ForestState(
+        trees=trees,
+        upper=upper,
+        shares=state.shares,
+        noises=np.tile(own.noises, len(own.levels)),
+        n_lower=n_lower,
+        n_labels=own.n_labels,
+        offset=state.offset,
+        unit=state.unit,
+        rule=described(own.rule, "rule"),
+    ), Numbers(np.zeros((own.n_outputs, 0)), np.zeros((own.n_outputs, 0)))
+
+
+def records_of(state: State, begin: int) -> Array:
+    """Return what each node holds for the experts from `begin` on: weights, then variances."""
+    values, variances = state.values[:, begin:], state.variances[:, begin:]
+    parts = values.reshape(len(values), -1), variances
+    return np.concatenate(parts, axis=1).astype(np.float32)
+
+
+def upper_nodes(below: Array, first: Array) -> Array:
+    """Return the nodes of each tree at the upper level, from left to right; -1: it is a leaf, or
+    there is none."""
+    at = first[:-1, None]
+    for _ in range(UPPER_LEVEL):
+        inner = (at >= 0) & (below[at] != at)
+        children = np.stack([below[at], below[at] + 1], axis=2)
+        at = np.where(inner[:, :, None], children, -1).reshape(len(at), -1)
+    return np.where((at >= 0) & (below[at] != at), at, -1).ravel()
 
 
 def levels_of(below: Array, inner: Array, first: Array) -> list[Array]:

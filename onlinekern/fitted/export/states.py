@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from onlinekern.estimators.types import Floats
-from onlinekern.fitted.export.terms import Fourier, KernelFunction, Map
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.fitted.export.terms import Fourier, KernelFunction, Map, Trees
 
 
 class CannotLearn(TypeError):
@@ -122,7 +122,40 @@ class SquaresState:
     reg: float
 
 
-Space: TypeAlias = LinearState | MappedState | KernelState | SquaresState
+@dataclass(frozen=True, eq=False)
+class ForestState:
+    """Trees, and learners of second order on their cells, on the trees as they are.
+
+    A record holds the weights of the outputs of each expert, then the variances of the experts.
+
+    Attributes
+    ----------
+    trees : Trees
+        The weights are the records of the leaves, float32.
+    upper : ndarray of shape (n_trees * 16, length), float32
+        Records of the nodes at depth 4, of the experts that see them beside the leaves. Those that
+        there are not stay as they are.
+    shares, noises : ndarray of shape (n_experts,)
+        Share of each expert in the score, and what divides the weights of its samples.
+    n_lower : int
+        The first experts see the leaves alone.
+    n_labels : int
+        Classes; 0 if targets are numbers, which are learnt in units of `unit` from `offset`.
+    rule : Described
+    """
+
+    trees: Trees
+    upper: Array
+    shares: Floats
+    noises: Floats
+    n_lower: int
+    n_labels: int
+    offset: float
+    unit: float
+    rule: Described
+
+
+Space: TypeAlias = LinearState | MappedState | KernelState | SquaresState | ForestState
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +198,7 @@ class Learning:
 
     Attributes
     ----------
-    state : LinearState, MappedState, KernelState or SquaresState
+    state : LinearState, MappedState, KernelState, SquaresState or ForestState
     numbers : Numbers
     rule, sampler, head : Described
     factors : ndarray of shape (n_classes,), or None

@@ -14,7 +14,7 @@ import numpy as np
 
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.fitted.export.forest import terms_of_forest
+from onlinekern.fitted.export.forest import learning_of_forest, terms_of_forest
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.gaussians import merged_gaussians
 from onlinekern.fitted.merge.mix import Mix, of
@@ -160,4 +160,5 @@ describe(
     merge=merged_forest,
     begin=begin,
     terms=terms_of_forest,
+    learning=learning_of_forest,
 )

@@ -168,6 +168,13 @@ def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[
         if not all(same(own[0]["_map"], each["_map"]) for each in own[1:]):
             raise ValueError("the models have different features: give an integer as random_state")
         found["_map"] = closed(own[0]["_map"])
+    if "_partition" in own[0]:
+        if not all(same(own[0]["_partition"], each["_partition"]) for each in own[1:]):
+            raise ValueError(
+                "the models have different partitions: let all begin with one whose trees have "
+                "grown (base)"
+            )
+        found["_partition"] = closed(own[0]["_partition"])
     if "_columns" in own[0]:
         found["_columns"] = merged_columns(mix, *of("_columns"))
         scalers = [each.get("_scaler") for each in own]

@@ -25,6 +25,7 @@ def complete(loaded: Any) -> None:
     from onlinekern.estimators.median_width import WarmUp
     from onlinekern.estimators.outliers import RecentQuantile
     from onlinekern.preprocessing.kernel_features import FeatureTransformer
+    from onlinekern.preprocessing.partition_features import PartitionFeatures
     from onlinekern.preprocessing.pipeline import StreamPipeline
     from onlinekern.preprocessing.scaler import OnlineStandardScaler
     from onlinekern.preprocessing.sketches import FrequentDirections
@@ -37,6 +38,7 @@ def complete(loaded: Any) -> None:
         FeatureTransformer: ("_map", check_transformer),
         FrequentDirections: ("_sketch", check_transformer),
         OnlineStandardScaler: ("_moments", check_transformer),
+        PartitionFeatures: ("_partition", check_partition),
         StreamPipeline: ("", check_pipeline),
         TableEncoder: ("", check_table),
     }
@@ -131,14 +133,31 @@ def check_warm_up(warm_up: Any) -> None:
 
 def check_transformer(transformer: Any) -> None:
     from onlinekern.core.features.map import FeatureMap
+    from onlinekern.core.features.partition import Partition
     from onlinekern.core.linalg.frequent_directions import FrequentDirections
     from onlinekern.core.linalg.running_moments import RunningMoments
 
-    kinds = {"_map": FeatureMap, "_sketch": FrequentDirections, "_moments": RunningMoments}
+    kinds = {
+        "_map": FeatureMap,
+        "_moments": RunningMoments,
+        "_partition": Partition,
+        "_sketch": FrequentDirections,
+    }
     own = vars(transformer)
     for name in own.keys() & kinds.keys():
         require(isinstance(own[name], kinds[name]), f"its {name[1:]} is none")
         require(own.get("n_features_in_") == own[name].d, "the number of features is not one")
+
+
+def check_partition(transformer: Any) -> None:
+    check_transformer(transformer)
+    own = vars(transformer)
+    if "_partition" not in own:
+        return
+    labels, kind = own.get("_labels"), own["_partition"].settings[5]
+    known = type(labels) is tuple and all(type(label) is str for label in labels)
+    require(known and len(set(labels)) == len(labels), "its labels are none")
+    require(not labels or kind == "labels", "its targets are no labels")
 
 
 def check_table(encoder: Any) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from onlinekern.fitted.export.describe import describe
 from onlinekern.fitted.export.learning import describe_learning
-from onlinekern.fitted.export.states import KernelState, Learning
+from onlinekern.fitted.export.states import ForestState, KernelState, Learning
 from onlinekern.fitted.save.atomic import replacing
 
 # These are words of C, and names in the generated files.
@@ -63,7 +63,8 @@ def learning_of(
     """Return what the model needs to go on learning; None if it shall not learn, or cannot.
 
     Without a capacity, support vectors without a budget are exported to be scored only, unless
-    learning is asked for.
+    learning is asked for. So are forests: what their experts have learnt of the cells takes several
+    times the memory of what it comes to.
     """
     if learn is False:
         return None
@@ -76,7 +77,8 @@ def learning_of(
     grows = isinstance(learning.state, KernelState) and learning.state.unbounded
     if capacity is not None and not grows:
         raise ValueError(f"capacity={capacity} has no effect on {name}, whose memory does not grow")
-    return None if learn is None and grows and capacity is None else learning
+    is_large = grows or isinstance(learning.state, ForestState)
+    return None if learn is None and is_large and capacity is None else learning
 
 
 def paths_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:

@@ -4,14 +4,31 @@ from __future__ import annotations
 
 import numpy as np
 
+from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.source import Source, literal_of
+from onlinekern.fitted.export.forest import UPPER_CELLS, UPPER_LEVEL
+from onlinekern.fitted.export.states import ForestState, Learning
 from onlinekern.fitted.export.terms import FARTHEST, Trees
 
 NODE = "typedef struct {{ float cut; uint16_t feature, left; }} {}_node;\n"
 NODE_BYTES = 8
+# How much a loss counts in the shares of experts, and how much of these is given back to all:
+# constants of `core.models.cell_experts`.
+RATE, GIVEN_BACK = 0.5, 0.001
+# Above, numbers of cells are not finite as float.
+LARGEST = 3e38
 
 
 def write_trees(source: Source, id_: str, term: Trees) -> bool:
+    write_walk(source, id_, term)
+    source.constants(f"{id_}_weights", term.weights)
+    trees, outputs = len(term.first) - 1, term.weights.shape[1]
+    source.fill("trees", id=id_, trees=trees, outputs=outputs)
+    return True
+
+
+def write_walk(source: Source, id_: str, term: Trees) -> None:
+    """Write the nodes, and the function that scales a row."""
     features, directions = term.directions.shape
     source.memory(f"{id_}_z", features + directions, "float")
     source.exact(f"{id_}_center", term.center)
@@ -22,11 +39,7 @@ def write_trees(source: Source, id_: str, term: Trees) -> bool:
         sizes = {"features": features, "directions": directions}
         products = source.filled("row_products", id=id_, **sizes).rstrip()
     write_nodes(source, id_, term)
-    source.constants(f"{id_}_weights", term.weights)
     source.fill("scaled_row", id=id_, features=features, farthest=FARTHEST, products=products)
-    trees, outputs = len(term.first) - 1, term.weights.shape[1]
-    source.fill("trees", id=id_, trees=trees, outputs=outputs)
-    return True
 
 
 def write_nodes(source: Source, id_: str, term: Trees) -> None:
@@ -37,3 +50,68 @@ def write_nodes(source: Source, id_: str, term: Trees) -> None:
     nodes = [f"{{{cut}, {feature}, {left}}}" for cut, feature, left in numbers]
     source.records(f"{id_}_nodes", f"{id_}_node", NODE_BYTES, nodes)
     source.integers(f"{id_}_sizes", np.diff(term.first), "uint16_t", 2)
+
+
+class ForestLearner(Forms):
+    """Writer of a forest whose experts go on learning, on the trees as they are."""
+
+    def __init__(self, source: Source, learning: Learning, state: ForestState) -> None:
+        self.state = state
+        outputs = learning.numbers.values.shape[0]
+        features, length = len(state.trees.center), state.trees.weights.shape[1]
+        super().__init__(source, learning, Size(outputs, features, length), False)
+
+    def write(self) -> None:
+        """Write all that learns but the functions of the header."""
+        source, state, outputs = self.source, self.state, self.size.outputs
+        experts, trees = len(state.shares), len(state.trees.first) - 1
+        n_both = experts - state.n_lower
+        write_walk(source, "trees", state.trees)
+        source.changing("leaves", state.trees.weights)
+        source.changing("upper", state.upper)
+        source.state("shares", state.shares)
+        source.constants("noises", state.noises)
+        for name in ("leaf_of", "upper_of"):
+            source.memory(name, trees, "int32_t")
+        for name, count in (("scored", experts * outputs), ("steps", experts * outputs),
+                            ("variances", experts), ("falls", experts)):  # fmt: skip
+            source.memory(name, count)
+        values = {
+            "trees": trees,
+            "experts": experts,
+            "lower": state.n_lower,
+            "both": n_both * (1 + outputs),
+            "level": UPPER_LEVEL,
+            "cells": UPPER_CELLS,
+            "share_lower": self.number(1 / np.sqrt(trees)),
+            "share_both": self.number(1 / np.sqrt(2.0 * trees)),
+            "offset": self.number(state.offset),
+            "unit": self.number(state.unit),
+        }
+        self.fill("forest_cells", **values)
+        self.fill("forest_scores", **values)
+        self.fill("forest_body", **values)
+        self.write_loss(state.rule.arguments["loss"])
+        self.fill("rule_AROW", r=self.number(state.rule.arguments["r"]))
+        self.write_goal()
+        share_out = "    memcpy(fresh, shares, sizeof(shares));"
+        if experts > 1:
+            share_out = "    share_out(y, weight, fresh);"
+            given = {"rate": self.number(RATE), "given_back": self.number(GIVEN_BACK)}
+            self.fill("forest_shares", clipped=self.clipped(), **given, **values)
+        largest = self.number(LARGEST)
+        self.fill("forest_learn", share_out=share_out, largest=largest, **values)
+
+    def write_goal(self) -> None:
+        """Write the target of an output."""
+        state = self.state
+        goal = f"(y - {self.number(state.offset)}) / {self.number(state.unit)}"
+        if state.n_labels:
+            goal = "k == (int32_t)y ? 1 : -1" if self.size.outputs > 1 else "y > 0 ? 1 : -1"
+        self.fill("forest_goal", goal=goal)
+
+    def clipped(self) -> str:
+        """Return the line that holds the score of a classifier within [-1, 1]."""
+        if self.state.n_labels == 0:
+            return ""
+        return "            f = f > 1 ? 1 : f < -1 ? -1 : f;"

@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.states import Learning
+
+# These parts have the C of another class.
+SAME_LOSS = {"Absolute": "EpsilonInsensitive"}
 
 
 @dataclass(frozen=True)
@@ -69,3 +73,23 @@ class Forms:
             self.fill("target_state", forgetting=forgetting, rounding=rounding)
             lines.insert(0, "    take_up(y, weight);")
         return lines, " || !is_finite(target.mean) || !is_finite(target.scale)"
+
+    def write_loss(self, loss: states.Described, demanded: bool = False) -> None:
+        """Write the functions of a loss."""
+        arguments = dict(loss.arguments)
+        name = SAME_LOSS.get(loss.name, loss.name)
+        if loss.name == "Absolute":
+            arguments["epsilon"] = 0.0
+        if loss.name == "Exponential":
+            arguments["most"] = 700.0 if self.source.dtype == np.float64 else 85.0
+        self.part("loss", states.Described(name, arguments))
+        if demanded:
+            self.part("demand", states.Described(name, arguments))
+
+    def part(self, kind: str, part: states.Described) -> None:
+        """Write the functions of a part, with its numbers."""
+        values = {
+            name: self.number(value) if isinstance(value, int | float) else value
+            for name, value in part.arguments.items()
+        }
+        self.fill(f"{kind}_{part.name}", **values)

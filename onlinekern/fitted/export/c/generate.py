@@ -11,6 +11,7 @@ import numpy as np
 
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export import states
+from onlinekern.fitted.export.c.forest import ForestLearner
 from onlinekern.fitted.export.c.labels import label_table
 from onlinekern.fitted.export.c.learn import Learner
 from onlinekern.fitted.export.c.scaler import write_scaler
@@ -103,6 +104,8 @@ def generate(
     n_scored = write_reading(source, scoring, keeps_rows, scaler)
     if learning is None:
         write_body(source, scoring.body, n_scored)
+    elif isinstance(learning.state, states.ForestState):
+        ForestLearner(source, learning, learning.state).write()
     else:
         Learner(source, learning, n_scored, capacity).write()
     write_entries(source, scoring)

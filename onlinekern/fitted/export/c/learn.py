@@ -16,7 +16,6 @@ from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_
 from onlinekern.fitted.export.terms import Fourier
 
 # These parts have the C of another class.
-SAME_LOSS = {"Absolute": "EpsilonInsensitive"}
 SAME_RULE = {"Pegasos": "Gradient"}
 TARGETS = ("weight", "mean", "squares", "scale")
 DRAWING_SAMPLERS = ("LossProportional", "SlopeProportional")
@@ -139,6 +138,7 @@ class Learner(Forms):
             self.fill("mapped_length", square=square)
             self.fill("add_row", constant="")
             return
+        assert isinstance(state, states.KernelState)
         source.scalars("int32_t", 4, n_support=len(state.vectors))
         vectors = state.vectors.reshape(-1, size.features)
         norm = write_kernel(source, "support", state.kernel, vectors, size.length)
@@ -211,17 +211,6 @@ class Learner(Forms):
         else:
             self.fill(f"head_{own.head.name}", contraction=rival)
 
-    def write_loss(self, loss: states.Described, demanded: bool) -> None:
-        arguments = dict(loss.arguments)
-        name = SAME_LOSS.get(loss.name, loss.name)
-        if loss.name == "Absolute":
-            arguments["epsilon"] = 0.0
-        if loss.name == "Exponential":
-            arguments["most"] = 700.0 if self.source.dtype == np.float64 else 85.0
-        self.part("loss", states.Described(name, arguments))
-        if demanded:
-            self.part("demand", states.Described(name, arguments))
-
     def write_rule(self, rule: states.Described) -> None:
         if self.second_order:
             write_second_order_rule(self, rule)
@@ -235,14 +224,6 @@ class Learner(Forms):
         if arguments.get("C") == inf:
             arguments["C"] = float(np.finfo(self.source.dtype).max) / 4
         self.part("rule", states.Described(SAME_RULE.get(rule.name, rule.name), arguments))
-
-    def part(self, kind: str, part: states.Described) -> None:
-        """Write the functions of a part, with its numbers."""
-        values = {
-            name: self.number(value) if isinstance(value, int | float) else value
-            for name, value in part.arguments.items()
-        }
-        self.fill(f"{kind}_{part.name}", **values)
 
     def write_learn(self) -> None:
         """Write the functions `learn` and `body`."""

@@ -130,6 +130,13 @@ class Source:
         type_name = "float" if values.dtype == np.float32 else "double"
         self.table(f"static const {type_name} {name}", texts, len(texts))
 
+    def changing(self, name: str, values: Array) -> None:
+        """Add a table of changing floats, in a file of any type; flash has its first values."""
+        self.flash += values.nbytes
+        self.ram += values.nbytes
+        texts = [literal_of(value, values.dtype) for value in values.ravel().tolist()]
+        self.table(f"static float {name}", texts, max(1, len(texts)))
+
     def records(self, name: str, type_name: str, itemsize: int, texts: list[str]) -> None:
         """Add a table of records that never change, of a type that is declared before."""
         self.flash += itemsize * len(texts)

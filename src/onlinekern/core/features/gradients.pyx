@@ -84,13 +84,17 @@ class KernelGradients:
     def of(cls, X, Y, landmarks, metric, gamma):
         """Do all the work at once; return the gradients of the fitted machine."""
         fitted = cls(X, Y, landmarks, metric, gamma)
-        blocks = [slice(first, first + BLOCK) for first in range(0, len(X), BLOCK)]
-        for rows in blocks:
-            fitted.absorb(rows)
-        fitted.solve()
-        for rows in blocks:
-            fitted.differentiate(rows)
+        fitted.finish()
         return fitted
+
+    def finish(self):
+        """Do all the work at once."""
+        blocks = [slice(first, first + BLOCK) for first in range(0, len(self.rows), BLOCK)]
+        for rows in blocks:
+            self.absorb(rows)
+        self.solve()
+        for rows in blocks:
+            self.differentiate(rows)
 
     def absorb(self, rows):
         """Add a slice of the rows to the normal equations."""

@@ -22,21 +22,14 @@ from onlinekern.core.models.cells cimport CellWeights
 from onlinekern.core.partitions.growing cimport Grower
 from onlinekern.core.partitions.recent_rows cimport RecentRows
 from onlinekern.core.partitions.trees cimport (
-    N_DIRECTIONS, UPPER_CELLS, UPPER_LEVEL, Forest, Scale, Tree, is_leaf, number_of)
+    UPPER_CELLS, UPPER_LEVEL, Forest, Scale, Tree, is_leaf, number_of)
 from onlinekern.core.samples.rows cimport Rows
 
-from onlinekern.core.features.gradients import (
-    BLOCK, MOST_LINEAR, KernelGradients, few_outputs, leading_directions)
+from onlinekern.core.features.gradients import BLOCK
+from onlinekern.core.features.looking import (
+    directions_of, machine_of, metric_of, number_taught, signs_of)
 from onlinekern.core.partitions.renewal import slopes_of, spread, units
 
-# The kernel machine that tells where the function changes: rows, numbers, landmarks, width.
-cdef Py_ssize_t TAUGHT = 2048
-cdef Py_ssize_t TAUGHT_NUMBERS = 1 << 20
-cdef Py_ssize_t LEAST_TAUGHT = 256
-cdef Py_ssize_t LANDMARKS = 200
-cdef double WIDTH = 0.25
-# Scaled values beyond do not count for it.
-cdef double FARTHEST_TAUGHT = 8
 # Rows of a unit of the look that copies them, and of a step of the replay.
 cdef Py_ssize_t COPIED = 256
 cdef Py_ssize_t REPLAYED = 64
@@ -125,7 +118,7 @@ cdef class Renewal:
     @property
     def n_taught(self):
         """Rows that the kernel machine learns, the last ones."""
-        return min(self.n, max(LEAST_TAUGHT, min(TAUGHT, TAUGHT_NUMBERS // self.d)))
+        return number_taught(self.n, self.d)
 
     def copy(self, rows):
         """Copy some samples."""
@@ -148,20 +141,15 @@ cdef class Renewal:
             offset, unit = units(self.y[:self.n])
         self.fresh = Generation(None, None, None, None, None, offset, unit)
         last = slice(self.n - self.n_taught, self.n)
-        Z = np.clip((self.X[last] - self.center) * self.factor, -FARTHEST_TAUGHT, FARTHEST_TAUGHT)
         draws = np.random.RandomState(self.seed >> 32)
-        self.teacher = KernelGradients(
-            Z, few_outputs(self.goals(self.y[last]), draws),
-            draws.permutation(self.n_taught)[:LANDMARKS], before.metric, WIDTH / self.d,
-            has_product=self.is_whole and 1 < self.d <= MOST_LINEAR)
+        self.teacher = machine_of(self.X[last], self.center, self.factor, self.goals(self.y[last]),
+                                  before.metric, draws, self.is_whole)
 
     def goals(self, y):
         """Targets of the outputs, ndarray of shape (n, n_outputs)."""
         if self.n_labels == 0:
             return ((y - self.fresh.offset) / self.fresh.unit)[:, None]
-        if self.n_outputs == 1:
-            return np.where(y > 0, 1.0, -1.0)[:, None]
-        return np.where(y[:, None] == np.arange(self.n_outputs), 1.0, -1.0)
+        return signs_of(y, self.n_labels)
 
     def absorb(self, rows):
         self.teacher.absorb(rows)
@@ -176,16 +164,9 @@ cdef class Renewal:
         """Find the directions along which the function changes most, and the metric."""
         scale = self.before.forest.scale
         if self.is_whole:
-            directions = None
-            if self.teacher.product is not None:
-                directions = np.ascontiguousarray(leading_directions(
-                    self.teacher.product / self.n_taught, N_DIRECTIONS), dtype=np.float32)
-            scale = Scale(self.center, self.factor, directions)
+            scale = Scale(self.center, self.factor, directions_of(self.teacher))
         self.fresh.forest = Forest.stumps(self.n_trees, scale)
-        own = self.teacher.squares.mean(axis=0)
-        metric = np.maximum(np.sqrt(own / max(own.mean(), 1e-300)), 1e-3)
-        self.fresh.metric = metric / metric.mean()
-        self.fresh.importances = own / max(own.sum(), 1e-300)
+        self.fresh.metric, self.fresh.importances = metric_of(self.teacher)
         self.along = np.empty((self.n_taught, scale.width()))
         width = scale.width()
         self.scaled = np.empty((self.n + self.lag, width), dtype=np.float32)

@@ -1,0 +1,348 @@
+"""The transformer to the cells of random trees, which grow along a stream."""
+
+from numbers import Integral, Real
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from onlinekern.core.features.partition import Partition
+from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.blas_threads import one_blas_thread
+from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.parameters import Count, RandomState, estimator
+from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.scikit_learn import BaseEstimator, Interval
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples, Sparse
+from onlinekern.estimators.validation import validate_data
+
+FLOATS = [np.float64, np.float32]
+# A tree of n samples has less than 2 n nodes, whose numbers have 16 bits.
+MOST_KEPT = 1 << 14
+# In a stream, trees grow at these parts of the memory, in these shares; the others at its end.
+EARLIER = ((64, 0.1), (8, 0.2))
+# Fewer samples do not tell where a function changes.
+LEAST_TOLD = 32
+NODE_BYTES = 8
+
+
+@estimator
+class PartitionFeatures(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Cells of random trees that cut where the function changes, as sparse features.
+
+    Each tree cuts space into cells, and a sample has the feature ``1 / sqrt(n_trees)`` for its cell
+    in each tree, 0 for all others. So ``z(x) . z(s)`` is the share of trees in which x and s lie in
+    one cell: the features are those of a random partition kernel [1]_, and a linear learner of them
+    learns all trees jointly, as `KernelForestClassifier` does. With targets, the cuts look where
+    the function changes, as in a kernel forest; without, trees are totally random, like those of
+    scikit-learn's RandomTreesEmbedding.
+
+    A column means the same cell for ever. `fit` grows all trees from its samples, and they stay. A
+    stream (`partial_fit`, `learn_transform`) adds trees at three absolute numbers of samples: a
+    tenth of them at ``memory / 64``, two tenths at ``memory / 8``, the others at `memory`, each
+    from all samples so far. A tree that has grown stays as it is, and the columns of trees to come
+    are there from the start, with zeros. So a learner behind never has to forget.
+
+    Parameters
+    ----------
+    n_trees : int >= 1, default=100
+        Trees. Time and memory grow linearly with them.
+    memory : int in [64, 16384], default=2048
+        The last trees grow at this number of samples. Until then all samples are kept; later ones
+        change nothing. `fit` grows trees from at most so many of its samples, drawn at random.
+    max_samples : float in (0, 1], default=1.0
+        A tree grows from this share of the samples that are kept, drawn without repetition, and
+        from 64 at least. With 0.5 its cuts have not seen the targets of the other half, which may
+        help with noise.
+    max_leaf : int >= 1, default=4
+        A node with more samples is cut.
+    n_candidates : int in [1, 1000], default=10
+        Cuts drawn for a node, of which the best is taken. 1 gives totally random trees, as does a
+        call without y.
+    target : {'auto', 'labels', 'numbers'}, default='auto'
+        What y holds: 'labels' of classes or 'numbers'. With 'auto', text and whole numbers of at
+        most 32 different values are labels.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the trees.
+
+    Attributes
+    ----------
+    n_features_out_ : int
+        Columns of `transform`: the cells of all trees. In a stream there is room for as many cells
+        as the trees that are to come may get.
+    n_trees_ : int
+        Trees that have grown so far.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the mean square of the function's gradient, in units of the spread
+        of the features; zeros without y.
+    n_features_in_ : int
+        Features of a sample.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where the first samples had names.
+
+    Notes
+    -----
+    A sample is never transformed by a tree that has seen its target before: `learn_transform`
+    transforms each row first, and then learns it. Before the first trees have grown, a sample has
+    no feature at all. What a stream makes does not depend on how it is cut into calls.
+
+    Whether there are targets is decided by the first call. They are not used any more when all
+    trees have grown.
+
+    Features may have any scale. Sparse samples are kept as dense ones while trees grow.
+
+    References
+    ----------
+    .. [1] E. Scornet (2016). Random forests and kernel methods. IEEE Transactions on Information
+       Theory 62, 1485-1500.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import AROWClassifier, PartitionFeatures, make_stream_pipeline
+    >>> X = np.random.default_rng(0).normal(size=(3000, 2))
+    >>> y = np.hypot(*X.T) > 1
+    >>> model = make_stream_pipeline(PartitionFeatures(random_state=0), AROWClassifier())
+    >>> predicted = model.partial_fit_predict(X, y, classes=[False, True])
+    >>> bool(np.mean(predicted[1000:] == y[1000:]) > 0.95)
+    True
+    """
+
+    n_trees: Count = 100
+    memory: Annotated[int, Interval(Integral, 64, MOST_KEPT, closed="both")] = 2048
+    max_samples: Annotated[float, Interval(Real, 0, 1, closed="right")] = 1.0
+    max_leaf: Count = 4
+    n_candidates: Annotated[int, Interval(Integral, 1, 1000, closed="both")] = 10
+    target: Literal["auto", "labels", "numbers"] = "auto"
+    random_state: RandomState = None
+
+    @fit_method
+    def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
+        """Grow all trees from these samples; later calls of `partial_fit` do not change them.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            float32 samples give float32 features, everything else becomes float64.
+        y : array-like of shape (n_samples,), default=None
+            Labels or numbers. None: trees are totally random.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X, y or a parameter is invalid.
+        MemoryError
+            If the samples and the trees do not fit into the available memory.
+        """
+        self._learn(X, y, whole=True)
+        return self
+
+    @fit_method
+    def partial_fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
+        """Learn the rows of X, in their order, until all trees have grown.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), default=None
+            Labels or numbers, in all calls or in none.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X or y is invalid, or is not of the kind of the first call.
+        """
+        self._learn(X, y)
+        return self
+
+    @fit_method
+    def learn_transform(self, X: Samples, y: ArrayLike | None = None) -> Sparse:
+        """Transform each row of X by the trees that have grown from rows before it, and learn it.
+
+        Parameters
+        ----------
+        X, y
+            As in `partial_fit`.
+
+        Returns
+        -------
+        CSR matrix of shape (n_samples, n_features_out_)
+        """
+        found: Sparse = self._learn(X, y, transform=True)
+        return found
+
+    def transform(self, X: Samples) -> Sparse:
+        """Find the cells of samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        CSR matrix of shape (n_samples, n_features_out_)
+            Of the dtype of the first samples; ``1 / sqrt(n_trees)`` for the cell of each tree that
+            has grown.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has not `n_features_in_` finite features.
+        """
+        check_is_fitted(self)
+        cells = self._partition.transform(self._validate(X))
+        return self._features(cells.reshape(-1), np.full(len(cells), cells.shape[1]))
+
+    @one_blas_thread
+    def _learn(self, X: Any, y: Any, whole: bool = False, transform: bool = False) -> Any:
+        start = whole or not self.__sklearn_is_fitted__()
+        if start or not self._partition.is_complete:
+            X, y = self._validate_both(X, y, start)
+        else:
+            X, y = self._validate(X), None
+        if start:
+            self._labels: tuple[str, ...] = ()
+            self._partition: Partition = self._new_partition(X, y, whole)
+        if whole:
+            X, y = self._drawn(X, y)
+        cells, counts = self._partition.learn(X, self._numbers(y, X.shape[0]), transform)
+        return None if cells is None or counts is None else self._features(cells, counts)
+
+    def _validate_both(self, X: Any, y: Any, start: bool) -> tuple[Any, Any]:
+        """Return validated rows and targets of which the partition is to learn."""
+        known = "any" if start else self._partition.settings[5]
+        if not start and (y is None) != (known == "none"):
+            said = "y is None, but was" if y is None else "y is given, but was not"
+            raise ValueError(f"{said} in the first call: give it in all calls, or in none")
+        if y is None:
+            return self._validate(X, start), None
+        numeric = self.target == "numbers" if start else known == "numbers"
+        dtype = FLOATS if start else self._partition.dtype
+        X, y = validate_data(self, X, y, dtype=dtype, reset=start, y_numeric=numeric)
+        if not start and bool(self._labels) != is_text(y):
+            raise ValueError(
+                f"y holds {y.dtype}, but in the first call it did not hold such labels"
+            )
+        return X, y
+
+    def _validate(self, X: Any, reset: bool = False) -> Any:
+        return validate_data(self, X, dtype=FLOATS if reset else self._partition.dtype, reset=reset)
+
+    def _new_partition(self, X: Any, y: Any, whole: bool) -> Partition:
+        n_features = X.shape[1]
+        kept = min(self.memory, X.shape[0]) if whole else self.memory
+        # The samples that are kept, and once more while they are scaled; the nodes of the trees.
+        n_bytes = kept * n_features * (X.dtype.itemsize + 8 + 4 + 4)
+        n_bytes += self.n_trees * int(self.max_samples * kept) * 2 * NODE_BYTES
+        check_size("n_trees", self.n_trees, n_bytes, n_features)
+        at, trees = ((kept,), (self.n_trees,)) if whole else plan_of(kept, self.n_trees)
+        return Partition(
+            n_features,
+            X.dtype,
+            at,
+            trees,
+            int(self.max_leaf),
+            int(self.n_candidates),
+            float(self.max_samples),
+            "none" if y is None else "labels" if is_text(y) else self.target,
+            int(check_random_state(self.random_state).random_sample() * 2**53),
+        )
+
+    def _drawn(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return the rows that the trees of `fit` grow from, in their order."""
+        if X.shape[0] <= self.memory:
+            return X, y
+        draws = np.random.RandomState(self._partition.settings[6] % 2**32)
+        chosen = np.sort(draws.permutation(X.shape[0])[: self.memory])
+        return X[chosen], None if y is None else y[chosen]
+
+    def _numbers(self, y: Any, n: int) -> Floats | None:
+        """Return targets as numbers; those that are not used any more are 0."""
+        if y is None or self._partition.is_complete:
+            return None
+        left = self._partition.settings[0][-1] - self._partition.entered
+        numbers = np.zeros(n)
+        if not is_text(y):
+            numbers[:left] = y[:left]
+            return numbers
+        # Labels are numbered as they come.
+        values, first, places = np.unique(
+            y[:left].astype(str), return_index=True, return_inverse=True
+        )
+        known = {label: number for number, label in enumerate(self._labels)}
+        for value in values[np.argsort(first)].tolist():
+            known.setdefault(value, len(known))
+        self._labels = tuple(known)
+        numbers[:left] = np.array([known[value] for value in values.tolist()], dtype=float)[places]
+        return numbers
+
+    def _features(self, cells: Array, counts: Array) -> Sparse:
+        """Return the features of rows that have so many cells each, one after another."""
+        starts = np.zeros(len(counts) + 1, dtype=np.int64)
+        np.cumsum(counts, out=starts[1:])
+        if len(cells) < 2**31:
+            starts = starts.astype(np.int32)
+        value = 1 / np.sqrt(sum(self._partition.settings[1]))
+        values = np.full(len(cells), value, dtype=self._partition.dtype)
+        shape = len(counts), self._partition.n_features
+        return sp.csr_matrix((values, cells, starts), shape=shape)
+
+    @property
+    def n_features_out_(self) -> int:
+        """Columns of `transform`."""
+        return self._known.n_features
+
+    @property
+    def n_trees_(self) -> int:
+        """Trees that have grown so far."""
+        return self._known.n_trees
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each feature in the mean square of the gradient, ndarray (n_features,)."""
+        return self._known.importances()
+
+    @property
+    def _known(self) -> Partition:
+        check_is_fitted(self)
+        return self._partition
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._partition.n_features
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_partition" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def is_text(y: Any) -> bool:
+    """Return whether targets are labels that are no numbers."""
+    return y.dtype.kind not in "biuf"
+
+
+def plan_of(memory: int, n_trees: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the numbers of samples at which trees grow, and how many grow at each."""
+    earlier = [(memory // part, int(share * n_trees)) for part, share in EARLIER]
+    steps = [(n, trees) for n, trees in earlier if n >= LEAST_TOLD and trees > 0]
+    steps.append((memory, n_trees - sum(trees for _, trees in steps)))
+    at, trees = zip(*steps, strict=True)
+    return at, trees

@@ -1,0 +1,1 @@
+# Where a function changes, for trees that grow there. May change at minor versions.

@@ -1,0 +1,118 @@
+"""Where the function of some rows changes, for trees that are to cut there.
+
+Kernel least squares of a few of the rows give gradients: the mean square along each feature, the
+leading directions of the gradients' outer product, and the slopes of each row along both. A forest
+does that in pieces (`models.forest_renewal`), `look` at once.
+"""
+from collections import namedtuple
+
+import numpy as np
+
+from onlinekern.core.features.gradients import (
+    MOST_LINEAR, KernelGradients, few_outputs, leading_directions)
+from onlinekern.core.partitions.renewal import slopes_of, spread, units
+from onlinekern.core.partitions.trees cimport N_DIRECTIONS, Scale
+
+# The kernel machine that tells where the function changes: rows, numbers, landmarks, width.
+cdef Py_ssize_t TAUGHT = 2048
+cdef Py_ssize_t TAUGHT_NUMBERS = 1 << 20
+cdef Py_ssize_t LEAST_TAUGHT = 256
+cdef Py_ssize_t LANDMARKS = 200
+cdef double WIDTH = 0.25
+# Scaled values beyond do not count for it.
+cdef double FARTHEST_TAUGHT = 8
+# Whole numbers of at most so many values are labels, if nothing else is said of them.
+cdef Py_ssize_t MOST_LABELS = 32
+# Of more labels than this the rarest are told apart no more.
+cdef Py_ssize_t MOST_CLASSES = 256
+
+Look = namedtuple("Look", "scale slopes slope_of metric importances")
+Look.__doc__ = """What trees grow by: a `Scale`; absolute slopes of rows, and which of them belongs
+to each row (`slopes_of`); the metric for the next look; and the share of each feature in the mean
+square of the gradient."""
+
+
+def number_taught(Py_ssize_t n, Py_ssize_t d):
+    """How many of n rows the kernel machine learns, the last ones."""
+    return min(n, max(LEAST_TAUGHT, min(TAUGHT, TAUGHT_NUMBERS // d)))
+
+
+def signs_of(labels, Py_ssize_t n_classes):
+    """Targets of the outputs that class numbers stand for, ndarray of shape (n, n_outputs)."""
+    if n_classes <= 2:
+        return np.where(labels > 0, 1.0, -1.0)[:, None]
+    return np.where(labels[:, None] == np.arange(n_classes), 1.0, -1.0)
+
+
+def goals_of(y, kind):
+    """Class numbers or None, targets in units of their deviation or None, and how many classes."""
+    values, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
+    few = len(values) <= MOST_LABELS and (values == np.floor(values)).all()
+    if kind == "labels" or (kind == "auto" and few):
+        if len(values) > MOST_CLASSES:
+            numbers = np.full(len(values), MOST_CLASSES - 1)
+            numbers[np.argsort(-counts, kind="stable")[:MOST_CLASSES]] = np.arange(MOST_CLASSES)
+            labels = numbers[labels]
+        return labels.astype(np.int32), None, min(len(values), MOST_CLASSES)
+    largest = max(np.abs(y).max(), 1e-300)
+    offset, unit = units(y / largest)
+    return None, (y / largest - offset) / unit, 0
+
+
+def machine_of(X, center, factor, targets, metric, draws, bint has_product):
+    """The kernel machine that is to learn rows, `KernelGradients`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    center, factor : ndarray of shape (d,)
+        Of the units of the features.
+    targets : ndarray of shape (n, n_outputs)
+        In units of their deviation.
+    metric : ndarray of shape (d,)
+    draws : numpy.random.RandomState
+        Draws the landmarks.
+    has_product : bool
+        Whether directions are wanted; where they would cost too much there are none.
+    """
+    n, d = X.shape
+    Z = np.clip((X - center) * factor, -FARTHEST_TAUGHT, FARTHEST_TAUGHT)
+    return KernelGradients(Z, few_outputs(targets, draws), draws.permutation(n)[:LANDMARKS], metric,
+                           WIDTH / d, has_product=has_product and 1 < d <= MOST_LINEAR)
+
+
+def directions_of(machine):
+    """Directions along which the function changes most, ndarray (d, n) of float32, or None."""
+    if machine.product is None:
+        return None
+    product = machine.product / len(machine.squares)
+    return np.ascontiguousarray(leading_directions(product, N_DIRECTIONS), dtype=np.float32)
+
+
+def metric_of(machine):
+    """The metric for the next machine, and the share of each feature in the mean square."""
+    own = machine.squares.mean(axis=0)
+    metric = np.maximum(np.sqrt(own / max(own.mean(), 1e-300)), 1e-3)
+    return metric / metric.mean(), own / max(own.sum(), 1e-300)
+
+
+def look(X, targets, metric, draws):
+    """Look where the function of rows changes.
+
+    The parameters are those of `machine_of`; of many rows the last ones tell.
+
+    Returns
+    -------
+    Look
+    """
+    n = len(X)
+    last = slice(n - number_taught(n, X.shape[1]), n)
+    center, factor = spread(X)
+    machine = machine_of(X[last], center, factor, targets[last], metric, draws, True)
+    machine.finish()
+    directions = directions_of(machine)
+    squares = machine.squares
+    if directions is not None:
+        squares = np.hstack([squares, machine.squares_along(directions, slice(None))])
+    slopes, slope_of = slopes_of(squares, squares.mean(axis=0), n)
+    return Look(Scale(center, factor, directions), slopes, slope_of, *metric_of(machine))

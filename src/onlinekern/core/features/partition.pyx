@@ -1,0 +1,438 @@
+"""Partition: trees that are added along a stream, whose cells are features for ever.
+
+A part of the trees grows at each of a few absolute numbers of samples, from all samples so far. A
+tree that has grown stays as it is: its cells are the same features from then on, and those of the
+trees to come are behind them. So a learner of these features need not forget anything.
+"""
+from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport calloc, free
+
+import numpy as np
+
+from onlinekern.core.base.lock cimport Access, Lock, begin_writing, end_writing
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.random cimport counted
+from onlinekern.core.base.state cimport (
+    check_width, doubles_of_shape, fields_of, float_dtype, integer_within, rows_of_form)
+from onlinekern.core.partitions.growing cimport Grower
+from onlinekern.core.partitions.recent_rows cimport RecentRows
+from onlinekern.core.partitions.trees cimport (
+    MOST_COLUMNS, MOST_NODES, N_DIRECTIONS, Forest, Scale, Tree)
+from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
+
+from onlinekern.core.base.lock import Reading, Writing
+from onlinekern.core.base.part import refuse_attributes
+from onlinekern.core.features.looking import Look, goals_of, look, signs_of
+from onlinekern.core.partitions.renewal import scale_of, spread
+
+cdef Py_ssize_t MOST_FEATURES = MOST_COLUMNS - N_DIRECTIONS
+# Trees grow from at most so many samples: children have 16 bits.
+cdef Py_ssize_t MOST_KEPT = 1 << 14
+# Of fewer samples nothing tells where the function changes.
+cdef Py_ssize_t LEAST_TOLD = 32
+# A tree grows from at least so many samples, if there are.
+cdef Py_ssize_t LEAST_DRAWN = 64
+# Rows that are walked together.
+cdef Py_ssize_t ROWS = 64
+# More work than any tree is.
+cdef Py_ssize_t ALL = (<Py_ssize_t> 1) << 62
+cdef tuple KINDS = ("none", "auto", "labels", "numbers")
+
+STATE = ("entered", "rows", "targets", "shares", "centers", "factors", "directions", "cuts",
+         "features", "left", "first")
+
+
+cdef class Partition:
+    """Trees over samples of d features; none at first.
+
+    Parameters
+    ----------
+    d : int
+    dtype : dtype
+        Of the samples.
+    at : tuple of int
+        Numbers of samples at which trees grow, ascending.
+    trees : tuple of int
+        How many grow at each.
+    most_in_leaf, n_candidates : int
+        A node of more than `most_in_leaf` rows is cut, by the best of `n_candidates`.
+    share : float
+        A tree grows from this share of the samples.
+    kind : {'none', 'auto', 'labels', 'numbers'}
+        What targets are: none are given; or labels if they are few whole numbers.
+    seed : int
+
+    Attributes
+    ----------
+    calls : int
+        Calls that learnt.
+    """
+
+    def __cinit__(self, d, dtype, at, trees, most_in_leaf, n_candidates, double share, kind, seed):
+        if not 1 <= d <= MOST_FEATURES:
+            raise ValueError(f"trees cut rows of at most {MOST_FEATURES} features, got {d}")
+        if len(at) != len(trees) or len(at) == 0 or list(at) != sorted(set(at)):
+            raise ValueError(f"trees must grow at ascending numbers of samples, got {at}")
+        for number, count in zip(at, trees):
+            integer_within("at", number, 1, MOST_KEPT)
+            integer_within("trees", count, 1, 1 << 40)
+        integer_within("most_in_leaf", most_in_leaf, 1, 1 << 48)
+        integer_within("n_candidates", n_candidates, 1, 1000)
+        if not 0 < share <= 1:
+            raise ValueError(f"share must be in (0, 1], got {share}")
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {KINDS}, got {kind!r}")
+        self.lock, self.access = Lock(), Access()
+        self.d, self.itemsize, self.seed = d, float_dtype(dtype).itemsize, seed
+        self.settings = (tuple(at), tuple(trees), most_in_leaf, n_candidates, share, kind, seed)
+        self.last = max(at)
+        if self.n_features >= 1 << 31:
+            raise ValueError(f"{sum(trees)} trees of {self.last} samples have more cells than "
+                             "there are numbers of columns")
+        self.recent = RecentRows(d, dtype, self.last)
+        self.forests, self.shares = (), np.zeros(d)
+        self.checkpoint()
+
+    @property
+    def dtype(self):
+        return np.dtype(np.float32 if self.itemsize == 4 else np.float64)
+
+    @property
+    def is_complete(self):
+        """Whether all trees have grown."""
+        return len(self.forests) == len(self.settings[0])
+
+    def drawn(self, Py_ssize_t n):
+        """How many of n samples a tree grows from."""
+        return min(n, max(LEAST_DRAWN, int(self.settings[4] * n)))
+
+    def reserved(self):
+        """The columns at which the cells of the trees of each number of samples begin, and an end.
+
+        There is room for as many cells as the trees may get; if all grow at once, for those that
+        they have.
+        """
+        at, trees = self.settings[:2]
+        # A leaf has one row at least, and a tree of n leaves has 2 n - 1 nodes.
+        sizes = [count * min(self.drawn(n), (MOST_NODES + 1) // 2) for n, count in zip(at, trees)]
+        if len(sizes) == 1 and self.forests:
+            sizes = [self.forests[0].n_leaves]
+        starts, end = [0], 0
+        for size in sizes:
+            end += size
+            starts.append(end)
+        return tuple(starts)
+
+    def learn(self, X, y=None, bint transform=False):
+        """Learn rows, until all trees have grown; later rows change nothing.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d), validated
+        y : ndarray of shape (n,), float64, or None
+            Finite; not used if there are no targets, or once all trees have grown.
+        transform : bool
+            Whether to return the cells of each row, by the trees before it is learnt.
+
+        Returns
+        -------
+        cells : ndarray, int32
+            Row after row, or None.
+        counts : ndarray of shape (n,), int64
+            How many cells each row has, or None.
+        """
+        cdef Samples samples = samples_of(X, self.dtype)
+        cdef const double[::1] targets
+        check_width("X", samples.rows.d, self.d)
+        targets = np.zeros(samples.rows.n) if y is None or self.settings[5] == "none" else y
+        if targets.shape[0] != samples.rows.n:
+            raise ValueError(f"{targets.shape[0]} targets do not fit {samples.rows.n} rows")
+        begin_writing(self.lock, self.access)
+        try:
+            self.calls += 1
+            self.checkpoint()
+            try:
+                return self.run(samples, targets, transform)
+            except BaseException:
+                self.rollback()
+                raise
+        finally:
+            end_writing(self.lock, self.access)
+
+    def run(self, Samples samples, const double[::1] y, bint transform):
+        """Learn rows up to each number of samples at which trees grow."""
+        cdef Py_ssize_t first = 0, last, n = samples.rows.n
+        cdef Status status = OK
+        cells, counts = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
+        while first < n:
+            last = n
+            if not self.is_complete:
+                last = min(n, first + self.settings[0][len(self.forests)] - self.entered)
+            if transform:
+                found = self.walk(&samples.rows, first, last - first)
+                cells.append(found.reshape(-1))
+                counts.append(np.full(last - first, found.shape[1], dtype=np.int64))
+            if not self.is_complete:
+                with nogil:
+                    status = self.keep(&samples.rows, first, last - first, &y[first])
+                if status != OK:
+                    raise MemoryError(f"no memory for {self.last} samples")
+                if self.entered == self.settings[0][len(self.forests)]:
+                    self.grow()
+            first = last
+        if transform:
+            return np.concatenate(cells), np.concatenate(counts)
+        return None, None
+
+    cdef Status keep(self, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                     const double *y) noexcept nogil:
+        """Keep n rows. Returns a status."""
+        cdef Py_ssize_t i
+        for i in range(n):
+            if self.recent.keep(rows, first + i, y[i], 1) != OK:
+                return NO_MEMORY
+        self.entered += n
+        return OK
+
+    def grow(self):
+        """Let the next trees grow, from all samples so far."""
+        _, trees, most_in_leaf, n_candidates, _, kind, _ = self.settings
+        X, y, _ = self.recent.arrays()
+        cdef Grower grower
+        cdef uint64_t seed = counted(self.seed, <uint64_t> self.entered)
+        labels, targets, n_classes = None, None, 0
+        if kind == "none" or len(X) < LEAST_TOLD:
+            scale, n_candidates = Scale(*spread(X)), 1
+            slopes, slope_of = np.ones((1, self.d), np.float32), np.zeros(len(X), np.int32)
+        else:
+            labels, targets, n_classes = goals_of(y, kind)
+            goals = targets[:, None] if labels is None else signs_of(labels, n_classes)
+            draws = np.random.RandomState(seed >> 32)
+            # The second look has the metric that the first one has found.
+            found = Look(None, None, None, np.ones(self.d), None)
+            for _ in range(2):
+                found = look(X, goals, found.metric, draws)
+            scale, slopes, slope_of, _, self.shares = found
+        grower = Grower(scaled_rows(scale, X), self.d, slopes, slope_of, labels, targets,
+                        n_classes, n_candidates, most_in_leaf)
+        grower.load(0, len(X))
+        grown = []
+        for t in range(trees[len(self.forests)]):
+            grower.begin(None, self.drawn(len(X)), counted(seed, t))
+            with nogil:
+                grower.grow(ALL)
+            grown.append(grower.grown())
+        self.forests += (Forest(scale, grown),)
+        if self.is_complete:
+            self.recent = None
+
+    cdef object walk(self, const Rows *rows, Py_ssize_t first, Py_ssize_t n):
+        """The cells of n rows, ndarray of shape (n, trees that have grown), int32."""
+        cdef Forest forest
+        cdef Py_ssize_t done = 0
+        cells = np.empty((n, sum([forest.n_trees for forest in self.forests])), dtype=np.int32)
+        cdef int32_t[:, ::1] view = cells
+        for forest, start in zip(self.forests, self.reserved()):
+            if n > 0:
+                walk_forest(forest, rows, first, n, start, &view[0, done], view.shape[1])
+            done += forest.n_trees
+        return cells
+
+    def transform(self, X):
+        """The cells of rows, ndarray of shape (n, trees that have grown), int32."""
+        cdef Samples samples = samples_of(X, self.dtype)
+        check_width("X", samples.rows.d, self.d)
+        with Reading(self.access):
+            return self.walk(&samples.rows, 0, samples.rows.n)
+
+    @property
+    def n_features(self):
+        """Columns of the cells, those of the trees to come too."""
+        return self.reserved()[len(self.settings[0])]
+
+    @property
+    def n_trees(self):
+        """Trees that have grown."""
+        return sum([forest.n_trees for forest in self.forests])
+
+    def importances(self):
+        """Share of each feature in the mean square of the gradient, ndarray of shape (d,).
+
+        Zeros if nothing has told where the function changes.
+        """
+        with Reading(self.access):
+            return self.shares.copy()
+
+    cdef void checkpoint(self):
+        self.saved_forests, self.saved_entered = self.forests, self.entered
+        self.saved_recent, self.saved_shares = self.recent, self.shares
+        if self.recent is not None:
+            self.recent.checkpoint()
+
+    cdef void rollback(self):
+        self.forests, self.entered = self.saved_forests, self.saved_entered
+        self.recent, self.shares = self.saved_recent, self.saved_shares
+        if self.recent is not None:
+            self.recent.rollback()
+
+    def share_lock_with(self, Lock lock not None):
+        """Use this lock from now on; no thread may be learning."""
+        self.lock = lock
+
+    def undo(self):
+        """Return to the state before the last call that learnt."""
+        with Writing(self.lock, self.access):
+            self.rollback()
+
+    def arguments(self):
+        """Arguments that construct such a partition without samples."""
+        return (self.d, self.dtype, *self.settings)
+
+    def get_state(self):
+        """What has been learnt, as a dictionary; the nodes of all trees come one after another."""
+        with Reading(self.access):
+            nodes = [forest.arrays() for forest in self.forests]
+            scales = [forest.scale.arrays() for forest in self.forests]
+            rows, targets = np.empty((0, self.d), dtype=self.dtype), np.empty(0)
+            if self.recent is not None:
+                rows, targets, _ = self.recent.arrays()
+            cuts, features, left, ends = joined(nodes)
+            turned = [scale[2] for scale in scales if scale[2] is not None]
+            return {
+                "entered": self.entered, "rows": rows, "targets": targets,
+                "shares": self.shares.copy(),
+                "centers": stacked([scale[0] for scale in scales], (self.d,)),
+                "factors": stacked([scale[1] for scale in scales], (self.d,)),
+                "directions": np.stack(turned) if turned else None,
+                "cuts": cuts, "features": features, "left": left, "first": ends,
+            }
+
+    def set_state(self, state):
+        """Restore the result of `get_state`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a field is missing, or is not as `get_state` would give it.
+        """
+        fields_of(state, "a partition", STATE)
+        at, trees = self.settings[:2]
+        entered = integer_within("entered", state["entered"], 0, self.last)
+        shares = doubles_of_shape("shares", state["shares"], (self.d,))
+        count = sum([entered >= number for number in at])
+        forests = forests_of(state, trees[:count], self.d)
+        recent = None
+        if count < len(at):
+            recent = RecentRows(self.d, self.dtype, self.last)
+            recent.set_arrays(entered, state["rows"], state["targets"], np.ones(entered))
+        elif len(rows_of_form("rows", state["rows"], self.d, self.dtype, False)):
+            raise ValueError("a partition whose trees have grown keeps no samples")
+        else:
+            doubles_of_shape("targets", state["targets"], (0,))
+        for forest, n, trees in zip(forests, at, trees):
+            if forest.n_leaves > trees * self.drawn(n):
+                raise ValueError(
+                    f"{trees} trees of {n} samples do not have {forest.n_leaves} cells")
+        self.forests, self.entered, self.recent = forests, entered, recent
+        self.shares = shares.copy()
+        self.checkpoint()
+
+    def __reduce__(self):
+        return _restore, (self.arguments(), self.get_state())
+
+    def __getstate__(self):
+        refuse_attributes(self)
+
+
+cdef int walk_forest(Forest forest, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                     Py_ssize_t start, int32_t *out, Py_ssize_t stride) except -1:
+    """Write the columns of n rows in the trees of a forest, `stride` apart."""
+    cdef Py_ssize_t i, t = 0, done = 0, count, trees = forest.n_trees
+    cdef Py_ssize_t width = forest.scale.width()
+    cdef Tree tree
+    cdef float *z = <float *> calloc(ROWS * width, sizeof(float))
+    cdef int32_t *leaves = <int32_t *> calloc((2 * ROWS + 1) * trees, sizeof(int32_t))
+    cdef int32_t *starts = leaves + 2 * ROWS * trees
+    if z == NULL or leaves == NULL:
+        free(z)
+        free(leaves)
+        raise MemoryError(f"no memory for the cells of {ROWS} samples")
+    for tree in forest.trees:
+        starts[t] = <int32_t> start
+        start += tree.n_leaves
+        t += 1
+    with nogil:
+        while done < n:
+            count = min(n - done, ROWS)
+            for i in range(count):
+                forest.scale.load(rows, first + done + i, z + i * width)
+            forest.walk_rows(z, count, leaves, leaves + ROWS * trees)
+            for i in range(count):
+                for t in range(trees):
+                    out[(done + i) * stride + t] = starts[t] + leaves[i * trees + t]
+            done += count
+    free(z)
+    free(leaves)
+    return 0
+
+
+def scaled_rows(Scale scale not None, X):
+    """Rows with their directions in the units of a scale, ndarray (n, width), float32."""
+    cdef Samples samples = samples_of(X, X.dtype)
+    cdef Py_ssize_t i, n = len(X)
+    out = np.empty((n, scale.width()), dtype=np.float32)
+    cdef float[:, ::1] view = out
+    with nogil:
+        for i in range(n):
+            scale.load(&samples.rows, i, &view[i, 0])
+    return out
+
+
+def stacked(arrays, shape):
+    """Arrays of one shape beside one another, also if there are none."""
+    return np.stack(arrays) if arrays else np.empty((0, *shape))
+
+
+def joined(nodes):
+    """The arrays of several forests one after another."""
+    if not nodes:
+        empty = np.empty(0, dtype=np.int32)
+        return np.empty(0, dtype=np.float32), empty, empty, np.zeros(1, dtype=np.int32)
+    cuts, features, left, firsts = zip(*nodes)
+    ends, before = [np.zeros(1, dtype=np.int32)], 0
+    for first in firsts:
+        ends.append(first[1:] + np.int32(before))
+        before += first.max()
+    return np.concatenate(cuts), np.concatenate(features), np.concatenate(left), \
+        np.concatenate(ends).astype(np.int32)
+
+
+def forests_of(state, trees, Py_ssize_t d):
+    """The forests of so many trees whose arrays `joined` has put together, checked."""
+    centers = doubles_of_shape("centers", state["centers"], (len(trees), d))
+    factors = doubles_of_shape("factors", state["factors"], (len(trees), d))
+    directions, first = state["directions"], state["first"]
+    if directions is None:
+        directions = [None] * len(trees)
+    if len(directions) != len(trees):
+        raise ValueError(f"there must be directions of {len(trees)} forests")
+    if not isinstance(first, np.ndarray) or first.dtype != np.int32 \
+            or first.shape != (sum(trees) + 1,) or first[0] != 0 or (np.diff(first) < 1).any():
+        raise ValueError("first must say where the nodes of each tree begin, from 0 to their count")
+    nodes, end = [state[name] for name in ("cuts", "features", "left")], first.max()
+    if any([not isinstance(one, np.ndarray) or one.shape != (end,) for one in nodes]):
+        raise ValueError(f"there must be {end} cuts, features and left children")
+    found, begin = [], 0
+    for count, center, factor, turned in zip(trees, centers, factors, directions):
+        own = slice(first[begin], first[begin + count])
+        ends = first[begin:begin + count + 1] - first[begin]
+        scale = scale_of(center, factor, turned, d)
+        found.append(Forest.of_arrays(*[one[own] for one in nodes], ends, scale))
+        begin += count
+    return tuple(found)
+
+
+def _restore(arguments, state):
+    cdef Partition partition = Partition(*arguments)
+    partition.set_state(state)
+    return partition
