@@ -17,7 +17,7 @@ from onlinekern.core.partitions.trees cimport N_DIRECTIONS, Scale
 cdef Py_ssize_t TAUGHT = 2048
 cdef Py_ssize_t TAUGHT_NUMBERS = 1 << 20
 cdef Py_ssize_t LEAST_TAUGHT = 256
-cdef Py_ssize_t LANDMARKS = 200
+LANDMARKS = 200
 cdef double WIDTH = 0.25
 # Scaled values beyond do not count for it.
 cdef double FARTHEST_TAUGHT = 8

@@ -27,7 +27,7 @@ from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.features.gradients import BLOCK
 from onlinekern.core.features.looking import (
-    directions_of, machine_of, metric_of, number_taught, signs_of)
+    LANDMARKS, directions_of, machine_of, metric_of, number_taught, signs_of)
 from onlinekern.core.partitions.renewal import slopes_of, spread, units
 
 # Rows of a unit of the look that copies them, and of a step of the replay.
@@ -96,7 +96,7 @@ cdef class Renewal:
         n_trees, _, _, share, most_rows, replays = self.settings
         count = min(max(64, share * self.n), most_rows)
         look = COST_OF_FEATURE * self.n * self.d
-        look += COST_OF_PAIR * self.n_taught * (LANDMARKS + min(self.d, MOST_LINEAR)) ** 2
+        look += COST_OF_PAIR * self.n_taught * (LANDMARKS + self.d) ** 2
         growth = COST_OF_GROWTH * count * n_trees
         costs = np.cumsum([look, growth, COST_OF_REPLAY * replays * self.n * n_trees])
         return costs[:2] / costs[2]
