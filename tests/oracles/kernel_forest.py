@@ -8,6 +8,7 @@ of each tree.
 .. [1] P. Geurts, D. Ernst, L. Wehenkel, "Extremely randomized trees", Machine Learning 63, 2006.
 .. [2] K. Crammer, A. Kulesza, M. Dredze, "Adaptive regularization of weight vectors", NIPS 2009.
 .. [3] M. Herbster, M. Warmuth, "Tracking the best expert", Machine Learning 32, 1998.
+.. [4] J. Friedman, "Greedy function approximation", Annals of Statistics 29, 2001.
 """
 
 import copy
@@ -151,11 +152,14 @@ def leading(matrix):
 
 
 class Grower:
-    """Grow trees from rows, by the best of a few cuts."""
+    """Grow trees from rows, by the best of a few cuts of what the trees before leave of goals."""
 
-    def __init__(self, rows, n_axes, slopes, labels, targets, n_classes, n_candidates, max_leaf):
+    def __init__(self, rows, n_axes, slopes, goals, has_margin, n_candidates, max_leaf):
         self.rows, self.n_axes, self.slopes = rows, n_axes, slopes
-        self.labels, self.targets, self.n_classes = labels, targets, n_classes
+        self.goals, self.has_margin = goals.astype(single), has_margin
+        self.scores = np.zeros_like(self.goals)
+        # What is left of the goals; of those with a margin nothing beyond it.
+        self.left = self.goals.copy()
         self.n_candidates, self.max_leaf = n_candidates, max_leaf
         self.pool = list(range(len(rows)))
 
@@ -179,6 +183,19 @@ class Grower:
         for leaf in range(len(tree.left)):
             own = [row for row, at in zip(chosen, leaves, strict=True) if at == leaf]
             self.grow_leaf(tree, leaf, own)
+        if self.n_candidates > 1:
+            self.absorb(tree)
+
+    def absorb(self, tree):
+        """Add a share of the means of what is left in its leaves to the scores [4]_."""
+        leaves = np.array([tree.cells(row)[0] for row in self.rows])
+        for leaf in np.unique(leaves):
+            own = leaves == leaf
+            total = np.add.accumulate(self.left[own])[-1]
+            self.scores[own] += single(0.05 / (own.sum() + 2)) * total
+        self.left = self.goals - self.scores
+        if self.has_margin:
+            self.left[self.goals * self.scores >= 1] = 0
 
     def grow_leaf(self, tree, leaf, own):
         waiting = [(leaf, own, 0)]
@@ -261,18 +278,23 @@ class Grower:
 
     def gain(self, own, feature, at):
         """Return by how much a cut lowers the squared deviations, up to a constant."""
-        inside = self.rows[own, feature] <= at
+        inside = (self.rows[own, feature] <= at).astype(single)
         n_left = int(inside.sum())
-        if self.n_classes:
-            hot = self.labels[own][:, None] == np.arange(self.n_classes)
-            left, all_of = hot[inside].sum(axis=0), hot.sum(axis=0)
-        else:
-            targets = self.targets[own]
-            left, all_of = (np.array([in_turn(part)]) for part in (targets * inside, targets))
+        left, all_of = (self.sums(own, part) for part in (inside, np.ones_like(inside)))
         rest = all_of - left
         return in_turn(left * left) / max(n_left, 1) + in_turn(rest * rest) / max(
             len(own) - n_left, 1
         )
+
+    def sums(self, own, inside):
+        """Sum what is left of some rows, float32: one output lane by lane, several row by row."""
+        part = self.left[own] * inside[:, None]
+        if part.shape[1] > 1:
+            return np.add.accumulate(part)[-1].astype(float)
+        lanes = np.zeros(8, dtype=single)
+        for i, number in enumerate(part[:, 0]):
+            lanes[i % 8] += number
+        return np.array([in_turn(lanes.astype(float))])
 
 
 class Experts:
@@ -398,6 +420,13 @@ class KernelForest:
             return np.array([1.0 if y > 0 else -1.0])
         return np.where(y == np.arange(self.n_classes), 1.0, -1.0)
 
+    def few_goals(self, y, draws):
+        """Return the targets of the outputs, or eight random sums of them."""
+        Y = np.array([self.goals(target) for target in y])
+        if self.n_outputs <= 8:
+            return Y
+        return Y @ (draws.randint(2, size=(self.n_outputs, 8)) * 2.0 - 1.0) / np.sqrt(8)
+
     def learn(self, x, y, weight):
         found = self.cells(x)
         scores, _ = self.experts.scores(found)
@@ -510,12 +539,11 @@ class Renewal:
             if fresh.n_classes == 0:
                 fresh.offset, fresh.unit = units_of_targets(y)
         slopes = self.look()
-        labels, targets = (y.astype(int), None) if fresh.n_classes else (None, None)
-        if fresh.n_classes == 0:
-            targets = (y - fresh.offset) / fresh.unit
         self.rows = fresh.scale.rows(X)
-        grower = Grower(self.rows, X.shape[1], slopes, labels, targets, fresh.n_classes,
-                        fresh.n_candidates, fresh.max_leaf)  # fmt: skip
+        goals = fresh.few_goals(y, np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32))
+        has_margin = fresh.n_classes > 0 and fresh.n_outputs <= 8
+        grower = Grower(self.rows, X.shape[1], slopes, goals, has_margin, fresh.n_candidates,
+                        fresh.max_leaf)  # fmt: skip
         count = min(len(X), max(64, int(fresh.max_samples * len(X))))
         if self.anew:
             count = min(count, fresh.max_rows)
@@ -546,9 +574,7 @@ class Renewal:
         d, taught = X.shape[1], min(len(X), max(256, min(2048, 2**20 // X.shape[1])))
         draws = np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32)
         Z = (X[-taught:] - fresh.scale.center) * fresh.scale.factor
-        Y = np.array([fresh.goals(target) for target in y[-taught:]])
-        if fresh.n_outputs > 8:
-            Y = Y @ (draws.randint(2, size=(fresh.n_outputs, 8)) * 2.0 - 1.0) / np.sqrt(8)
+        Y = fresh.few_goals(y[-taught:], draws)
         landmarks = draws.permutation(taught)[:200]
         teacher = Teacher(np.clip(Z, -8, 8), Y, landmarks, fresh.metric)
         gradients = teacher.gradients()

@@ -193,11 +193,11 @@ cdef class Renewal:
         n = self.n
         slopes, slope_of = slopes_of(self.along, self.along.mean(axis=0), n)
         _, most_in_leaf, n_candidates, _, _, _ = self.settings
-        y = self.y[:n]
-        labels = y.astype(np.int32) if self.n_labels else None
-        targets = None if self.n_labels else (y - self.fresh.offset) / self.fresh.unit
-        self.grower = Grower(self.scaled[:n], self.d, slopes, slope_of, labels, targets,
-                             self.n_labels, n_candidates, most_in_leaf)
+        # The sums that stand for many outputs are those that the kernel machine has learnt.
+        goals = few_outputs(self.goals(self.y[:n]), np.random.RandomState(self.seed >> 32))
+        has_margin = self.n_labels > 0 and goals.shape[1] == self.n_outputs
+        self.grower = Grower(self.scaled[:n], self.d, slopes, slope_of, goals, has_margin,
+                             n_candidates, most_in_leaf)
         self.targets, self.weights = self.y, self.weight
         if self.is_whole:
             self.fresh.leaves, self.fresh.upper = self.experts.new_cells(self.fresh.forest)
@@ -291,7 +291,8 @@ cdef class Renewal:
             if self.is_whole or self.tree >= self.n_grown:
                 self.is_growing = True
             else:
-                # The draw of its rows is part of the draws to come.
+                # The draw of its rows is part of the draws to come, as is what it tells.
+                self.grower.skip()
                 self.tree += 1
 
     cdef int take_tree(self, Generation now) except -1:

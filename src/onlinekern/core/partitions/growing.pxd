@@ -1,13 +1,12 @@
 # How trees grow. May change at minor versions.
 from libc.stdint cimport int32_t, uint64_t
 
+from onlinekern.core.partitions.boosting cimport LANES, Boosting
 from onlinekern.core.partitions.trees cimport Node, Tree
 
 
 cdef enum:
-    LANES = 8                # weights that are summed side by side
-    MOST_SCORED = 255        # rows of a node that tell what a cut gains: counts fit into bytes
-    PACKED = 8               # classes that are counted in the bytes of one number
+    MOST_SCORED = 255        # rows of a node that tell what a cut gains
 
 
 # A cut, and what it gains.
@@ -18,13 +17,12 @@ cdef struct Cut:
 
 
 cdef class Grower:
-    cdef readonly Py_ssize_t n_rows, width, n_axes, n_classes
+    cdef readonly Py_ssize_t n_rows, width, n_axes
     cdef readonly Py_ssize_t n_candidates, most_in_leaf
     cdef const float[:, ::1] rows          # scaled
     cdef const float[:, ::1] slopes        # their gradients' absolute values
     cdef const int32_t[::1] slope_of       # the row of `slopes` that belongs to each row
-    cdef const int32_t[::1] labels         # class numbers; of no length with targets
-    cdef const double[::1] targets
+    cdef readonly Boosting boosting        # what is left of the targets
     cdef int32_t *order                    # the rows of the tree that grows, leaf by leaf
     cdef int32_t *spare
     cdef int32_t *sorted
@@ -32,13 +30,12 @@ cdef class Grower:
     cdef float *columns                    # the rows, column by column
     cdef float *weights                    # of the columns, for a draw
     cdef double lanes[LANES]               # their sums in each lane
-    cdef double *counts                    # of the classes, in a node and left of a cut
-    # Of the rows of a node that tell what cuts gain: their labels, also packed, or targets.
-    cdef const int32_t *scored
+    # The rows of a node that tell what cuts gain, what is left of their targets, and its sums.
     cdef Py_ssize_t n_scored
-    cdef int32_t kinds[MOST_SCORED]
-    cdef uint64_t units[MOST_SCORED]
-    cdef double numbers[MOST_SCORED]
+    cdef int32_t scored[MOST_SCORED + LANES]
+    cdef float numbers[(MOST_SCORED + LANES) * LANES]
+    cdef float ones[MOST_SCORED + LANES]
+    cdef double sums[LANES]
 
     # The tree that grows.
     cdef Node *nodes
@@ -49,6 +46,7 @@ cdef class Grower:
     cdef readonly Py_ssize_t work          # done so far
     cdef Py_ssize_t count                  # rows that it grows from
     cdef Py_ssize_t n_walked               # rows whose leaf has been found
+    cdef Py_ssize_t n_absorbed             # rows whose goals know of it, counted twice
     cdef Py_ssize_t n_leaves               # nodes at first, of which leaves are cut
     cdef Py_ssize_t leaf                   # the next of these; -1 before the rows are sorted
     cdef int32_t *ends                     # where the rows of each of these end
@@ -64,7 +62,10 @@ cdef class Grower:
     cdef Tree grown(self)
     cdef void choose(self, Py_ssize_t count) noexcept nogil
     cdef void find_leaves(self) noexcept nogil
-    cdef void find_leaves_abreast(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef void find_leaves_abreast(self, const int32_t *order, Py_ssize_t first,
+                                  Py_ssize_t n) noexcept nogil
+    cdef void absorb(self) noexcept nogil
+    cdef void skip(self) noexcept nogil
     cdef void by_leaf(self) noexcept nogil
     cdef bint next_leaf(self) noexcept nogil
     cdef void wait(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,

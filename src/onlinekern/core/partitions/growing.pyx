@@ -8,13 +8,14 @@ cut of their own. Of the candidates the one wins that lowers the variance of the
 extremely randomised trees (Geurts, Ernst and Wehenkel 2006); a node of few rows takes the first,
 and of a large node some rows tell what the cuts gain.
 """
-from libc.math cimport fabsf
+from libc.math cimport INFINITY, fabsf
 from libc.stdint cimport int32_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.partitions.boosting cimport LANES, Boosting
 from onlinekern.core.partitions.trees cimport ABREAST, MOST_NODES, Node, Tree, make_leaf, step_down
 
 # What a candidate may cut, and what a difference counts for: each kind gets its turn.
@@ -57,35 +58,26 @@ cdef class Grower:
         Absolute slopes of the function along the columns.
     slope_of : ndarray of shape (n,), int32
         Which of them belongs to each row.
-    labels : ndarray of shape (n,), int32, or None
-        Class numbers.
-    targets : ndarray of shape (n,), or None
-        Numbers instead.
-    n_classes : int
+    goals : ndarray of shape (n, n_outputs), or None
+    has_margin : bool
+        As of `Boosting`.
     n_candidates : int
+        1: the cuts do not look at the goals.
     most_in_leaf : int
         Nodes of more rows are cut.
     """
 
     def __cinit__(self, const float[:, ::1] rows, Py_ssize_t n_axes, const float[:, ::1] slopes,
-                  const int32_t[::1] slope_of, const int32_t[::1] labels,
-                  const double[::1] targets, Py_ssize_t n_classes, Py_ssize_t n_candidates,
-                  Py_ssize_t most_in_leaf):
-        cdef int32_t i
-        for i in range(0 if labels is None else labels.shape[0]):
-            if not 0 <= labels[i] < n_classes:
-                raise ValueError(f"labels must be in [0, {n_classes}), got {labels[i]}")
+                  const int32_t[::1] slope_of, const double[:, ::1] goals, bint has_margin,
+                  Py_ssize_t n_candidates, Py_ssize_t most_in_leaf):
+        self.boosting = Boosting(goals, rows.shape[0], has_margin)
         self.rows, self.slopes, self.slope_of = rows, slopes, slope_of
-        self.labels, self.targets = labels, targets
         self.n_rows, self.width, self.n_axes = rows.shape[0], rows.shape[1], n_axes
-        self.n_classes = n_classes if labels is not None else 0
         self.n_candidates, self.most_in_leaf = n_candidates, most_in_leaf
         self.order = <int32_t *> calloc(4 * self.n_rows + 1, sizeof(int32_t))
         self.weights = <float *> calloc(self.width + LANES, sizeof(float))
-        self.counts = <double *> calloc(2 * self.n_classes + 2, sizeof(double))
         self.columns = <float *> calloc(self.n_rows * self.width + 1, sizeof(float))
-        if self.order == NULL or self.weights == NULL or self.counts == NULL \
-                or self.columns == NULL:
+        if self.order == NULL or self.weights == NULL or self.columns == NULL:
             raise MemoryError(f"no memory to grow trees from {self.n_rows} rows")
         self.spare, self.sorted = self.order + self.n_rows, self.order + 2 * self.n_rows
         self.pool = self.order + 3 * self.n_rows
@@ -101,7 +93,6 @@ cdef class Grower:
     def __dealloc__(self):
         free(self.order)
         free(self.weights)
-        free(self.counts)
         free(self.columns)
         free(self.nodes)
         free(self.ends)
@@ -186,59 +177,67 @@ cdef class Grower:
         return True
 
     cdef void sum_up(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Count the classes of the rows that tell what cuts gain, or sum their targets."""
-        cdef Py_ssize_t i, label
-        self.scored, self.n_scored = self.order + first, n
-        memset(self.counts, 0, (2 * self.n_classes + 2) * sizeof(double))
+        """Sum what is left of the targets of the rows that tell what cuts gain."""
+        cdef Py_ssize_t i, k
+        self.n_scored = n
+        memcpy(self.scored, self.order + first, n * sizeof(int32_t))
+        self.boosting.read(self.scored, n, self.numbers)
+        # Rows are summed in whole lanes: those that are added count for nothing.
+        for i in range(n, n + LANES):
+            self.scored[i] = self.scored[0]
+        for i in range(n * self.boosting.width, (n + LANES) * self.boosting.width):
+            self.numbers[i] = 0
+        memset(self.ones, 0, sizeof(self.ones))
         for i in range(n):
-            if self.n_classes:
-                label = self.labels[self.scored[i]]
-                self.kinds[i] = label
-                self.units[i] = <uint64_t> 1 << (8 * (label % PACKED))
-                self.counts[label] += 1
-            else:
-                self.numbers[i] = self.targets[self.scored[i]]
-                self.counts[0] += self.numbers[i]
+            self.ones[i] = 1
+        self.sum_left(NULL, self.sums)
 
     cdef double gain(self, const Cut *cut) noexcept nogil:
-        """What a cut takes from the squared deviations of the targets, up to a constant."""
-        cdef Py_ssize_t k, n_left, n = self.n_scored, n_sums = max(self.n_classes, 1)
-        cdef double *left = self.counts + n_sums
+        """What a cut takes from the squares of what is left, up to a constant."""
+        cdef Py_ssize_t k, n = self.n_scored
+        cdef double left[LANES]
         cdef double rest, gain = 0, other = 0
-        n_left = self.sum_left(cut, left)
-        for k in range(n_sums):
-            rest = self.counts[k] - left[k]
+        cdef Py_ssize_t n_left = self.sum_left(cut, left)
+        for k in range(self.boosting.width):
+            rest = self.sums[k] - left[k]
             gain += left[k] * left[k]
             other += rest * rest
         # A cut may divide other rows than these.
         return gain / max(n_left, 1) + other / max(n - n_left, 1)
 
     cdef Py_ssize_t sum_left(self, const Cut *cut, double *left) noexcept nogil:
-        """Count the classes left of a cut, or sum the targets there; return how many rows."""
-        cdef Py_ssize_t i, k, n_left = 0, n = self.n_scored
-        cdef const float *column = self.columns + cut.feature * self.n_rows
-        cdef float at = cut.at
-        cdef int inside
-        cdef uint64_t packed = 0
-        memset(left, 0, max(self.n_classes, 1) * sizeof(double))
-        if self.n_classes == 0:
-            for i in range(n):
-                inside = column[self.scored[i]] <= at
-                n_left += inside
-                left[0] += self.numbers[i] * inside
-        elif self.n_classes <= PACKED:
-            for i in range(n):
-                inside = column[self.scored[i]] <= at
-                n_left += inside
-                packed += self.units[i] & -<uint64_t> inside
-            for k in range(self.n_classes):
-                left[k] = (packed >> (8 * k)) & 255
-        else:
-            for i in range(n):
-                inside = column[self.scored[i]] <= at
-                n_left += inside
-                left[self.kinds[i]] += inside
-        return n_left
+        """Sum what is left in the rows left of a cut, or in all; return how many there are.
+
+        The sums are float32: of each output, or, if there is one, of the rows i, i + 8, ...
+        """
+        cdef Py_ssize_t i, k, n = self.n_scored
+        cdef const float *column = self.columns + (cut.feature * self.n_rows if cut else 0)
+        cdef float at = cut.at if cut else INFINITY
+        cdef float sums[LANES]
+        cdef float counts[LANES]
+        cdef float inside
+        cdef double n_left = 0
+        memset(sums, 0, sizeof(sums))
+        memset(counts, 0, sizeof(counts))
+        if self.boosting.width == 1:
+            for i in range(0, n, 8):
+                for k in range(LANES):
+                    inside = column[self.scored[i + k]] <= at
+                    counts[k] += self.ones[i + k] * inside
+                    sums[k] += self.numbers[i + k] * inside
+            left[0] = 0
+            for k in range(LANES):
+                left[0] += sums[k]
+                n_left += counts[k]
+            return <Py_ssize_t> n_left
+        for i in range(n):
+            inside = column[self.scored[i]] <= at
+            n_left += inside
+            for k in range(LANES):
+                sums[k] += self.numbers[i * LANES + k] * inside
+        for k in range(LANES):
+            left[k] = sums[k]
+        return <Py_ssize_t> n_left
 
     cdef Cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """The best of the candidates, or the first where the rows are few."""
@@ -293,6 +292,8 @@ cdef class Grower:
         memset(self.ends, 0, old * sizeof(int32_t))
         self.n_leaves, self.leaf, self.n_waiting = old, -1, 0
         self.count, self.n_walked = count, 0
+        # Cuts that do not look at the goals need not know what is left of them.
+        self.n_absorbed = 0 if self.n_candidates > 1 else 2 * self.n_rows
         self.choose(count)
         self.work += WORK_OF_DRAW * count
         return 0
@@ -306,6 +307,7 @@ cdef class Grower:
             if nodes == NULL:
                 raise MemoryError(f"no memory for a tree of {n_nodes} nodes")
             self.nodes, self.room = <Node *> nodes, n_nodes
+        self.boosting.reserve(n_nodes)
         if n_leaves > self.room_of_ends:
             ends = aligned_resize(self.ends, 0, n_leaves * sizeof(int32_t))
             if ends == NULL:
@@ -323,8 +325,36 @@ cdef class Grower:
             elif self.n_waiting > 0:
                 self.cut_next()
             elif not self.next_leaf():
-                return True
+                if self.n_absorbed == 2 * self.n_rows:
+                    return True
+                self.absorb()
         return False
+
+    cdef void absorb(self) noexcept nogil:
+        """Let some more of the rows tell what a tree that is whole leaves of the targets.
+
+        First all rows are added up in its leaves, then all take a share of the means.
+        """
+        cdef Py_ssize_t i, n = self.n_rows, first = self.n_absorbed % n
+        cdef Py_ssize_t last = min(n, first + WALKED)
+        if self.n_absorbed == 0:
+            self.boosting.begin(self.n_nodes)
+        if self.n_absorbed < n:
+            i = first
+            while i < last:
+                self.find_leaves_abreast(NULL, i, min(last - i, <Py_ssize_t> ABREAST))
+                i += ABREAST
+            self.boosting.add_up(self.spare, first, last)
+            self.work += WORK_OF_WALK * (last - first)
+        else:
+            self.boosting.learn(self.spare, first, last)
+        self.work += WORK_OF_SORT * (last - first)
+        self.n_absorbed += last - first
+
+    cdef void skip(self) noexcept nogil:
+        """Take the tree that has begun for whole."""
+        while self.n_absorbed < 2 * self.n_rows:
+            self.absorb()
 
     cdef void find_leaves(self) noexcept nogil:
         """Find the leaves of some more of the rows."""
@@ -338,20 +368,25 @@ cdef class Grower:
         else:
             i = self.n_walked
             while i < last:
-                self.find_leaves_abreast(i, min(last - i, <Py_ssize_t> ABREAST))
+                self.find_leaves_abreast(self.order, i, min(last - i, <Py_ssize_t> ABREAST))
                 i += ABREAST
+            for i in range(self.n_walked, last):
+                self.ends[leaves[i]] += 1
             self.work += WORK_OF_WALK * (last - self.n_walked)
         self.n_walked = last
 
-    cdef void find_leaves_abreast(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Find the leaves of some rows, whose walks go side by side."""
+    cdef void find_leaves_abreast(self, const int32_t *order, Py_ssize_t first,
+                                  Py_ssize_t n) noexcept nogil:
+        """Find the leaves of some rows, in the given order if any; their walks go side by side."""
         cdef int k
+        cdef Py_ssize_t i
         cdef unsigned int next, changed = 1
         cdef unsigned int[ABREAST] at
         cdef const float *rows[ABREAST]
         for k in range(ABREAST):
             # The last rows may be fewer: one of them is walked again.
-            rows[k], at[k] = &self.rows[self.order[first + (k if k < n else 0)], 0], 0
+            i = first + (k if k < n else 0)
+            rows[k], at[k] = &self.rows[order[i] if order else i, 0], 0
         while changed:
             changed = 0
             for k in range(ABREAST):
@@ -360,7 +395,6 @@ cdef class Grower:
                 at[k] = next
         for k in range(<int> n):
             self.spare[first + k] = <int32_t> at[k]
-            self.ends[at[k]] += 1
 
     cdef void by_leaf(self) noexcept nogil:
         """Sort the rows in `order` by leaf; those of leaf k end at ends[k]."""
