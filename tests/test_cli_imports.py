@@ -62,13 +62,13 @@ def loaded(folder, *arguments):
     [
         (["--help"], 8, [*COMPUTING, "rich", *(f"onlinekern.cli.{name}" for name in COMMANDS)]),
         (["info"], 25, ["sklearn", "scipy.signal", "matplotlib", "pyarrow", *COMPARING]),
-        (["info", "model.okn"], 111, [*DRAWING, *COMPARING, *KEEPING, *SERVING]),
+        (["info", "model.okn"], 112, [*DRAWING, *COMPARING, *KEEPING, *SERVING]),
         (
-            ["predict", "model.okn", "rows.csv", "--target", "y"], 128,
+            ["predict", "model.okn", "rows.csv", "--target", "y"], 129,
             [*DRAWING, *COMPARING, *KEEPING, *SERVING, "onlinekern.evaluate"],
         ),
         (
-            ["train", "rows.csv", "--target", "y", "-o", "model.okn"], 134,
+            ["train", "rows.csv", "--target", "y", "-o", "model.okn"], 135,
             [*DRAWING, *COMPARING, *KEEPING, *SERVING, "onlinekern.reports.record"],
         ),
     ],
