@@ -57,6 +57,8 @@ OTHERS: list[tuple[str, dict[str, Any]]] = [
     ("NOGDClassifier", {"budget": 200}),
     ("KernelPARegressor", {"standardize_target": False}),
     ("KernelRLSRegressor", {"forgetting": 0.95, "n_components": 20}),
+    ("KernelRLSRegressor", {"metric": "diagonal", "n_components": 20}),
+    ("KernelRLSClassifier", {"metric": "diagonal", "n_components": 20}),
 ]
 
 

@@ -92,6 +92,14 @@ def structured_fourier(X, rows):
     return made, random_features(X, structured_frequencies(signs, scales, X.shape[1]))
 
 
+def in_metric(X, rows):
+    """Return a map for the rows, and its features of X by NumPy."""
+    root = np.random.default_rng(0).normal(size=(X.shape[1], X.shape[1]))
+    root = root + root.T
+    inner, features = random_fourier(X @ root, rows)
+    return FEATURE_MAPS["in_metric"](inner, root), features
+
+
 MAPS = {
     "random_fourier": random_fourier,
     "hashed_fourier": hashed_fourier,
@@ -99,6 +107,7 @@ MAPS = {
     "nystroem": nystroem,
     "nested_nystroem": nested_nystroem,
     "with_linear": with_linear,
+    "in_metric": in_metric,
 }
 
 

@@ -51,6 +51,7 @@ UNNAMED = {
     *(
         "ForestSpace",
         "LeastSquaresSpace",
+        "MetricLeastSquares",
         "LeverageSpace",
         "LocalSpace",
         "MappedSecondOrderSpace",

@@ -221,6 +221,7 @@ MERGED = {
     "MappedSecondOrderSpace": ("KernelAROWClassifier", {}),
     "MeanSpace": ("KernelMeanDetector", {}),
     "LeastSquaresSpace": ("KernelRLSRegressor", {}),
+    "MetricLeastSquares": ("KernelRLSRegressor", {"metric": "diagonal"}),
     "LeverageSpace": ("KernelMeanDetector", {"statistic": "leverage", "n_components": 12}),
     "LocalSpace": ("LOLClassifier", {}),
     "OLLASpace": ("OLLAClassifier", {}),

@@ -112,7 +112,7 @@ def parameters_of_source(module, class_name, method):
     found = []
     for text in re.sub(r"\[[^]]*\]| not None", "", " ".join(listed.split())).split(","):
         declared, _, default = text.partition("=")
-        found.append((declared.split()[-1], default.strip() or None))
+        found.append((declared.split()[-1].lstrip("*"), default.strip() or None))
     return found
 
 

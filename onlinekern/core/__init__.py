@@ -29,6 +29,7 @@ from onlinekern.core.budgets.tracker import POLICIES as TRACKER
 from onlinekern.core.features.hashed import FEATURE_MAPS as HASHED
 from onlinekern.core.features.joined import FEATURE_MAPS as JOINED
 from onlinekern.core.features.map import FEATURE_MAPS as FOURIER
+from onlinekern.core.features.metric import FEATURE_MAPS as METRIC
 from onlinekern.core.features.nested import FEATURE_MAPS as NESTED
 from onlinekern.core.features.nystroem import FEATURE_MAPS as NYSTROEM
 from onlinekern.core.features.structured import FEATURE_MAPS as STRUCTURED
@@ -70,6 +71,7 @@ FEATURE_MAPS: dict[str, Any] = {
     **NYSTROEM,
     **NESTED,
     **JOINED,
+    **METRIC,
 }
 
 __all__ = [

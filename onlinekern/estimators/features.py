@@ -197,8 +197,10 @@ SHIFT_INVARIANT = ("gaussian", "laplacian")
 
 
 def kernel_part(features: Any) -> Any:
-    """Return the map of the kernel's features, without the linear ones beside them."""
-    return getattr(features, "map", features)
+    """Return the map of the kernel's features, without a metric and the linear ones beside it."""
+    while hasattr(features, "map"):
+        features = features.map
+    return features
 
 
 def least_squares_bytes(length: int, n_outputs: int, itemsize: int) -> int:
@@ -262,10 +264,18 @@ class FeatureEstimator(Learner):
         self.gamma_ = width_of(self, X)
         self._sparse = sp.issparse(X)
         make = self._fourier if self.features == "fourier" else self._nystroem
-        features = make(X, draws)
+        features = self._in_metric(make(X, draws))
         if self._has_linear(X.shape[1]):
             return FEATURE_MAPS["with_linear"](features)
         return features
+
+    def _in_metric(self, features: Any) -> Any:
+        """Return the features in the metric of the kernel; by default, as they are."""
+        return features
+
+    def _keeps_sparse(self) -> bool:
+        """Return whether sparse samples may be kept as such."""
+        return True
 
     def _fourier(self, X: Any, draws: np.random.RandomState) -> Any:
         kernel = KERNEL_ALIASES.get(self.kernel, self.kernel)
@@ -291,7 +301,8 @@ class FeatureEstimator(Learner):
     def _nystroem(self, X: Any, draws: np.random.RandomState) -> Any:
         check_representable(self.gamma_, X, self.kernel)
         kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
-        landmarks = SupportSet(kernel, X.shape[1], X.dtype, 1, False, self._sparse)
+        sparse = self._sparse and self._keeps_sparse()
+        landmarks = SupportSet(kernel, X.shape[1], X.dtype, 1, False, sparse)
         return FEATURE_MAPS["nested_nystroem"](
             landmarks, self.n_components, self.selection, float(self.novelty)
         )

@@ -6,9 +6,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from onlinekern.core import HEADS, LOSSES, RULES, SAMPLERS
+from onlinekern.core import FEATURE_MAPS, HEADS, LOSSES, RULES, SAMPLERS
 from onlinekern.core.base.random import Generator
+from onlinekern.core.features.metric import MOST_FULL
 from onlinekern.core.models.least_squares import LeastSquaresSpace
+from onlinekern.core.models.metric_least_squares import (
+    KEPT,
+    MetricLeastSquares,
+    renewal_interval,
+)
 from onlinekern.core.models.residuals import Residuals
 from onlinekern.core.stream import Model
 from onlinekern.estimators.features import (
@@ -38,6 +44,8 @@ class KernelRLS(FeatureEstimator):
     reg: Positive = FIRST_REG
     forgetting: Forgetting = 1.0
     linear: Literal["auto"] | bool = "auto"  # type: ignore[assignment]
+    metric: Literal["none", "diagonal", "full"] = "none"
+    metric_exponent: Positive = 0.5
 
     _calls_blas = True
     coef_ = property(weights_of_features)
@@ -45,6 +53,7 @@ class KernelRLS(FeatureEstimator):
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         own = least_squares_bytes(self._length(n_features), n_outputs, itemsize)
+        own += self._metric_bytes(n_features, itemsize)
         return own + super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
 
     def _has_linear(self, n_features: int) -> bool:
@@ -60,21 +69,88 @@ class KernelRLS(FeatureEstimator):
 
     def _next_calls_blas(self) -> bool:
         # Only the last sample of a block calls it.
-        block = self._model.space.block
-        return block.count + 1 >= block.block_length
+        space = self._model.space
+        if self.metric != "none" and space.is_due():
+            return True
+        return space.block.count + 1 >= space.block.block_length
 
-    def _new_space(self, n_outputs: int, features: Any, reach: float, residuals: Any) -> Any:
+    def _new_space(
+        self, n_outputs: int, rng: Generator, features: Any, reach: float, residuals: Any
+    ) -> Any:
         given: Any = self.reg
         follows = given == "auto"
         reg = FIRST_REG if follows else float(given)
-        return LeastSquaresSpace(
-            features, n_outputs, reg, float(self.forgetting), reach, residuals, follows=follows
+        forgetting = float(self.forgetting)
+        if self.metric == "none":
+            return LeastSquaresSpace(
+                features, n_outputs, reg, forgetting, reach, residuals, follows=follows
+            )
+        return MetricLeastSquares(
+            features,
+            n_outputs,
+            reg,
+            forgetting,
+            reach,
+            residuals,
+            False,
+            follows,
+            self._n_labels(),
+            float(self.metric_exponent),
+            int(rng.random(1)[0] * 2**53),
         )
+
+    def _metric_bytes(self, n_features: int, itemsize: int) -> int:
+        """Return the bytes of the samples that are kept for a metric, and of the metric."""
+        if self.metric == "none":
+            return 0
+        kept = min(KEPT, renewal_interval(float(self.forgetting)))
+        # They are copied while the model is learnt anew.
+        square = n_features * (16 + 2 * itemsize) if self.metric == "full" else 0
+        return kept * (16 + 2 * n_features * itemsize) + n_features * square
+
+    def _in_metric(self, features: Any) -> Any:
+        if self.metric == "none":
+            return features
+        if self.metric == "full" and features.d > MOST_FULL:
+            raise ValueError(
+                f"metric='full' takes at most {MOST_FULL} features, got {features.d}: "
+                "use metric='diagonal'"
+            )
+        root = np.ones(features.d) if self.metric == "diagonal" else np.eye(features.d)
+        return FEATURE_MAPS["in_metric"](features, root)
+
+    def _keeps_sparse(self) -> bool:
+        return self.metric == "none"
+
+    def _n_labels(self) -> int:
+        """Return the number of classes, 0 of a regression."""
+        raise NotImplementedError(f"{type(self).__name__}._n_labels")
 
     @property
     def n_entered_(self) -> int:
         """Number of samples that entered the least squares problem."""
         return self._read(lambda space: space.entered)
+
+    @property
+    def metric_(self) -> Floats:
+        """The metric M, ndarray (n_features, n_features); its diagonal if it is diagonal."""
+        return self._read_metric("metric_")
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each feature in the diagonal of the metric, ndarray of shape (n_features,)."""
+        metric = self._read_metric("feature_importances_")
+        own = np.diagonal(metric) if metric.ndim == 2 else metric
+        found: Floats = own / own.sum()
+        return found
+
+    def _read_metric(self, name: str) -> Any:
+        def read(space: Any) -> Any:
+            if not hasattr(space, "metric"):
+                raise AttributeError(f"{name} is there with metric='diagonal' or 'full' only")
+            return space.metric
+
+        return self._read(read)
 
     def leverage(self, X: Samples) -> Floats:
         """Return ``phi' A^-1 phi`` of samples: the variance of their scores over the noise's.
@@ -136,6 +212,14 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         The factor lambda: each sample that enters multiplies the weight of those before by it. The
         prior is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
         the inverse is made anew at least every ``log(2) / (1 - lambda)`` samples.
+    metric : {'none', 'diagonal', 'full'}, default='none'
+        The metric of the kernel, learnt from the gradients of the model itself: it tells which
+        features ('diagonal') or directions ('full', up to 1,000 features) matter, and so columns of
+        no use cost little. It is looked at after 256, 512, 1,024, ... samples. The last 4,096 are
+        kept, dense.
+    metric_exponent : float > 0, default=0.5
+        The power p of the gradients' outer product that is the metric. 1 tells features of no use
+        from others the most, and is best where most are; 0.5 risks less.
     features : {'nystroem', 'fourier'}, default='nystroem'
         The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
         with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
@@ -212,6 +296,11 @@ default='gaussian'
         With features='fourier', the frequencies, in the dtype of the samples.
     gamma_ : float
         The kernel width in use.
+    metric_ : ndarray of shape (n_features,), or (n_features, n_features)
+        With a metric, M of the kernel of ``(x - z)'M (x - z)`` or ``x'M z``, of trace `n_features`;
+        its diagonal with ``metric="diagonal"``.
+    feature_importances_ : ndarray of shape (n_features,)
+        With a metric, the share of each feature in the diagonal of `metric_`.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_entered_ : int
@@ -232,6 +321,16 @@ default='gaussian'
     samples before: exact while all of these are landmarks, an approximation afterwards. A
     `sample_weight` multiplies the terms of its sample in A and b.
 
+    A metric M is the power `metric_exponent` of the mean outer product of the gradients of the
+    scores at the last 2,048 samples (recursive feature machine, Radhakrishnan et al. 2024), scaled
+    to a trace of `n_features`; no eigenvalue is less than about a thousandth of their mean. The
+    linear features are those of x as it is, and `landmarks_` are ``M^(1/2) x``. If M has changed by
+    more than a tenth, landmarks are drawn anew from the samples kept, and the model learns those of
+    them again that had entered; once older ones would be forgotten by that, it must have changed by
+    more than four tenths. With `forgetting`, the metric is looked at after every n samples at last,
+    n being the first of 256, 512, ... 4,096 that is no less than ``4 / (1 - forgetting)``, and n
+    samples are kept.
+
     The counted loss is ``max(0, 1 - margin)``.
 
     References
@@ -242,6 +341,9 @@ default='gaussian'
        Advances in Neural Information Processing Systems 22.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
        kernels. SIAM International Conference on Data Mining (SDM).
+    .. [4] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin (2024). Mechanism for feature \
+learning
+       in neural networks and backpropagation-free machine learning models. Science 383, 1461-1467.
 
     Examples
     --------
@@ -281,7 +383,10 @@ default='gaussian'
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         asked = {"margin": float(self.margin), "loss_proportional": 1.0, "always": inf}[self.gate]
-        return self._new_space(n_outputs, features, asked + REACH, None)
+        return self._new_space(n_outputs, rng, features, asked + REACH, None)
+
+    def _n_labels(self) -> int:
+        return len(self.classes_)
 
 
 @estimator
@@ -303,6 +408,14 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         The factor lambda: each sample that enters multiplies the weight of those before by it. The
         prior is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
         the inverse is made anew at least every ``log(2) / (1 - lambda)`` samples.
+    metric : {'none', 'diagonal', 'full'}, default='none'
+        The metric of the kernel, learnt from the gradients of the model itself: it tells which
+        features ('diagonal') or directions ('full', up to 1,000 features) matter, and so columns of
+        no use cost little. It is looked at after 256, 512, 1,024, ... samples. The last 4,096 are
+        kept, dense.
+    metric_exponent : float > 0, default=0.5
+        The power p of the gradients' outer product that is the metric. 1 tells features of no use
+        from others the most, and is best where most are; 0.5 risks less.
     features : {'nystroem', 'fourier'}, default='nystroem'
         The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
         with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
@@ -371,6 +484,11 @@ default='gaussian'
         With features='fourier', the frequencies, in the dtype of the samples.
     gamma_ : float
         The kernel width in use.
+    metric_ : ndarray of shape (n_features,), or (n_features, n_features)
+        With a metric, M of the kernel of ``(x - z)'M (x - z)`` or ``x'M z``, of trace `n_features`;
+        its diagonal with ``metric="diagonal"``.
+    feature_importances_ : ndarray of shape (n_features,)
+        With a metric, the share of each feature in the diagonal of `metric_`.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_entered_ : int
@@ -396,6 +514,16 @@ default='gaussian'
     samples before: exact while all of these are landmarks, an approximation afterwards. A
     `sample_weight` multiplies the terms of its sample in A and b.
 
+    A metric M is the power `metric_exponent` of the mean outer product of the gradients of the
+    scores at the last 2,048 samples (recursive feature machine, Radhakrishnan et al. 2024), scaled
+    to a trace of `n_features`; no eigenvalue is less than about a thousandth of their mean. The
+    linear features are those of x as it is, and `landmarks_` are ``M^(1/2) x``. If M has changed by
+    more than a tenth, landmarks are drawn anew from the samples kept, and the model learns those of
+    them again that had entered; once older ones would be forgotten by that, it must have changed by
+    more than four tenths. With `forgetting`, the metric is looked at after every n samples at last,
+    n being the first of 256, 512, ... 4,096 that is no less than ``4 / (1 - forgetting)``, and n
+    samples are kept.
+
     With the errors e and the variances v of one-step predictions, ``reg="auto"`` minimises ``n
     log(sum e^2 / (1 + v)) + sum log(1 + v)``, minus twice the logarithm of the density of the
     targets, each given those before: ``sum y^2 - b' A^-1 b`` and ``log |A / reg|`` give the sums
@@ -414,6 +542,9 @@ default='gaussian'
        Transactions on Signal Processing 52, 2275-2285.
     .. [2] I. Gibbs, E. Candes (2021). Adaptive conformal inference under distribution shift.
        Advances in Neural Information Processing Systems 34.
+    .. [3] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin (2024). Mechanism for feature \
+learning
+       in neural networks and backpropagation-free machine learning models. Science 383, 1461-1467.
 
     Examples
     --------
@@ -436,7 +567,10 @@ default='gaussian'
         return RULES["least_squares"](LOSSES["squared"]())
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
-        return self._new_space(n_outputs, features, inf, Residuals())
+        return self._new_space(n_outputs, rng, features, inf, Residuals())
+
+    def _n_labels(self) -> int:
+        return 0
 
     def predict(self, X: Samples, return_std: bool = False) -> Any:
         """Predict the targets of samples.

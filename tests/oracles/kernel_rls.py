@@ -22,6 +22,7 @@ a its weight. Both are computed sample by sample.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -156,6 +157,8 @@ class Run:
     entered : list of int
     features : list of ndarray
         phi of each sample that entered, as it entered.
+    at_once : int
+        How many of these the model has learnt together, outside of any block.
     mistakes, cumulative_loss, n_seen
         Samples of weight 0 are not counted, and mistakes not in regression.
     """
@@ -179,6 +182,7 @@ class Run:
     n_seen: int = 0
     since: int = 0
     due: float = np.inf
+    at_once: int = 0
     terms: list = field(default_factory=list)
 
     def __post_init__(self):
@@ -230,7 +234,8 @@ class Run:
         self.since += 1
         if self.since == self.block:
             self.give_back()
-        if len(self.entered) >= self.due and len(self.entered) % self.closing == 0:
+        own = len(self.features) - self.at_once
+        if len(self.features) >= self.due and own % self.closing == 0:
             self.give_back()
             self.choose_reg()
 
@@ -241,7 +246,7 @@ class Run:
 
     def choose_reg(self):
         """Take the reg of the best predictions so far."""
-        while self.due <= len(self.entered):
+        while self.due <= len(self.features):
             self.due *= 2
         best = CHOICES[int(np.argmin([self.surprise(reg) for reg in CHOICES]))]
         self.A += (best - self.reg) * np.eye(len(self.A))
@@ -302,11 +307,19 @@ def learn(run, X, y, head, sample_weight):
     return run
 
 
+def in_metric(metric, exponent, seed):
+    """Return what makes the learner in a metric, which is a `Run` too."""
+    from .metric import InMetric
+
+    return partial(InMetric, full=metric == "full", exponent=exponent, seed=seed)
+
+
 def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400, selection="first",
                novelty=0.05, linear=True, reg=0.1, forgetting=1.0, block=1, closing=64, gate=None,
                margin=1.0, alpha=1.0, beta=1.0, weighted=False, uniforms=None, kernel="gaussian",
                gamma="scale", degree=3, coef0=0.0, classes=None, task="classification",
-               sample_weight=None, dtype=np.float64):  # fmt: skip
+               sample_weight=None, dtype=np.float64, metric="none", metric_exponent=0.5,
+               seed=0):  # fmt: skip
     """Run over a stream of labels of any kind, or of numbers for regression.
 
     Parameters
@@ -323,6 +336,10 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
         Randomness of "loss_proportional".
     dtype : type
         Of the samples that the library learns; only its rounding matters here.
+    metric : {"none", "diagonal", "full"}
+        See `oracles.metric`.
+    seed : int
+        Of the landmarks that are drawn in a new metric.
 
     Returns
     -------
@@ -348,8 +365,9 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
         labels = np.searchsorted(classes, y)
     else:
         head, labels = HEADS["regression"](), np.asarray(y, dtype=np.float64)
-    run = Run(feature_map, gates, head.n_outputs, X.shape[1], linear, reg, forgetting,
-              block, closing)  # fmt: skip
+    kind = Run if metric == "none" else in_metric(metric, metric_exponent, seed)
+    run = kind(feature_map, gates, head.n_outputs, X.shape[1], linear, reg, forgetting,
+               block, closing)  # fmt: skip
     learn(run, X, labels, head, weights)
     if classification:
         run.predictions = classes[run.predictions.astype(np.intp)]

@@ -19,8 +19,7 @@ def look(X, Y, metric, draws):
     d, taught = X.shape[1], min(len(X), max(256, min(2048, 2**20 // X.shape[1])))
     center, factor = units_of(X)
     Z = np.clip((X[-taught:] - center) * factor, -8, 8)
-    if Y.shape[1] > 8:
-        Y = Y @ (draws.randint(2, size=(Y.shape[1], 8)) * 2.0 - 1.0) / np.sqrt(8)
+    Y = few(Y, draws)
     landmarks = draws.permutation(taught)[:200]
     gradients = Teacher(Z, Y[-taught:], landmarks, metric).gradients()
     directions = leading(sum(each.T @ each for each in gradients) / taught)
@@ -32,6 +31,13 @@ def look(X, Y, metric, draws):
     slopes = np.sqrt(np.maximum(mixed / mean.mean(), 1e-4)).astype(single)
     own = np.maximum(np.sqrt(mean[:d] / mean[:d].mean()), 1e-3)
     return Scale(center, factor, directions), slopes, own / own.mean()
+
+
+def few(Y, draws):
+    """Return at most eight outputs: random sums of them, if there are more."""
+    if Y.shape[1] <= 8:
+        return Y
+    return Y @ (draws.randint(2, size=(Y.shape[1], 8)) * 2.0 - 1.0) / np.sqrt(8)
 
 
 class Partition:
@@ -78,8 +84,7 @@ class Partition:
     def grow(self, n_trees):
         X, y = np.array(self.rows), np.array(self.targets)
         seed = splitmix(self.seed, len(X))
-        labels = targets = None
-        n_classes, n_candidates = 0, self.n_candidates
+        goals, has_margin, n_candidates = np.zeros((len(X), 1)), False, self.n_candidates
         if self.labels is None or len(X) < 32:
             scale, n_candidates = Scale(*units_of(X)), 1
             slopes = np.ones((len(X), X.shape[1]), dtype=single)
@@ -87,19 +92,19 @@ class Partition:
             if self.labels:
                 # Classes are those that have come so far.
                 known, labels = np.unique(y, return_inverse=True)
-                n_classes = len(known)
-                Y = np.where(labels[:, None] == np.arange(n_classes), 1.0, -1.0)
-                Y = Y[:, 1:] if n_classes == 2 else Y
+                Y = np.where(labels[:, None] == np.arange(len(known)), 1.0, -1.0)
+                Y = Y[:, 1:] if len(known) == 2 else Y
             else:
                 largest = np.abs(y).max()
                 offset, unit = units_of_targets(y / largest)
-                targets = (y / largest - offset) / unit
-                Y = targets[:, None]
+                Y = ((y / largest - offset) / unit)[:, None]
             draws = np.random.RandomState(splitmix(self.seed, len(X)) >> 32)
             scale, slopes, metric = look(X, Y, np.ones(X.shape[1]), draws)
             scale, slopes, _ = look(X, Y, metric, draws)
-        grower = Grower(scale.rows(X), X.shape[1], slopes, labels, targets, n_classes,
-                        n_candidates, self.max_leaf)  # fmt: skip
+            goals = few(Y, np.random.RandomState(splitmix(self.seed, len(X)) >> 32))
+            has_margin = bool(self.labels) and goals.shape[1] == Y.shape[1]
+        grower = Grower(scale.rows(X), X.shape[1], slopes, goals, has_margin, n_candidates,
+                        self.max_leaf)  # fmt: skip
         trees = [Tree() for _ in range(n_trees)]
         for t, tree in enumerate(trees):
             grower.grow(tree, self.drawn(len(X)), splitmix(seed, t))

@@ -198,6 +198,26 @@ class Mapped:
 
 
 @dataclass(frozen=True, eq=False)
+class Moved:
+    """Term of M^(1/2) x, with a metric M.
+
+    Attributes
+    ----------
+    root : ndarray of shape (n_features,) or (n_features, n_features)
+        M^(1/2), which is symmetric, or its diagonal if it is diagonal.
+    term : Mapped
+        Term of what x becomes.
+    """
+
+    root: Floats
+    term: Mapped
+
+    def scores(self, X: Floats) -> Floats:
+        """Return what the term adds to the scores of rows, ndarray (n, n_outputs)."""
+        return self.term.scores(X * self.root if self.root.ndim == 1 else X @ self.root)
+
+
+@dataclass(frozen=True, eq=False)
 class Leverage:
     """Term 1 / (1 + z' M z + max(0, kappa(x, x) - z'z) / reg).
 
@@ -341,5 +361,5 @@ class Trees:
         return leaf
 
 
-Term: TypeAlias = Constant | Linear | Expansion | Mapped | Leverage | Local | Trees
+Term: TypeAlias = Constant | Linear | Expansion | Mapped | Moved | Leverage | Local | Trees
 Terms: TypeAlias = tuple[Term, ...]

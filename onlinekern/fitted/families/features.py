@@ -8,6 +8,7 @@ import numpy as np
 
 from onlinekern.core.features.joined import WithLinear
 from onlinekern.core.features.map import RandomFourier
+from onlinekern.core.features.metric import InMetric
 from onlinekern.core.kernels.python_kernel import PythonKernel
 from onlinekern.core.linalg.copies import unpacked
 from onlinekern.estimators.features import MOST_FREQUENCIES
@@ -94,6 +95,9 @@ def weighted(features: Any, weights: Floats, offsets: Floats) -> terms.Terms:
         linear = terms.Linear(weights[:, :d] / np.sqrt(max(d, 1)))
         return linear, *weighted(features.map, weights[:, d:], offsets)
     constant = (terms.Constant(offsets),) if np.any(offsets) else ()
+    if isinstance(features, InMetric):
+        mapped = terms.Mapped(map_of(features.map), weights)
+        return terms.Moved(features.root, mapped), *constant
     return terms.Mapped(map_of(features), weights), *constant
 
 
@@ -110,6 +114,7 @@ for name, text in (
     text = f"{text} dtype= constant="
     describe(f"features.{name}", text, by_function=False, terms=fourier)
 describe("features.joined.WithLinear", "map", by_function=False)
+describe("features.metric.InMetric", "map root[feature ...]", by_function=False)
 describe("features.nystroem.Nystroem", f"{LANDMARKS} projection=", terms=nystroem)
 describe(
     "features.nested.NestedNystroem",

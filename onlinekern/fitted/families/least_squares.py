@@ -142,17 +142,21 @@ def one_of(
 
 def merged_space(mix: Mix, parts: list[State], base: State | None) -> State:
     """Merge the sums of spaces, over the samples that have entered them."""
-    space = parts[0]
+    return parts[0].told(**merged_fields(mix, parts, base))
+
+
+def merged_fields(mix: Mix, parts: list[State], base: State | None) -> dict[str, Any]:
+    """Return the fields of spaces whose sums are merged."""
     weights = mix.terms([weights_of(part.state) for part in parts])
     common = common_map(*of(parts, base, "map"), weights)
     entered, before = of(parts, base, "entered")
     counts = mix.counting(entered, before).counts
     own = Mix(mix.weights, counts, mix.units, mix.shifts)
-    state = added(own, common, *of(parts, base, "state"), space.forgetting)
+    state = added(own, common, *of(parts, base, "state"), parts[0].forgetting)
     fields = {"map": common.map, "entered": mix.count(entered, before), "state": state}
-    if hasattr(space, "residuals"):
+    if hasattr(parts[0], "residuals"):
         fields["residuals"] = merged_residuals(mix, *of(parts, base, "residuals"))
-    return space.told(**fields, wide=any(part.wide for part in parts))
+    return {**fields, "wide": any(part.wide for part in parts)}
 
 
 def merged_residuals(mix: Mix, parts: list[State], base: State | None) -> State | None:

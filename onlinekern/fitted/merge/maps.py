@@ -92,6 +92,11 @@ def common_map(
         inner = common_map(*of(parts, base, "map"), weights and [w[:, offset:] for w in weights])
         turns = [scipy.linalg.block_diag(np.eye(offset), turn) for turn in inner.turns]
         return Common(parts[0].told(map=inner.map), tuple(turns), constant_of(parts[0]))
+    if {part.kind_.name for part in maps} == {"InMetric"}:
+        if not all(same(maps[0].root, other.root) for other in maps[1:]):
+            raise ValueError(NOT_COMMON)
+        inner = common_map(*of(parts, base, "map"), weights)
+        return Common(parts[0].told(map=inner.map, root=parts[0].root), inner.turns)
     if {part.kind_.name for part in maps} != {"NestedNystroem"}:
         raise ValueError(NOT_COMMON)
     return common_landmarks(parts, maps, weights)

@@ -173,6 +173,26 @@ static void ${id}_add(const row *x, real *scores)
     }
 }
 
+/*** weighed ***/
+/* The term of a row whose features are weighed. */
+static void ${id}_add(const row *x, real *scores)
+{
+    const row moved = {${id}_row, 0, $features};
+    for (int32_t j = 0; j < $features; j++)
+        ${id}_row[j] = ${id}_root[j] * x->values[j];
+    ${inner}_add(&moved, scores);
+}
+
+/*** turned: dot ***/
+/* The term of a row that is multiplied with a matrix. */
+static void ${id}_add(const row *x, real *scores)
+{
+    const row moved = {${id}_row, 0, $features};
+    for (int32_t j = 0; j < $features; j++)
+        ${id}_row[j] = dot(${id}_root + j * $features, x);
+    ${inner}_add(&moved, scores);
+}
+
 /*** fourier_features: dot ***/
 static void ${id}_features(const row *x, real *z)
 {

@@ -38,6 +38,8 @@ def needs_dense(term: terms.Term, itemsize: int) -> bool:
     kernel, vectors = kernel_and_vectors(term)
     if kernel is not None:
         return kernel.name in ("gaussian", "laplacian") or is_sparse(vectors, itemsize)
+    if isinstance(term, terms.Moved):
+        return term.root.ndim == 1
     return isinstance(term, terms.Local | terms.Trees)
 
 
@@ -162,6 +164,18 @@ def write_mapped(source: Source, id_: str, term: terms.Mapped) -> bool:
     return True
 
 
+def write_moved(source: Source, id_: str, term: terms.Moved) -> bool:
+    inner = write_term(source, term.term)
+    if inner is None:
+        return False
+    features = len(term.root)
+    source.constants(f"{id_}_root", term.root)
+    source.memory(f"{id_}_row", features)
+    weighed = term.root.ndim == 1
+    source.fill("weighed" if weighed else "turned", id=id_, features=features, inner=inner)
+    return True
+
+
 def write_features(source: Source, id_: str, features: terms.Map) -> None:
     """Write the function `<id>_features`."""
     if isinstance(features, terms.Fourier):
@@ -243,6 +257,7 @@ WRITERS: dict[type, tuple[str, Callable[[Source, str, Any], bool]]] = {
     terms.Linear: ("linear", write_linear),
     terms.Constant: ("constant", write_constant),
     terms.Mapped: ("mapped", write_mapped),
+    terms.Moved: ("moved", write_moved),
     terms.Leverage: ("leverage", write_leverage),
     terms.Local: ("local", write_local),
     terms.Trees: ("forest", write_trees),

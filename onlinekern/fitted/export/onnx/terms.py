@@ -53,6 +53,11 @@ def fourier(graph: Graph, x: Tensor, map_: terms.Fourier) -> Tensor:
     return graph.op("Mul", graph.op("Sin", both), 1 / np.sqrt(len(map_.frequencies)))
 
 
+def moved(graph: Graph, x: Tensor, term: terms.Moved) -> Tensor | None:
+    turn = "Mul" if term.root.ndim == 1 else "MatMul"
+    return term_scores(graph, graph.op(turn, x, term.root), term.term)
+
+
 def leverage(graph: Graph, x: Tensor, term: terms.Leverage) -> Tensor:
     z = features(graph, x, term.map)
     inner = graph.sum(graph.op("Mul", graph.op("MatMul", z, term.matrix), z))
@@ -106,6 +111,7 @@ WRITERS: dict[type, Callable[[Graph, Tensor, Any], Tensor | None]] = {
     terms.Linear: linear,
     terms.Expansion: expansion,
     terms.Mapped: mapped,
+    terms.Moved: moved,
     terms.Leverage: leverage,
     terms.Local: local,
     terms.Trees: tree_scores,

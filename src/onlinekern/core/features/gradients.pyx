@@ -9,6 +9,8 @@ AGOP), are what a metric or a cut is learnt from (Radhakrishnan, Beaglehole, Pan
 import numpy as np
 from scipy.linalg import LinAlgError, solve
 
+from onlinekern.core.kernels.derivatives import pulled, squared_distances
+
 # The weight of the linear part: it is to take what is linear, and to leave the rest to the kernel.
 LINEAR = 0.3
 # More features have no linear part and no directions, which cost their cube.
@@ -125,8 +127,7 @@ class KernelGradients:
         self.squares[rows] = 0
         for k, weights in enumerate(self.weights.T):
             pull = kernel * weights
-            moved = pull.sum(axis=1)[:, None] * X - pull @ self.C
-            found = moved * self.root + self.slopes[:, k]
+            found = pulled(pull, X, self.C) * self.root + self.slopes[:, k]
             self.gradients[k, rows] = found
             self.squares[rows] += found * found
             if self.product is not None:
@@ -150,8 +151,7 @@ class KernelGradients:
 
 def kernel_rows(X, C, gamma):
     """exp(-gamma |x - c|^2) of rows and landmarks, ndarray of shape (n, m)."""
-    squares = (X * X).sum(axis=1)[:, None] + (C * C).sum(axis=1) - 2 * X @ C.T
-    np.maximum(squares, 0.0, out=squares)
+    squares = squared_distances(X, C)
     squares *= -gamma
     return np.exp(squares, out=squares)
 

@@ -22,6 +22,7 @@ from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
 from onlinekern.core.base.lock import Reading, Writing
 from onlinekern.core.base.part import refuse_attributes
+from onlinekern.core.features.gradients import few_outputs
 from onlinekern.core.features.looking import Look, goals_of, look, signs_of
 from onlinekern.core.partitions.renewal import scale_of, spread
 
@@ -200,7 +201,7 @@ cdef class Partition:
         X, y, _ = self.recent.arrays()
         cdef Grower grower
         cdef uint64_t seed = counted(self.seed, <uint64_t> self.entered)
-        labels, targets, n_classes = None, None, 0
+        goals, has_margin = None, False
         if kind == "none" or len(X) < LEAST_TOLD:
             scale, n_candidates = Scale(*spread(X)), 1
             slopes, slope_of = np.ones((1, self.d), np.float32), np.zeros(len(X), np.int32)
@@ -208,13 +209,16 @@ cdef class Partition:
             labels, targets, n_classes = goals_of(y, kind)
             goals = targets[:, None] if labels is None else signs_of(labels, n_classes)
             draws = np.random.RandomState(seed >> 32)
+            few = few_outputs(goals, np.random.RandomState(seed >> 32))
+            has_margin = labels is not None and few is goals
             # The second look has the metric that the first one has found.
             found = Look(None, None, None, np.ones(self.d), None)
             for _ in range(2):
                 found = look(X, goals, found.metric, draws)
             scale, slopes, slope_of, _, self.shares = found
-        grower = Grower(scaled_rows(scale, X), self.d, slopes, slope_of, labels, targets,
-                        n_classes, n_candidates, most_in_leaf)
+            goals = np.ascontiguousarray(few)
+        grower = Grower(scaled_rows(scale, X), self.d, slopes, slope_of, goals, has_margin,
+                        n_candidates, most_in_leaf)
         grower.load(0, len(X))
         grown = []
         for t in range(trees[len(self.forests)]):

@@ -19,6 +19,7 @@ cdef class OpenBlock(BlockMemory):
     cdef void add_squares(self) noexcept nogil
     cdef void downdate(self) noexcept nogil
     cdef void solve_products(self) noexcept nogil
+    cdef void add_rows(self, Py_ssize_t n, double *rows, const double *targets) noexcept nogil
     cdef Status renew(self) noexcept nogil
     cdef void note_targets(self) noexcept nogil
     cdef Status choose_reg(self) noexcept nogil

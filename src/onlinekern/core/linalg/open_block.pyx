@@ -31,7 +31,7 @@ from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport (
     doubles_of_shape, fields_of, integer_within, positive_number, shown,
 )
-from onlinekern.core.base.vector cimport OK_PANEL, whole_panels
+from onlinekern.core.base.vector cimport OK_PANEL, ops_for, whole_panels
 from onlinekern.core.linalg.block_memory cimport LANES, WAITING, BlockMemory
 from onlinekern.core.linalg.copies cimport packed, rows_as_doubles, widened, write_rows
 from onlinekern.core.linalg.evidence cimport Evidence
@@ -275,6 +275,21 @@ cdef class OpenBlock(BlockMemory):
             self.factor32[j] = <float> self.scaled[j]
         sgemm(b"N", b"N", &count, &used, &count, &one32, self.factor32, &lanes,
               <float *> self.contents.products, &lanes, &zero32, <float *> self.solved, &lanes)
+
+    cdef void add_rows(self, Py_ssize_t n, double *rows, const double *targets) noexcept nogil:
+        """Put n rows into the sums at once: A += Phi'Phi, b += Phi'Y. `renew` makes N and w.
+
+        The block must be empty. Rows are `length` numbers long, in double; they and their targets
+        are times the root of their weight.
+        """
+        cdef Py_ssize_t j, k
+        self.sums.vectors.touch_all()
+        for j in range(n):
+            for k in range(self.n_outputs):
+                ops_for(8).add(<const char *> (rows + j * self.length),
+                               targets[j * self.n_outputs + k],
+                               self.sums.vectors.values + k * self.length, whole_panels(self.used))
+        self.sums.add(self.used, n, rows)
 
     cdef Status renew(self) noexcept nogil:
         """Make N and w anew from the sums, in which the prior is given back. Returns a status."""

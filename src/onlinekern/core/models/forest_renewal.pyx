@@ -25,7 +25,7 @@ from onlinekern.core.partitions.trees cimport (
     UPPER_CELLS, UPPER_LEVEL, Forest, Scale, Tree, is_leaf, number_of)
 from onlinekern.core.samples.rows cimport Rows
 
-from onlinekern.core.features.gradients import BLOCK
+from onlinekern.core.features.gradients import BLOCK, few_outputs
 from onlinekern.core.features.looking import (
     LANDMARKS, directions_of, machine_of, metric_of, number_taught, signs_of)
 from onlinekern.core.partitions.renewal import slopes_of, spread, units

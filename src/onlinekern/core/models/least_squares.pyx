@@ -52,7 +52,7 @@ cdef class LeastSquaresSpace(Space):
 
     def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs, double reg,
                   double forgetting, double reach=INFINITY, Residuals residuals=None,
-                  bint wide=False, bint follows=False):
+                  bint wide=False, bint follows=False, *_):
         self.map = map
         self.n_outputs = integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
         self.residuals = residuals

@@ -1,0 +1,134 @@
+"""Least squares in a metric that is learnt.
+
+Models in one metric are merged as least squares are. Metrics that differ have no features in
+common: their average, in units of the samples, is the metric in which a model is learnt anew from
+the samples that all of them keep. The metric is then looked at, and so it is where the number of
+samples reaches one at which a single stream would have done that.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from onlinekern.core.models.metric_least_squares import KEPT, renewal_interval
+from onlinekern.estimators.types import Floats
+from onlinekern.fitted.export.states import CannotLearn
+from onlinekern.fitted.families.forest import kept_samples, last
+from onlinekern.fitted.families.least_squares import SUMS, merged_fields, merged_residuals, read
+from onlinekern.fitted.families.least_squares import begin as begin_sums
+from onlinekern.fitted.families.mapped import terms
+from onlinekern.fitted.grow import Growth
+from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.fitted.state import State, closed, describe, opened, same
+
+SAMPLES = ("rows", "targets", "weights")
+
+
+def merged_metric(mix: Mix, parts: list[State], base: State | None) -> State:
+    """Merge models in one metric, or learn one in the average of their metrics."""
+    counts, before = of(parts, base, "kept.count")
+    count = mix.count(counts, before)
+    samples = samples_of(mix, parts, base)
+    most = min(KEPT, renewal_interval(parts[0].forgetting), count)
+    lasts = {name: last(samples[name], most) for name in SAMPLES}
+    kept = parts[0].kept.told(count=count, **lasts)
+    every = [*parts, *([base] if base else [])]
+    common = all(same(root_of(every[0]), root_of(each)) for each in every[1:])
+    if common:
+        fields = merged_fields(mix, parts, base)
+    else:
+        fields = {
+            "entered": mix.count(*of(parts, base, "entered")),
+            "residuals": merged_residuals(mix, *of(parts, base, "residuals")),
+            "wide": any(part.wide for part in parts),
+            **{name: getattr(parts[0], name) for name in ("map", "state")},
+        }
+    told = parts[0].told(**fields, kept=kept, seed=parts[0].seed)
+    if common and count.bit_length() == max(counts).bit_length():
+        return told
+    space = closed(told)
+    if not common:
+        metric = mix.mean([metric_of(part) for part in parts])
+        rows, targets, weights = (samples[name] for name in SAMPLES)
+        space.learn_anew(half_power(metric), rows, targets, weights, space.draws())
+    space.renew()
+    fresh: State = opened(space)
+    return fresh
+
+
+def in_metric(space: State) -> State:
+    """Return the map in a metric, without the linear features beside it."""
+    found: State = space.map if hasattr(space.map, "root") else space.map.map
+    return found
+
+
+def root_of(space: State) -> Floats:
+    """Return M^(1/2), or its diagonal."""
+    root: Floats = in_metric(space).root
+    return root
+
+
+def metric_of(space: State) -> Floats:
+    """Return M, or its diagonal."""
+    root = root_of(space)
+    return root @ root if root.ndim == 2 else root * root
+
+
+def half_power(metric: Floats) -> Floats:
+    """Return M^(1/2), or its diagonal."""
+    if metric.ndim == 1:
+        return np.sqrt(metric)
+    values, vectors = np.linalg.eigh(metric)
+    found: Floats = np.ascontiguousarray((vectors * np.sqrt(values)) @ vectors.T)
+    return found
+
+
+def samples_of(mix: Mix, parts: list[State], base: State | None) -> dict[str, Any]:
+    """Return all samples that the models keep, their targets in the units of the merged model."""
+    every: list[Any] = [
+        SimpleNamespace(
+            entered=part.kept.count,
+            rows=part.kept.rows,
+            targets=unit * part.kept.targets + shift,
+            weights=weight * part.kept.weights,
+        )
+        for part, weight, unit, shift in zip(
+            [*parts, *([base] if base else [])],
+            (*mix.weights, 1.0),
+            mix.units,
+            mix.shifts,
+            strict=False,
+        )
+    ]
+    old: Any = every.pop() if base else None
+    most = sum(len(each.targets) for each in [*every, *([old] if old else [])])
+    return kept_samples(mix, every, old, most)
+
+
+def begin(space: State, old: State, growth: Growth) -> None:
+    """Begin as least squares do; the classes of the samples kept are numbered anew."""
+    begin_sums(space, old, growth)
+    numbers = growth.class_numbers(old.n_outputs, old.n_labels)
+    space.n_labels = growth.n_outputs
+    space.kept = space.kept.changed(targets=numbers[old.kept.targets.astype(np.intp)])
+
+
+def learning(_: State) -> Any:
+    """Raise CannotLearn: C has no way to renew a metric."""
+    raise CannotLearn("its metric is renewed from the last samples, which are kept")
+
+
+KEPT_SAMPLES = "kept(count~ rows~[row column] targets~[row] weights~[row])"
+describe(
+    "models.metric_least_squares.MetricLeastSquares",
+    f"map n_outputs# reg= forgetting= reach= residuals wide~ entered~ state({SUMS}) n_labels= "
+    f"exponent= seed~ {KEPT_SAMPLES}",
+    read=read,
+    merge=merged_metric,
+    begin=begin,
+    terms=terms,
+    learning=learning,
+)

@@ -1,0 +1,22 @@
+# Features of samples in a metric. May change at minor versions.
+from onlinekern.core.base.part cimport Status
+from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
+from onlinekern.core.kernels.block cimport Block
+from onlinekern.core.kernels.panel_store cimport PanelStore
+from onlinekern.core.samples.rows cimport Rows
+
+
+cdef class InMetric(FeatureMap):
+    cdef readonly FeatureMap map
+    cdef readonly object root          # M^(1/2), ndarray of shape (d,) or (d, d)
+    cdef const double[::1] factors     # of the features, if M is diagonal
+    cdef PanelStore panels             # else the rows of M^(1/2)
+
+    cdef void move(self, Block block, char *out, char *wide) noexcept nogil
+
+
+cdef class MetricWindow(FeatureWindow):
+    cdef InMetric map
+    cdef FeatureWindow inner
+    cdef char *moved                   # the rows of the block in the metric
+    cdef char *wide                    # the same, in whole panels

@@ -1,0 +1,208 @@
+"""InMetric: features of samples in a metric M, z(M^(1/2) x).
+
+|M^(1/2) (x - s)|^2 = (x - s)'M (x - s): a kernel of distances, and one of products, becomes that of
+the metric. Samples are moved before the other map sees them, so all that it keeps, such as
+landmarks, is moved already. A diagonal M weighs each feature; a full one also turns them.
+"""
+from libc.stdlib cimport free
+from libc.string cimport memcpy
+
+import numpy as np
+
+from onlinekern.core.base.part cimport NO_MEMORY, Status
+from onlinekern.core.base.state cimport doubles_of_shape
+from onlinekern.core.base.vector cimport OK_DOT, OK_PANEL, resize_array, whole_panels
+from onlinekern.core.features.map cimport FeatureMap, FeatureWindow, panels_of
+from onlinekern.core.kernels.block cimport Block
+from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
+
+# The least eigenvalue of a metric, as a share of their mean: what seems to be useless for now is
+# not lost, and may still show that it is not.
+LEAST = 1e-3
+# Full metrics of more features cost their cube at a renewal, and their square for each sample.
+MOST_FULL = 1000
+
+
+cdef class InMetric(FeatureMap):
+    """z(M^(1/2) x).
+
+    Parameters
+    ----------
+    map : FeatureMap
+        z. It must not want sparse samples.
+    root : ndarray of shape (d,) or (d, d), float64
+        M^(1/2), its diagonal if M is diagonal.
+    """
+
+    def __cinit__(self, FeatureMap map not None, root):
+        cdef Py_ssize_t d = map.d
+        if map.stored_sparse():
+            raise ValueError("the features of samples in a metric must be those of dense samples")
+        full = isinstance(root, np.ndarray) and root.ndim == 2
+        self.map = map
+        self.root = doubles_of_shape("root", root, (d,) * (2 if full else 1))
+        self.d, self.itemsize = d, map.itemsize
+        self.n_features, self.length, self.constant = map.n_features, map.length, map.constant
+        if full:
+            self.panels = panels_of(self.root, np.float32 if map.itemsize == 4 else np.float64)
+        else:
+            self.factors = self.root
+
+    def components(self):
+        return (self.map,)
+
+    def __reduce__(self):
+        return InMetric, (self.map, self.root)
+
+    def metric(self):
+        """M, its diagonal if it is diagonal."""
+        return self.root @ self.root if self.root.ndim == 2 else self.root * self.root
+
+    def columns(self):
+        return self.map.columns()
+
+    cdef double square(self, const char *z) noexcept nogil:
+        return self.map.square(z)
+
+    cdef void copy(self, const char *z, char *out) noexcept nogil:
+        self.map.copy(z, out)
+
+    cdef Py_ssize_t work(self) noexcept nogil:
+        cdef Py_ssize_t products = self.d if self.panels is not None else 1
+        return self.map.work() + products * self.d // 16
+
+    cdef Py_ssize_t used(self) noexcept nogil:
+        return self.map.used()
+
+    cdef double remainder(self, FeatureWindow window, Py_ssize_t i) noexcept nogil:
+        return self.map.remainder((<MetricWindow> window).inner, i)
+
+    cdef FeatureWindow new_window(self, Py_ssize_t rows):
+        return MetricWindow(self, self.map.new_window(rows))
+
+    cdef FeatureWindow learning_window(self, Py_ssize_t rows):
+        return MetricWindow(self, self.map.learning_window(rows))
+
+    cdef void move(self, Block block, char *out, char *wide) noexcept nogil:
+        """out (n x d) = M^(1/2) x of the rows of an open block; `wide` is n x d in whole panels."""
+        cdef Py_ssize_t i, j, p, d = self.d, size = self.itemsize, width = whole_panels(d)
+        cdef const char *x
+        if self.panels is not None:
+            for p in range(width // OK_PANEL):
+                self.panels.product(block, 0, block.n, p, OK_DOT, wide + p * OK_PANEL * size,
+                                    width)
+            for i in range(block.n):
+                memcpy(out + i * d * size, wide + i * width * size, d * size)
+            return
+        for i in range(block.n):
+            x = block.as_dense(i)
+            if size == 4:
+                for j in range(d):
+                    (<float *> out)[i * d + j] = <float> (
+                        self.factors[j] * (<const float *> x)[j])
+            else:
+                for j in range(d):
+                    (<double *> out)[i * d + j] = self.factors[j] * (<const double *> x)[j]
+
+    def moved(self, X):
+        """M^(1/2) x of samples, a new ndarray of shape (n, d).
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d), validated
+        """
+        dtype = np.float32 if self.itemsize == 4 else np.float64
+        cdef Samples samples = samples_of(X, dtype)
+        cdef Py_ssize_t i, n = samples.rows.n, d = self.d
+        cdef Block block = Block(1, d, self.itemsize)
+        found = np.empty((n, d), dtype)
+        cdef char[::1] out = found.view(np.int8).reshape(-1)
+        cdef char[::1] wide = np.empty(whole_panels(d) * self.itemsize, np.int8)
+        for i in range(n if d > 0 else 0):
+            if block.open(&samples.rows, NULL, i, 1) < 0:
+                raise MemoryError(f"no memory for {n} samples")
+            self.move(block, &out[i * d * self.itemsize], &wide[0])
+        return found
+
+    cdef Status consider(self, FeatureWindow window, Py_ssize_t i, bint entered) noexcept nogil:
+        return self.map.consider((<MetricWindow> window).inner, i, entered)
+
+    cdef void checkpoint(self) noexcept nogil:
+        self.map.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        self.map.rollback()
+
+
+cdef class MetricWindow(FeatureWindow):
+    """Coming samples as they are, and the features of them in the metric.
+
+    Parameters
+    ----------
+    map : InMetric
+    inner : FeatureWindow
+        Of the samples in the metric.
+    """
+
+    def __cinit__(self, InMetric map not None, FeatureWindow inner not None):
+        cdef Py_ssize_t rows = inner.features.capacity
+        self.map, self.inner = map, inner
+        self.moved = <char *> resize_array(NULL, 0, rows, max(map.d, 1) * map.itemsize)
+        if map.panels is not None:
+            self.wide = <char *> resize_array(
+                NULL, 0, rows, whole_panels(map.d) * map.itemsize)
+        if self.moved == NULL or (map.panels is not None and self.wide == NULL):
+            raise MemoryError(f"no memory for {rows} samples in a metric")
+
+    def __init__(self, InMetric map not None, FeatureWindow inner not None):
+        super().__init__(inner.features, Block(inner.features.capacity, map.d, map.itemsize))
+
+    def __dealloc__(self):
+        free(self.moved)
+        free(self.wide)
+
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
+        cdef Rows moved
+        if self.block.open(rows, order, first, n) < 0:
+            return NO_MEMORY
+        self.map.move(self.block, self.moved, self.wide)
+        moved.values, moved.columns, moved.starts = self.moved, NULL, NULL
+        moved.n, moved.d, moved.itemsize = n, self.map.d, self.map.itemsize
+        return self.inner.open(&moved, NULL, 0, n)
+
+
+def root_of(gradients, double exponent):
+    """M^(1/2) of the metric M = (G / mean G)^p, floored and scaled to a trace of d.
+
+    Parameters
+    ----------
+    gradients : ndarray of shape (d,) or (d, d)
+        Mean square of the gradients along each feature, or their mean outer product.
+    exponent : float
+        p.
+
+    Returns
+    -------
+    ndarray of the same shape, or None if the gradients are 0 or not finite
+    """
+    values, vectors = gradients, None
+    if not np.isfinite(gradients).all():
+        return None
+    if gradients.ndim == 2:
+        values, vectors = np.linalg.eigh(gradients)
+    mean = values.mean()
+    if not mean > 0:
+        return None
+    values = np.maximum(np.maximum(values / mean, 0.0) ** exponent, LEAST)
+    roots = np.sqrt(values / values.mean())
+    return roots if vectors is None else np.ascontiguousarray((vectors * roots) @ vectors.T)
+
+
+def change_of(before, after):
+    """|M - N| / |N| of two metrics M, N, given M^(1/2) and N^(1/2), in the norm of Frobenius."""
+    metrics = [root @ root if root.ndim == 2 else root * root for root in (before, after)]
+    return np.linalg.norm(metrics[0] - metrics[1]) / np.linalg.norm(metrics[1])
+
+
+FEATURE_MAPS = {"in_metric": InMetric}

@@ -1,0 +1,1 @@
+# Gradients of kernel expansions, in Python. May change at minor versions.

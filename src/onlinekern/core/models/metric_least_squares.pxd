@@ -1,0 +1,27 @@
+# Least squares in a metric that is learnt. May change at minor versions.
+from libc.stdint cimport int64_t, uint64_t
+
+from onlinekern.core.base.part cimport Status
+from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
+from onlinekern.core.linalg.open_block cimport OpenBlock
+from onlinekern.core.models.least_squares cimport LeastSquaresSpace
+from onlinekern.core.partitions.recent_rows cimport RecentRows
+
+
+cdef class MetricLeastSquares(LeastSquaresSpace):
+    cdef readonly RecentRows recent
+    cdef readonly Py_ssize_t n_labels
+    cdef readonly double exponent
+    cdef readonly uint64_t seed
+    cdef readonly int64_t interval     # renewals are no farther apart
+    cdef FeatureMap saved_map
+    cdef FeatureWindow saved_window
+    cdef double y, weight              # of the sample that was observed last
+
+    cdef bint is_time(self, int64_t count) noexcept nogil
+    cdef int64_t due(self) noexcept nogil
+    cdef int learn_at_once(self, FeatureMap map, FeatureWindow window, OpenBlock block, object X,
+                           const double[:, ::1] targets, const double[::1] weights) except -1
+
+
+cdef FeatureMap in_metric(FeatureMap map)

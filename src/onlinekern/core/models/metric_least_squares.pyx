@@ -1,0 +1,386 @@
+"""MetricLeastSquares: least squares over features of a kernel, in a metric that is learnt.
+
+At samples 256, 512, 1,024, ... the metric is looked at: it is a power of the mean outer product of
+the gradients of the model itself (recursive feature machine: Radhakrishnan, Beaglehole, Pandit and
+Belkin 2024). If it has changed, the landmarks are chosen anew, and the model is learnt anew, from
+the samples that are kept. Blocks of the stream end there, so that each is seen by one model.
+"""
+from libc.math cimport INFINITY, pow, sqrt
+from libc.stdint cimport int64_t, uint64_t
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from onlinekern.core.base.part cimport NO_MEMORY, OK, RAISED, Status
+from onlinekern.core.base.random cimport counted
+from onlinekern.core.base.state cimport (
+    check_kind, flag_of, integer_within, items_of, positive_number)
+from onlinekern.core.features.joined cimport WithLinear
+from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
+from onlinekern.core.features.metric cimport InMetric
+from onlinekern.core.features.nested cimport NestedNystroem
+from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.learning.heads cimport Update
+from onlinekern.core.linalg.look_ahead cimport LookAhead
+from onlinekern.core.linalg.open_block cimport LANES, OpenBlock
+from onlinekern.core.models.least_squares cimport LeastSquaresSpace
+from onlinekern.core.models.residuals cimport Residuals
+from onlinekern.core.partitions.recent_rows cimport RecentRows
+from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
+
+from onlinekern.core.features.gradients import few_outputs
+from onlinekern.core.features.metric import change_of, root_of
+from onlinekern.core.features.slopes import mean_of_slopes
+from onlinekern.core.models.union import kernel_values
+from onlinekern.core.partitions.renewal import check_labels
+
+# The metric is looked at after this sample, and whenever there are twice as many.
+cdef int64_t FIRST_RENEWAL = 256
+# The last samples that are kept.
+KEPT = 4096
+# The last of these are those whose gradients are taken: so many, or so many numbers.
+cdef Py_ssize_t TAUGHT = 2048
+cdef Py_ssize_t TAUGHT_NUMBERS = 1 << 20
+cdef Py_ssize_t LEAST_TAUGHT = 256
+# A metric that has changed by less (see `features.metric.change_of`) stays. Where samples that have
+# left would be forgotten it must have changed more (benchmarks/metrics.py).
+cdef double LEAST_CHANGE = 0.1
+cdef double LEAST_CHANGE_FORGETTING = 0.4
+# With forgetting, what is older than so many times its horizon 1 / (1 - lambda) is gone.
+cdef double HORIZONS = 4
+# The sums take up rows of features by so many.
+cdef enum:
+    CHUNK = 256
+# Whole numbers up to this one are doubles.
+cdef int64_t MOST_SEED = 1 << 53
+
+
+def renewal_interval(double forgetting):
+    """The most samples between two renewals; without forgetting there is no end to it."""
+    cdef int64_t interval = FIRST_RENEWAL
+    if forgetting == 1:
+        return 1 << 62
+    while interval < HORIZONS / (1 - forgetting) and interval < KEPT:
+        interval *= 2
+    return interval
+
+
+cdef class MetricLeastSquares(LeastSquaresSpace):
+    """A map in a metric, least squares of its features, and the samples to renew them from.
+
+    Parameters
+    ----------
+    map, n_outputs, reg, forgetting, reach, residuals, wide, follows
+        See `LeastSquaresSpace`. The map is an `InMetric`, or one with linear features.
+    n_labels : int
+        Classes; 0 with targets that are numbers.
+    exponent : float > 0
+        The power of the mean outer product of the gradients that is the metric.
+    seed : int
+        Of the draws of landmarks.
+    """
+
+    def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs, double reg,
+                  double forgetting, double reach=INFINITY, Residuals residuals=None,
+                  bint wide=False, bint follows=False, n_labels=0, exponent=1.0, seed=0):
+        if not isinstance(in_metric(map), InMetric):
+            raise TypeError(f"the map must be InMetric, got {type(in_metric(map)).__name__}")
+        self.n_labels = integer_within("n_labels", n_labels, 0, max(n_outputs, 2))
+        if n_labels == 1 or (n_labels > 0 and n_outputs != (n_labels if n_labels > 2 else 1)):
+            raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
+        self.exponent = positive_number("exponent", exponent)
+        self.seed = integer_within("seed", seed, 0, MOST_SEED)
+        self.interval = renewal_interval(forgetting)
+        self.recent = RecentRows(map.d, np.float32 if map.itemsize == 4 else np.float64,
+                                 min(KEPT, self.interval))
+        self.saved_map, self.saved_window = self.map, self.window
+
+    def __reduce__(self):
+        rows, targets, weights = self.recent.arrays()
+        kept = (self.recent.count, rows, targets, weights)
+        return _restore, (self.map, self.n_outputs, self.reg, self.block.forgetting,
+                          self.ahead.reach, self.residuals, self.is_wide(), self.entered,
+                          self.block.get_state(), self.n_labels, self.exponent, self.seed, kept)
+
+    cdef bint is_time(self, int64_t count) noexcept nogil:
+        """Whether the metric is looked at after so many samples."""
+        if count >= self.interval:
+            return count % self.interval == 0
+        return count >= FIRST_RENEWAL and count & (count - 1) == 0
+
+    cdef int64_t due(self) noexcept nogil:
+        """The next sample after which the metric is looked at."""
+        cdef int64_t count = self.recent.count, due = FIRST_RENEWAL
+        if count >= self.interval:
+            return (count // self.interval + 1) * self.interval
+        while due <= count:
+            due *= 2
+        return due
+
+    def is_due(self):
+        """Whether the metric is looked at after the next sample."""
+        return self.is_time(self.recent.count + 1)
+
+    cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
+        # Samples behind a renewal belong to a block of their own.
+        left = <Py_ssize_t> min(<int64_t> left, self.due() - self.recent.count)
+        return LeastSquaresSpace.look_ahead(self, wanted, left)
+
+    cdef Py_ssize_t scored_together(self, Py_ssize_t left) noexcept nogil:
+        return min(LANES, left)
+
+    cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
+                     Py_ssize_t n) noexcept nogil:
+        self.rows, self.order, self.first = rows[0], order, first
+        return LeastSquaresSpace.open(self, rows, order, first, n)
+
+    cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
+        self.y, self.weight = y, weight
+
+    cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
+        """Take up a sample as least squares do, and keep it. Returns a status."""
+        cdef Status status = LeastSquaresSpace.update(self, i, update)
+        if status == OK:
+            status = self.recent.keep(&self.rows, self.row_number(i), self.y,
+                                      update.contractions[0])
+        if status != OK or not self.is_time(self.recent.count):
+            return status
+        with gil:
+            try:
+                self.renew()
+            except BaseException as error:
+                self.interruption = error
+                return RAISED
+        return OK
+
+    def renew(self):
+        """Learn a metric from the gradients, and, if it has changed, the model anew in it.
+
+        Where the samples kept cannot be learnt anew, some being too large, all stays as it is.
+        """
+        cdef bint whole = self.recent.count <= self.recent.capacity \
+            or self.block.forgetting < 1
+        X, y, weight = self.recent.arrays()
+        self.ahead.hand_over()
+        self.block.settle()
+        draws = self.draws()
+        root = self.learnt_root(X, draws)
+        least = LEAST_CHANGE if whole else LEAST_CHANGE_FORGETTING
+        if root is not None and change_of(self.root, root) > least:
+            try:
+                self.learn_anew(root, X, y, weight, draws)
+            except FloatingPointError:
+                pass
+
+    def draws(self):
+        """Random numbers of a renewal after the present number of samples."""
+        return np.random.RandomState(counted(self.seed, <uint64_t> self.recent.count) >> 32)
+
+    def learnt_root(self, X, draws):
+        """M^(1/2) from the gradients at the last rows; None where they tell nothing."""
+        taught = max(LEAST_TAUGHT, min(TAUGHT, TAUGHT_NUMBERS // max(self.map.d, 1)))
+        weights = few_outputs(np.ascontiguousarray(self.effective().T), draws).T
+        with np.errstate(all="ignore"):
+            mean = mean_of_slopes(self.map, weights, X[max(0, len(X) - taught):],
+                                  self.root.ndim == 2)
+            return root_of(mean, self.exponent)
+
+    def learn_anew(self, root, X, y, weight, draws):
+        """Begin with new landmarks in another metric, and learn rows.
+
+        Parameters
+        ----------
+        root : ndarray of shape (d,) or (d, d)
+            M^(1/2).
+        X, y, weight : ndarrays of shapes (n, d), (n,), (n,)
+            Rows, targets, and weights, which are 0 of rows that have not entered.
+        draws : numpy.random.RandomState
+            Chooses the landmarks.
+        """
+        cdef FeatureMap map = renewed(self.map, root, X, weight, draws)
+        cdef OpenBlock block = OpenBlock(
+            map.length, self.n_outputs, self.block.itemsize, self.reg,
+            self.block.forgetting, self.block.evidence is not None)
+        cdef FeatureWindow window = map.learning_window(LANES)
+        self.learn_at_once(map, window, block, X, self.targets_of(y), weight)
+        cdef LookAhead ahead = LookAhead(block, self.ahead.reach)
+        ahead.all_enter = self.ahead.all_enter
+        self.map, self.window, self.block, self.ahead = map, window, block, ahead
+
+    def targets_of(self, y):
+        """Targets of the outputs, ndarray of shape (n, n_outputs)."""
+        if self.n_labels == 0:
+            return y[:, None]
+        if self.n_outputs == 1:
+            return np.where(y > 0, 1.0, -1.0)[:, None]
+        return np.where(y[:, None] == np.arange(self.n_outputs), 1.0, -1.0)
+
+    cdef int learn_at_once(self, FeatureMap map, FeatureWindow window, OpenBlock block, object X,
+                           const double[:, ::1] targets, const double[::1] weights) except -1:
+        """Put rows that have entered into the sums of a new block, and make its weights of these.
+
+        With forgetting, each makes those before it count less.
+        """
+        cdef Samples samples = samples_of(X, X.dtype)
+        cdef Py_ssize_t i, k, width, first = 0, taken = 0, n = len(X), n_outputs = self.n_outputs
+        cdef Py_ssize_t n_later = np.count_nonzero(weights)
+        cdef double[:, ::1] rows = np.zeros((CHUNK + LANES, map.length))
+        cdef double[:, ::1] scaled = np.zeros((CHUNK + LANES, n_outputs))
+        cdef double[::1] totals = np.zeros(n_outputs + 2)
+        cdef double root
+        cdef Status status = OK
+        block.set_used(map.used())
+        with nogil:
+            while first < n and status == OK:
+                width = min(LANES, n - first)
+                status = window.open(&samples.rows, NULL, first, width)
+                for i in range(width if status == OK else 0):
+                    if weights[first + i] > 0:
+                        n_later -= 1
+                        root = pow(block.forgetting, <double> n_later)
+                        count_target(&targets[first + i, 0], n_outputs, weights[first + i], root,
+                                     &totals[0])
+                        root = sqrt(root * weights[first + i])
+                        write_row(window, i, root, &rows[taken, 0], map.length)
+                        for k in range(n_outputs):
+                            scaled[taken, k] = root * targets[first + i, k]
+                        taken += 1
+                first += width
+                if taken >= CHUNK or first == n:
+                    block.add_rows(taken, &rows[0, 0], &scaled[0, 0])
+                    taken = 0
+            if status == OK:
+                status = block.renew()
+        if status == OK and block.evidence is not None:
+            block.evidence.set_state(np.asarray(totals))
+            status = block.choose_reg()
+        if status == NO_MEMORY:
+            raise MemoryError(f"no memory to learn {n} samples anew")
+        if status != OK:
+            raise FloatingPointError("the sums of the samples that are kept are not finite")
+        block.settle()
+        return 0
+
+    cdef void checkpoint(self) noexcept nogil:
+        if self.saved_map is not self.map or self.saved_window is not self.window:
+            with gil:
+                self.saved_map, self.saved_window = self.map, self.window
+        LeastSquaresSpace.checkpoint(self)
+        self.recent.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        if self.saved_map is not self.map:
+            with gil:
+                self.map, self.window = self.saved_map, self.saved_window
+        LeastSquaresSpace.rollback(self)
+        self.recent.rollback()
+
+    @property
+    def root(self):
+        """M^(1/2), ndarray of shape (d, d), or its diagonal, (d,), if it is diagonal."""
+        return (<InMetric> in_metric(self.map)).root
+
+    @property
+    def metric(self):
+        """M, ndarray of shape (d, d), or its diagonal, (d,), if it is diagonal."""
+        return in_metric(self.map).metric()
+
+
+cdef void write_row(FeatureWindow window, Py_ssize_t i, double factor, double *out,
+                    Py_ssize_t length) noexcept nogil:
+    """out = factor times the features of sample i of an open window."""
+    cdef Py_ssize_t j
+    cdef const char *row = window.features.row(i)
+    for j in range(length):
+        out[j] = factor * ((<const float *> row)[j] if window.block.itemsize == 4
+                           else (<const double *> row)[j])
+
+
+cdef void count_target(const double *target, Py_ssize_t n_outputs, double weight, double one,
+                       double *totals) noexcept nogil:
+    """Count a target in the sums of `linalg.evidence`; `one` is what is not forgotten of it."""
+    cdef Py_ssize_t k
+    for k in range(n_outputs):
+        totals[k] += one * weight * target[k] * target[k]
+    totals[n_outputs] += one
+    totals[n_outputs + 1] += 1
+
+
+cdef FeatureMap in_metric(FeatureMap map):
+    """The map in a metric, without the linear features beside it."""
+    return (<WithLinear> map).map if isinstance(map, WithLinear) else map
+
+
+def renewed(FeatureMap map not None, root, X, weights, draws):
+    """Such a map in another metric, with landmarks among the rows X.
+
+    Parameters
+    ----------
+    map : FeatureMap
+    root : ndarray of shape (d,) or (d, d)
+    X : ndarray of shape (n, d)
+    weights : ndarray of shape (n,)
+        0 of rows that have not entered.
+    draws : numpy.random.RandomState
+    """
+    if isinstance(map, WithLinear):
+        return WithLinear(renewed((<WithLinear> map).map, root, X, weights, draws))
+    cdef FeatureMap inner = (<InMetric> map).map
+    if isinstance(inner, NestedNystroem):
+        rows = candidates(inner, X, weights, draws)
+        inner = landmarks_among(inner, InMetric(inner, root).moved(rows))
+    return InMetric(inner, root)
+
+
+def candidates(NestedNystroem like not None, X, weights, draws):
+    """The rows that may become landmarks, in their order."""
+    if like.selection == "margin":
+        return X[weights > 0]
+    if like.selection == "ald":
+        return X
+    return X[np.sort(draws.permutation(len(X))[:like.n_components])]
+
+
+def landmarks_among(NestedNystroem like not None, Z):
+    """Landmarks among rows that are in the metric: a map like another one without any."""
+    cdef NestedNystroem map
+    arguments = like.landmarks.arguments()
+    cdef SupportSet support = SupportSet(*arguments)
+    if like.selection == "first" and len(Z) > 0:
+        _, places = np.unique(Z, axis=0, return_index=True)
+        distinct = np.ascontiguousarray(Z[np.sort(places)])
+        support.add_rows(distinct, np.zeros((len(distinct), 1)))
+        factor = cholesky_of(kernel_values(support, distinct), like.least)
+        if factor is not None:
+            map = NestedNystroem(support, like.n_components, like.selection, like.novelty)
+            map.set_whitening(solve_triangular(factor, np.eye(len(distinct)), lower=True))
+            return map
+    # Some are in the span of the others: they are looked at one by one.
+    map = NestedNystroem(SupportSet(*arguments), like.n_components, like.selection, like.novelty)
+    map.add_rows(Z)
+    return map
+
+
+def cholesky_of(gram, double least):
+    """L with L L' = K, None where a row is within the span of those before it, or nearly."""
+    try:
+        factor = np.linalg.cholesky(gram)
+    except np.linalg.LinAlgError:
+        return None
+    pivots = np.square(np.diagonal(factor))
+    return factor if (pivots > least * np.diagonal(gram)).all() else None
+
+
+def _restore(map, n_outputs, reg, forgetting, reach, residuals, wide, entered, state, n_labels,
+             exponent, seed, kept):
+    check_kind(map, "map", FeatureMap)
+    if residuals is not None and not isinstance(residuals, Residuals):
+        raise TypeError(f"residuals must be Residuals, got {type(residuals).__name__}")
+    cdef MetricLeastSquares space = MetricLeastSquares(
+        map, n_outputs, reg, forgetting, reach, residuals, flag_of("wide", wide), False, n_labels,
+        exponent, seed)
+    space.set_state(entered, state)
+    if n_labels:
+        check_labels(items_of(kept, "samples kept", 4)[2], n_labels)
+    space.recent.set_arrays(*items_of(kept, "samples kept", 4))
+    return space
