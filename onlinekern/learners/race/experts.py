@@ -50,18 +50,35 @@ REG = 0.1
 FEW = 64
 FREQUENCIES = 200
 BUDGET = 300
-# A forest has so many trees for each microsecond of the time budget, between these numbers, and at
+# Forests have so many trees for each microsecond of the time budget, between these numbers, and at
 # most as many as this share of the memory has room for. With fewer there is none.
-TREES_OF_TIME = {"classification": 0.8, "regression": 0.5}
 FEWEST_TREES, MOST_TREES = 10, 200
 FOREST_MEMORY = 0.7
+
+
+@dataclass(frozen=True)
+class ForestKind:
+    """A forest of the race: its name, trees for a microsecond of the budget, its parameters."""
+
+    name: str
+    trees_of_time: float
+    parameters: dict[str, Any]
+
+
 # The defaults of the learners take four times as long as these. Four cuts a node instead of ten and
 # trees of half of the rows take a third of the time to grow; with more of them the mean error of 15
-# sets and streams is 9.8 % instead of 10.2. Targets need the directions among the ten.
-FORESTS: dict[str, dict[str, Any]] = {
-    "classification": {"memory": 2048, "max_samples": 0.5, "n_candidates": 4},
-    "regression": {"memory": 2048},
-}
+# sets and streams is 9.8 % instead of 10.2. Targets need the directions among the ten. The forest
+# of the last 512 samples follows a stream that changes (docs/race.md).
+FORESTS: dict[str, tuple[ForestKind, ...]] = {
+    "classification": (
+        ForestKind("kernel forest", 0.6, {"memory": 2048, "max_samples": 0.5, "n_candidates": 4}),
+        ForestKind(
+            "kernel forest of the last 512", 0.3,
+            {"memory": 512, "max_samples": 0.5, "n_candidates": 5, "when_full": "renew"},
+        ),
+    ),
+    "regression": (ForestKind("kernel forest", 0.5, {"memory": 2048}),),
+}  # fmt: skip
 # A sample costs a tree so much, with all that renewals take of a stream of some thousands: always,
 # and for each output; and the slopes that renewals ask for, for each feature and output.
 PER_TREE = 0.4
@@ -150,7 +167,11 @@ def ladder(
     """
     # A product of two samples costs as much as it has terms.
     width = min(n_features, STORED) if is_sparse else n_features
-    forests = forest_of(task, n_features, n_outputs, is_sparse, time, memory)
+    forests = [
+        one
+        for kind in FORESTS[task]
+        for one in forest_of(kind, task, n_features, n_outputs, is_sparse, time, memory)
+    ]
     share = LARGEST_BESIDE if forests else LARGEST
     for size in SIZES:
         if squares_cost(task, size, width) > share * time and size > SIZES[-1]:
@@ -181,23 +202,24 @@ def members(
 
 
 def forest_of(
-    task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float, memory: float
-) -> list[Expert]:
-    """Return the forest that time and memory have room for, or nothing."""
+    kind: ForestKind, task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float,
+    memory: float,
+) -> list[Expert]:  # fmt: skip
+    """Return the forest of a kind that time and memory have room for, or nothing."""
     make = KernelForestClassifier if task == "classification" else KernelForestRegressor
 
     slopes = PER_SLOPE * n_features * min(n_outputs, MOST_SLOPES)
     each = PER_TREE + PER_CELL * n_outputs
 
     def of_size(n_trees: int) -> Expert:
-        estimator = make(n_trees=n_trees, random_state=0, **FORESTS[task])
-        return Expert("kernel forest", estimator, slopes + n_trees * each)
+        estimator = make(n_trees=n_trees, random_state=0, **kind.parameters)
+        return Expert(kind.name, estimator, slopes + n_trees * each)
 
     one, two = (of_size(n).n_bytes(n_features, n_outputs, is_sparse) for n in (1, 2))
     rooms = (
-        TREES_OF_TIME[task] * time,
+        kind.trees_of_time * time,
         (ALONE * time - slopes) / each,
-        (FOREST_MEMORY * memory - (2 * one - two)) / (two - one),
+        (FOREST_MEMORY * memory / len(FORESTS[task]) - (2 * one - two)) / (two - one),
     )
     n_trees = int(max(0, min(MOST_TREES, *rooms)))
     return [of_size(n_trees)] if n_trees >= FEWEST_TREES else []

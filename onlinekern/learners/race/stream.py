@@ -124,15 +124,16 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     """Classification of raw streams, with nothing to choose.
 
     Features come in any units, dense or sparse; classes are taken up as they come (`classes` may be
-    given, but need not); the stream may drift. Seven experts race: a kernel forest, which gets the
-    features as they come, and behind a scaling by running moments kernel least squares, two more
-    that forget, linear least squares, linear PA-I, and gradient descent on Fourier features. Each
-    sample is answered by their vote, then learnt. The share of an expert in the vote is
+    given, but need not); the stream may drift. Eight experts race: two kernel forests, one of the
+    last 512 samples, which get the features as they come, and behind a scaling by running moments
+    kernel least squares, two more that forget, linear least squares, linear PA-I, and gradient
+    descent on Fourier features. Each sample is answered by their vote, then learnt. The share of \
+an expert in the vote is
     ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the discounted mean (0.999) of its mistakes so
     far; a combination of the experts, of the least squared error, votes as one more [3]_. Experts
     that lose sleep: they learn every eighth segment of 256 samples, and are woken when the vote
     gets worse. Where time or memory have no room for ten trees, kernels of three widths, linear
-    least squares that forget and a budgeted kernel PA race in the place of the forest.
+    least squares that forget and a budgeted kernel PA race in the place of the forests.
 
     Parameters
     ----------
@@ -140,8 +141,8 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
-        learnt by all experts, at about twice that. The default gives the forest 80 trees (50 in
-        regression), and the largest kernel 300 landmarks.
+        learnt by all experts, at about twice that. The default gives the forests 60 and 30 trees
+        (the one of a regression 50), and the largest kernel 300 landmarks.
     memory_budget : float > 0, default=64.0
         Megabytes that the experts may take at first.
     class_weight : dict, 'balanced' or None, default=None
@@ -395,8 +396,8 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
         Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
-        learnt by all experts, at about twice that. The default gives the forest 80 trees (50 in
-        regression), and the largest kernel 300 landmarks.
+        learnt by all experts, at about twice that. The default gives the forests 60 and 30 trees
+        (the one of a regression 50), and the largest kernel 300 landmarks.
     memory_budget : float > 0, default=64.0
         Megabytes that the experts may take at first.
     n_epochs : int >= 1, default=1
