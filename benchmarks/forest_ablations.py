@@ -29,6 +29,7 @@ GROUPS = {
     "noise": [{"noise": noise} for noise in (0.05, 0.2, 1.0, 4.0, 16.0)],
     "replays": [{"n_replays": n} for n in (1, 2, 3, 6)],
     "memory": [{"memory": n} for n in (1_024, 2_048, 4_096, 8_192)],
+    "renewal": [{"renewal_spread": share} for share in (0.0, 1.0)],
 }
 # From cheap to strong; the default of each learner lies between.
 DIAL = [
