@@ -18,6 +18,7 @@ walk      nodes that a row visits, nanoseconds of a prediction for each, and the
 """
 
 import argparse
+import copy
 import gc
 import statistics
 import time
@@ -32,7 +33,9 @@ from threadpoolctl import threadpool_limits
 from onlinekern import KernelForestClassifier, KernelForestRegressor
 
 FEATURES, BLOCK, SHARES = 22, 1_000, (50, 99, 99.9, 100)
-REPEATS = 3
+REPEATS, NEXT = 7, 4_000
+# A renewal begins at 2^k rows, and is spread over a quarter as many.
+BEFORE = (1_400, 10_500, 21_000, 84_000)
 
 
 def line(cells):
@@ -98,7 +101,7 @@ def stream(arguments):
 def between(arguments):
     """Print the cost of rows between two renewals."""
     told = ["what differs", "rows before", "learn, blocks", "learn_one", "predict, blocks"]
-    head("microseconds a row between renewals (no row of it is 2^k)", told)
+    head("microseconds a row between renewals", told)
     settings = {
         "nothing": {},
         "100 trees of 2,048 rows": {"max_rows": 2_048, "max_samples": 0.5},
@@ -108,23 +111,31 @@ def between(arguments):
     for name, setting in settings.items():
         parameters = dict(setting)
         classes = parameters.pop("classes", 2)
-        for before in (1_100, 9_000, 18_000, 70_000):
-            X, y = drawn(before + REPEATS * 4_000, FEATURES, classes)
-            model = learn(new(classes, **parameters), X[:before], y[:before], classes)
-            line([name, f"{before:,}", *rates(model, X[before:], y[before:], classes, before)])
+        X, y = drawn(max(BEFORE) + NEXT, FEATURES, classes)
+        model, learnt = new(classes, **parameters), 0
+        for before in BEFORE:
+            learn(model, X[learnt:before], y[learnt:before], classes)
+            learnt = before
+            # As many as come before the next renewal.
+            following = slice(before, min(before + NEXT, 2 ** before.bit_length() - 1))
+            line([name, f"{before:,}", *rates(model, X[following], y[following], classes)])
 
 
-def rates(model, X, y, classes, before):
+def rates(model, X, y, classes):
     """Return microseconds a row of blocks, of single rows and of predictions as texts."""
-    n = min(len(y), 2 ** int(before).bit_length() - before - 1) // REPEATS // 2
-    blocks, ones, predictions = [], [], []
-    for k in range(REPEATS):
-        A, B = slice(2 * k * n, (2 * k + 1) * n), slice((2 * k + 1) * n, (2 * k + 2) * n)
-        blocks.append(cpu_us(lambda A=A: learn(model, X[A], y[A], classes), n)[0])
-        rows = list(zip(X[B], y[B].tolist(), strict=True))
-        ones.append(cpu_us(lambda rows=rows: [model.learn_one(x, t) for x, t in rows], n)[0])
-        predictions.append(cpu_us(lambda A=A: model.predict(X[A]), n)[0])
-    return [f"{statistics.median(found):.1f}" for found in (blocks, ones, predictions)]
+    rows = list(zip(X, y.tolist(), strict=True))
+
+    def one_by_one(model):
+        for x, label in rows:
+            model.learn_one(x, label)
+
+    found = []
+    for _ in range(REPEATS):
+        copies = [copy.deepcopy(model) for _ in range(2)]
+        calls = (partial(learn, copies[0], X, y, classes), partial(one_by_one, copies[1]),
+                 partial(model.predict, X))  # fmt: skip
+        found.append([cpu_us(call, len(y))[0] for call in calls])
+    return [f"{cost:.1f}" for cost in np.median(found, axis=0)]
 
 
 def calls(arguments):
@@ -187,7 +198,7 @@ def walk(arguments):
     told = ["rows", "nodes, MB", "nodes visited", "µs a prediction", "ns a node", "ns a read"]
     head("the walk of a prediction in blocks", told)
     X, y = drawn(arguments.rows + 4_000)
-    for rows in (1_100, 18_000, 45_000):
+    for rows in (1_400, 21_000, 45_000):
         model = learn(new(), X[:rows], y[:rows])
         forest, Z = model._model.space.now.forest, X[arguments.rows :]
         steps = steps_of(forest, Z[:200].astype(np.float64))
