@@ -6,7 +6,7 @@
 bumps, tree     two functions of 10 normal features: the sign of a sum of 300 bumps in the first
                 five of them, 5 % of the labels turned (of the test rows too); and a decision tree
                 of 400 leaves with random labels. float64, 20,000 other rows to test on.
-endless         bumps without end in float32, 100,000 rows at a time, no label turned; asks whether
+endless         bumps without end in float32, 10,000 rows at a time, no label turned; asks whether
                 the error still falls, and whether memory stays as it is.
 
 Prints the test error, microseconds of processor time a row since the row above, the nodes of all
@@ -28,7 +28,7 @@ from onlinekern import KernelForestClassifier
 
 FEATURES, TESTED, TURNED = 10, 20_000, 0.05
 N_BUMPS, BUMPY = 300, 5
-PIECE, USUAL = 100_000, 300_000
+PIECE, USUAL = 10_000, 300_000
 
 
 def heights(X, centers, signs):
@@ -144,8 +144,8 @@ def endless(arguments):
     Z = rng.normal(size=(TESTED, FEATURES)).astype(np.float32)
     walk = Walk(Z, label(Z), random_state=0)
     print("\nendless, float32:\n")
-    line(HEADS)
-    print("|---" * len(HEADS) + "|")
+    line([*HEADS, "scores"])
+    print("|---" * (len(HEADS) + 1) + "|")
     told = marks(arguments.rows)
     while walk.n < arguments.rows:
         n = min([PIECE, *(mark - walk.n for mark in told if mark > walk.n)])
@@ -153,7 +153,7 @@ def endless(arguments):
         walk.learn(X, label(X))
         if walk.n in told:
             scores = walk.model.decision_function(Z)
-            line([*walk.cells(), "" if np.isfinite(scores).all() else "not finite"])
+            line([*walk.cells(), "finite" if np.isfinite(scores).all() else "not finite"])
 
 
 def main():
