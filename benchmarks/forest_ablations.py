@@ -30,6 +30,12 @@ GROUPS = {
     "replays": [{"n_replays": n} for n in (1, 2, 3, 6)],
     "memory": [{"memory": n} for n in (1_024, 2_048, 4_096, 8_192)],
     "renewal": [{"renewal_spread": share} for share in (0.0, 1.0)],
+    "together": [
+        {"max_rows": 16_384, "max_leaf": 2},
+        {"max_rows": 16_384, "max_samples": 0.5},
+        {"max_rows": 16_384, "max_samples": 0.7, "max_leaf": 2},
+        {"max_rows": 16_384, "n_candidates": 30},
+    ],
 }
 # From cheap to strong; the default of each learner lies between.
 DIAL = [
