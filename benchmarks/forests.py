@@ -6,11 +6,10 @@
 FOLDER holds the sets (LIBSVM text, packed with xz). Each is put into random orders; of its first
 rows, 70 % are learnt in one pass as they are, and the others test. Prints test errors in per cent
 (of targets: the root mean square error over their deviation), their mean and deviation over the
-orders, the error that the issue of kernel forests asks for, and microseconds of processor time a
-row. The rivals and their times come from the file that `forest_rivals.py` writes: the method whose
-mean of the test errors is least, chosen by these. --every shows all of them, and measures nothing.
---along shows our errors on the way instead, at 250, 500, 1,000, ... rows. --set gives parameters to
-the forests.
+orders, the goal, and microseconds of processor time a row. The rivals and their times come from the
+file that `forest_rivals.py` writes: the method whose mean of the test errors is least, chosen by
+these. --every shows all of them, and measures nothing. --along shows our errors on the way instead,
+at 250, 500, 1,000, ... rows. --set gives parameters to the forests.
 """
 
 import argparse
@@ -27,7 +26,7 @@ from sklearn.datasets import load_svmlight_file
 
 from onlinekern import KernelForestClassifier, KernelForestRegressor
 
-# Set -> the error that is asked for.
+# Set -> the error that is the goal.
 LABELS = {
     "segment": 1.7,
     "splice": 4.5,
@@ -165,8 +164,8 @@ def standing(ours, theirs, number):
 def show(name, arguments, found):
     """Print the line of a set.
 
-    Returns how we stand beside batch and beside one pass, whether the error is what is asked for,
-    and the cost of river's adaptive random forest in units of ours.
+    Returns how we stand beside batch and beside one pass, whether the goal is met, and the cost of
+    river's adaptive random forest in units of ours.
     """
     number, goal = name in TARGETS, (LABELS | TARGETS)[name]
     runs = [
@@ -191,10 +190,10 @@ def show(name, arguments, found):
 def show_all(names, arguments):
     """Print our errors beside the best rivals', and how often we are ahead."""
     found = Kept(arguments.rivals).found
-    heads = ["set", "error", "asked for", "µs", "best of batch (µs)", "best of one pass (µs)"]
+    heads = ["set", "error", "goal", "µs", "best of batch (µs)", "best of one pass (µs)"]
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     stands = [show(name, arguments, found) for name in names]
-    print(f"\nasked for and met: {sum(met for *_, met, _ in stands)} of {len(stands)}")
+    print(f"\ngoals met: {sum(met for *_, met, _ in stands)} of {len(stands)}")
     for kind, told in zip(("batch", "one pass"), list(zip(*stands, strict=True))[:2], strict=True):
         counts = ", ".join(
             f"{word} {told.count(word)}" for word in ("ahead", "level", "near", "behind")
