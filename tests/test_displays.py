@@ -17,16 +17,19 @@ matplotlib.use("Agg")
 
 from matplotlib import pyplot
 from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import Normalizer
 
 from onlinekern import (
     BPAClassifier,
     FOGDRegressor,
+    KernelForestClassifier,
     KernelPAClassifier,
     KernelPARegressor,
     OnlineStandardScaler,
     PAClassifier,
+    PartitionFeatures,
     SPAClassifier,
     StreamClassifier,
     StreamRegressor,
@@ -36,6 +39,7 @@ from onlinekern.evaluate import prequential
 from onlinekern.plotting import (
     BudgetDisplay,
     DecisionRegionsDisplay,
+    ImportanceDisplay,
     PrequentialCalibrationDisplay,
     PrequentialDisplay,
     RaceDisplay,
@@ -44,7 +48,8 @@ from onlinekern.plotting import (
 )
 from onlinekern.streams import two_normals
 
-MODULES = ["comparisons", "learning", "budget", "calibration", "regions", "support", "race"]
+MODULES = ["comparisons", "learning", "budget", "calibration", "regions", "support", "race",
+           "importances"]  # fmt: skip
 X, Y = two_normals(900, distance=2.0, random_state=0)
 BLOCKS = [(X[first : first + 300], Y[first : first + 300]) for first in (0, 300, 600)]
 
@@ -330,3 +335,54 @@ def test_races_that_are_none():
         RaceDisplay.from_estimator(StreamClassifier())
     with pytest.raises(ValueError, match="no weights yet"):
         RaceDisplay.from_stream(StreamClassifier(), X[:100], Y[:100])
+
+
+def importances_of(display):
+    """Return label -> length of the bars, from the top on."""
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    return dict(zip(labels, [bar.get_width() for bar in display.bars_], strict=True))
+
+
+def test_importances_are_bars_with_names():
+    rows = np.random.default_rng(0).normal(size=(300, 6))
+    y = np.sin(3 * rows[:, 4]) + 0.5 * rows[:, 1] > 0
+    model = KernelForestClassifier(n_trees=5, random_state=0).fit(rows, y)
+    importances = model.feature_importances_
+    found = importances_of(ImportanceDisplay.from_estimator(model))
+    assert next(iter(found)) == "feature 4"
+    assert list(found.values()) == sorted(importances, reverse=True)
+    assert found["feature 1"] == importances[1]
+    named = ImportanceDisplay.from_estimator(model, n=2, feature_names=list("abcdef"), alpha=0.5)
+    assert list(importances_of(named)) == ["e", "b", "4 others"]
+    assert importances_of(named)["4 others"] == pytest.approx(importances[[0, 2, 3, 5]].sum())
+    assert named.bars_[0].get_alpha() == 0.5
+    ax = pyplot.figure().subplots()
+    assert named.plot(ax).ax_ is ax
+    few = ImportanceDisplay(np.array([0.1, 0.9]), ["a", "$b$"], 1).plot()
+    assert list(importances_of(few)) == ["$b$", "1 other"]
+
+
+def test_importances_of_a_step_of_a_pipeline():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.random.default_rng(0).normal(size=(300, 3)), columns=list("xyz"))
+    y = frame["y"] > 0
+    forest = KernelForestClassifier(n_trees=5, random_state=0)
+    behind = make_stream_pipeline(OnlineStandardScaler(), forest).fit(frame, y)
+    assert next(iter(importances_of(ImportanceDisplay.from_estimator(behind)))) == "y"
+    cells = make_stream_pipeline(PartitionFeatures(n_trees=5, random_state=0), PAClassifier())
+    assert next(iter(importances_of(ImportanceDisplay.from_estimator(cells.fit(frame, y))))) == "y"
+    others = RandomForestClassifier(n_estimators=5, random_state=0).fit(frame, y)
+    assert next(iter(importances_of(ImportanceDisplay.from_estimator(others)))) == "y"
+
+
+def test_models_without_importances_are_named():
+    model = PAClassifier().fit(X, Y)
+    with pytest.raises(TypeError, match="got PAClassifier, which has none"):
+        ImportanceDisplay.from_estimator(model)
+    with pytest.raises(NotFittedError):
+        ImportanceDisplay.from_estimator(KernelForestClassifier())
+    forest = KernelForestClassifier(n_trees=3, random_state=0).fit(X, Y)
+    with pytest.raises(ValueError, match="those of 2 features, got 3"):
+        ImportanceDisplay.from_estimator(forest, feature_names=list("abc"))
+    with pytest.raises(ValueError, match="n must be"):
+        ImportanceDisplay.from_estimator(forest, n=0)

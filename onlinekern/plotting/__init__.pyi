@@ -6,6 +6,7 @@ from .comparisons import plot_comparisons as plot_comparisons
 from .comparisons import plot_errors as plot_errors
 from .comparisons import plot_supports as plot_supports
 from .comparisons import plot_window as plot_window
+from .importances import ImportanceDisplay as ImportanceDisplay
 from .learning import PrequentialDisplay as PrequentialDisplay
 from .race import RaceDisplay as RaceDisplay
 from .race import plot_race as plot_race

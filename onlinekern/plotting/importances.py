@@ -1,0 +1,167 @@
+"""Importances of features as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.plotting.style import COLOURS, GREY, axes_for
+from onlinekern.streams.checks import check_count
+
+
+class ImportanceDisplay:
+    """Importances of the features of a model as bars, the largest first.
+
+    Parameters
+    ----------
+    importances : ndarray of shape (n_features,)
+    names : ndarray of shape (n_features,)
+        Of the features.
+    n : int, default=20
+        So many features have bars of their own; the others share one.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    bars_ : matplotlib BarContainer
+        From the largest on; last the bar of the others, if there are some.
+    shown : ndarray of shape (n_shown,), intp
+        The features that have bars of their own.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from onlinekern import KernelForestClassifier
+    >>> from onlinekern.plotting import ImportanceDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> model = KernelForestClassifier(n_trees=10, random_state=0).fit(X, y)
+    >>> display = ImportanceDisplay.from_estimator(model, n=5)
+    >>> len(display.bars_), display.ax_.get_yticklabels()[-1].get_text()
+    (6, '25 others')
+    """
+
+    def __init__(self, importances: Floats, names: Array, n: int = 20) -> None:
+        self.importances, self.names, self.n = np.asarray(importances), np.asarray(names), n
+        self.shown = np.argsort(-self.importances, kind="stable")[:n]
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        n: int = 20,
+        feature_names: Sequence[str] | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the importances of the features of a fitted model.
+
+        Parameters
+        ----------
+        estimator : estimator
+            Has ``feature_importances_``, as kernel forests and scikit-learn's forests have, or is a
+            pipeline: then its last step that has some.
+        n : int, default=20
+            So many features have bars of their own; the others share one.
+        feature_names : sequence of str, optional
+            Of the features; default those that the model has seen, or that the steps in front of it
+            give their features, else their numbers.
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+        **kwargs
+            Arguments of matplotlib's ``barh``.
+
+        Returns
+        -------
+        ImportanceDisplay
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        NotFittedError
+            If the estimator has learnt nothing.
+        TypeError
+            If it has no importances.
+        ValueError
+            If there are not as many names as features.
+        """
+        check_count("n", n)
+        check_is_fitted(estimator)
+        importances, names = found_in(estimator)
+        if feature_names is not None:
+            names = np.asarray(feature_names, dtype=object)
+        if names.shape != importances.shape:
+            raise ValueError(
+                f"feature_names must be those of {len(importances)} features, got {len(names)}"
+            )
+        return cls(importances, names, n).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            The axes to draw on; by default those of a new figure.
+        **kwargs
+            Arguments of matplotlib's ``barh``.
+
+        Returns
+        -------
+        ImportanceDisplay
+        """
+        widths = self.importances[self.shown].tolist()
+        labels = [str(name) for name in self.names[self.shown]]
+        colours = [COLOURS[0]] * len(widths)
+        left = len(self.importances) - len(self.shown)
+        if left:
+            widths.append(float(np.delete(self.importances, self.shown).sum()))
+            labels.append(f"{left:,} other{'s' if left > 1 else ''}")
+            colours.append(GREY)
+        size = (6.0, 0.8 + 0.25 * len(widths))
+        self.ax_ = axes_for(f"{type(self).__name__}.plot", ax, figsize=size)
+        self.figure_ = self.ax_.figure
+        places = np.arange(len(widths))
+        self.bars_ = self.ax_.barh(places, widths, **{"color": colours, "height": 0.7, **kwargs})
+        self.ax_.set_yticks(places, labels, parse_math=False)
+        self.ax_.invert_yaxis()
+        self.ax_.set_xlabel("importance")
+        self.ax_.grid(True, axis="x", alpha=0.3)
+        self.ax_.set_axisbelow(True)
+        for side in ("top", "right"):
+            self.ax_.spines[side].set_visible(False)
+        return self
+
+
+def found_in(estimator: Any) -> tuple[Floats, Array]:
+    """Return the importances of an estimator, or of a step of a pipeline, and names of features."""
+    steps = [one for _, one in getattr(estimator, "steps", [("", estimator)])]
+    places = [k for k, one in enumerate(steps) if hasattr(one, "feature_importances_")]
+    if not places:
+        raise TypeError(
+            "estimator must have feature_importances_, as KernelForestClassifier has; got "
+            f"{type(steps[-1]).__name__}, which has none"
+        )
+    step = steps[places[-1]]
+    importances = np.asarray(step.feature_importances_, dtype=float)
+    names = getattr(step, "feature_names_in_", None)
+    if names is None and places[-1] > 0:
+        names = names_before(estimator, places[-1])
+    if names is None:
+        names = np.array([f"feature {k}" for k in range(len(importances))], dtype=object)
+    return importances, names
+
+
+def names_before(pipeline: Any, place: int) -> Array | None:
+    """Return the names that the steps in front of a step give its features, None without any."""
+    try:
+        names: Array = pipeline[:place].get_feature_names_out()
+    except (AttributeError, ValueError):
+        return None
+    return names
