@@ -7,17 +7,33 @@ from typing import Any
 import numpy as np
 
 from onlinekern.estimators.types import Array
-from onlinekern.fitted.export.onnx.graph import ML_DOMAIN, Graph, Tensor
+from onlinekern.fitted.export.onnx.graph import ML_DOMAIN, Graph, Tensor, narrowed
 from onlinekern.fitted.export.terms import FARTHEST, Trees
 
 
 def tree_scores(graph: Graph, x: Tensor, term: Trees) -> Tensor:
     """Return the weights of the leaf of each tree, added up in the type of the rows.
 
-    The operator adds up in float32, whatever it is given. So it gives the numbers of the leaves.
+    The operator adds up in float32, whatever it is given. So it gives the scores of one output in
+    float32, and otherwise the numbers of the leaves: for several outputs these are fewer numbers.
     """
     attributes = nodes_of(term)
     rows = scaled(graph, x, term)
+    if term.weights.shape[1] == 1 and x.dtype == np.float32:
+        weights = narrowed(term.weights[:, 0], x.dtype)
+        attributes |= {"target_weights": weights.tolist(), "target_ids": [0] * len(weights)}
+        total = graph.op("TreeEnsembleRegressor", rows, domain=ML_DOMAIN, n_targets=1, **attributes)
+    else:
+        total = sums_of_leaves(graph, x, term, rows, attributes)
+    # A row with NaN has no scores.
+    nothing = graph.sum(graph.op("Mul", x, 0.0))
+    return graph.op("Add", total, nothing)
+
+
+def sums_of_leaves(
+    graph: Graph, x: Tensor, term: Trees, rows: Tensor, attributes: dict[str, Any]
+) -> Tensor:
+    """Return the sums of the weights of the leaves, whose numbers the operator gives."""
     n_trees = len(term.first) - 1
     leaves = graph.op(
         "TreeEnsembleRegressor", rows, domain=ML_DOMAIN, n_targets=n_trees, **attributes
@@ -26,10 +42,7 @@ def tree_scores(graph: Graph, x: Tensor, term: Trees) -> Tensor:
     places = graph.op("Add", graph.cast(leaves, np.int64), begin)
     weights = graph.constant(term.weights, x.dtype)
     found = graph.op("Gather", weights, places, axis=0)
-    total = graph.sum(found, keepdims=False)
-    # A row with NaN has no scores.
-    nothing = graph.sum(graph.op("Mul", x, 0.0))
-    return graph.op("Add", total, nothing)
+    return graph.sum(found, keepdims=False)
 
 
 def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
