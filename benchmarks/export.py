@@ -44,6 +44,15 @@ void run(const {name}_real *x, {name}_real *scores, int n)
                      scores + (long)i * {name_upper}_N_OUTPUTS);
 }}
 """
+TEACH = """
+#include "{name}.h"
+void teach(const {name}_real *x, const int32_t *y, int n);
+void teach(const {name}_real *x, const int32_t *y, int n)
+{{
+    for (int i = 0; i < n; i++)
+        {name}_learn_one(x + (long)i * {name_upper}_N_FEATURES, y[i]);
+}}
+"""
 BROWSER = """
 #include "{name}.h"
 static {name}_real x[{name_upper}_N_FEATURES], scores[{name_upper}_N_OUTPUTS];
@@ -82,14 +91,27 @@ def run(*command):
     return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
 
 
-def in_c(made, X, dtype, n_outputs=1):
-    """Return the time of a score in C, and the scores."""
+def compiled(made, text):
+    """Return the library of an exported file, and of a loop that calls it."""
     folder, name = made.code.parent, made.code.stem
     loop = folder / f"{name}_loop.c"
-    loop.write_text(LOOP.format(name=name, name_upper=name.upper()))
+    loop.write_text(text.format(name=name, name_upper=name.upper()))
     library = folder / f"{name}.so"
     run("cc", "-O2", "-fPIC", "-shared", "-std=c99", made.code, loop, "-o", library, "-lm")
-    call = ctypes.CDLL(str(library)).run
+    return ctypes.CDLL(str(library))
+
+
+def learning_in_c(made, X, y, dtype):
+    """Return the time of learning a sample in C."""
+    call = compiled(made, TEACH).teach
+    rows, labels = X.astype(dtype), y.astype(np.int32)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (rows, labels)]
+    return microseconds(lambda: call(*pointers, len(X)))
+
+
+def in_c(made, X, dtype, n_outputs=1):
+    """Return the time of a score in C, and the scores."""
+    call = compiled(made, LOOP).run
     rows, out = X.astype(dtype), np.zeros((len(X), n_outputs), dtype)
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (rows, out)]
     took = microseconds(lambda: call(*pointers, len(X)))
@@ -133,26 +155,29 @@ def fitted(X, y):
 
 
 def forest_of(path, n_trees):
-    """Return a kernel forest of 70 % of a set, and 2,000 other rows."""
+    """Return a kernel forest of 70 % of a set, and 2,000 other rows with their class numbers."""
     with open_source(path, dtype="float64") as source:
         X, y = source.head(1 << 20)
     order = np.random.default_rng(0).permutation(X.shape[0])
     learnt, others = np.split(order, [len(order) * 7 // 10])
     model = ok.KernelForestClassifier(n_trees=n_trees, random_state=0, shuffle=False)
     rows = X[others[:ROWS]]
-    return model.fit(X[learnt], y[learnt]), rows if isinstance(rows, np.ndarray) else rows.toarray()
+    rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
+    model.fit(X[learnt], y[learnt])
+    return model, rows, np.searchsorted(model.classes_, y[others[:ROWS]])
 
 
 def forests(data):
     """Print what kernel forests of real data take."""
     print(
         "| set | features | outputs | trees | nodes | type | C, µs | decision_function, µs "
-        "| largest difference | tables: flash / RAM | Cortex-M4: flash / RAM |"
+        "| largest difference | tables: flash / RAM | Cortex-M4: flash / RAM "
+        "| learning: C, µs | learning: flash / RAM |"
     )
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
+    print("|---" * 13 + "|")
     for name in FORESTS:
         for n_trees in (10, 100):
-            model, X = forest_of(Path(data) / f"{name}.libsvm.xz", n_trees)
+            model, X, y = forest_of(Path(data) / f"{name}.libsvm.xz", n_trees)
             expected = model.decision_function(X)
             n_outputs = expected.size // len(expected)
             block = microseconds(lambda model=model, X=X: model.decision_function(X))
@@ -161,10 +186,13 @@ def forests(data):
                     made = model.export_c(Path(folder) / "m.c", dtype=dtype)
                     own, scores = in_c(made, X, dtype, n_outputs)
                     error = np.abs(scores - expected).max() / max(1, np.abs(expected).max())
+                    more = model.export_c(Path(folder) / "l.c", dtype=dtype, learn=True)
+                    learns = learning_in_c(more, X, y, dtype)
                     print(
                         f"| {name} | {X.shape[1]} | {n_outputs} | {n_trees} | {model.n_cells_:,} "
                         f"| {dtype} | {own:.2f} | {block:.2f} | {error:.0e} "
-                        f"| {made.flash:,} / {made.ram:,} | {size_on_cortex(made)} |"
+                        f"| {made.flash:,} / {made.ram:,} | {size_on_cortex(made)} "
+                        f"| {learns:.2f} | {more.flash:,} / {more.ram:,} |"
                     )
 
 

@@ -1,17 +1,19 @@
 """Compare exported ONNX with the library and exported C: time of a score, agreement, sizes.
 
     python benchmarks/export_onnx.py
+    python benchmarks/export_onnx.py --forests DIR
 
-The models of export.py. onnxruntime has one thread; it scores all rows in one call, and each row in
-a call of its own.
+The models of export.py, and its kernel forests. onnxruntime has one thread; it scores all rows in
+one call, and each row in a call of its own.
 """
 
+import argparse
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
-from export import fitted, in_c, microseconds, samples
+from export import FORESTS, fitted, forest_of, in_c, microseconds, samples
 
 
 def session_of(made):
@@ -22,7 +24,51 @@ def session_of(made):
     return lambda rows: session.run(["scores"], {"X": rows})[0]
 
 
+def timed(score, rows):
+    """Return microseconds a row, of one call and of a call for each row."""
+    parts = [rows[i : i + 1] for i in range(len(rows))]
+    return microseconds(lambda: score(rows)), microseconds(lambda: [score(x) for x in parts])
+
+
+def forests(data):
+    """Print what kernel forests of real data take."""
+    print(
+        "| set | outputs | trees | type | file, bytes | onnxruntime, one call, µs | row by row, µs "
+        "| decision_function, µs | C, µs | largest difference |"
+    )
+    print("|---" * 10 + "|")
+    for name in FORESTS:
+        for n_trees in (10, 100):
+            model, X, _ = forest_of(Path(data) / f"{name}.libsvm.xz", n_trees)
+            expected = model.decision_function(X).reshape(len(X), -1)
+            block = microseconds(lambda model=model, X=X: model.decision_function(X))
+            for dtype in ("float64", "float32"):
+                with tempfile.TemporaryDirectory() as folder:
+                    made = model.export_onnx(Path(folder) / "m.onnx", dtype=dtype)
+                    code = model.export_c(Path(folder) / "m.c", dtype=dtype)
+                    in_c_time, _ = in_c(code, X, dtype, expected.shape[1])
+                    score, rows = session_of(made), X.astype(dtype)
+                    error = np.abs(score(rows) - expected).max() / max(1, np.abs(expected).max())
+                    together, apart = timed(score, rows)
+                    print(
+                        f"| {name} | {expected.shape[1]} | {n_trees} | {dtype} | {made.size:,} "
+                        f"| {together:.2f} | {apart:.2f} | {block:.2f} | {in_c_time:.2f} "
+                        f"| {error:.0e} |"
+                    )
+
+
 def main():
+    parser = argparse.ArgumentParser(description="Time and size of exported ONNX")
+    parser.add_argument("--forests", metavar="DIR", help="kernel forests of sets in this folder")
+    data = parser.parse_args().forests
+    if data is not None:
+        forests(data)
+        return
+    models()
+
+
+def models():
+    """Print what the models of artificial data take."""
     X, y = samples()
     print(
         "| model | type | file, bytes | onnxruntime, one call, µs | row by row, µs "
@@ -36,10 +82,8 @@ def main():
                 in_c_time, _ = in_c(model.export_c(stem.with_suffix(".c"), dtype=dtype), X, dtype)
                 made = model.export_onnx(stem.with_suffix(".onnx"), dtype=dtype)
                 score, rows = session_of(made), X.astype(dtype)
-                parts = [rows[i : i + 1] for i in range(len(rows))]
                 error = np.abs(score(rows)[:, 0] - expected).max() / max(1, np.abs(expected).max())
-                together = microseconds(lambda score=score, rows=rows: score(rows))
-                apart = microseconds(lambda score=score, parts=parts: [score(x) for x in parts])
+                together, apart = timed(score, rows)
                 name = f"SPA, {model.n_support_} support vectors" if title == "SPA" else title
                 print(
                     f"| {name} | {dtype} | {made.size:,} | {together:.2f} | {apart:.2f} "

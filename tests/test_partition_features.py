@@ -1,6 +1,7 @@
 """Cells of trees as features, against their NumPy twin, and what their page claims."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -367,6 +368,25 @@ def test_a_pipeline_whose_learner_fails_is_as_it_was(same_state):
         model.partial_fit(X[50:], ["unknown"] * 250)
     same_state(model[0], before[0])
     assert model[0]._labels == before[0]._labels
+
+
+def test_rows_are_read_while_trees_grow():
+    X, y = rings(300)
+    model = PartitionFeatures(**SMALL).partial_fit(X[:1], y[:1])
+
+    def teach(start):
+        for k in range(start, 300, 10):
+            model.partial_fit(X[k : k + 5], y[k : k + 5])
+        return set()
+
+    def read(_):
+        return {length for _ in range(100) for length in np.diff(model.transform(X[:70]).indptr)}
+
+    with ThreadPoolExecutor(4) as pool:
+        work = [pool.submit(teach, 1), pool.submit(teach, 6), *[pool.submit(read, 0)] * 2]
+        lengths = set().union(*[done.result() for done in work])
+    assert lengths <= {0, 2, 10}
+    assert (model.n_trees_, model._partition.entered) == (10, 256)
 
 
 def test_merging():

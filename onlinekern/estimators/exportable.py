@@ -80,8 +80,8 @@ def export_c(
         What the names in the header begin with, a C identifier. None: the name of the file.
     learn : bool, default=None
         Whether the C goes on learning, by ``model_learn_one(x, y)``. None: if it can and is not a
-        kernel forest, whose C is several times as large then; docs/export.md says which learners
-        can. Support vectors without a budget need a `capacity` for that.
+        kernel forest, whose C is two to four times as large then; docs/export.md says which
+        learners can. Support vectors without a budget need a `capacity` for that.
     capacity : int >= 1, default=None
         For how many support vectors there is room in a model that learns without a budget. A
         sample that would need more is refused with the code ``MODEL_FULL``. None, with

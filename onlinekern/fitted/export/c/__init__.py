@@ -63,8 +63,8 @@ def learning_of(
     """Return what the model needs to go on learning; None if it shall not learn, or cannot.
 
     Without a capacity, support vectors without a budget are exported to be scored only, unless
-    learning is asked for. So are forests: what their experts have learnt of the cells takes several
-    times the memory of what it comes to.
+    learning is asked for. So are forests: what their experts have learnt of the cells takes two to
+    four times the memory of what it comes to.
     """
     if learn is False:
         return None

@@ -78,16 +78,13 @@ static void score_experts(const row *x)
 {
     real sums[$length], above[$both + 1];
     find_cells(x);
-    for (int32_t j = 0; j < $length; j++) {
-        sums[j] = 0;
-        for (int32_t t = 0; t < $trees; t++)
+    memset(sums, 0, sizeof(sums));
+    memset(above, 0, sizeof(above));
+    for (int32_t t = 0; t < $trees; t++) {
+        for (int32_t j = 0; j < $length; j++)
             sums[j] += (real)leaves[leaf_of[t] * $length + j];
-    }
-    for (int32_t j = 0; j < $both; j++) {
-        above[j] = 0;
-        for (int32_t t = 0; t < $trees; t++)
-            if (upper_of[t] >= 0)
-                above[j] += (real)upper[upper_of[t] * $both + j];
+        for (int32_t j = 0; upper_of[t] >= 0 && j < $both; j++)
+            above[j] += (real)upper[upper_of[t] * $both + j];
     }
     for (int32_t e = 0; e < $experts; e++) {
         const int32_t own = e - $lower;
