@@ -7,6 +7,7 @@ from .comparisons import plot_errors as plot_errors
 from .comparisons import plot_supports as plot_supports
 from .comparisons import plot_window as plot_window
 from .learning import PrequentialDisplay as PrequentialDisplay
+from .metric import MetricDisplay as MetricDisplay
 from .race import RaceDisplay as RaceDisplay
 from .race import plot_race as plot_race
 from .regions import DecisionRegionsDisplay as DecisionRegionsDisplay
