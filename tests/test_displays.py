@@ -25,14 +25,17 @@ from onlinekern import (
     BPAClassifier,
     FOGDRegressor,
     KernelForestClassifier,
+    KernelForestRegressor,
     KernelPAClassifier,
     KernelPARegressor,
+    KernelRLSRegressor,
     OnlineStandardScaler,
     PAClassifier,
     PartitionFeatures,
     SPAClassifier,
     StreamClassifier,
     StreamRegressor,
+    TableEncoder,
     make_stream_pipeline,
 )
 from onlinekern.evaluate import prequential
@@ -40,6 +43,7 @@ from onlinekern.plotting import (
     BudgetDisplay,
     DecisionRegionsDisplay,
     ImportanceDisplay,
+    MetricDisplay,
     PrequentialCalibrationDisplay,
     PrequentialDisplay,
     RaceDisplay,
@@ -49,7 +53,7 @@ from onlinekern.plotting import (
 from onlinekern.streams import two_normals
 
 MODULES = ["comparisons", "learning", "budget", "calibration", "regions", "support", "race",
-           "importances"]  # fmt: skip
+           "importances", "metric"]  # fmt: skip
 X, Y = two_normals(900, distance=2.0, random_state=0)
 BLOCKS = [(X[first : first + 300], Y[first : first + 300]) for first in (0, 300, 600)]
 
@@ -386,3 +390,89 @@ def test_models_without_importances_are_named():
         ImportanceDisplay.from_estimator(forest, feature_names=list("abc"))
     with pytest.raises(ValueError, match="n must be"):
         ImportanceDisplay.from_estimator(forest, n=0)
+
+
+# Metrics
+
+
+def rows_of_use(n=600):
+    """Return rows of which the second and the last feature matter, and targets."""
+    rows = np.random.default_rng(0).standard_normal((n, 4))
+    return rows, np.sin(2 * rows[:, 1]) + rows[:, 3]
+
+
+def names_in(axis):
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+@pytest.mark.parametrize("metric", ["diagonal", "full"])
+def test_bars_are_importances(metric):
+    model = KernelRLSRegressor(metric=metric, random_state=0).fit(*rows_of_use())
+    display = MetricDisplay.from_estimator(model, n=3, color="red")
+    order = np.argsort(-model.feature_importances_)[:3]
+    np.testing.assert_array_equal(display.shown_, order)
+    widths = [bar.get_width() for bar in display.bars_]
+    np.testing.assert_array_equal(widths, model.feature_importances_[order])
+    # The most important feature is on top.
+    assert [bar.get_y() for bar in display.bars_] == sorted(
+        (bar.get_y() for bar in display.bars_), reverse=True
+    )
+    assert names_in(display.ax_.yaxis) == [str(j) for j in order]
+    assert display.bars_[0].get_facecolor() == matplotlib.colors.to_rgba("red")
+
+
+def test_a_matrix_is_the_metric():
+    model = KernelRLSRegressor(metric="full", random_state=0).fit(*rows_of_use())
+    _, ax = pyplot.subplots()
+    display = MetricDisplay.from_estimator(model, kind="matrix", n=2, ax=ax)
+    assert display.ax_ is ax
+    np.testing.assert_array_equal(display.shown_, [1, 3])
+    shown = model.metric_[np.ix_([1, 3], [1, 3])]
+    np.testing.assert_array_equal(display.image_.get_array(), shown)
+    assert display.image_.get_clim() == (-shown.max(), shown.max())
+    assert names_in(ax.xaxis) == names_in(ax.yaxis) == ["1", "3"]
+
+
+def test_names_of_features():
+    pandas = pytest.importorskip("pandas")
+    rows, y = rows_of_use()
+    table = pandas.DataFrame(rows, columns=["a", "b", "c", "d"])
+    model = KernelRLSRegressor(metric="diagonal", random_state=0).fit(table, y)
+    display = MetricDisplay.from_estimator(model)
+    assert sorted(names_in(display.ax_.yaxis)[:2]) == ["b", "d"]
+    given = MetricDisplay.from_estimator(model, feature_names="wxyz")
+    assert sorted(names_in(given.ax_.yaxis)[:2]) == ["x", "z"]
+    table["kind"] = np.where(rows[:, 0] > 0, "up", "down")
+    learner = KernelRLSRegressor(metric="diagonal", random_state=0)
+    model = make_stream_pipeline(TableEncoder(), OnlineStandardScaler(), learner).fit(table, y)
+    names = names_in(MetricDisplay.from_estimator(model).ax_.yaxis)
+    assert sorted(names[:2]) == ["b", "d"]
+    assert {"kind=up", "kind=down"} < set(names)
+    # Normalizer names what it makes x0, x1, ...
+    unnamed = make_stream_pipeline(Normalizer(), learner).fit(rows, y)
+    assert set(names_in(MetricDisplay.from_estimator(unnamed).ax_.yaxis)) == {
+        "x0",
+        "x1",
+        "x2",
+        "x3",
+    }
+
+
+def test_what_has_no_metric_is_refused():
+    rows, y = rows_of_use()
+    plain = KernelRLSRegressor(random_state=0)
+    with pytest.raises(NotFittedError):
+        MetricDisplay.from_estimator(plain)
+    with pytest.raises(TypeError, match=r"must have feature_importances_.*KernelRLSRegressor"):
+        MetricDisplay.from_estimator(plain.fit(rows, y))
+    model = KernelRLSRegressor(metric="diagonal", random_state=0).fit(rows, y)
+    with pytest.raises(TypeError, match="a matrix can be drawn of metric='full' only"):
+        MetricDisplay.from_estimator(model, kind="matrix")
+    with pytest.raises(ValueError, match="kind must be 'bars' or 'matrix', got 'pie'"):
+        MetricDisplay.from_estimator(model, kind="pie")
+    with pytest.raises(ValueError, match="a name for each of 4 features, got 1"):
+        MetricDisplay.from_estimator(model, feature_names=["a"])
+    with pytest.raises(ValueError, match="n must be"):
+        MetricDisplay.from_estimator(model, n=0)
+    forest = KernelForestRegressor(n_trees=4, random_state=0).fit(rows, y)
+    assert len(MetricDisplay.from_estimator(forest).bars_) == 4

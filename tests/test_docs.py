@@ -78,8 +78,8 @@ def test_defaults_are_the_documented_ones(name, cls):
 def test_documented_attributes_exist(name, cls):
     y = ["a", "b", "a"] if name.endswith("Classifier") else [0.5, 1.0, 2.0]
     for attribute, text in entries_in(section(cls.__doc__, "Attributes")).items():
-        needed = re.search(r"With features='(\w+)'", text)
-        model = cls(**({"features": needed[1]} if needed else {})).fit([[0.0], [1.0], [2.0]], y)
+        needed = dict(re.findall(r"With (features|metric)='(\w+)'", text))
+        model = cls(**needed).fit([[0.0], [1.0], [2.0]], y)
         assert hasattr(model, attribute), attribute
 
 

@@ -33,6 +33,7 @@ WITH_EXAMPLES = [
     "docs/families/sdrogd.md",
     "docs/files.md",
     "docs/kernel_forests.md",
+    "docs/learnt_kernels.md",
     "docs/merging.md",
     "docs/passive_aggressive.md",
     "docs/start.md",

@@ -297,10 +297,10 @@ default='gaussian'
     gamma_ : float
         The kernel width in use.
     metric_ : ndarray of shape (n_features,), or (n_features, n_features)
-        With a metric, M of the kernel of ``(x - z)'M (x - z)`` or ``x'M z``, of trace `n_features`;
-        its diagonal with ``metric="diagonal"``.
+        With metric='full', M of the kernel of ``(x - z)'M (x - z)`` or ``x'M z``, of trace
+        `n_features`; with 'diagonal' its diagonal.
     feature_importances_ : ndarray of shape (n_features,)
-        With a metric, the share of each feature in the diagonal of `metric_`.
+        With metric='diagonal' or 'full', the share of each feature in the diagonal of `metric_`.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_entered_ : int
@@ -323,13 +323,17 @@ default='gaussian'
 
     A metric M is the power `metric_exponent` of the mean outer product of the gradients of the
     scores at the last 2,048 samples (recursive feature machine, Radhakrishnan et al. 2024), scaled
-    to a trace of `n_features`; no eigenvalue is less than about a thousandth of their mean. The
-    linear features are those of x as it is, and `landmarks_` are ``M^(1/2) x``. If M has changed by
-    more than a tenth, landmarks are drawn anew from the samples kept, and the model learns those of
-    them again that had entered; once older ones would be forgotten by that, it must have changed by
-    more than four tenths. With `forgetting`, the metric is looked at after every n samples at last,
-    n being the first of 256, 512, ... 4,096 that is no less than ``4 / (1 - forgetting)``, and n
-    samples are kept.
+    to a trace of `n_features`; no eigenvalue is less than about a thousandth of their mean. These
+    scores have a prior precision of 0.1 where `reg` is larger: under a strong prior, what is not
+    linear may hide behind what is. The linear features are those of x as it is, and `landmarks_` \
+are
+    ``M^(1/2) x``. If M has changed by more than a tenth, landmarks are drawn anew from the samples
+    kept, and the model learns those of them again that had entered; once older ones would be
+    forgotten by that, it must have changed by more than four tenths. With `forgetting`, the \
+metric is
+    looked at after every n samples at last, n being the first of 256, 512, ... 4,096 that is no \
+less
+    than ``4 / (1 - forgetting)``, and n samples are kept.
 
     The counted loss is ``max(0, 1 - margin)``.
 
@@ -485,10 +489,10 @@ default='gaussian'
     gamma_ : float
         The kernel width in use.
     metric_ : ndarray of shape (n_features,), or (n_features, n_features)
-        With a metric, M of the kernel of ``(x - z)'M (x - z)`` or ``x'M z``, of trace `n_features`;
-        its diagonal with ``metric="diagonal"``.
+        With metric='full', M of the kernel of ``(x - z)'M (x - z)`` or ``x'M z``, of trace
+        `n_features`; with 'diagonal' its diagonal.
     feature_importances_ : ndarray of shape (n_features,)
-        With a metric, the share of each feature in the diagonal of `metric_`.
+        With metric='diagonal' or 'full', the share of each feature in the diagonal of `metric_`.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_entered_ : int
@@ -516,13 +520,17 @@ default='gaussian'
 
     A metric M is the power `metric_exponent` of the mean outer product of the gradients of the
     scores at the last 2,048 samples (recursive feature machine, Radhakrishnan et al. 2024), scaled
-    to a trace of `n_features`; no eigenvalue is less than about a thousandth of their mean. The
-    linear features are those of x as it is, and `landmarks_` are ``M^(1/2) x``. If M has changed by
-    more than a tenth, landmarks are drawn anew from the samples kept, and the model learns those of
-    them again that had entered; once older ones would be forgotten by that, it must have changed by
-    more than four tenths. With `forgetting`, the metric is looked at after every n samples at last,
-    n being the first of 256, 512, ... 4,096 that is no less than ``4 / (1 - forgetting)``, and n
-    samples are kept.
+    to a trace of `n_features`; no eigenvalue is less than about a thousandth of their mean. These
+    scores have a prior precision of 0.1 where `reg` is larger: under a strong prior, what is not
+    linear may hide behind what is. The linear features are those of x as it is, and `landmarks_` \
+are
+    ``M^(1/2) x``. If M has changed by more than a tenth, landmarks are drawn anew from the samples
+    kept, and the model learns those of them again that had entered; once older ones would be
+    forgotten by that, it must have changed by more than four tenths. With `forgetting`, the \
+metric is
+    looked at after every n samples at last, n being the first of 256, 512, ... 4,096 that is no \
+less
+    than ``4 / (1 - forgetting)``, and n samples are kept.
 
     With the errors e and the variances v of one-step predictions, ``reg="auto"`` minimises ``n
     log(sum e^2 / (1 + v)) + sum log(1 + v)``, minus twice the logarithm of the density of the

@@ -8,6 +8,7 @@ from .comparisons import plot_supports as plot_supports
 from .comparisons import plot_window as plot_window
 from .importances import ImportanceDisplay as ImportanceDisplay
 from .learning import PrequentialDisplay as PrequentialDisplay
+from .metric import MetricDisplay as MetricDisplay
 from .race import RaceDisplay as RaceDisplay
 from .race import plot_race as plot_race
 from .regions import DecisionRegionsDisplay as DecisionRegionsDisplay

@@ -3,10 +3,12 @@
 The features of the kernel are those of z = M^(1/2) x, the linear ones those of x. M is the unit
 matrix at first. After samples FIRST, 2 FIRST, 4 FIRST, ... the gradients of the scores at the last
 TAUGHT samples, here by central differences, have the mean outer product G, summed over the outputs.
-The metric to be is M' = (G d / tr G)^p, whose eigenvalues are at least LEAST, and then scaled to a
-trace of d; of a diagonal metric, G is the diagonal of the mean outer product. If it differs from
-the present one, |M - M'| > LEAST_CHANGE |M'|, or LEAST_CHANGE_FORGETTING if samples have left the
-memory of KEPT, M' takes its place; landmarks are chosen anew among the samples kept, and
+These scores have the prior precision reg, or SHARP_REG if it is less: under a strong prior, what is
+not linear may hide behind what is. The metric to be is M' = (G d / tr G)^p, whose eigenvalues are
+at least LEAST, and then scaled to a trace of d; of a diagonal metric, G is the diagonal of the mean
+outer product. If it differs from the present one, |M - M'| > LEAST_CHANGE |M'|, or
+LEAST_CHANGE_FORGETTING if samples have left the memory of KEPT, M' takes its place; landmarks are
+chosen anew among the samples kept, and
 
     A = reg I + sum forgetting^(age) w phi phi',    b = sum forgetting^(age) w phi y'
 
@@ -27,7 +29,7 @@ from .kernel_rls import Landmarks, Run
 
 FIRST, KEPT, TAUGHT = 256, 4096, 2048
 LEAST, LEAST_CHANGE, LEAST_CHANGE_FORGETTING = 1e-3, 0.1, 0.4
-HORIZONS = 4
+HORIZONS, SHARP_REG = 4, 0.1
 STEP = 1e-5
 
 
@@ -113,9 +115,10 @@ class InMetric(Run):
         return doublings >= 0 and doublings == int(doublings)
 
     def gradients(self, x):
-        """Return the gradients of the scores, (K, d)."""
+        """Return the gradients of the scores, with little prior, (K, d)."""
         steps = STEP * np.eye(self.n_features)
-        weights = self.weights
+        extra = self.forgetting**self.since * (min(self.reg, SHARP_REG) - self.reg)
+        weights = np.linalg.solve(self.A + extra * np.eye(len(self.A)), self.b).T
         ahead = np.array([weights @ self.phi(x + step) for step in steps])
         behind = np.array([weights @ self.phi(x - step) for step in steps])
         return (ahead - behind).T / (2 * STEP)

@@ -9,7 +9,7 @@ from libc.math cimport INFINITY, pow, sqrt
 from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import LinAlgError, solve, solve_triangular
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, RAISED, Status
 from onlinekern.core.base.random cimport counted
@@ -31,6 +31,7 @@ from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 from onlinekern.core.features.gradients import few_outputs
 from onlinekern.core.features.metric import change_of, root_of
 from onlinekern.core.features.slopes import mean_of_slopes
+from onlinekern.core.linalg.copies import unpacked
 from onlinekern.core.models.union import kernel_values
 from onlinekern.core.partitions.renewal import check_labels
 
@@ -46,6 +47,8 @@ cdef Py_ssize_t LEAST_TAUGHT = 256
 # left would be forgotten it must have changed more (benchmarks/metrics.py).
 cdef double LEAST_CHANGE = 0.1
 cdef double LEAST_CHANGE_FORGETTING = 0.4
+# Gradients are those of the function with a prior precision of no more than this.
+cdef double SHARP_REG = 0.1
 # With forgetting, what is older than so many times its horizon 1 / (1 - lambda) is gone.
 cdef double HORIZONS = 4
 # The sums take up rows of features by so many.
@@ -179,11 +182,29 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
     def learnt_root(self, X, draws):
         """M^(1/2) from the gradients at the last rows; None where they tell nothing."""
         taught = max(LEAST_TAUGHT, min(TAUGHT, TAUGHT_NUMBERS // max(self.map.d, 1)))
-        weights = few_outputs(np.ascontiguousarray(self.effective().T), draws).T
+        weights = few_outputs(self.sharp_weights().T, draws).T
         with np.errstate(all="ignore"):
             mean = mean_of_slopes(self.map, weights, X[max(0, len(X) - taught):],
                                   self.root.ndim == 2)
             return root_of(mean, self.exponent)
+
+    def sharp_weights(self):
+        """Weights with little prior, (n_outputs, n_features): their gradients tell more.
+
+        Under the prior that predicts best, what is not linear may hide behind what is.
+        """
+        state, reg = self.block.get_state(), self.block.sums.reg
+        rows = state["rows"].astype(np.float64)
+        A = unpacked("sums of squares", state["matrix"], state["used"], 1)
+        A = A + (state["weights"] * rows).T @ rows
+        A[np.diag_indices_from(A)] += min(reg, SHARP_REG) - reg
+        b = state["vectors"] + state["targets"].T @ rows[len(rows) - state["count"]:]
+        weights = np.zeros((self.n_outputs, self.map.length))
+        try:
+            weights[:, :state["used"]] = solve(A, b.T, assume_a="pos", check_finite=False).T
+        except LinAlgError:
+            return self.effective()
+        return weights[:, self.map.columns()]
 
     def learn_anew(self, root, X, y, weight, draws):
         """Begin with new landmarks in another metric, and learn rows.
