@@ -34,7 +34,7 @@ def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
     base = base and finished(base)
     own, before = of(parts, base, "state")
     entered = mix.count(*of(own, before, "entered"))
-    told = kept_samples(mix, own, before, min(entered, parts[0].arguments.memory))
+    told: dict[str, Any] = kept_samples(mix, own, before, min(entered, parts[0].arguments.memory))
     told |= {name: mix.mean([getattr(each, name) for each in own]) for name in ("shares", "metric")}
     due = is_due(own, entered, len(told["targets"]))
     told |= {"renewed": entered, "n_grown": 0}
