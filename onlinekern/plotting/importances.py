@@ -91,16 +91,7 @@ class ImportanceDisplay:
         ValueError
             If there are not as many names as features.
         """
-        check_count("n", n)
-        check_is_fitted(estimator)
-        importances, names = found_in(estimator)
-        if feature_names is not None:
-            names = np.asarray(feature_names, dtype=object)
-        if names.shape != importances.shape:
-            raise ValueError(
-                f"feature_names must be those of {len(importances)} features, got {len(names)}"
-            )
-        return cls(importances, names, n).plot(ax, **kwargs)
+        return cls(*asked_of(estimator, n, feature_names), n).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw the bars.
@@ -137,6 +128,19 @@ class ImportanceDisplay:
         for side in ("top", "right"):
             self.ax_.spines[side].set_visible(False)
         return self
+
+
+def asked_of(estimator: Any, n: int, names: Sequence[str] | None) -> tuple[Floats, Array]:
+    """Return the importances of an estimator, and the names of its features, both checked."""
+    check_count("n", n)
+    check_is_fitted(estimator)
+    importances, known = found_in(estimator)
+    known = known if names is None else np.asarray(list(names), dtype=object)
+    if known.shape != importances.shape:
+        raise ValueError(
+            f"feature_names must be those of {len(importances)} features, got {len(known)}"
+        )
+    return importances, known
 
 
 def found_in(estimator: Any) -> tuple[Floats, Array]:
