@@ -33,11 +33,24 @@ def samples(n, d=6, far=0.0):
     return (X + far).astype(np.float32).astype(np.float64), f
 
 
-def fitted(task="binary", n=300, d=6, far=0.0, **parameters):
-    """Return a forest of a few trees, and other rows."""
+def table(X, n_codes, missing, seed):
+    """Return rows with numbers of categories in column 1, of which some values are missing."""
+    rng = np.random.default_rng(seed)
+    if n_codes:
+        X[:, 1] = rng.integers(0, n_codes, size=len(X))
+    X[rng.random(X.shape) < missing] = np.nan
+    return X
+
+
+def fitted(task="binary", n=300, d=6, far=0.0, n_codes=0, missing=0.0, **parameters):
+    """Return a forest of a few trees, and other rows, with categories that it has not seen."""
     X, f = samples(n, d, far)
-    given = {"n_trees": 8, "random_state": 0, **parameters}
-    rows = samples(150, d, far)[0]
+    coded = {"categorical_features": [1]} if n_codes else {}
+    given = {"n_trees": 8, "random_state": 0, **coded, **parameters}
+    rows = table(samples(150, d, far)[0], 3 * n_codes // 2, missing, 1)
+    X = table(X, n_codes, missing, 0)
+    if n_codes:
+        f = f + 2 * (np.nan_to_num(X[:, 1]) % 3 == 1)
     if task == "regression":
         return KernelForestRegressor(**given).fit(X, 5 + 3 * f), rows
     classes = f > 0 if task == "binary" else np.digitize(f, [-0.5, 0.5])
@@ -79,6 +92,10 @@ MODELS = {
     "far from 0": {"far": 1e5},
     "grown": {"memory": 64},
     "no trees yet": {"n": 20},
+    "missing values": {"missing": 0.2},
+    "categories": {"n_codes": 9, "task": "classes"},
+    "a table": {"n_codes": 300, "missing": 0.1, "task": "regression"},
+    "a table of one": {"n_codes": 5, "missing": 0.1, "d": 2},
 }
 
 
@@ -145,11 +162,23 @@ def test_bytes_of_the_tables(dtype, itemsize, tmp_path):
     assert made.ram == 6 * itemsize + 4 * (6 + 8)
 
 
-def test_rows_of_nan_have_scores_of_nan(tmp_path):
+@pytest.mark.parametrize("way", WAYS)
+def test_values_are_missing_that_never_were(way, tmp_path):
+    """They have the mean of their feature."""
+    model, X = fitted()
+    mean = model._model.space.get_state()["center"]
+    X[3], X[4] = mean, np.nan
+    X[5, 2] = np.nan
+    found = WAYS[way](model, X, tmp_path, "float64")
+    np.testing.assert_allclose(found, scores_of(model, X), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(found[3], found[4])
+
+
+def test_rows_of_infinite_values_have_scores_of_nan(tmp_path):
     model, X = fitted()
     X[1, 2], X[2, 2] = np.nan, np.inf
     scores = in_onnx(model, X[:4], tmp_path, "float32")[:, 0]
-    assert np.isnan(scores).tolist() == [False, True, True, False]
+    assert np.isnan(scores).tolist() == [False, False, True, False]
 
 
 LEARNING = {
@@ -161,6 +190,7 @@ LEARNING = {
     "one expert": {"levels": "leaf", "noise": 1.0},
     "one feature": {"d": 1},
     "grown": {"memory": 64},
+    "a table": {"n_codes": 9, "missing": 0.1},
     "weighted": {"class_weight": {False: 0.3, True: 2.0}},
     "some of weight 0": {"class_weight": {False: 0.0}},
 }
@@ -191,6 +221,8 @@ def more_of(model, n=150):
     """Return samples with which no renewal is due, of a function that has turned."""
     d = model.n_features_in_
     X, f = samples(n, d)
+    if model.is_categorical_.any():
+        X = table(X, 12, 0.1, 2)
     if is_regressor(model):
         return X, 5 - 3 * f
     return X, f < 0 if len(model.classes_) == 2 else np.digitize(-f, [-0.5, 0.5])
@@ -223,7 +255,7 @@ def test_samples_that_are_refused_teach_nothing(task, bad, tmp_path):
     program = learning_program(model, tmp_path)
     before = program.scores(X)
     kind = ctypes.c_double if task == "regression" else ctypes.c_int32
-    for x, targets in ((X[0], bad), (np.append(X[0, :5], np.nan), [1])):
+    for x, targets in ((X[0], bad), (np.append(X[0, :5], np.inf), [1])):
         for target in targets:
             for ending, arguments, _alive in program.forms(x):
                 assert program.call(f"learn_one{ending}", *arguments, kind(target)) < 0

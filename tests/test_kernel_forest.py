@@ -26,6 +26,8 @@ SETTINGS = {
     "slow": {"renewal_spread": 1.0, "memory": 64},
     "anew": {"when_full": "renew", "memory": 64},
     "shallow": {"max_leaf": 30, "max_rows": 40, "n_replays": 1},
+    "table": {"categorical_features": [1, 6], "n_trees": 3},
+    "table that grows": {"categorical_features": [1], "memory": 100},
 }
 TWINS = inspect.signature(kernel_forest).parameters
 
@@ -38,14 +40,23 @@ def _renewals_of_short_streams_are_spread(monkeypatch):
     monkeypatch.setattr(learners, "AT_ONCE", 32)
 
 
-def samples(n_classes, n=170, d=9, seed=0):
-    """Return a function of few features, labels or targets of it, and weights, some of them 0."""
+def samples(n_classes, n=170, d=9, seed=0, coded=()):
+    """Return a function of few features, labels or targets of it, and weights, some of them 0.
+
+    With `coded` features, which hold the numbers of categories, some values are missing.
+    """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     X[np.abs(X) < 0.3] = 0
     X = X * np.geomspace(0.1, 100, d) + np.where(np.arange(d) % 3 == 1, 5, 0)
     Z = X / np.geomspace(0.1, 100, d)
     f = np.sin(2 * Z[:, 0]) + Z[:, 3] * Z[:, 2] + 0.2 * rng.normal(size=n)
+    for j in coded:
+        X[:, j] = rng.integers(0, 7, size=n)
+        f = f + (X[:, j] % 3 == 1) * (1 + Z[:, 3])
+    if coded:
+        X[:, 4] = np.where(rng.random(n) < 0.3, np.nan, X[:, 4])
+        X[:, 1] = np.where(rng.random(n) < 0.1, np.nan, X[:, 1])
     weight = rng.integers(0, 5, size=n) / 2
     if n_classes == 0:
         return X, 30 + 7 * f, weight
@@ -86,7 +97,8 @@ def assert_twins(model, twin, X):
     grid(list(SETTINGS), list(CLASSES), ["float64", "float32"], ["dense", "csr"]),
 )
 def test_twin(setting, task, dtype, layout):
-    X, y, weight = samples(CLASSES[task])
+    coded = SETTINGS[setting].get("categorical_features", ())
+    X, y, weight = samples(CLASSES[task], coded=coded)
     X = X.astype(dtype)
     given = sp.csr_matrix(X) if layout == "csr" else X
     model, predictions, twin = run(given, y, weight, CLASSES[task], **SETTINGS[setting])
@@ -268,7 +280,8 @@ def test_a_damaged_state_is_refused(name, change):
 def test_damaged_arguments_are_refused(argument, value):
     space = taught(3, 0, 40)._model.space
     names = "d dtype n_outputs n_labels rule noises levels n_trees most_in_leaf n_candidates share"
-    names = [*names.split(), "most_rows", "memory", "replays", "spread", "at_once", "anew", "seed"]
+    names += " most_rows memory replays spread at_once anew seed categories"
+    names = names.split()
     arguments = list(space.arguments())
     assert len(arguments) == len(names)
     arguments[names.index(argument)] = value

@@ -72,6 +72,8 @@ class Learner(Savable, BaseEstimator):
     _calls_blas: ClassVar[bool] = False
     # If true, it steps once per batch, and `fit` ends with a step on the last, shorter one.
     _learns_batches: ClassVar[bool] = False
+    # If true, NaN in a sample stands for a value that is missing.
+    _takes_missing: ClassVar[bool] = False
     # `validate_data` makes these checks of targets.
     _target_checks: ClassVar[dict[str, Any]] = {}
 
@@ -292,7 +294,7 @@ class Learner(Savable, BaseEstimator):
     def _scores(self, X: Any) -> Floats:
         """Return the scores of the rows of X, finite, ndarray of shape (n_samples, n_outputs)."""
         model = self._fitted_model
-        X = validate_data(self, X, dtype=model.dtype, reset=False)
+        X = self._rows(X, model.dtype)
         scores = np.empty((X.shape[0], model.head.n_outputs))
         # joblib takes microseconds to find out what None stands for, and a row is one thread's.
         alone = X.shape[0] == 1 and self.n_jobs is None
@@ -371,13 +373,20 @@ class Learner(Savable, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._takes_missing
         return tags
 
     # The task says what follows.
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
         """Return validated X and y."""
-        return validate_data(self, X, y, dtype=dtype, reset=start, **self._target_checks)
+        return validate_data(
+            self, X, y, dtype=dtype, reset=start, missing=self._takes_missing, **self._target_checks
+        )
+
+    def _rows(self, X: Any, dtype: Any) -> Any:
+        """Return validated rows of samples that are not learnt."""
+        return validate_data(self, X, dtype=dtype, reset=False, missing=self._takes_missing)
 
     def _labels(self, y: Any) -> Any:
         """Return the labels in all targets that there are; None where there are no classes."""

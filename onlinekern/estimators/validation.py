@@ -86,6 +86,7 @@ def validate_data(
     dtype: Any,
     reset: bool,
     y_numeric: bool = False,
+    missing: bool = False,
 ) -> Any:
     """Validate rows, C-ordered or CSR, and targets: `sklearn.utils.validation.validate_data`.
 
@@ -101,6 +102,8 @@ def validate_data(
         Whether X sets the number and names of the features; otherwise X must match them.
     y_numeric : bool, default=False
         Whether y are numbers, not labels.
+    missing : bool, default=False
+        Whether NaN in X stands for a missing value.
 
     Returns
     -------
@@ -117,7 +120,9 @@ def validate_data(
             return plain if alone else (plain, targets)
     if sp.issparse(X):
         check_sparse(X)
-    checks = {} if alone else {"y_numeric": y_numeric}
+    checks: dict[str, Any] = {} if alone else {"y_numeric": y_numeric}
+    if missing:
+        checks["ensure_all_finite"] = "allow-nan"
     validated = validation.validate_data(
         estimator, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=reset, **checks
     )

@@ -4,22 +4,33 @@ A class is its documentation, its parameters and the parts of the core that it i
 """
 
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, cast
+
+import numpy as np
 
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.forest import ForestSpace
+from onlinekern.estimators.categories import (
+    CategoricalFeatures,
+    Categories,
+    check_numbers,
+    first_categories,
+    numbered,
+)
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import Count, Positive, estimator
 from onlinekern.estimators.scikit_learn import Interval
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
-from onlinekern.estimators.types import Floats
+from onlinekern.estimators.types import Array, Floats
 
 # A tree of n samples has less than 2 n nodes, whose numbers have 16 bits.
 MOST_KEPT = 1 << 14
 NOISES = (0.2, 4.0)
 LEVELS = {"leaf": (False,), "upper": (True,), "both": (False, True)}
 NODE_BYTES = 8
+# Columns that a feature of categories has beside its own, as in `core.partitions.tables`.
+FURTHER = 2
 # The renewal after so many samples is not spread over others: it takes some milliseconds, and a
 # short stream would see little of it.
 AT_ONCE = 512
@@ -43,9 +54,13 @@ class KernelForest(Learner):
     n_replays: Replays = 3
     renewal_spread: Annotated[float, Interval(Real, 0, 1, closed="both")] = 0.25
     when_full: Literal["grow", "renew"] = "grow"
+    categorical_features: CategoricalFeatures = "from_dtype"
 
     _calls_blas = True
     _size = "n_trees"
+    _takes_missing = True
+    # What the columns of categories hold: `estimators.categories`.
+    _categories = cast(Categories, ())
 
     def _noises(self) -> tuple[float, ...]:
         return NOISES if self.noise == "auto" else (float(self.noise),)
@@ -56,8 +71,23 @@ class KernelForest(Learner):
         rows = min(self.max_rows, max(64, int(self.max_samples * self.memory)))
         cell = NODE_BYTES + 4 * n_experts * (1 + n_outputs)
         kept = int((1 + self.renewal_spread) * self.memory)
-        sample = n_features * (2 * itemsize + 8) + 8 * self.n_trees
+        n_axes = n_features + FURTHER * len(self._categories)
+        sample = 2 * itemsize * n_features + 8 * n_axes + 8 * self.n_trees
         return kept * sample + self.n_trees * rows * cell
+
+    def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
+        known = first_categories(X, self.categorical_features) if start else self._categories
+        X, known = numbered(X, known, learn=True)
+        X, y = super()._samples(X, y, dtype, start)
+        check_numbers(X, known, getattr(self, "feature_names_in_", None))
+        self._categories = known
+        return X, y
+
+    def _rows(self, X: Any, dtype: Any) -> Any:
+        X, known = numbered(X, self._categories, learn=False)
+        X = super()._rows(X, dtype)
+        check_numbers(X, known, getattr(self, "feature_names_in_", None))
+        return X
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         return ForestSpace(
@@ -79,6 +109,7 @@ class KernelForest(Learner):
             AT_ONCE,
             self.when_full == "renew",
             int(rng.random(1)[0] * 2**53),
+            tuple(place for place, _ in self._categories),
         )
 
     def _n_labels(self) -> int:
@@ -99,6 +130,13 @@ class KernelForest(Learner):
     def feature_importances_(self) -> Floats:
         """Share of each feature in the mean square of the gradient, ndarray (n_features,)."""
         return self._read(lambda space: space.importances)
+
+    @property
+    def is_categorical_(self) -> Array:
+        """Which features hold categories, ndarray of bool (n_features,)."""
+        found = self._read(lambda space: np.zeros(space.d, dtype=bool))
+        found[[place for place, _ in self._categories]] = True
+        return found
 
     @property
     def n_cells_(self) -> int:
@@ -152,6 +190,11 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         ``renewal_spread * n`` samples, of at most `memory`, and the old forest answers until the
         new one is whole. With 0 all is done at sample n, which then takes tenths of a second. Up to
         the 512th sample, where it takes 20 milliseconds, all is done at once.
+    categorical_features : 'from_dtype', array-like or None, default='from_dtype'
+        Features that hold categories, which cuts divide into two sets: a mask, numbers of features,
+        or names of columns. 'from_dtype' takes the columns of a data frame whose type is one of
+        categories (pandas, polars), and none of an array. A column of numbers holds the numbers of
+        categories, 0 to 65535.
     when_full : {'grow', 'renew'}, default='grow'
         What happens once the stream is longer than `memory`. 'grow' cuts the leaves of the trees
         further, each time the stream has twice as many samples. 'renew' grows new trees from the
@@ -183,6 +226,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the mean square of the function's gradient, in units of the spread
         of the features; 0 before the 32nd sample.
+    is_categorical_ : ndarray of shape (n_features,)
+        Which features hold categories, bool.
     n_cells_ : int
         Nodes of all trees.
     expert_shares_ : ndarray of shape (n_levels, n_noises)
@@ -291,6 +336,11 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         ``renewal_spread * n`` samples, of at most `memory`, and the old forest answers until the
         new one is whole. With 0 all is done at sample n, which then takes tenths of a second. Up to
         the 512th sample, where it takes 20 milliseconds, all is done at once.
+    categorical_features : 'from_dtype', array-like or None, default='from_dtype'
+        Features that hold categories, which cuts divide into two sets: a mask, numbers of features,
+        or names of columns. 'from_dtype' takes the columns of a data frame whose type is one of
+        categories (pandas, polars), and none of an array. A column of numbers holds the numbers of
+        categories, 0 to 65535.
     when_full : {'grow', 'renew'}, default='grow'
         What happens once the stream is longer than `memory`. 'grow' cuts the leaves of the trees
         further, each time the stream has twice as many samples. 'renew' grows new trees from the
@@ -313,6 +363,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the mean square of the function's gradient, in units of the spread
         of the features; 0 before the 32nd sample.
+    is_categorical_ : ndarray of shape (n_features,)
+        Which features hold categories, bool.
     n_cells_ : int
         Nodes of all trees.
     expert_shares_ : ndarray of shape (n_levels, n_noises)

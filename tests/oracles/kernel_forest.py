@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .forest_tables import learnt_tables
 from .fourier import splitmix
 
 single = np.float32
@@ -66,26 +67,39 @@ class Tree:
 
 @dataclass
 class Scale:
-    """Units of the features, and directions beside them."""
+    """Units of the features, tables of others, and directions beside them."""
 
     center: np.ndarray
     factor: np.ndarray
     directions: np.ndarray | None = None
+    tables: list = field(default_factory=list)
+
+    def sources(self):
+        """Return the feature that each axis tells of."""
+        d = len(self.center)
+        return [*range(d), *(table.source for table in self.tables if table.column >= d)]
+
+    def axes(self, X):
+        """Return the rows in double, without directions."""
+        Z = np.zeros((len(X), len(self.sources())))
+        Z[:, : X.shape[1]] = np.nan_to_num((X.astype(float) - self.center) * self.factor)
+        for table in self.tables:
+            Z[:, table.column] = [table.look_up(value) for value in X[:, table.source]]
+        return Z
 
     def rows(self, X):
-        far = 1e6
-        Z = np.clip((X.astype(float) - self.center) * self.factor, -far, far).astype(single)
+        Z = np.clip(self.axes(X), -1e6, 1e6).astype(single)
         if self.directions is None:
             return Z
         products = np.zeros((len(X), N_DIRECTIONS), dtype=single)
-        for j in range(X.shape[1]):
+        for j in range(Z.shape[1]):
             products += Z[:, j : j + 1] * self.directions[j]
         return np.hstack([Z, products])
 
 
 def units_of(X):
     """Return centers and factors: of the samples within four deviations, found twice."""
-    inside = np.ones(X.shape, dtype=bool)
+    inside = ~np.isnan(X)
     X = X.astype(float)
     center = scale = None
     for _ in range(3):
@@ -358,6 +372,11 @@ def absolute(f, y):
     return abs(y - f), np.sign(y - f)
 
 
+def numbered(sources):
+    """Return each feature with the number of its axis among those of the feature."""
+    return [(source, sources[:k].count(source)) for k, source in enumerate(sources)]
+
+
 @dataclass
 class Result:
     """Result of a run.
@@ -383,7 +402,9 @@ class KernelForest:
     def __init__(
         self, d, n_classes, *, n_trees, noises, levels, memory, max_samples, max_rows, max_leaf,
         n_candidates, n_replays, renewal_spread, when_full, at_once, seed,
+        categories,
     ):  # fmt: skip
+        self.categories = categories
         self.at_once, self.spread, self.anew = at_once, renewal_spread, when_full == "renew"
         self.renewed, self.pending = 0, None
         self.n_classes, self.n_outputs = n_classes, n_classes if n_classes > 2 else 1
@@ -535,14 +556,15 @@ class Renewal:
         X, y, self.weight = (np.array(column) for column in zip(*forest.kept, strict=True))
         self.X, self.y = X, y
         if self.anew:
-            fresh.scale = Scale(*units_of(X))
             if fresh.n_classes == 0:
                 fresh.offset, fresh.unit = units_of_targets(y)
+            self.take_scale(X, y)
         slopes = self.look()
         self.rows = fresh.scale.rows(X)
+        n_axes = len(fresh.scale.sources())
         goals = fresh.few_goals(y, np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32))
         has_margin = fresh.n_classes > 0 and fresh.n_outputs <= 8
-        grower = Grower(self.rows, X.shape[1], slopes, goals, has_margin, fresh.n_candidates,
+        grower = Grower(self.rows, n_axes, slopes, goals, has_margin, fresh.n_candidates,
                         fresh.max_leaf)  # fmt: skip
         count = min(len(X), max(64, int(fresh.max_samples * len(X))))
         if self.anew:
@@ -551,6 +573,19 @@ class Renewal:
         seed = splitmix(fresh.seed, self.begun)
         for t, tree in enumerate(self.trees):
             grower.grow(tree, count, splitmix(seed, t))
+
+    def take_scale(self, X, y):
+        """Take units and tables of the samples; an axis that is new has its feature's metric."""
+        fresh = self.fresh
+        center, factor = units_of(X)
+        factor[fresh.categories] = 0
+        draws = np.random.RandomState(splitmix(fresh.seed, self.begun) & 0xFFFFFFFF)
+        Y = fresh.few_goals(y, draws) if fresh.categories else None
+        known = dict(zip(numbered(fresh.scale.sources()), fresh.metric, strict=True))
+        tables = learnt_tables(X, center, factor, fresh.categories, Y, draws)
+        fresh.scale = Scale(center, factor, tables=tables)
+        axes = numbered(fresh.scale.sources())
+        fresh.metric = np.array([known.get(key, known[key[0], 0]) for key in axes])
 
     def finish(self, forest):
         """Let the new forest learn the samples, and replace the old one."""
@@ -571,22 +606,22 @@ class Renewal:
     def look(self):
         """Ask the teacher where the function changes; return the slopes of each row."""
         fresh, X, y = self.fresh, self.X, self.y
-        d, taught = X.shape[1], min(len(X), max(256, min(2048, 2**20 // X.shape[1])))
+        taught = min(len(X), max(256, min(2048, 2**20 // X.shape[1])))
         draws = np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32)
-        Z = (X[-taught:] - fresh.scale.center) * fresh.scale.factor
+        Z = fresh.scale.axes(X[-taught:])
         Y = fresh.few_goals(y[-taught:], draws)
         landmarks = draws.permutation(taught)[:200]
         teacher = Teacher(np.clip(Z, -8, 8), Y, landmarks, fresh.metric)
         gradients = teacher.gradients()
         squares = (gradients**2).sum(axis=0)
         own = squares.mean(axis=0)
-        if self.anew and d > 1:
+        if self.anew and Z.shape[1] > 1:
             product = sum(each.T @ each for each in gradients) / taught
-            fresh.scale = Scale(fresh.scale.center, fresh.scale.factor, leading(product))
+            fresh.scale.directions = leading(product)
         if fresh.scale.directions is not None:
             along = ((gradients @ fresh.scale.directions.astype(float)) ** 2).sum(axis=0)
             squares = np.hstack([squares, along])
-        fresh.importances = own / own.sum()
+        fresh.importances = np.bincount(fresh.scale.sources(), weights=own / own.sum())
         metric = np.maximum(np.sqrt(own / own.mean()), 1e-3)
         fresh.metric = metric / metric.mean()
         mean = squares.mean(axis=0)
@@ -599,6 +634,7 @@ def kernel_forest(
     X, y, n_classes, seed, sample_weight=None, *, noise="auto", levels="both", n_trees=100,
     memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
     renewal_spread=0.25, when_full="grow", at_once=512,
+    categorical_features=(),
 ):  # fmt: skip
     """Learn samples one after the other; `n_classes` is 0 of a regression."""
     model = KernelForest(
@@ -607,6 +643,7 @@ def kernel_forest(
         levels={"leaf": [False], "upper": [True], "both": [False, True]}[levels],
         max_rows=max_rows, max_leaf=max_leaf, n_candidates=n_candidates, n_replays=n_replays,
         renewal_spread=renewal_spread, when_full=when_full, at_once=at_once,
+        categories=[] if categorical_features == "from_dtype" else list(categorical_features),
     )  # fmt: skip
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     predictions, mistakes, total = [], 0, 0.0

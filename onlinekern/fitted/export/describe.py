@@ -74,6 +74,7 @@ def of_learner(learner: Any) -> parts.Scoring:
         body=body,
         head=head_of(learner, body.n_outputs),
         labels=labels_of(learner),
+        missing=learner._takes_missing,
     )
 
 
@@ -156,7 +157,8 @@ def of_pipeline(pipeline: Any) -> parts.Scoring:
         last = of_cells(*used.pop(), last)
     steps = [step for name, transformer in used for step in of_transformer(name, transformer)]
     n_features = used[0][1].n_features_in_ if used else last.n_features
-    return replace(last, n_features=n_features, steps=(*steps, *last.steps))
+    return replace(last, n_features=n_features, steps=(*steps, *last.steps),
+                   missing=last.missing and not steps)  # fmt: skip
 
 
 def of_cells(name: str, transformer: Any, last: parts.Scoring) -> parts.Scoring:

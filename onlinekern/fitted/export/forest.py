@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,14 @@ import numpy as np
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.learning import described
 from onlinekern.fitted.export.states import CannotLearn, ForestState, Numbers
-from onlinekern.fitted.export.terms import Constant, Terms, Trees
+from onlinekern.fitted.export.terms import Constant, Tables, Terms, Trees
 from onlinekern.fitted.state import State
 
+# What makes a scale, as in `core.partitions.scale`.
+SCALE = (
+    *("center", "factor", "directions"),
+    *("table_sources", "table_columns", "table_starts", "table_entries"),
+)
 # Depth of the nodes that are cells beside the leaves: a constant of `core.partitions.trees`.
 UPPER_LEVEL = 4
 UPPER_CELLS = 2**UPPER_LEVEL
@@ -29,7 +35,7 @@ def terms_of_forest(space: Any) -> Terms:
     weights = folded(cells, upper_of(below, inner, each_level), state["shares"], levels, len(first))
     weights *= state["unit"]
     offset = np.full(weights.shape[1], state["offset"])
-    scale = state["center"], state["factor"], state["directions"]
+    scale = [state[name] for name in SCALE]
     trees = trees_of(scale, state["cuts"], state["features"], left, first, weights)
     if isinstance(trees, Constant):
         return (Constant(offset + trees.values),)
@@ -37,7 +43,7 @@ def terms_of_forest(space: Any) -> Terms:
 
 
 def trees_of(
-    scale: tuple[Floats, Floats, Array | None],
+    scale: Sequence[Any],
     cuts: Array,
     features: Array,
     left: Array,
@@ -46,7 +52,7 @@ def trees_of(
 ) -> Trees | Constant:
     """Return trees whose nodes have these weights (n_nodes, n_outputs), of which leaves count.
 
-    `scale` has the centers, the factors and the directions; the others are `Forest.arrays`.
+    `scale` has what `SCALE` names; the others are `Forest.arrays`.
     """
     below = left + np.repeat(first[:-1], np.diff(first))
     inner = below != np.arange(len(below))
@@ -55,11 +61,13 @@ def trees_of(
     sizes, places = preorder(below, inner, first, levels_of(below, inner, first))
     nodes, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
     nodes, leaves = nodes[np.argsort(places[nodes])], leaves[np.argsort(places[leaves])]
-    center, factor, directions = scale
+    center, factor, directions, *tables = scale
+    n_axes = len(center) + np.count_nonzero(tables[1] >= len(center))
     return Trees(
         center=center,
         factor=factor,
-        directions=np.zeros((len(center), 0), np.float32) if directions is None else directions,
+        directions=np.zeros((n_axes, 0), np.float32) if directions is None else directions,
+        tables=Tables(*tables),
         cuts=cuts[nodes],
         features=features[nodes],
         left=sizes[below[nodes]],
@@ -74,12 +82,13 @@ def terms_of_cells(partition: Any, weights: Floats) -> Terms:
     found = []
     for forest, start in zip(partition.forests, partition.reserved(), strict=False):
         cuts, features, left, first = forest.arrays()
+        scale = *forest.scale.arrays(), *forest.scale.table_arrays()
         left, first = left.astype(np.int64), first.astype(np.int64)
         below = left + np.repeat(first[:-1], np.diff(first))
         leaves = np.flatnonzero(below == np.arange(len(left)))
         own = np.zeros((len(left), len(weights)))
         own[leaves] = value * weights[:, start : start + len(leaves)].T
-        found.append(trees_of(forest.scale.arrays(), cuts, features, left, first, own))
+        found.append(trees_of(scale, cuts, features, left, first, own))
     return tuple(found)
 
 
@@ -87,7 +96,7 @@ def learning_of_forest(space: State) -> tuple[ForestState, Numbers]:
     """Return the trees with all that experts have learnt of their cells."""
     own, state = space.arguments, space.state
     left, first = state.left.astype(np.int64), state.first.astype(np.int64)
-    scale = state.center, state.factor, state.directions
+    scale = [getattr(state, name) for name in SCALE]
     trees = trees_of(scale, state.cuts, state.features, left, first, records_of(state, 0))
     if isinstance(trees, Constant):
         raise CannotLearn("its trees have not grown yet: give it 32 samples first")

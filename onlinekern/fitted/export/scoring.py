@@ -261,6 +261,8 @@ class Scoring:
         the largest score; the score itself; class 1, inside, where the score is >= 0, else class 0.
     labels : ndarray, or None
         Label of each class number; -1 and 1 for a detector; None for a regressor.
+    missing : bool
+        Whether NaN in a row stands for a missing value; otherwise such rows have no scores.
     """
 
     name: str
@@ -269,6 +271,7 @@ class Scoring:
     body: Body
     head: str
     labels: Array | None
+    missing: bool = False
 
     @property
     def n_outputs(self) -> int:

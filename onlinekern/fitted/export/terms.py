@@ -294,17 +294,50 @@ class Local:
         return total
 
 
-# A scaled value is held within so many spreads: a constant of `core.partitions.trees`.
+# A scaled value is held within so many spreads: a constant of `core.partitions.scale`.
 FARTHEST = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """Columns of a scaled row whose numbers are looked up.
+
+    The entries of a table are: of a value that is none of the following, of NaN, of 0, of 1, ...
+
+    Attributes
+    ----------
+    sources, columns : ndarray of shape (n,)
+        Feature and column of each table. The columns behind those of the features are in order.
+    starts : ndarray of shape (n + 1,)
+        Where the entries of each table begin, and their count.
+    entries : ndarray of float32
+    """
+
+    sources: Array
+    columns: Array
+    starts: Array
+    entries: Array
+
+    def fill(self, X: Floats, Z: Array) -> None:
+        """Write the columns of rows X into the scaled rows Z."""
+        sizes = np.diff(self.starts)
+        for source, column, first, size in zip(
+            self.sources, self.columns, self.starts[:-1], sizes, strict=True
+        ):
+            value = X[:, source]
+            known = (value >= 0) & (value < size - 2)
+            code = np.where(known, np.floor(np.where(known, value, 0)) + 2, np.isnan(value))
+            Z[:, column] = self.entries[first + code.astype(np.intp)]
 
 
 @dataclass(frozen=True, eq=False)
 class Trees:
     """Sum of the weights of the leaf that a row falls into in each tree.
 
-    A row is scaled, z_j = (x_j - center_j) factor_j, held within -FARTHEST ... FARTHEST and rounded
-    to float32. Its products with the directions follow, which are added up in float32, feature by
-    feature. In a node, a row goes left if the number that the node looks at is at most its cut.
+    A row is scaled, z_j = (x_j - center_j) factor_j, or 0 for NaN, held within -FARTHEST ...
+    FARTHEST and rounded to float32. Tables put other numbers in the place of some, or behind them.
+    Products of all of them with the directions follow, which are added up in float32, number by
+    number. In a node, a row goes left if the number that the node looks at is at most its cut.
 
     A node is followed by those of its left subtree, and these by those of its right one. Leaves are
     no nodes: a row is in one where no nodes are left.
@@ -312,7 +345,9 @@ class Trees:
     Attributes
     ----------
     center, factor : ndarray of shape (n_features,)
-    directions : ndarray of shape (n_features, n_directions), float32
+    directions : ndarray of shape (n_axes, n_directions), float32
+        n_axes are the features, and the further columns of the tables.
+    tables : Tables
     cuts : ndarray of shape (n,), float32
     features : ndarray of shape (n,)
         Which number of a scaled row a node looks at.
@@ -327,6 +362,7 @@ class Trees:
     center: Floats
     factor: Floats
     directions: Array
+    tables: Tables
     cuts: Array
     features: Array
     left: Array
@@ -335,7 +371,10 @@ class Trees:
 
     def scaled(self, X: Floats) -> Array:
         """Return the scaled rows with their products, ndarray (n, width) of float32."""
-        Z = np.clip((X - self.center) * self.factor, -FARTHEST, FARTHEST).astype(np.float32)
+        own = np.clip((X - self.center) * self.factor, -FARTHEST, FARTHEST).astype(np.float32)
+        Z = np.zeros((len(X), len(self.directions)), dtype=np.float32)
+        Z[:, : X.shape[1]] = np.where(np.isnan(own), 0, own)
+        self.tables.fill(X, Z)
         products = np.zeros((len(X), self.directions.shape[1]), dtype=np.float32)
         for z, direction in zip(Z.T, self.directions, strict=True):
             products += z[:, np.newaxis] * direction

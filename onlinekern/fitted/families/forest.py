@@ -20,13 +20,18 @@ from onlinekern.fitted.merge.gaussians import merged_gaussians
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State, closed, describe, opened, same
 
-SCALE = "center[feature] factor[feature] directions[feature direction]"
+SCALE = "center[feature] factor[feature] directions[axis direction]"
+TABLES = "table_sources[table] table_columns[table] table_starts[border] table_entries[entry]"
 NODES = "cuts[node] features[node] left[node] first[end]"
 KEPT = "rows~[sample feature] targets~[sample] weights~[sample]"
 # As in the core.
 FIRST_RENEWAL = 32
 # Two forests that agree in these have the same cells, for targets in the same units.
-CELLS = ("center", "factor", "directions", "cuts", "features", "left", "first", "offset", "unit")
+CELLS = (
+    *("center", "factor", "directions"),
+    *("table_sources", "table_columns", "table_starts", "table_entries"),
+    *("cuts", "features", "left", "first", "offset", "unit"),
+)
 
 
 def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
@@ -35,13 +40,16 @@ def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
     own, before = of(parts, base, "state")
     entered = mix.count(*of(own, before, "entered"))
     told: dict[str, Any] = kept_samples(mix, own, before, min(entered, parts[0].arguments.memory))
-    told |= {name: mix.mean([getattr(each, name) for each in own]) for name in ("shares", "metric")}
+    told["shares"] = mix.mean([each.shares for each in own])
+    metrics = [each.metric for each in own]
     due = is_due(own, entered, len(told["targets"]))
     told |= {"renewed": entered, "n_grown": 0}
     if not due and all(same_cells(own[0], each) for each in own[1:]):
-        told |= common_cells(mix, own, before)
+        told |= {"metric": mix.mean(metrics), **common_cells(mix, own, before)}
     else:
-        told |= new_cells(parts[0], told)
+        # The axes behind those of the features may be others in each model.
+        d = parts[0].arguments.d
+        told |= new_cells(parts[0], {**told, "metric": mix.mean([each[:d] for each in metrics])})
     return parts[0].told(state=own[0].told(**{**told, "entered": entered}))
 
 
@@ -151,9 +159,9 @@ def write(named: dict[str, Any]) -> dict[str, Any]:
 describe(
     "models.forest.ForestSpace",
     "arguments(d= dtype= n_outputs# n_labels= rule= noises= levels= n_trees= most_in_leaf= "
-    "n_candidates= share= most_rows= memory= replays= spread= at_once= anew= seed=) "
-    f"state(entered~ renewed~ n_grown~ {KEPT} shares[expert] {SCALE} {NODES} "
-    "variances~[node expert] values[node expert output] metric~[feature] "
+    "n_candidates= share= most_rows= memory= replays= spread= at_once= anew= seed= categories=) "
+    f"state(entered~ renewed~ n_grown~ {KEPT} shares[expert] {SCALE} {TABLES} {NODES} "
+    "variances~[node expert] values[node expert output] metric~[axis] "
     "importances~[feature] offset unit)",
     read=read,
     write=write,

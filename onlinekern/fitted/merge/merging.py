@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.atomic import learnt_by, lock_of
 from onlinekern.estimators.blas_threads import ONE_THREAD
+from onlinekern.estimators.categories import common_categories
 from onlinekern.estimators.outliers import RecentQuantile
 from onlinekern.estimators.savable import Savable
 from onlinekern.fitted.families.models import merged_moments
@@ -182,6 +183,8 @@ def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[
             found["_scaler"] = merged(mix, scalers, before and before["_scaler"])
     if "_recent" in own[0]:
         found["_recent"] = merged_quantile(mix, *of("_recent"))
+    if "_categories" in own[0]:
+        found["_categories"] = common_categories(of("_categories")[0])
     if "n_iter_" in own[0]:
         found["n_iter_"] = max(of("n_iter_")[0])
     if "support_" in own[0]:

@@ -63,6 +63,7 @@ def check_parameters(loaded: Any) -> None:
 def check_learner(learner: Any) -> None:
     from onlinekern.core.race import Race
     from onlinekern.core.stream import Model
+    from onlinekern.estimators.categories import are_categories
     from onlinekern.estimators.outliers import OnlineOutlierDetector, RecentQuantile
     from onlinekern.estimators.tasks import Classifier
 
@@ -75,6 +76,9 @@ def check_learner(learner: Any) -> None:
         check_first_samples(learner)
     if isinstance(learner, Classifier):
         check_labels(learner)
+    if "_categories" in own:
+        coded = getattr(learner._model.space, "categories", None)
+        require(are_categories(own["_categories"], coded), "its categories are none of the model")
     if isinstance(learner, OnlineOutlierDetector):
         require(type(own.get("_recent")) is RecentQuantile, "it has no quantile")
 

@@ -48,7 +48,11 @@ cdef Model model_in(dict attributes):
 
 cdef object pointed_for(Model model, const ok_matrix *x, int32_t *starts, Rows *rows):
     """`pointed_at` of a row for a model."""
-    return pointed_at(x, model.d, model.itemsize, model.space.stored_sparse(), starts, rows)
+    alive = pointed_at(x, model.d, model.itemsize, model.space.stored_sparse(), starts, rows,
+                       model.space.takes_missing())
+    if alive is not None:
+        model.space.check_row(rows)
+    return alive
 
 
 cdef bint learn_row(object estimator, Way way, const ok_matrix *x, double y) except -1:

@@ -29,7 +29,7 @@ from onlinekern.core.learning.targets cimport (
     in_units, set_state, standardized as standardized_target, state_of, take_up)
 from onlinekern.core.models.composed cimport MOST_ROWS, Composed, note_lead
 from onlinekern.core.models.space cimport Space, raised_by_signals
-from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
+from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
 from onlinekern.core.base.part import frozen, refuse_attributes
 from onlinekern.core.models.composed import diverged
@@ -210,7 +210,7 @@ cdef class Model(Composed):
             What was predicted for x before it was learnt.
         """
         cdef Rows rows
-        _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
+        _alive = self.only_row(x, &rows)
         return self.learn_row(&rows, y, weight)
 
     cdef double learn_row(self, const Rows *rows, double y, double weight) except? -1:

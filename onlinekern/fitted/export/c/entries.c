@@ -1,6 +1,6 @@
 /* The functions that a header declares. See scoring.c. */
 
-/*** checked_columns ***/
+/*** checked_columns: all_finite none_infinite ***/
 static int check(const int32_t *columns, const real *values, int32_t n)
 {
     if (n < 0 || n > ${PREFIX}_N_FEATURES)
@@ -9,16 +9,16 @@ static int check(const int32_t *columns, const real *values, int32_t n)
         if (columns[j] < 0 || columns[j] >= ${PREFIX}_N_FEATURES
             || (j > 0 && columns[j] <= columns[j - 1]))
             return ${PREFIX}_BAD_COLUMN;
-    return all_finite(values, n) ? ${PREFIX}_OK : ${PREFIX}_NOT_FINITE;
+    return $taken(values, n) ? ${PREFIX}_OK : ${PREFIX}_NOT_FINITE;
 }
 
-/*** direct: all_finite checked_columns ***/
+/*** direct: checked_columns ***/
 static int read_dense(const real *x, row *out)
 {
     out->values = x;
     out->columns = 0;
     out->n = $features;
-    return all_finite(x, $features) ? ${PREFIX}_OK : ${PREFIX}_NOT_FINITE;
+    return $taken(x, $features) ? ${PREFIX}_OK : ${PREFIX}_NOT_FINITE;
 }
 
 static int read_sparse(const int32_t *columns, const real *values, int32_t n, row *out)
@@ -29,7 +29,7 @@ static int read_sparse(const int32_t *columns, const real *values, int32_t n, ro
     return check(columns, values, n);
 }
 
-/*** prepared: all_finite checked_columns ***/
+/*** prepared: checked_columns ***/
 /* Read `dense_row` as it is to be scored. */
 static void prepare(row *out)
 {
@@ -42,7 +42,7 @@ $steps
 
 static int read_dense(const real *x, row *out)
 {
-    if (!all_finite(x, $features))
+    if (!$taken(x, $features))
         return ${PREFIX}_NOT_FINITE;
     memcpy(dense_row, x, $features * sizeof(real));
     prepare(out);

@@ -1,24 +1,36 @@
 /* Trees of generated files. See scoring.c. */
 
 /*** scaled_row ***/
-/* A row in units of the spread of its features, in double: dates that lie close differ. */
+/* A row in units of the spread of its features, in double: dates that lie close differ. NaN is a
+   missing value. */
 static void ${id}_scale(const real *x)
 {
     for (int32_t j = 0; j < $features; j++) {
-        const double z = ((double)x[j] - ${id}_center[j]) * ${id}_factor[j];
+        const double own = ((double)x[j] - ${id}_center[j]) * ${id}_factor[j];
+        const double z = own == own ? own : 0;
         ${id}_z[j] = (float)(z > $farthest ? $farthest : z < -$farthest ? -$farthest : z);
     }
-$products
+$more
 }
+
+/*** table_columns ***/
+    for (int32_t k = 0; k < $tables; k++) {
+        const ${id}_table table = ${id}_tables[k];
+        const real value = x[table.source];
+        int32_t entry = value == value ? 0 : 1;
+        if (value >= 0 && value < (real)(table.size - 2))
+            entry = 2 + (int32_t)value;
+        ${id}_z[table.column] = ${id}_entries[table.first + entry];
+    }
 
 /*** row_products ***/
     for (int32_t m = 0; m < $directions; m++)
-        ${id}_z[$features + m] = 0;
-    for (int32_t j = 0; j < $features; j++)
+        ${id}_z[$axes + m] = 0;
+    for (int32_t j = 0; j < $axes; j++)
         for (int32_t m = 0; m < $directions; m++) {
             /* Two statements, which are rounded twice. */
             const float product = ${id}_z[j] * ${id}_directions[j * $directions + m];
-            ${id}_z[$features + m] += product;
+            ${id}_z[$axes + m] += product;
         }
 
 /*** trees ***/

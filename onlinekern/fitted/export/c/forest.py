@@ -8,8 +8,10 @@ from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.source import Source, literal_of
 from onlinekern.fitted.export.forest import UPPER_CELLS, UPPER_LEVEL
 from onlinekern.fitted.export.states import ForestState, Learning
-from onlinekern.fitted.export.terms import FARTHEST, Trees
+from onlinekern.fitted.export.terms import FARTHEST, Tables, Trees
 
+TABLE = "typedef struct {{ int32_t source, column, first, size; }} {}_table;\n"
+TABLE_BYTES = 16
 NODE = "typedef struct {{ float cut; uint16_t feature, left; }} {}_node;\n"
 NODE_BYTES = 8
 # How much a loss counts in the shares of experts, and how much of these is given back to all:
@@ -29,17 +31,29 @@ def write_trees(source: Source, id_: str, term: Trees) -> bool:
 
 def write_walk(source: Source, id_: str, term: Trees) -> None:
     """Write the nodes, and the function that scales a row."""
-    features, directions = term.directions.shape
-    source.memory(f"{id_}_z", features + directions, "float")
+    axes, directions = term.directions.shape
+    source.memory(f"{id_}_z", axes + directions, "float")
     source.exact(f"{id_}_center", term.center)
     source.exact(f"{id_}_factor", term.factor)
-    products = ""
+    more = [table_columns(source, id_, term.tables)] if len(term.tables.sources) else []
     if directions:
         source.exact(f"{id_}_directions", term.directions)
-        sizes = {"features": features, "directions": directions}
-        products = source.filled("row_products", id=id_, **sizes).rstrip()
+        sizes = {"axes": axes, "directions": directions}
+        more.append(source.filled("row_products", id=id_, **sizes).rstrip())
     write_nodes(source, id_, term)
-    source.fill("scaled_row", id=id_, features=features, farthest=FARTHEST, products=products)
+    row = {"features": len(term.center), "farthest": FARTHEST, "more": "\n".join(more)}
+    source.fill("scaled_row", id=id_, **row)
+
+
+def table_columns(source: Source, id_: str, tables: Tables) -> str:
+    """Write tables; return the lines that look values up."""
+    ends = zip(tables.starts[:-1].tolist(), np.diff(tables.starts).tolist(), strict=True)
+    columns = zip(tables.sources.tolist(), tables.columns.tolist(), ends, strict=True)
+    source.tables.append(TABLE.format(id_))
+    records = [f"{{{own}, {column}, {first}, {size}}}" for own, column, (first, size) in columns]
+    source.records(f"{id_}_tables", f"{id_}_table", TABLE_BYTES, records)
+    source.exact(f"{id_}_entries", tables.entries)
+    return source.filled("table_columns", id=id_, tables=len(records)).rstrip()
 
 
 def write_nodes(source: Source, id_: str, term: Trees) -> None:

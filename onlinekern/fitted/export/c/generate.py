@@ -66,6 +66,11 @@ class Exported(NamedTuple):
     learns: bool
 
 
+# What is tested of a row, and what is wrong with one that fails.
+TAKEN = {
+    False: {"taken": "all_finite", "wrong": "NaN or infinite"},
+    True: {"taken": "none_infinite", "wrong": "infinite"},
+}
 LEARN = """
 /* Learn one sample: $target. Other codes than 0 change nothing. */
 int ${prefix}_learn_one(const ${prefix}_real *x, $type y);
@@ -98,6 +103,7 @@ def generate(
         Room for support vectors of a model that learns.
     """
     source = Source(dtype, prefix)
+    source.names |= TAKEN[scoring.missing]
     labels = label_table(source, scoring.labels)
     keeps_rows = learning is not None and stores_rows(learning.state)
     scaler = None if learning is None else learning.scaler

@@ -17,7 +17,7 @@ typedef $type ${prefix}_real;
 
 enum {
     ${PREFIX}_OK = 0,
-    ${PREFIX}_NOT_FINITE = -1, /* a number of the row is NaN or infinite, or a score would be */
+    ${PREFIX}_NOT_FINITE = -1, /* a number of the row is $wrong, or a score would be */
     ${PREFIX}_BAD_COLUMN = -2, /* columns of a sparse row do not ascend within the features */
     ${PREFIX}_BAD_LABEL = -3,  /* no class has the number */
     ${PREFIX}_FULL = -4,       /* there is no room for another support vector */

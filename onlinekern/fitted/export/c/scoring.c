@@ -16,6 +16,15 @@ static int all_finite(const real *values, int32_t n)
     return 1;
 }
 
+/*** none_infinite: is_finite ***/
+static int none_infinite(const real *values, int32_t n)
+{
+    for (int32_t j = 0; j < n; j++)
+        if (values[j] == values[j] && !is_finite(values[j]))
+            return 0;
+    return 1;
+}
+
 /*** dot ***/
 /* The product of a row with so many weights. */
 static real dot(const real *weights, const row *x)

@@ -25,8 +25,8 @@ def tree_scores(graph: Graph, x: Tensor, term: Trees) -> Tensor:
         total = graph.op("TreeEnsembleRegressor", rows, domain=ML_DOMAIN, n_targets=1, **attributes)
     else:
         total = sums_of_leaves(graph, x, term, rows, attributes)
-    # A row with NaN has no scores.
-    nothing = graph.sum(graph.op("Mul", x, 0.0))
+    # A row with an infinite value has no scores.
+    nothing = graph.sum(graph.op("Mul", without_nan(graph, x), 0.0))
     return graph.op("Add", total, nothing)
 
 
@@ -48,8 +48,10 @@ def sums_of_leaves(
 def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
     """Return the scaled rows with their products with the directions, (n, width) of float32."""
     moved = graph.op("Sub", graph.cast(x, np.float64), term.center)
-    inside = graph.op("Clip", graph.op("Mul", moved, term.factor), -FARTHEST, FARTHEST)
-    z = graph.cast(inside, np.float32)
+    own = without_nan(graph, graph.op("Mul", moved, term.factor))
+    z = graph.cast(graph.op("Clip", own, -FARTHEST, FARTHEST), np.float32)
+    if len(term.tables.sources):
+        z = looked_up(graph, x, z, term)
     d, count = term.directions.shape
     if count == 0:
         return z
@@ -58,6 +60,30 @@ def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
     sums = graph.op("CumSum", each, graph.integers(1))
     last = graph.op("Gather", sums, graph.integers(d - 1), axis=1)
     return graph.op("Concat", z, last, axis=1)
+
+
+def without_nan(graph: Graph, x: Tensor) -> Tensor:
+    """Return numbers with 0 in place of NaN."""
+    missing = graph.op("IsNaN", x, dtype=bool)
+    return graph.op("Where", missing, graph.constant(0.0, x.dtype), x, dtype=x.dtype)
+
+
+def looked_up(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> Tensor:
+    """Return the scaled rows with the columns of the tables, (n, n_axes) of float32."""
+    tables, d = term.tables, len(term.center)
+    sizes = np.diff(tables.starts)
+    value = graph.op("Gather", x, graph.integers(tables.sources), axis=1)
+    entry = graph.op("Floor", graph.op("Add", value, 2.0))
+    inside = graph.op("And", graph.op("GreaterOrEqual", value, 0.0, dtype=bool),
+                      graph.op("Less", value, sizes - 2.0, dtype=bool))  # fmt: skip
+    nothing = graph.constant(0.0, x.dtype)
+    known = graph.cast(graph.op("Where", inside, entry, nothing, dtype=x.dtype), np.int64)
+    missing = graph.cast(graph.op("IsNaN", value, dtype=bool), np.int64)
+    places = graph.op("Add", graph.op("Add", known, missing), tables.starts[:-1])
+    found = graph.op("Gather", graph.constant(tables.entries, np.float32), places, axis=0)
+    order = np.arange(d + np.count_nonzero(tables.columns >= d))
+    order[tables.columns] = d + np.arange(len(sizes))
+    return graph.op("Gather", graph.op("Concat", z, found, axis=1), graph.integers(order), axis=1)
 
 
 def nodes_of(term: Trees) -> dict[str, Any]:

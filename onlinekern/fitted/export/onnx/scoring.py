@@ -10,6 +10,7 @@ from onlinekern.estimators.types import Array
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export.onnx.graph import Graph, Tensor
 from onlinekern.fitted.export.onnx.terms import features, term_scores
+from onlinekern.fitted.export.terms import Trees
 
 
 class Link(NamedTuple):
@@ -32,7 +33,13 @@ class Link(NamedTuple):
 
 def row_scores(graph: Graph, x: Tensor, scoring: parts.Scoring) -> Tensor:
     """Return the scores of rows, (n, n_outputs), in the type of the rows."""
-    return body_scores(graph, after_all(graph, x, scoring.steps), scoring.body)
+    scores = body_scores(graph, after_all(graph, x, scoring.steps), scoring.body)
+    if scoring.missing or not any(
+        isinstance(term, Trees) for each in parts.sums_of(scoring.body) for term in each.terms
+    ):
+        return scores
+    # Trees take NaN for a missing value: here it makes the scores NaN.
+    return graph.op("Add", scores, graph.sum(graph.op("Mul", x, 0.0)))
 
 
 def after_all(graph: Graph, x: Tensor, steps: tuple[parts.Step, ...]) -> Tensor:

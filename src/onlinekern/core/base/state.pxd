@@ -17,7 +17,8 @@ cdef object doubles_of_shape(str name, object array, tuple shape)
 cdef bint is_symmetric(const double[:, ::1] matrix) noexcept nogil
 cdef int check_matrix(str name, object array) except -1
 cdef object integers_within(str name, object array, Py_ssize_t count, object least, object most)
-cdef object rows_of_form(str name, object rows, Py_ssize_t d, object dtype, bint sparse)
+cdef object rows_of_form(str name, object rows, Py_ssize_t d, object dtype, bint sparse,
+                         bint missing=*)
 cdef object float_dtype(object dtype)
 cdef int64_t integer_within(str name, object number, object least, object most) except? -1
 cdef int64_t count_of(str name, object number) except -1

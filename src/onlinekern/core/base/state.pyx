@@ -115,17 +115,19 @@ cdef object array_of(str name, object array, str kind, Py_ssize_t itemsize):
     return array
 
 
-cdef object finite_array(str name, object array):
-    """The array, all of whose numbers must be finite."""
-    good = np.isfinite(array)
+cdef object finite_array(str name, object array, bint missing=False):
+    """The array, all of whose numbers must be finite, or NaN if they may be `missing`."""
+    good = ~np.isinf(array) if missing else np.isfinite(array)
     if not good.all():
         raise ValueError(f"{name} must be finite, got {array[~good][0]}")
     return array
 
 
-cdef object rows_of_form(str name, object rows, Py_ssize_t d, object dtype, bint sparse):
+cdef object rows_of_form(str name, object rows, Py_ssize_t d, object dtype, bint sparse,
+                         bint missing=False):
     """Rows of d finite numbers: an ndarray in C order, or a CSR matrix if `sparse`.
 
+    NaN stands for a value that is missing, if one may be.
     The indices of a CSR matrix are checked where its rows are read (`samples_of`).
     """
     cdef Py_ssize_t itemsize = dtype.itemsize
@@ -141,7 +143,7 @@ cdef object rows_of_form(str name, object rows, Py_ssize_t d, object dtype, bint
     shape = rows.shape
     if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] != d:
         raise ValueError(f"{name} must have shape (n, {d}), got {shape}")
-    finite_array(name, values)
+    finite_array(name, values, missing)
     return rows if sparse else np.ascontiguousarray(rows, dtype=dtype)
 
 

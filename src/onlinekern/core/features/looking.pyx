@@ -11,7 +11,7 @@ import numpy as np
 from onlinekern.core.features.gradients import (
     MOST_LINEAR, KernelGradients, few_outputs, leading_directions)
 from onlinekern.core.partitions.renewal import slopes_of, spread, units
-from onlinekern.core.partitions.trees cimport N_DIRECTIONS, Scale
+from onlinekern.core.partitions.scale cimport N_DIRECTIONS, Scale
 
 # The kernel machine that tells where the function changes: rows, numbers, landmarks, width.
 cdef Py_ssize_t TAUGHT = 2048
@@ -59,14 +59,13 @@ def goals_of(y, kind):
     return None, (y / largest - offset) / unit, 0
 
 
-def machine_of(X, center, factor, targets, metric, draws, bint has_product):
+def machine_of(Z, targets, metric, draws, bint has_product):
     """The kernel machine that is to learn rows, `KernelGradients`.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
-    center, factor : ndarray of shape (d,)
-        Of the units of the features.
+    Z : ndarray of shape (n, d)
+        In the units of the trees.
     targets : ndarray of shape (n, n_outputs)
         In units of their deviation.
     metric : ndarray of shape (d,)
@@ -75,8 +74,8 @@ def machine_of(X, center, factor, targets, metric, draws, bint has_product):
     has_product : bool
         Whether directions are wanted; where they would cost too much there are none.
     """
-    n, d = X.shape
-    Z = np.clip((X - center) * factor, -FARTHEST_TAUGHT, FARTHEST_TAUGHT)
+    n, d = Z.shape
+    Z = np.clip(Z, -FARTHEST_TAUGHT, FARTHEST_TAUGHT)
     return KernelGradients(Z, few_outputs(targets, draws), draws.permutation(n)[:LANDMARKS], metric,
                            WIDTH / d, has_product=has_product and 1 < d <= MOST_LINEAR)
 
@@ -99,7 +98,12 @@ def metric_of(machine):
 def look(X, targets, metric, draws):
     """Look where the function of rows changes.
 
-    The parameters are those of `machine_of`; of many rows the last ones tell.
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Of many rows the last ones tell.
+    targets, metric, draws
+        As of `machine_of`.
 
     Returns
     -------
@@ -108,7 +112,7 @@ def look(X, targets, metric, draws):
     n = len(X)
     last = slice(n - number_taught(n, X.shape[1]), n)
     center, factor = spread(X)
-    machine = machine_of(X[last], center, factor, targets[last], metric, draws, True)
+    machine = machine_of((X[last] - center) * factor, targets[last], metric, draws, True)
     machine.finish()
     directions = directions_of(machine)
     squares = machine.squares

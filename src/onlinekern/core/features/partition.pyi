@@ -60,7 +60,6 @@ class Partition:
 
 STATE: tuple[str, ...]
 
-def scaled_rows(scale: Any, X: Array | Sparse) -> Array: ...
 def stacked(arrays: list[Array], shape: tuple[int, ...]) -> Array: ...
 def joined(
     nodes: list[tuple[Array, Array, Array, Array]],

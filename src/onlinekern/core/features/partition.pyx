@@ -16,15 +16,16 @@ from onlinekern.core.base.state cimport (
     check_width, doubles_of_shape, fields_of, float_dtype, integer_within, rows_of_form)
 from onlinekern.core.partitions.growing cimport Grower
 from onlinekern.core.partitions.recent_rows cimport RecentRows
-from onlinekern.core.partitions.trees cimport (
-    MOST_COLUMNS, MOST_NODES, N_DIRECTIONS, Forest, Scale, Tree)
+from onlinekern.core.partitions.scale cimport MOST_COLUMNS, N_DIRECTIONS, Scale
+from onlinekern.core.partitions.trees cimport MOST_NODES, Forest, Tree
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
 from onlinekern.core.base.lock import Reading, Writing
 from onlinekern.core.base.part import refuse_attributes
 from onlinekern.core.features.gradients import few_outputs
 from onlinekern.core.features.looking import Look, goals_of, look, signs_of
-from onlinekern.core.partitions.renewal import scale_of, spread
+from onlinekern.core.partitions.renewal import spread
+from onlinekern.core.partitions.scale import scale_of, scaled_rows
 
 cdef Py_ssize_t MOST_FEATURES = MOST_COLUMNS - N_DIRECTIONS
 # Trees grow from at most so many samples: children have 16 bits.
@@ -378,18 +379,6 @@ cdef int walk_forest(Forest forest, const Rows *rows, Py_ssize_t first, Py_ssize
     free(z)
     free(leaves)
     return 0
-
-
-def scaled_rows(Scale scale not None, X):
-    """Rows with their directions in the units of a scale, ndarray (n, width), float32."""
-    cdef Samples samples = samples_of(X, X.dtype)
-    cdef Py_ssize_t i, n = len(X)
-    out = np.empty((n, scale.width()), dtype=np.float32)
-    cdef float[:, ::1] view = out
-    with nogil:
-        for i in range(n):
-            scale.load(&samples.rows, i, &view[i, 0])
-    return out
 
 
 def stacked(arrays, shape):

@@ -63,6 +63,7 @@ cdef class Composed:
     cdef int take_recent(self, object recent) except -1
     cdef int check_space(self) except -1
     cdef int watch(self) except -1
+    cdef object only_row(self, x, Rows *rows)
     cdef int score_row(self, const Rows *rows, double *out) except -1
     cdef int check_scored(self, Status status, Py_ssize_t n) except -1
     cdef int check_defined(self) except -1

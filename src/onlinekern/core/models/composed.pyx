@@ -196,13 +196,20 @@ cdef class Composed:
         cdef Rows rows
         cdef double score
         cdef double[::1] scores
-        _alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), &rows)
+        _alive = self.only_row(x, &rows)
         if self.head.n_outputs == 1:
             self.score_row(&rows, &score)
             return score
         scores = np.empty(self.head.n_outputs)
         self.score_row(&rows, &scores[0])
         return np.asarray(scores)
+
+    cdef object only_row(self, x, Rows *rows):
+        """Point at one sample; returns the object that must live as long as `rows` is used."""
+        alive = row_of(x, self.d, self.itemsize, self.space.stored_sparse(), rows,
+                       self.space.takes_missing())
+        self.space.check_row(rows)
+        return alive
 
     cdef int score_row(self, const Rows *rows, double *out) except -1:
         """Write the n_outputs predicting scores of the only row, which has been checked."""

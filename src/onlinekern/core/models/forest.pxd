@@ -10,8 +10,8 @@ from onlinekern.core.partitions.recent_rows cimport RecentRows
 
 
 cdef class ForestSpace(Space):
-    cdef readonly Py_ssize_t d, itemsize, n_labels
-    cdef readonly tuple settings
+    cdef readonly Py_ssize_t d, itemsize, n_labels, most_columns
+    cdef readonly tuple settings, categories
     cdef readonly Rule rule
     cdef readonly CellExperts experts
     cdef readonly RecentRows recent

@@ -26,10 +26,13 @@ from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation,
 from onlinekern.core.models.forest_renewal cimport Renewal
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.partitions.recent_rows cimport RecentRows
-from onlinekern.core.partitions.trees cimport N_DIRECTIONS, Forest, Scale
+from onlinekern.core.partitions.scale cimport N_DIRECTIONS, Scale, check_codes
+from onlinekern.core.partitions.trees cimport Forest
 from onlinekern.core.samples.rows cimport Rows
 
-from onlinekern.core.partitions.renewal import cells_of, check_labels, check_sizes, scale_of
+from onlinekern.core.partitions.renewal import cells_of, check_labels, check_sizes
+from onlinekern.core.partitions.scale import SCALE, fields_of_scale, restored_scale
+from onlinekern.core.partitions.tables import check_categories, most_further
 
 # A forest is renewed at this sample, and whenever there are twice as many.
 cdef int64_t FIRST_RENEWAL = 32
@@ -38,9 +41,8 @@ cdef Py_ssize_t ROWS = 64
 cdef Py_ssize_t MOST_TURNS = 1000
 cdef Py_ssize_t MOST = 1 << 48
 
-STATE = ("entered", "renewed", "n_grown", "rows", "targets", "weights", "shares", "center",
-         "factor", "directions", "cuts", "features", "left", "first", "cells", "metric",
-         "importances", "offset", "unit")
+STATE = ("entered", "renewed", "n_grown", "rows", "targets", "weights", "shares", *SCALE, "cuts",
+         "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
 
 
 cdef class ForestSpace(Space):
@@ -73,12 +75,15 @@ cdef class ForestSpace(Space):
     anew : bool
         Whether trees are replaced, after each `memory` samples, once the stream is longer.
     seed : int
+    categories : tuple of int
+        Features that hold the numbers of categories, ascending.
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_labels,
                   Rule rule not None, noises, levels, Py_ssize_t n_trees, Py_ssize_t most_in_leaf,
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
-                  Py_ssize_t replays, double spread, Py_ssize_t at_once, bint anew, seed):
+                  Py_ssize_t replays, double spread, Py_ssize_t at_once, bint anew, seed,
+                  categories=()):
         check_sizes(MOST, d=d, n_outputs=n_outputs, n_noises=len(noises), n_levels=len(levels),
                     n_trees=n_trees, most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory)
         check_sizes(MOST_TURNS, n_candidates=n_candidates, replays=replays)
@@ -91,6 +96,8 @@ cdef class ForestSpace(Space):
         self.settings = (tuple(map(float, noises)), tuple(map(bool, levels)), n_trees,
                          most_in_leaf, n_candidates, share, most_rows, memory, replays, spread,
                          at_once, bool(anew), seed)
+        self.categories = check_categories(categories, d)
+        self.most_columns = d + most_further(d, len(self.categories)) + N_DIRECTIONS
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
         self.rule, self.memory, self.anew = rule, memory, anew
         # A renewal that is done again needs the samples that it grew from.
@@ -109,11 +116,17 @@ cdef class ForestSpace(Space):
 
     def new_walked(self, Py_ssize_t capacity):
         """Memory for the cells of so many samples."""
-        return Walked(self.now.forest.n_trees, self.d + N_DIRECTIONS, capacity,
+        return Walked(self.now.forest.n_trees, self.most_columns, capacity,
                       self.experts.n_experts, self.n_outputs)
 
     cdef tuple sample_form(self):
         return self.d, self.itemsize
+
+    cdef bint takes_missing(self) noexcept nogil:
+        return True
+
+    cdef int check_row(self, const Rows *rows) except -1:
+        return check_codes(rows, self.categories)
 
     cdef Py_ssize_t size(self) noexcept nogil:
         """Work of a sample, in units of a kernel value of about 16 features."""
@@ -215,7 +228,7 @@ cdef class ForestSpace(Space):
             lag = int(spread * min(begun, self.memory)) if begun > at_once else 0
         settings = n_trees, most_in_leaf, n_candidates, share, most_rows, replays
         return Renewal(self.now, self.experts, self.recent, begun, n, lag, is_whole, self.n_grown,
-                       self.n_labels, settings, seed)
+                       self.n_labels, settings, seed, self.categories)
 
     cdef Status advance(self) noexcept nogil:
         """Do what is due of the renewal, and take what it has made."""
@@ -361,18 +374,16 @@ cdef class ForestSpace(Space):
     def arguments(self):
         """Arguments that construct such a space without samples."""
         return (self.d, self.recent.dtype, self.n_outputs, self.n_labels, self.rule,
-                *self.settings)
+                *self.settings, self.categories)
 
     def get_state(self):
         """Learnt state, as a dictionary."""
         rows, targets, weights = self.recent.arrays()
-        center, factor, directions = self.now.forest.scale.arrays()
         cuts, features, left, first = self.now.forest.arrays()
         return {
             "entered": self.entered, "renewed": self.renewed, "n_grown": self.n_grown,
             "rows": rows, "targets": targets, "weights": weights,
-            "shares": self.experts.get_shares(), "center": center, "factor": factor,
-            "directions": directions,
+            "shares": self.experts.get_shares(), **fields_of_scale(self.now.forest.scale),
             "cuts": cuts, "features": features, "left": left, "first": first,
             "cells": self.cells(self.now), "metric": self.now.metric.copy(),
             "importances": self.now.importances.copy(), "offset": self.now.offset,
@@ -389,12 +400,12 @@ cdef class ForestSpace(Space):
         """
         fields_of(state, "a forest", STATE)
         shares = doubles_of_shape("shares", state["shares"], (self.experts.n_experts,))
-        scale = scale_of(state["center"], state["factor"], state["directions"], self.d)
+        scale = restored_scale(state, self.d, self.most_columns)
         forest = Forest.of_arrays(state["cuts"], state["features"], state["left"], state["first"],
                                   scale)
         if forest.n_trees != self.settings[2]:
             raise ValueError(f"there must be {self.settings[2]} trees, got {forest.n_trees}")
-        metric = doubles_of_shape("metric", state["metric"], (self.d,))
+        metric = doubles_of_shape("metric", state["metric"], (scale.n_axes,))
         if not (metric > 0).all():
             raise ValueError(f"metric must be > 0, got {metric.min()}")
         importances = doubles_of_shape("importances", state["importances"], (self.d,))
@@ -412,7 +423,7 @@ cdef class ForestSpace(Space):
         now = Generation(forest, None, None, metric.copy(), importances.copy(), offset, unit)
         self.set_cells(now, state["cells"])
         self.experts.set_shares(shares)
-        self.recent.set_arrays(entered, state["rows"], state["targets"], state["weights"])
+        self.recent.set_arrays(entered, state["rows"], state["targets"], state["weights"], True)
         self.now = now
         self.before, self.is_changed, self.is_walked, self.renewal = None, False, False, None
         self.entered = self.saved_entered = entered

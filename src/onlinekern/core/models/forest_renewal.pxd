@@ -5,6 +5,7 @@ from onlinekern.core.base.part cimport Status
 from onlinekern.core.models.cell_experts cimport CellExperts, Generation, Walked
 from onlinekern.core.partitions.growing cimport Grower
 from onlinekern.core.partitions.recent_rows cimport RecentRows
+from onlinekern.core.partitions.scale cimport Scale
 from onlinekern.core.partitions.trees cimport Tree
 
 
@@ -28,7 +29,8 @@ cdef class Renewal:
     # The look: what is to be done, and how much of it has been.
     cdef list units
     cdef Py_ssize_t n_units, n_looked
-    cdef object X, y, weight, center, factor, teacher, along, scaled
+    cdef object X, y, weight, center, factor, tables, teacher, along, scaled
+    cdef Scale axes                  # what the kernel machine sees
     # The trees: how many are whole, and the work on the one before.
     cdef Py_ssize_t tree, estimate
     cdef bint is_growing

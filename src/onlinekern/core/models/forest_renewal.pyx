@@ -21,14 +21,16 @@ from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation,
 from onlinekern.core.models.cells cimport CellWeights
 from onlinekern.core.partitions.growing cimport Grower
 from onlinekern.core.partitions.recent_rows cimport RecentRows
+from onlinekern.core.partitions.scale cimport Scale
 from onlinekern.core.partitions.trees cimport (
-    UPPER_CELLS, UPPER_LEVEL, Forest, Scale, Tree, is_leaf, number_of)
+    UPPER_CELLS, UPPER_LEVEL, Forest, Tree, is_leaf, number_of)
 from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.features.gradients import BLOCK, few_outputs
 from onlinekern.core.features.looking import (
     LANDMARKS, directions_of, machine_of, metric_of, number_taught, signs_of)
 from onlinekern.core.partitions.renewal import slopes_of, spread, units
+from onlinekern.core.partitions.tables import TableLearner, of_features, on_axes
 
 # Rows of a unit of the look that copies them, and of a step of the replay.
 cdef Py_ssize_t COPIED = 256
@@ -69,12 +71,13 @@ cdef class Renewal:
     settings : tuple
         n_trees, most_in_leaf, n_candidates, share, most_rows, replays: as of `ForestSpace`.
     seed : int
+    categories : tuple of int
     """
 
     def __cinit__(self, Generation before not None, CellExperts experts not None,
                   RecentRows recent not None, int64_t begun, Py_ssize_t n, Py_ssize_t lag,
                   bint is_whole, Py_ssize_t n_grown, Py_ssize_t n_labels,
-                  tuple settings not None, uint64_t seed):
+                  tuple settings not None, uint64_t seed, tuple categories not None):
         self.before, self.experts, self.recent = before, experts, recent
         self.begun, self.n, self.lag, self.is_whole = begun, n, lag, is_whole
         self.n_grown, self.n_labels, self.n_outputs = n_grown, n_labels, experts.n_outputs
@@ -82,8 +85,11 @@ cdef class Renewal:
         self.n_trees, self.replays = settings[0], settings[5]
         self.seed = counted(seed, <uint64_t> begun)
         self.estimate = WORK_OF_ROW * min(n, <Py_ssize_t> settings[4])
+        self.tables = TableLearner(n, self.d, categories,
+                                   np.random.RandomState(self.seed & 0xffffffff))
         self.units = self.plan()
         self.n_units = len(self.units)
+        self.fresh = Generation(None, None, None, None, None, before.offset, before.unit)
         self.looked, self.grown = LOOKED, 1
         if is_whole:
             self.looked, self.grown = self.stages()
@@ -109,6 +115,7 @@ cdef class Renewal:
         found = [(self.copy, rows) for rows in copied]
         if self.is_whole:
             found += [(self.measure, slice(j, j + 1)) for j in range(d)]
+            found += [(self.code, None), *self.tables.plan()]
         found += [(self.ask, None)]
         found += [(self.absorb, rows) for rows in learnt] + [(self.solve, None)]
         found += [(self.differentiate, rows) for rows in learnt] + [(self.turn, None)]
@@ -130,20 +137,31 @@ cdef class Renewal:
             self.begun - self.n + rows.start, rows.stop - rows.start)
 
     def measure(self, columns):
-        """Find centers and spreads of some features."""
+        """Find centers and spreads of some features, and how many of their values are missing."""
         self.center[columns], self.factor[columns] = spread(self.X[:, columns])
+        self.tables.miss(self.X, columns)
+
+    def code(self, _):
+        """Find the units of the targets, and begin with the tables."""
+        if self.n_labels == 0:
+            self.fresh.offset, self.fresh.unit = units(self.y[:self.n])
+        categories = self.tables.categories
+        if len(categories):
+            self.factor[categories] = 0
+            self.tables.begin(self.X, self.center, self.factor,
+                              few_outputs(self.goals(self.y[:self.n]), self.tables.draws))
 
     def ask(self, _):
         """Begin with the kernel machine that tells where the function changes."""
         before = self.before
-        offset, unit = before.offset, before.unit
-        if self.is_whole and self.n_labels == 0:
-            offset, unit = units(self.y[:self.n])
-        self.fresh = Generation(None, None, None, None, None, offset, unit)
+        self.axes = before.forest.scale
+        if self.is_whole:
+            self.axes = Scale(self.center, self.factor, None, self.tables.arrays())
         last = slice(self.n - self.n_taught, self.n)
         draws = np.random.RandomState(self.seed >> 32)
-        self.teacher = machine_of(self.X[last], self.center, self.factor, self.goals(self.y[last]),
-                                  before.metric, draws, self.is_whole)
+        self.teacher = machine_of(self.axes.axes(self.X[last]), self.goals(self.y[last]),
+                                  on_axes(before.metric, before.forest.scale, self.axes), draws,
+                                  self.is_whole)
 
     def goals(self, y):
         """Targets of the outputs, ndarray of shape (n, n_outputs)."""
@@ -162,11 +180,12 @@ cdef class Renewal:
 
     def turn(self, _):
         """Find the directions along which the function changes most, and the metric."""
-        scale = self.before.forest.scale
+        cdef Scale scale = self.axes
         if self.is_whole:
-            scale = Scale(self.center, self.factor, directions_of(self.teacher))
+            scale = scale.directed(directions_of(self.teacher))
         self.fresh.forest = Forest.stumps(self.n_trees, scale)
-        self.fresh.metric, self.fresh.importances = metric_of(self.teacher)
+        self.fresh.metric, shares = metric_of(self.teacher)
+        self.fresh.importances = of_features(shares, scale)
         self.along = np.empty((self.n_taught, scale.width()))
         width = scale.width()
         self.scaled = np.empty((self.n + self.lag, width), dtype=np.float32)
@@ -174,10 +193,11 @@ cdef class Renewal:
 
     def slope(self, rows):
         """Find the squares of the slopes of some rows, along features and directions."""
-        self.along[rows, :self.d] = self.teacher.squares[rows]
+        n_axes = self.axes.n_axes
+        self.along[rows, :n_axes] = self.teacher.squares[rows]
         _, _, directions = self.fresh.forest.scale.arrays()
         if directions is not None:
-            self.along[rows, self.d:] = self.teacher.squares_along(directions, rows)
+            self.along[rows, n_axes:] = self.teacher.squares_along(directions, rows)
 
     def scale(self, rows):
         """Bring some samples to the units of the trees."""
@@ -196,14 +216,14 @@ cdef class Renewal:
         # The sums that stand for many outputs are those that the kernel machine has learnt.
         goals = few_outputs(self.goals(self.y[:n]), np.random.RandomState(self.seed >> 32))
         has_margin = self.n_labels > 0 and goals.shape[1] == self.n_outputs
-        self.grower = Grower(self.scaled[:n], self.d, slopes, slope_of, goals, has_margin,
+        self.grower = Grower(self.scaled[:n], self.axes.n_axes, slopes, slope_of, goals, has_margin,
                              n_candidates, most_in_leaf)
         self.targets, self.weights = self.y, self.weight
         if self.is_whole:
             self.fresh.leaves, self.fresh.upper = self.experts.new_cells(self.fresh.forest)
             self.walked = Walked(self.n_trees, 1, n + self.lag, self.experts.n_experts,
                                  self.n_outputs)
-        self.X = self.teacher = self.along = None
+        self.X = self.teacher = self.along = self.tables = None
 
     def load(self, rows):
         self.grower.load(rows.start, rows.stop)

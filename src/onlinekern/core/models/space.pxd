@@ -25,6 +25,8 @@ cdef class Space(Component):
     cdef tuple sample_form(self)
     cdef Py_ssize_t size(self) noexcept nogil
     cdef bint stored_sparse(self) noexcept nogil
+    cdef bint takes_missing(self) noexcept nogil
+    cdef int check_row(self, const Rows *rows) except -1
     cdef int reserve_block(self, Py_ssize_t rows) except -1
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil
     cdef Py_ssize_t scored_together(self, Py_ssize_t left) noexcept nogil

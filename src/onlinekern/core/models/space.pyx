@@ -58,6 +58,14 @@ cdef class Space:
     cdef bint stored_sparse(self) noexcept nogil:
         return False
 
+    cdef bint takes_missing(self) noexcept nogil:
+        """Whether NaN in a sample stands for a value that is missing."""
+        return False
+
+    cdef int check_row(self, const Rows *rows) except -1:
+        """Raise ValueError if the only row, which has been checked, is none for the space."""
+        return 0
+
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
         return 0
 

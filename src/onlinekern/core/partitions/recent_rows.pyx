@@ -105,13 +105,16 @@ cdef class RecentRows:
                        self.d * self.itemsize)
         return X, y, weight
 
-    def set_arrays(self, count, X, y, weight):
-        """Go on from what `arrays` gave, of so many samples; the oldest may be missing."""
+    def set_arrays(self, count, X, y, weight, bint missing=False):
+        """Go on from what `arrays` gave, of so many samples; the oldest may be missing.
+
+        `missing` tells whether NaN may be among the numbers.
+        """
         cdef Rows rows
         cdef Py_ssize_t i
         count = count_of("count", count)
         n = min(len(y) if isinstance(y, np.ndarray) else 0, count, self.capacity)
-        X = rows_of_form("rows", X, self.d, self.dtype, False)
+        X = rows_of_form("rows", X, self.d, self.dtype, False, missing)
         cdef const double[::1] targets = doubles_of_shape("targets", y, (n,))
         cdef const double[::1] weights = doubles_of_shape("weights", weight, (n,))
         if len(X) != n:

@@ -1,8 +1,7 @@
 """What a renewal of a forest computes once: units of features and targets, and slopes."""
 import numpy as np
 
-from onlinekern.core.base.state cimport doubles_of_shape
-from onlinekern.core.partitions.trees cimport N_DIRECTIONS, UPPER_CELLS, UPPER_LEVEL, Scale
+from onlinekern.core.partitions.trees cimport UPPER_CELLS, UPPER_LEVEL
 
 # Of a row's slopes, so much is the mean of all rows: one gradient may err.
 COMMON_SLOPE = 0.1
@@ -20,20 +19,6 @@ def check_labels(labels, Py_ssize_t n_labels):
     """Raise ValueError unless these are class numbers."""
     if isinstance(labels, np.ndarray) and not np.isin(labels, np.arange(n_labels)).all():
         raise ValueError(f"targets must be class numbers, 0 ... {n_labels - 1}")
-
-
-def scale_of(center, factor, directions, Py_ssize_t d):
-    """The scale that `Scale.arrays` tells of, checked."""
-    center = doubles_of_shape("center", center, (d,))
-    factor = doubles_of_shape("factor", factor, (d,))
-    if (factor < 0).any():
-        raise ValueError(f"factor must be >= 0, got {factor.min()}")
-    if directions is not None:
-        if not isinstance(directions, np.ndarray) or directions.dtype != np.float32 \
-                or directions.shape != (d, N_DIRECTIONS) or not np.isfinite(directions).all():
-            raise ValueError(f"directions must be finite, float32 and of shape {(d, N_DIRECTIONS)}")
-        directions = np.ascontiguousarray(directions)
-    return Scale(center, factor, directions)
 
 
 def cells_of(forest):
@@ -58,9 +43,9 @@ def spread(X):
     """Centers of features, and factors to units of their spread: two ndarrays of shape (d,).
 
     Samples farther than four deviations are left out, twice over: a few that are far off would hide
-    how the others differ. The factor of a constant feature is 0.
+    how the others differ. So are missing values. The factor of a constant feature is 0.
     """
-    center, scale = moments(X, np.ones(X.shape, dtype=bool))
+    center, scale = moments(X, ~np.isnan(X))
     for _ in range(2):
         inside = np.abs(X - center) <= 4 * scale
         closer, smaller = moments(X, inside)

@@ -2,7 +2,7 @@
 from libc.stdint cimport int32_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
-from onlinekern.core.samples.rows cimport Rows
+from onlinekern.core.partitions.scale cimport Scale
 
 
 # A row goes left where its value is at most the cut. The right child lies behind the left one. A
@@ -14,11 +14,8 @@ cdef struct Node:
     uint16_t left
 
 
-# Values are cast to float32: these are the samples in units of their spread, and cut off here.
 cdef enum:
     MOST_NODES = 65535       # of a tree, as children have 16 bits
-    MOST_COLUMNS = 65535     # of a row that is walked
-    N_DIRECTIONS = 8         # directions beside the axes: so many floats are added up together
     UPPER_LEVEL = 4          # depth of the nodes that are cells beside the leaves,
     UPPER_CELLS = 16         # of which a tree has so many
 
@@ -33,20 +30,6 @@ cdef struct Walks:
     unsigned int at[ABREAST]
     unsigned int above[ABREAST]      # where it was at `UPPER_LEVEL`
     unsigned int turns[ABREAST]      # 1, then a bit for each step to there
-
-
-cdef class Scale:
-    cdef readonly Py_ssize_t d, n_directions
-    cdef double *center          # d
-    cdef double *factor          # d, 0 where a feature is constant
-    cdef float *zero             # d, a sample of zeros
-    cdef float *directions       # d x N_DIRECTIONS, of scaled samples; NULL without
-
-    cdef inline Py_ssize_t width(self) noexcept nogil:
-        """Numbers of a scaled row: the features, then the directions."""
-        return self.d + self.n_directions
-
-    cdef void load(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil
 
 
 cdef class Tree:

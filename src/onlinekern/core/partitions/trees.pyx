@@ -4,124 +4,20 @@ The walk is most of what a sample costs: one step after another waits for a node
 the row. So eight walks go side by side, of eight trees for a single row, or of eight rows in a tree
 for a block, whose nodes then stay in the nearest cache. Both find the same leaves.
 
-A row is walked in units of its own spread (`Scale`): float32 then tells values apart that lie close
-together far from 0, such as dates.
+Rows are walked in the units of a `Scale`.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 import numpy as np
 
 from onlinekern.core.base.vector cimport aligned_resize
-from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
-from onlinekern.core.base.vector cimport ok_sparse_row
+from onlinekern.core.partitions.scale cimport MOST_COLUMNS, Scale
 
-# A scaled value is cut off at so many spreads: products with it stay finite.
-cdef double FARTHEST = 1e6
 # A NaN, which a leaf's number is added to.
 cdef uint32_t LEAF = 0x7fc00000
-
-
-cdef inline float scaled(double x, double center, double factor) noexcept nogil:
-    """A value in units of the spread of its feature."""
-    return <float> max(min((x - center) * factor, FARTHEST), -FARTHEST)
-
-
-cdef class Scale:
-    """Centers and factors of the features, and directions beside them.
-
-    A row z has (x_j - center_j) factor_j for each feature, and then its products with the
-    directions.
-
-    Parameters
-    ----------
-    center, factor : ndarray of shape (d,)
-    directions : ndarray of shape (d, n), float32, optional
-        n is `N_DIRECTIONS`.
-    """
-
-    def __cinit__(self, const double[::1] center, const double[::1] factor,
-                  const float[:, ::1] directions=None):
-        cdef Py_ssize_t j, d = center.shape[0]
-        if factor.shape[0] != d or d < 1:
-            raise ValueError(f"center and factor must have one length >= 1, got {d} and "
-                             f"{factor.shape[0]}")
-        if directions is not None and (directions.shape[0] != d
-                                       or directions.shape[1] != N_DIRECTIONS):
-            raise ValueError(f"directions must have shape ({d}, {N_DIRECTIONS}), got "
-                             f"{(directions.shape[0], directions.shape[1])}")
-        self.d = d
-        self.n_directions = 0 if directions is None else N_DIRECTIONS
-        self.center = <double *> calloc(2 * d, sizeof(double))
-        self.zero = <float *> calloc(d * (1 + self.n_directions), sizeof(float))
-        if self.center == NULL or self.zero == NULL:
-            raise MemoryError(f"no memory for the scale of {d} features")
-        self.factor = self.center + d
-        memcpy(self.center, &center[0], d * sizeof(double))
-        memcpy(self.factor, &factor[0], d * sizeof(double))
-        for j in range(d):
-            self.zero[j] = scaled(0, center[j], factor[j])
-        if directions is not None:
-            self.directions = self.zero + d
-            memcpy(self.directions, &directions[0, 0], d * N_DIRECTIONS * sizeof(float))
-
-    def __dealloc__(self):
-        free(self.center)
-        free(self.zero)
-
-    cdef void load(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
-        """Write row i of some rows, scaled, with its directions."""
-        cdef Py_ssize_t j, m, d = self.d
-        cdef float sums[N_DIRECTIONS]
-        cdef const float *direction
-        cdef ok_sparse_row x
-        if is_sparse(rows):
-            memcpy(z, self.zero, d * sizeof(float))
-            x = sparse_row(rows, i)
-            for j in range(x.count):
-                m = x.columns[j]
-                z[m] = scaled((<const float *> x.values)[j] if rows.itemsize == 4
-                              else (<const double *> x.values)[j],
-                              self.center[m], self.factor[m])
-        elif rows.itemsize == 4:
-            scale_dense(<const float *> dense_row(rows, i), self.center, self.factor, d, z)
-        else:
-            scale_dense(<const double *> dense_row(rows, i), self.center, self.factor, d, z)
-        if self.n_directions:
-            memset(sums, 0, sizeof(sums))
-            for j in range(d):
-                direction = self.directions + j * N_DIRECTIONS
-                for m in range(N_DIRECTIONS):
-                    sums[m] += z[j] * direction[m]
-            memcpy(z + d, sums, sizeof(sums))
-
-    def arrays(self):
-        """The arguments that make such a scale."""
-        cdef Py_ssize_t d = self.d
-        center, factor = np.empty(d), np.empty(d)
-        cdef double[::1] a = center, b = factor
-        memcpy(&a[0], self.center, d * sizeof(double))
-        memcpy(&b[0], self.factor, d * sizeof(double))
-        if not self.n_directions:
-            return center, factor, None
-        directions = np.empty((d, N_DIRECTIONS), dtype=np.float32)
-        cdef float[:, ::1] c = directions
-        memcpy(&c[0, 0], self.directions, d * N_DIRECTIONS * sizeof(float))
-        return center, factor, directions
-
-
-ctypedef fused real:
-    float
-    double
-
-
-cdef inline void scale_dense(const real *x, const double *center, const double *factor,
-                             Py_ssize_t d, float *z) noexcept nogil:
-    cdef Py_ssize_t j
-    for j in range(d):
-        z[j] = scaled(x[j], center[j], factor[j])
 
 
 cdef void make_leaf(Node *tree, Py_ssize_t node) noexcept nogil:
@@ -199,8 +95,8 @@ cdef class Forest:
         if not trees:
             raise ValueError("a forest must have a tree")
         if scale.width() > MOST_COLUMNS:
-            raise ValueError(f"trees cut rows of at most {MOST_COLUMNS - N_DIRECTIONS} features, "
-                             f"got {scale.d}")
+            raise ValueError(f"trees cut rows of at most {MOST_COLUMNS} columns, got "
+                             f"{scale.width()} of {scale.d} features")
         self.n_trees, self.scale, self.trees = len(trees), scale, list(trees)
         self.roots = <const Node **> calloc(self.n_trees, sizeof(Node *))
         if self.roots == NULL:

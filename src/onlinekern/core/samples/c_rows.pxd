@@ -24,4 +24,4 @@ cdef object view_of(const void *data, ptrdiff_t n, int kind, bint written=*)
 cdef object matrix_of(const ok_matrix *X)
 cdef object sample_of(const ok_matrix *x)
 cdef object pointed_at(const ok_matrix *x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse,
-                       int32_t *starts, Rows *rows)
+                       int32_t *starts, Rows *rows, bint missing)

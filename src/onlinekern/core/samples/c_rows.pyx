@@ -153,7 +153,7 @@ cdef object sample_of(const ok_matrix *x):
 
 
 cdef object pointed_at(const ok_matrix *x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse,
-                       int32_t *starts, Rows *rows):
+                       int32_t *starts, Rows *rows, bint missing):
     """Point `rows` at the only row of a matrix, as a sparse row if `sparse`, without any array.
 
     Returns the object that must live, with the two `starts`, as long as `rows` is used; None for a
@@ -162,7 +162,7 @@ cdef object pointed_at(const ok_matrix *x, Py_ssize_t d, Py_ssize_t itemsize, bi
     Raises
     ------
     ValueError
-        If x is not one row of d finite numbers.
+        If x is not one row of d finite numbers, or NaN if values may be `missing`.
     """
     check_row(x)
     if x.n_columns != d:
@@ -174,10 +174,10 @@ cdef object pointed_at(const ok_matrix *x, Py_ssize_t d, Py_ssize_t itemsize, bi
         if not ascends(x.indices + x.indptr[0], x.indptr[1] - x.indptr[0]):
             return None
         point_at_sparse(x, starts, rows)
-        check_finite(rows, starts[1])
+        check_finite(rows, starts[1], missing)
         return True
     rows.values, rows.columns, rows.starts = <const char *> x.values, NULL, NULL
-    check_finite(rows, d)
+    check_finite(rows, d, missing)
     if not sparse:
         return True
     samples = packed_row(rows)

@@ -38,6 +38,7 @@ cdef class Samples:
 cdef bint is_plain(object array, int kind)
 cdef Samples known_samples(object X)
 cdef Samples samples_of(object X, object dtype)
-cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Rows *rows)
-cdef int check_finite(const Rows *rows, Py_ssize_t count) except -1
+cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Rows *rows,
+                   bint missing=*)
+cdef int check_finite(const Rows *rows, Py_ssize_t count, bint missing=*) except -1
 cdef Samples packed_row(Rows *rows)

@@ -7,7 +7,7 @@ way in: alignment, and that the indices of a CSR matrix stay within its arrays a
 """
 cimport numpy as cnp
 from cython cimport floating
-from libc.math cimport isfinite
+from libc.math cimport fabs, isfinite, isnan
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 
@@ -257,16 +257,28 @@ cdef bint point_at(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows) exce
     return True
 
 
-cdef int check_finite(const Rows *rows, Py_ssize_t count) except -1:
-    """Raise ValueError unless the first `count` elements are finite, and so is their sum."""
-    cdef double square, absolute
+cdef int check_finite(const Rows *rows, Py_ssize_t count, bint missing=False) except -1:
+    """Raise ValueError unless the first `count` elements are finite, and so is their sum.
+
+    NaN stands for a value that is missing, if one may be.
+    """
+    cdef double square, absolute, x
+    cdef Py_ssize_t j
     ops_for(rows.itemsize).norms(rows.values, count, &square, &absolute)
+    if missing and isnan(absolute):
+        absolute = 0
+        for j in range(count):
+            x = (<const float *> rows.values)[j] if rows.itemsize == 4 \
+                else (<const double *> rows.values)[j]
+            absolute += 0 if isnan(x) else fabs(x)
     if not isfinite(absolute):
-        raise ValueError("x contains NaN or infinity, or numbers too large to add up")
+        raise ValueError("x contains " + ("" if missing else "NaN or ")
+                         + "infinity, or numbers too large to add up")
     return 0
 
 
-cdef object plain_sparse_row(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
+cdef object plain_sparse_row(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows,
+                             bint missing):
     """Point `rows` at one sample if it is a CSR matrix that can be read as it is.
 
     Returns the arrays that must live as long as `rows`; None if there is anything to convert, or to
@@ -288,11 +300,11 @@ cdef object plain_sparse_row(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *
                  MOST_INDICES)
     if csr_faults(rows.columns, rows.starts, 1, <int32_t> d, <int32_t> stored):
         return None
-    check_finite(rows, rows.starts[1])
+    check_finite(rows, rows.starts[1], missing)
     return values, columns, starts
 
 
-cdef object sparse_row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
+cdef object sparse_row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows, bint missing):
     """Point `rows` at one sample that is sparse."""
     if x.format != "csr" or x.ndim != 2:
         if hasattr(x, "check_format"):
@@ -304,11 +316,12 @@ cdef object sparse_row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, Rows *row
         raise ValueError(f"x has {x.shape[1]} features, but the model was fitted with {d}")
     samples = samples_of(x, np.float32 if itemsize == 4 else np.float64)
     rows[0] = (<Samples> samples).rows
-    check_finite(rows, rows.starts[1])
+    check_finite(rows, rows.starts[1], missing)
     return samples
 
 
-cdef Samples row_of_pointers(Samples x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows):
+cdef Samples row_of_pointers(Samples x, Py_ssize_t d, Py_ssize_t itemsize, Rows *rows,
+                             bint missing):
     """Point `rows` at one sparse row that is given as pointers, columns ascending."""
     cdef cnp.npy_intp count = x.rows.starts[1]
     cdef Samples samples = x
@@ -324,7 +337,7 @@ cdef Samples row_of_pointers(Samples x, Py_ssize_t d, Py_ssize_t itemsize, Rows 
         samples.rows.values = <const char *> data_of(values)
         samples.rows.itemsize = itemsize
     rows[0] = samples.rows
-    check_finite(rows, count)
+    check_finite(rows, count, missing)
     return samples
 
 
@@ -382,7 +395,8 @@ cdef Samples packed_row(Rows *rows):
     return samples
 
 
-cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Rows *rows):
+cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Rows *rows,
+                   bint missing=False):
     """Point `rows` at one sample, as a sparse row if `sparse`, without scikit-learn's validation.
 
     Fast for a C-contiguous ndarray of shape (d,) and of the model's dtype; anything else that has
@@ -392,17 +406,17 @@ cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Row
     Raises
     ------
     ValueError
-        If x has not d finite numbers.
+        If x has not d finite numbers, or NaN if values may be `missing`.
     """
     cdef Samples samples
     if not point_at(x, d, itemsize, rows):
         if isinstance(x, Samples):
-            return row_of_pointers(x, d, itemsize, rows)
-        alive = plain_sparse_row(x, d, itemsize, rows)
+            return row_of_pointers(x, d, itemsize, rows, missing)
+        alive = plain_sparse_row(x, d, itemsize, rows, missing)
         if alive is not None:
             return alive
         if sp.issparse(x):
-            return sparse_row_of(x, d, itemsize, rows)
+            return sparse_row_of(x, d, itemsize, rows, missing)
         x = np.asarray(x)
         if x.dtype.kind == "c":
             raise ValueError("x must be real, got complex numbers")
@@ -410,7 +424,7 @@ cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Row
         if x.ndim != 1:
             raise ValueError(f"x must be one sample of shape ({d},), got shape {x.shape}")
         point_at(x, d, itemsize, rows)
-    check_finite(rows, d)
+    check_finite(rows, d, missing)
     if not sparse:
         return x
     samples = packed_row(rows)

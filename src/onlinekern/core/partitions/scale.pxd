@@ -1,0 +1,52 @@
+# What trees cut: rows in units of their spread, and tables of codes. May change at minor versions.
+from libc.stdint cimport int32_t
+
+from onlinekern.core.samples.rows cimport Rows
+
+
+# Values are cast to float32: these are the samples in units of their spread, and cut off here.
+cdef enum:
+    MOST_COLUMNS = 65535     # of a row that is walked
+    N_DIRECTIONS = 8         # directions beside the axes: so many floats are added up together
+    MOST_CODE = 65535        # the largest number of a category
+    ABSENT = 0               # the entries of a table: of what it does not know,
+    MISSING = 1              # of a missing value,
+    FIRST_CODE = 2           # and of the categories from 0 on
+
+
+# A column of a scaled row whose numbers are looked up.
+cdef struct Table:
+    int32_t source           # the feature
+    int32_t column
+    int32_t first            # where its entries begin among all
+    int32_t size
+
+
+cdef class Scale:
+    cdef readonly Py_ssize_t d, n_axes, n_directions, n_tables
+    cdef double *center          # d
+    cdef double *factor          # d, 0 where a feature is constant
+    cdef float *zero             # d, a sample of zeros
+    cdef float *directions       # n_axes x N_DIRECTIONS, of scaled samples; NULL without
+    cdef Table *tables
+    cdef float *entries          # of all tables
+
+    cdef inline Py_ssize_t width(self) noexcept nogil:
+        """Numbers of a scaled row: the axes, then the directions."""
+        return self.n_axes + self.n_directions
+
+    cdef void load(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil
+    cdef void look_up(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil
+
+
+cdef int check_codes(const Rows *rows, tuple categories) except -1
+
+
+cdef inline int32_t entry_of(double value, int32_t size) noexcept nogil:
+    """The entry of a value in a table of so many."""
+    if value != value:
+        return MISSING
+    # What is no category is absent, as is one that the table has not learnt.
+    if not 0 <= value < size - FIRST_CODE:
+        return ABSENT
+    return FIRST_CODE + <int32_t> value

@@ -1,0 +1,316 @@
+"""Scale: from a sample to the numbers that trees cut.
+
+A row is walked in units of its own spread: float32 then tells values apart that lie close together
+far from 0, such as dates. Other columns are looked up in tables: the place of a category in an
+order, so that a cut divides the categories into two sets, and whether a value is missing. Products
+with directions follow.
+"""
+from libc.math cimport floor
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from onlinekern.core.base.state cimport doubles_of_shape
+from onlinekern.core.base.vector cimport ok_sparse_row
+from onlinekern.core.samples.rows cimport (
+    Rows, Samples, dense_row, is_sparse, samples_of, sparse_row)
+
+# The fields of a scale in a state.
+SCALE = ("center", "factor", "directions",
+         "table_sources", "table_columns", "table_starts", "table_entries")
+# A scaled value is cut off at so many spreads: products with it stay finite.
+cdef double FARTHEST = 1e6
+
+
+cdef inline float scaled(double x, double center, double factor) noexcept nogil:
+    """A value in units of the spread of its feature; the mean if it is missing."""
+    return <float> max(min((x - center) * factor, FARTHEST), -FARTHEST) if x == x else 0
+
+
+cdef class Scale:
+    """Centers and factors of the features, tables of others, and directions beside them.
+
+    A row z has (x_j - center_j) factor_j for each feature, 0 where a value is missing. Tables put
+    what they know of a feature in its place, or into further columns. Products of all of these with
+    the directions follow.
+
+    Parameters
+    ----------
+    center, factor : ndarray of shape (d,)
+    directions : ndarray of shape (n_axes, n), float32, optional
+        n is `N_DIRECTIONS`, and n_axes d and the further columns.
+    tables : tuple, optional
+        What `tables_of` gives: feature and column of each table, int32; where its entries begin,
+        int32, with their count at the end; and these entries, float32. The further columns are
+        d, d + 1, ...
+    """
+
+    def __cinit__(self, const double[::1] center, const double[::1] factor,
+                  const float[:, ::1] directions=None, tables=None):
+        cdef Py_ssize_t j, d = center.shape[0]
+        if factor.shape[0] != d or d < 1:
+            raise ValueError(f"center and factor must have one length >= 1, got {d} and "
+                             f"{factor.shape[0]}")
+        self.d = self.n_axes = d
+        if tables is not None:
+            self.take_tables(*tables)
+        if directions is not None and (directions.shape[0] != self.n_axes
+                                       or directions.shape[1] != N_DIRECTIONS):
+            raise ValueError(f"directions must have shape ({self.n_axes}, {N_DIRECTIONS}), got "
+                             f"{(directions.shape[0], directions.shape[1])}")
+        self.n_directions = 0 if directions is None else N_DIRECTIONS
+        self.center = <double *> calloc(2 * d, sizeof(double))
+        self.zero = <float *> calloc(d + self.n_axes * self.n_directions, sizeof(float))
+        if self.center == NULL or self.zero == NULL:
+            raise MemoryError(f"no memory for the scale of {d} features")
+        self.factor = self.center + d
+        memcpy(self.center, &center[0], d * sizeof(double))
+        memcpy(self.factor, &factor[0], d * sizeof(double))
+        for j in range(d):
+            self.zero[j] = scaled(0, center[j], factor[j])
+        if directions is not None:
+            self.directions = self.zero + d
+            memcpy(self.directions, &directions[0, 0],
+                   self.n_axes * N_DIRECTIONS * sizeof(float))
+
+    def take_tables(self, const int32_t[::1] sources, const int32_t[::1] columns,
+                    const int32_t[::1] starts, const float[::1] entries):
+        """Keep copies of tables, which `check_tables` has checked."""
+        cdef Py_ssize_t k, n = sources.shape[0]
+        self.tables = <Table *> calloc(n + 1, sizeof(Table))
+        self.entries = <float *> calloc(entries.shape[0] + 1, sizeof(float))
+        if self.tables == NULL or self.entries == NULL:
+            raise MemoryError(f"no memory for tables of {entries.shape[0]} entries")
+        for k in range(n):
+            self.tables[k].source, self.tables[k].column = sources[k], columns[k]
+            self.tables[k].first, self.tables[k].size = starts[k], starts[k + 1] - starts[k]
+            self.n_axes += columns[k] >= self.d
+        for k in range(entries.shape[0]):
+            self.entries[k] = entries[k]
+        self.n_tables = n
+
+    def __dealloc__(self):
+        free(self.center)
+        free(self.zero)
+        free(self.tables)
+        free(self.entries)
+
+    cdef void load(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
+        """Write row i of some rows, scaled, with its directions."""
+        cdef Py_ssize_t j, m, d = self.d
+        cdef float sums[N_DIRECTIONS]
+        cdef const float *direction
+        cdef ok_sparse_row x
+        if is_sparse(rows):
+            memcpy(z, self.zero, d * sizeof(float))
+            x = sparse_row(rows, i)
+            for j in range(x.count):
+                m = x.columns[j]
+                z[m] = scaled((<const float *> x.values)[j] if rows.itemsize == 4
+                              else (<const double *> x.values)[j],
+                              self.center[m], self.factor[m])
+        elif rows.itemsize == 4:
+            scale_dense(<const float *> dense_row(rows, i), self.center, self.factor, d, z)
+        else:
+            scale_dense(<const double *> dense_row(rows, i), self.center, self.factor, d, z)
+        if self.n_tables:
+            self.look_up(rows, i, z)
+        if self.n_directions:
+            memset(sums, 0, sizeof(sums))
+            for j in range(self.n_axes):
+                direction = self.directions + j * N_DIRECTIONS
+                for m in range(N_DIRECTIONS):
+                    sums[m] += z[j] * direction[m]
+            memcpy(z + self.n_axes, sums, sizeof(sums))
+
+    cdef void look_up(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
+        """Write the columns of row i that are looked up."""
+        cdef Py_ssize_t k
+        cdef const Table *table
+        for k in range(self.n_tables):
+            table = self.tables + k
+            z[table.column] = self.entries[
+                table.first + entry_of(value_at(rows, i, table.source), table.size)]
+
+    def arrays(self):
+        """The arguments that make such a scale without tables."""
+        cdef Py_ssize_t d = self.d
+        center, factor = np.empty(d), np.empty(d)
+        cdef double[::1] a = center, b = factor
+        memcpy(&a[0], self.center, d * sizeof(double))
+        memcpy(&b[0], self.factor, d * sizeof(double))
+        if not self.n_directions:
+            return center, factor, None
+        directions = np.empty((self.n_axes, N_DIRECTIONS), dtype=np.float32)
+        cdef float[:, ::1] c = directions
+        memcpy(&c[0, 0], self.directions, self.n_axes * N_DIRECTIONS * sizeof(float))
+        return center, factor, directions
+
+    def table_arrays(self):
+        """The argument `tables` that makes such a scale."""
+        cdef Py_ssize_t k, n = self.n_tables, size = 0
+        if n:
+            size = self.tables[n - 1].first + self.tables[n - 1].size
+        sources, columns = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+        starts, entries = np.empty(n + 1, dtype=np.int32), np.empty(size, dtype=np.float32)
+        cdef int32_t[::1] a = sources, b = columns, c = starts
+        cdef float[::1] e = entries
+        for k in range(n):
+            a[k], b[k], c[k] = \
+                self.tables[k].source, self.tables[k].column, self.tables[k].first
+        c[n] = <int32_t> size
+        for k in range(size):
+            e[k] = self.entries[k]
+        return sources, columns, starts, entries
+
+    def axes(self, X):
+        """Rows of samples in double, without directions, ndarray (n, n_axes); a teacher's input."""
+        center, factor, _ = self.arrays()
+        Z = (X - center) * factor
+        missing = np.isnan(Z)
+        if missing.any():
+            Z[missing] = 0
+        if not self.n_tables:
+            return Z
+        sources, columns, starts, entries = self.table_arrays()
+        Z = np.hstack([Z, np.empty((len(X), self.n_axes - self.d))])
+        for source, column, first, end in zip(sources, columns, starts[:self.n_tables],
+                                              starts[1:]):
+            Z[:, column] = entries[first + entries_of(X[:, source], end - first)]
+        return Z
+
+    def directed(self, directions):
+        """The same scale with other directions, or None."""
+        center, factor, _ = self.arrays()
+        return Scale(center, factor, directions, self.table_arrays() if self.n_tables else None)
+
+    def source_of_axes(self):
+        """The feature that each axis tells of, ndarray of shape (n_axes,), int32."""
+        sources, columns, _, _ = self.table_arrays()
+        further = columns >= self.d
+        return np.concatenate([np.arange(self.d, dtype=np.int32), sources[further]])
+
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef inline void scale_dense(const real *x, const double *center, const double *factor,
+                             Py_ssize_t d, float *z) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(d):
+        z[j] = scaled(x[j], center[j], factor[j])
+
+
+cdef double value_at(const Rows *rows, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+    """Element j of row i."""
+    cdef ok_sparse_row x
+    cdef Py_ssize_t low = 0, high, middle
+    cdef const void *values
+    if is_sparse(rows):
+        x = sparse_row(rows, i)
+        high = x.count
+        while low < high:
+            middle = (low + high) // 2
+            if x.columns[middle] < j:
+                low = middle + 1
+            else:
+                high = middle
+        if low == x.count or x.columns[low] != j:
+            return 0
+        values, j = x.values, low
+    else:
+        values = dense_row(rows, i)
+    return (<const float *> values)[j] if rows.itemsize == 4 else (<const double *> values)[j]
+
+
+cdef int check_codes(const Rows *rows, tuple categories) except -1:
+    """Raise ValueError unless the only row has numbers of categories, or NaN, in these columns."""
+    cdef double code
+    cdef Py_ssize_t j
+    for j in categories:
+        code = value_at(rows, 0, j)
+        if code == code and not (0 <= code <= MOST_CODE and code == floor(code)):
+            raise ValueError(f"x has {code:g} in column {j}, which holds categories: they have "
+                             f"the numbers 0 ... {MOST_CODE}, and NaN stands for a missing one")
+    return 0
+
+
+def entries_of(values, Py_ssize_t size):
+    """The entries of values in a table of so many, ndarray of intp."""
+    missing = np.isnan(values)
+    code = np.where(missing, -1, np.clip(np.floor(values), -1, size))
+    known = (code >= 0) & (code < size - FIRST_CODE)
+    return np.where(missing, MISSING, np.where(known, code + FIRST_CODE, ABSENT)).astype(np.intp)
+
+
+def scaled_rows(Scale scale not None, X):
+    """Rows with their directions in the units of a scale, ndarray (n, width), float32."""
+    cdef Samples samples = samples_of(X, X.dtype)
+    cdef Py_ssize_t i, n = len(X)
+    out = np.empty((n, scale.width()), dtype=np.float32)
+    cdef float[:, ::1] view = out
+    with nogil:
+        for i in range(n):
+            scale.load(&samples.rows, i, &view[i, 0])
+    return out
+
+
+def fields_of_scale(scale):
+    """The arguments that make a scale, by the names that `SCALE` gives them."""
+    return dict(zip(SCALE, (*scale.arrays(), *scale.table_arrays())))
+
+
+def restored_scale(state, Py_ssize_t d, Py_ssize_t most_columns):
+    """The scale that the fields of a state tell of, checked."""
+    center, factor, directions, *tables = [state[name] for name in SCALE]
+    scale = scale_of(center, factor, directions, d, tables)
+    if scale.n_axes + N_DIRECTIONS > most_columns:
+        raise ValueError("table_columns must be those of categories and missing values, got "
+                         f"{scale.n_axes - d} beside the features")
+    return scale
+
+
+def scale_of(center, factor, directions, Py_ssize_t d, tables=None):
+    """The scale that `arrays` and `table_arrays` tell of, checked."""
+    center = doubles_of_shape("center", center, (d,))
+    factor = doubles_of_shape("factor", factor, (d,))
+    if (factor < 0).any():
+        raise ValueError(f"factor must be >= 0, got {factor.min()}")
+    n_axes = d if tables is None else d + check_tables(*tables, d)
+    if directions is not None:
+        if not isinstance(directions, np.ndarray) or directions.dtype != np.float32 \
+                or directions.shape != (n_axes, N_DIRECTIONS) or not np.isfinite(directions).all():
+            raise ValueError(
+                f"directions must be finite, float32 and of shape {(n_axes, N_DIRECTIONS)}")
+        directions = np.ascontiguousarray(directions)
+    if tables is None or not len(tables[0]):
+        return Scale(center, factor, directions)
+    return Scale(center, factor, directions, tuple(map(np.ascontiguousarray, tables)))
+
+
+def check_tables(sources, columns, starts, entries, Py_ssize_t d):
+    """Raise TypeError or ValueError unless these are tables; return how many columns they add."""
+    kinds = (("table_sources", sources, np.int32), ("table_columns", columns, np.int32),
+             ("table_starts", starts, np.int32), ("table_entries", entries, np.float32))
+    for name, array, dtype in kinds:
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
+            raise TypeError(f"{name} must be an ndarray of {np.dtype(dtype)} with one axis")
+    n = len(sources)
+    if len(columns) != n or len(starts) != n + 1 or starts[0] != 0 or starts[n] != len(entries) \
+            or (np.diff(starts.astype(np.int64)) < FIRST_CODE).any():
+        raise ValueError("table_starts must say where the entries of each table begin, from 0 to "
+                         "their count, 2 or more each")
+    if ((sources < 0) | (sources >= d)).any():
+        raise ValueError(f"table_sources must be features, 0 ... {d - 1}")
+    further = columns[columns >= d]
+    own = columns[columns < d]
+    if not np.array_equal(further, d + np.arange(len(further))) \
+            or not np.array_equal(own, sources[columns < d]) or len(np.unique(own)) < len(own):
+        raise ValueError("table_columns must be those of their features, or further ones in turn")
+    if not np.isfinite(entries).all():
+        raise ValueError("table_entries must be finite")
+    return len(further)

@@ -1,0 +1,214 @@
+"""Tables of a scale: orders of categories, and which values are missing, learnt from samples.
+
+A cut of a column divides the categories into those before and those behind it. Where one number
+is to be told, the best division into two sets is among those of the order by the mean target
+(Fisher 1958; Breiman et al. 1984, section 4.2); for classes the order is that along the leading
+direction of the categories' class probabilities (Coppersmith, Hong and Hosking 1999). Where
+categories matter only together with other features, their means may be alike: so a second order is
+that along which the products of the target with the other features differ most. A third one is
+random, for what neither tells.
+"""
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.core.partitions.scale cimport FIRST_CODE, MOST_COLUMNS, N_DIRECTIONS
+from onlinekern.core.partitions.scale import entries_of
+
+# A category of so many samples has half the deviation of its mean that they show.
+SMOOTH = 4.0
+# Columns that a category becomes, and in how many numbers other columns tell the second order.
+N_ORDERS = 3
+MOST_OTHERS = 16
+# Features whose missing values have a column: those with the most.
+MOST_MISSING = 256
+FARTHEST = 8.0
+# Rows of a piece of the work.
+BLOCK = 1024
+# How far entries differ in the second order and in the random one, and missing values from others,
+# in spreads: cuts of columns that often tell little take the place of cuts that tell more.
+SECOND_UNIT = 0.5
+RANDOM_UNIT = 1 / 3.0
+MISSING_UNIT = 0.5
+
+
+def most_further(Py_ssize_t d, Py_ssize_t n_categories):
+    """How many columns tables may add to d features, of which so many are categories."""
+    further = (N_ORDERS - 1) * n_categories
+    left = MOST_COLUMNS - N_DIRECTIONS - d - further
+    return further + max(0, min(d - n_categories, MOST_MISSING, left))
+
+
+class TableLearner:
+    """Tables of samples, learnt in pieces.
+
+    `plan` says what is to be done after `begin`; `arrays` are the tables then.
+
+    Parameters
+    ----------
+    n, d : int
+        Samples and features.
+    categories : tuple of int
+        Features that are categories.
+    draws : numpy.random.RandomState
+        For random orders; none are drawn without categories.
+    """
+
+    def __init__(self, Py_ssize_t n, Py_ssize_t d, categories, draws):
+        self.n, self.d, self.draws = n, d, draws
+        self.categories = np.array(categories, dtype=np.intp)
+        self.numbers = np.setdiff1d(np.arange(d), self.categories)
+        self.share, self.found = np.zeros(d), []
+
+    def begin(self, X, center, factor, targets):
+        """Take samples, the units of those that are numbers, and targets of a few outputs."""
+        self.X, self.center, self.factor, self.targets = X, center, factor, targets
+        self.coded, self.first = [], []
+        n_others = len(self.numbers) + len(self.categories)
+        self.signs = np.eye(n_others)
+        if n_others > MOST_OTHERS:
+            self.signs = self.draws.randint(2, size=(n_others, MOST_OTHERS)) * 2.0 - 1.0
+        self.others = np.empty((self.n, self.signs.shape[1]))
+
+    def plan(self):
+        """What is to be done, in this order: functions, and what they get."""
+        if not len(self.categories):
+            return []
+        each = range(len(self.categories))
+        rows = [slice(k, min(k + BLOCK, self.n)) for k in range(0, self.n, BLOCK)]
+        return [*((self.order, k) for k in each), *((self.mix, part) for part in rows),
+                *((self.order_again, k) for k in each)]
+
+    def miss(self, X, columns):
+        """Note how many values of some columns are missing."""
+        self.share[columns] = np.isnan(X[:, columns]).mean(axis=0)
+
+    def order(self, k):
+        """Order a feature's categories by their mean targets."""
+        self.coded.append(code(self.X[:, self.categories[k]]))
+        self.first.append(places_by([self.targets], *self.coded[k]))
+
+    def mix(self, rows):
+        """Find a few sums of all features of some rows."""
+        numbers = self.numbers
+        Z = (self.X[rows][:, numbers] - self.center[numbers]) * self.factor[numbers]
+        Z = np.clip(Z, -FARTHEST, FARTHEST)
+        Z[np.isnan(Z)] = 0
+        places = [own[entries[rows]][:, None] for own, (entries, _) in zip(self.first, self.coded)]
+        self.others[rows] = np.hstack([Z, *places]) @ self.signs
+
+    def order_again(self, k):
+        """Order a feature's categories by what the target and other features do together."""
+        entries, counts = self.coded[k]
+        j, first = self.categories[k], self.first[k]
+        own = first[entries][:, None] * self.signs[len(self.numbers) + k]
+        rest = self.others - own
+        second = places_by([target[:, None] * rest for target in self.targets.T], entries, counts)
+        ranks = np.zeros(len(counts))
+        ranks[counts > 0] = self.draws.permutation(np.count_nonzero(counts))
+        self.found += [(j, True, first), (j, False, SECOND_UNIT * second),
+                       (j, False, RANDOM_UNIT * in_units(ranks, counts))]
+
+    def arrays(self):
+        """The argument `tables` of a `Scale`; None where there is nothing to look up."""
+        found = [*self.found, *self.indicators()]
+        if not found:
+            return None
+        column, columns = self.d, []
+        for source, is_own, _ in found:
+            columns.append(source if is_own else column)
+            column += not is_own
+        starts = np.cumsum([0, *(len(places) for _, _, places in found)])
+        return (np.array([source for source, _, _ in found], dtype=np.int32),
+                np.array(columns, dtype=np.int32), starts.astype(np.int32),
+                np.concatenate([places for _, _, places in found]).astype(np.float32))
+
+    def indicators(self):
+        """Tables that tell whether a value is missing, where some are."""
+        share = self.share.copy()
+        share[self.categories] = 0
+        partly = np.flatnonzero((share > 0) & (share < 1))
+        room = most_further(self.d, len(self.categories))
+        room -= (N_ORDERS - 1) * len(self.categories)
+        most = np.argsort(-share[partly], kind="stable")[:room]
+        return [(j, False, MISSING_UNIT * np.array([-share[j], 1 - share[j]]))
+                for j in np.sort(partly[most])]
+
+
+def code(values):
+    """The entries of values in their table, and how many values each entry has."""
+    size = FIRST_CODE + 1 + int(np.nanmax(values, initial=-1))
+    entries = entries_of(values, size)
+    return entries, np.bincount(entries, minlength=size).astype(float)
+
+
+def places_by(targets, entries, counts):
+    """Places of entries in the order along which their mean targets differ most.
+
+    `targets` are some ndarrays of shape (n, m).
+    """
+    n, size = len(entries), len(counts)
+    hot = sp.csr_matrix((np.ones(n), (entries, np.arange(n))), shape=(size, n))
+    found = np.hstack([deviations(hot, each, counts) for each in targets])
+    return in_units(leading(found, counts), counts)
+
+
+def deviations(hot, targets, counts):
+    """Deviations of the entries' mean targets from that of all, smoothed, ndarray (size, m)."""
+    sums = hot @ targets
+    mean = sums.sum(axis=0) / len(targets)
+    return (sums - counts[:, None] * mean) / (counts + SMOOTH)[:, None]
+
+
+def leading(points, counts):
+    """Coordinates along the direction in which weighted points differ most, ndarray (size,)."""
+    if points.shape[1] == 1:
+        return points[:, 0]
+    _, vectors = np.linalg.eigh(points.T @ (counts[:, None] * points))
+    direction = vectors[:, len(vectors) - 1]
+    return points @ (direction * np.sign(direction[np.abs(direction).argmax()]))
+
+
+def in_units(places, counts):
+    """Places with mean 0 and deviation 1 over the samples; entries without samples are at 0."""
+    total = counts.sum()
+    mean = (counts * places).sum() / total
+    deviation = np.sqrt((counts * (places - mean) ** 2).sum() / total)
+    if not deviation > 1e-12:
+        return np.zeros(len(places))
+    return np.where(counts > 0, (places - mean) / deviation, 0.0)
+
+
+def check_categories(categories, Py_ssize_t d):
+    """These features as a tuple of int; ValueError unless they ascend within [0, d)."""
+    found = tuple(map(int, categories))
+    if any(not 0 <= feature < d for feature in found) or sorted(set(found)) != list(found):
+        raise ValueError(f"categories must be features in [0, {d}), ascending, got {categories}")
+    if found and d + (N_ORDERS - 1) * len(found) + N_DIRECTIONS > MOST_COLUMNS:
+        raise ValueError(f"trees cut rows of at most {MOST_COLUMNS} columns: {d} features of which "
+                         f"{len(found)} are categories are too many")
+    return found
+
+
+def on_axes(numbers, before, after):
+    """Numbers of the axes of a scale, for those of another one.
+
+    An axis that was not there has the number of its feature.
+    """
+    if np.array_equal(before.source_of_axes(), after.source_of_axes()):
+        return numbers
+    known = dict(zip(keys(before), numbers))
+    return np.array([known.get(key, known[key[0], 0]) for key in keys(after)])
+
+
+def keys(scale):
+    """The feature of each axis, and the number of the axis among those of the feature."""
+    found, turns = [], {}
+    for source in scale.source_of_axes().tolist():
+        turns[source] = turns.get(source, -1) + 1
+        found.append((source, turns[source]))
+    return found
+
+
+def of_features(shares, scale):
+    """The sums of the axes' shares for each feature, ndarray of shape (d,)."""
+    return np.bincount(scale.source_of_axes(), weights=shares, minlength=scale.d)
