@@ -11,7 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 from onlinekern import all_estimators
 
 CLASSES = dict(all_estimators())
-KERNELS = ["laplacian", "polynomial", "linear", "sigmoid", "cosine"]
+KERNELS = ["exponential", "laplacian", "polynomial", "linear", "sigmoid", "cosine"]
 DETECTORS = [
     {"statistic": statistic, "features": features, "forgetting": forgetting, "n_components": 12}
     for statistic in ("mean", "leverage")

@@ -71,7 +71,7 @@ def test_kernel_values(kernel, layout, dtype, stream, as_layout, close):
     if kernel in POSITIVE_DEFINITE:
         scale = np.abs(matrix).max()
         assert np.linalg.eigvalsh(matrix).min() > -100 * np.finfo(dtype).eps * scale
-    if kernel in ("gaussian", "laplacian"):
+    if kernel in ("gaussian", "exponential", "laplacian"):
         assert matrix.max() <= 1
         close(np.diag(matrix), 1.0, dtype)
 

@@ -82,6 +82,7 @@ def test_kernels_by_hand():
     X, Z = [[1.0, 2.0]], [[3.0, -1.0], [0.0, 0.0]]
     expected = {
         "gaussian": [math.exp(-6.5), math.exp(-2.5)],
+        "exponential": [math.exp(-math.sqrt(6.5)), math.exp(-math.sqrt(2.5))],
         "laplacian": [math.exp(-2.5), math.exp(-1.5)],
         "polynomial": [3.375, 1.0],  # (0.5 + 1)^3
         "linear": [1.0, 0.0],

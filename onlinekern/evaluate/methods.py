@@ -19,7 +19,8 @@ PAPERS_LOL = {
 }  # fmt: skip
 SOFT_CONFIDENCE = {"C": (1.0, 0.1), "confidence": (0.75, 0.6, 0.9)}
 KERNELS = (
-    "gaussian", "rbf", "laplacian", "polynomial", "poly", "linear", "sigmoid", "cosine",
+    "gaussian", "rbf", "exponential", "laplacian", "polynomial", "poly", "linear", "sigmoid",
+    "cosine",
 )  # fmt: skip
 KERNELS_WITHOUT_GAMMA = ("linear", "cosine")
 KERNELS_OF_THE_DISTANCE = ("gaussian", "rbf", "laplacian")

@@ -51,9 +51,10 @@ class BSGDClassifier(OnlineClassifier, BSGD):
     reg : float > 0, default=1e-4
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
-    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
-kernel or function, default='gaussian'
-        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+    kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
+'cosine'}, compiled kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
+        is ``exp(-sqrt(gamma) ||x - z||)``, the Laplace kernel of the Euclidean distance. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
@@ -179,9 +180,10 @@ class BSGDRegressor(OnlineRegressor, BSGD):
     reg : float > 0, default=0.01
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
-    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
-kernel or function, default='gaussian'
-        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+    kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
+'cosine'}, compiled kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
+        is ``exp(-sqrt(gamma) ||x - z||)``, the Laplace kernel of the Euclidean distance. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay

@@ -334,9 +334,10 @@ default='hinge'
     decision_function_shape : {'ovr', 'ovo'}, default='ovr'
         With ``multi_class='ovo'``, whether `decision_function` gives what decides between the
         classes, or the scores of their pairs.
-    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'} or compiled \
-kernel, default='gaussian'
-        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+    kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'} \
+or compiled kernel, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
+        is ``exp(-sqrt(gamma) ||x - z||)``, the Laplace kernel of the Euclidean distance. A compiled
         kernel may come from another package (docs/extending.md) and has its own parameters:
         `gamma`, `degree` and `coef0` then stay at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
@@ -570,9 +571,10 @@ class OLLARegressor(OLLA, Regressor):
         Whether 'smo' begins with the coefficients that the fit before gave the rows of the same
         numbers, in proportion to C. Where it begins changes the number of steps, not the
         solution, whatever the rows and their labels are now.
-    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'} or compiled \
-kernel, default='gaussian'
-        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+    kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'} \
+or compiled kernel, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
+        is ``exp(-sqrt(gamma) ||x - z||)``, the Laplace kernel of the Euclidean distance. A compiled
         kernel may come from another package (docs/extending.md) and has its own parameters:
         `gamma`, `degree` and `coef0` then stay at their defaults.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'

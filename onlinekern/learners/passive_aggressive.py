@@ -42,9 +42,10 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
         Aggressiveness: the largest coefficient of PA-I. Not used by plain PA.
     variant : {'pa', 'pa1', 'pa2'}, default='pa1'
         Which step to take: PA, PA-I or PA-II. PA-I tolerates noisy labels, plain PA does not.
-    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
-kernel or function, default='gaussian'
-        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+    kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
+'cosine'}, compiled kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
+        is ``exp(-sqrt(gamma) ||x - z||)``, the Laplace kernel of the Euclidean distance. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
@@ -161,9 +162,10 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
         Aggressiveness: the largest coefficient of PA-I. Not used by plain PA.
     variant : {'pa', 'pa1', 'pa2'}, default='pa1'
         Which step to take: PA, PA-I or PA-II. PA-I tolerates noisy labels, plain PA does not.
-    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
-kernel or function, default='gaussian'
-        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+    kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
+'cosine'}, compiled kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
+        is ``exp(-sqrt(gamma) ||x - z||)``, the Laplace kernel of the Euclidean distance. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay

@@ -40,9 +40,10 @@ class ProjectronClassifier(OnlineClassifier, KernelEstimator):
         Distance from the span up to which a mistake is projected. The smaller it is, the more
         support vectors there are, and the closer the model is to the Perceptron. With ``kappa(x, x)
         = 1`` distances are between 0 and 1.
-    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
-kernel or function, default='gaussian'
-        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+    kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
+'cosine'}, compiled kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
+        is ``exp(-sqrt(gamma) ||x - z||)``, the Laplace kernel of the Euclidean distance. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
@@ -174,9 +175,10 @@ class BOLSSVMClassifier(OnlineClassifier, KernelEstimator):
         Only mistakes enter: where labels are noisy, samples of wrong labels then fill the budget.
         'contradicted': if the others put more than 0.3 of the budget on the wrong side, the one
         that is furthest there, else the redundant one.
-    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
-kernel or function, default='gaussian'
-        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+    kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
+'cosine'}, compiled kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
+        is ``exp(-sqrt(gamma) ||x - z||)``, the Laplace kernel of the Euclidean distance. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay

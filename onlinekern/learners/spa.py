@@ -56,9 +56,10 @@ class SPAClassifier(OnlineClassifier, SPA):
         fewest mistakes (docs/defaults.md). The paper takes 5 for test accuracy, and 20 (200 for
         a million samples) for a small model. The losses of a scaled regression target are well
         below 1, so 1 keeps few samples already.
-    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
-kernel or function, default='gaussian'
-        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+    kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
+'cosine'}, compiled kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
+        is ``exp(-sqrt(gamma) ||x - z||)``, the Laplace kernel of the Euclidean distance. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
@@ -190,9 +191,10 @@ class SPARegressor(OnlineRegressor, SPA):
         fewest mistakes (docs/defaults.md). The paper takes 5 for test accuracy, and 20 (200 for
         a million samples) for a small model. The losses of a scaled regression target are well
         below 1, so 1 keeps few samples already.
-    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
-kernel or function, default='gaussian'
-        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+    kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
+'cosine'}, compiled kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
+        is ``exp(-sqrt(gamma) ||x - z||)``, the Laplace kernel of the Euclidean distance. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
@@ -308,9 +310,10 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
         Loss above which the probability rho no longer grows.
     beta : float >= alpha, default=5.0
         Sparsity: at most ``alpha / beta`` of the samples are kept on average.
-    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, compiled \
-kernel or function, default='gaussian'
-        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. A compiled
+    kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
+'cosine'}, compiled kernel or function, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
+        is ``exp(-sqrt(gamma) ||x - z||)``, the Laplace kernel of the Euclidean distance. A compiled
         kernel may come from another package. A function of two matrices of rows returns their
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay

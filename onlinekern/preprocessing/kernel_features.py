@@ -231,9 +231,10 @@ class NystroemFeatures(FeatureTransformer):
         Number of landmarks; None is `n_components`. All samples are, if there are fewer.
     selection : {'random', 'first'}, default='random'
         The landmarks are a random subset of the samples given to `fit`, or the first of them.
-    kernel : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}, \
-default='gaussian'
-        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'.
+    kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
+'cosine'}, default='gaussian'
+        The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
+        is ``exp(-sqrt(gamma) ||x - z||)``, the Laplace kernel of the Euclidean distance.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of the kernel. 'median' is 2 over the median of ``||x - z||^2`` (Laplacian:
         ``||x - z||_1``) over all pairs of 200 rows of X at equal intervals, 'scale' is

@@ -13,6 +13,12 @@ def _gaussian(x, z, gamma, degree, coef0):
     return np.exp(-gamma * np.sum(difference * difference, axis=-1))
 
 
+def _exponential(x, z, gamma, degree, coef0):
+    """Return exp(-sqrt(gamma) ||x - z||)."""
+    difference = x - z
+    return np.exp(-np.sqrt(gamma * np.sum(difference * difference, axis=-1)))
+
+
 def _laplacian(x, z, gamma, degree, coef0):
     """Return exp(-gamma ||x - z||_1)."""
     return np.exp(-gamma * np.sum(np.abs(x - z), axis=-1))
@@ -69,6 +75,7 @@ def _matrix_of(function):
 
 KERNELS = {
     "gaussian": _matrix_of(_gaussian),
+    "exponential": _matrix_of(_exponential),
     "laplacian": _matrix_of(_laplacian),
     "polynomial": _matrix_of(_polynomial),
     "linear": _matrix_of(_linear),

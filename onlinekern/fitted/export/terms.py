@@ -27,7 +27,7 @@ class KernelFunction:
 
     Attributes
     ----------
-    name : {'gaussian', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}
+    name : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}
     gamma : float
     degree : int
         Degree of the polynomial.
@@ -46,9 +46,10 @@ class KernelFunction:
         if self.name == "laplacian":
             distances = [np.abs(X - z).sum(axis=1) for z in Z]
             return np.exp(-self.gamma * np.array(distances).reshape(len(Z), len(X)).T)
-        if self.name == "gaussian":
+        if self.name in ("gaussian", "exponential"):
             distances = [np.square(X - z).sum(axis=1) for z in Z]
-            return np.exp(-self.gamma * np.array(distances).reshape(len(Z), len(X)).T)
+            exponents = self.gamma * np.array(distances).reshape(len(Z), len(X)).T
+            return np.exp(-(exponents if self.name == "gaussian" else np.sqrt(exponents)))
         products = X @ Z.T
         if self.name == "polynomial":
             return (self.gamma * products + self.coef0) ** self.degree
@@ -61,7 +62,7 @@ class KernelFunction:
     def diagonal(self, X: Floats) -> Floats:
         """Return the kernel value of each row with itself, ndarray (n,)."""
         squares = np.square(X).sum(axis=1)
-        if self.name in ("gaussian", "laplacian"):
+        if self.name in ("gaussian", "exponential", "laplacian"):
             return np.ones(len(X))
         if self.name == "polynomial":
             return (self.gamma * squares + self.coef0) ** self.degree

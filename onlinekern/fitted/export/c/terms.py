@@ -16,6 +16,7 @@ from onlinekern.fitted.export.c.source import Source
 # of that product.
 VALUES = {
     "gaussian": ("EXP(-$gamma * p)", "squared_distance"),
+    "exponential": ("EXP(-SQRT($gamma * p))", "squared_distance"),
     "laplacian": ("EXP(-$gamma * p)", "absolute_distance"),
     "polynomial": ("power($gamma * p + $coef0, $degree)", "dot"),
     "linear": ("p", "dot"),
@@ -37,7 +38,9 @@ def needs_dense(term: terms.Term, itemsize: int) -> bool:
     """Return whether the C of a term reads all elements of a row by their number."""
     kernel, vectors = kernel_and_vectors(term)
     if kernel is not None:
-        return kernel.name in ("gaussian", "laplacian") or is_sparse(vectors, itemsize)
+        return kernel.name in ("gaussian", "exponential", "laplacian") or is_sparse(
+            vectors, itemsize
+        )
     if isinstance(term, terms.Moved):
         return term.root.ndim == 1
     return isinstance(term, terms.Local | terms.Trees)
@@ -211,7 +214,7 @@ def write_leverage(source: Source, id_: str, term: terms.Leverage) -> bool:
 
 def diagonal_of(source: Source, kernel: terms.KernelFunction) -> str:
     """Return the kernel value of a row with itself."""
-    if kernel.name in ("gaussian", "laplacian"):
+    if kernel.name in ("gaussian", "exponential", "laplacian"):
         return "1"
     source.use("square")
     if kernel.name == "cosine":

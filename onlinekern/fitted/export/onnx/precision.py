@@ -28,6 +28,8 @@ def needs_double(term: terms.Term) -> bool:
     """Return whether float32 would be too coarse for a term."""
     if isinstance(term, terms.Leverage):  # a difference of nearly equal numbers is divided by `reg`
         return True
+    if isinstance(term, terms.Expansion) and term.kernel.name == "exponential":
+        return True  # the root of a difference of nearly equal numbers
     if isinstance(term, terms.Local):
         return bool(spread(term.prototypes) > TOLERANCE * term.bandwidth / unit())
     if isinstance(term, terms.Mapped) and isinstance(term.map, terms.Fourier):

@@ -24,10 +24,13 @@ def kernel_values(graph: Graph, x: Tensor, kernel: KernelFunction, vectors: Any)
             beyond = graph.op("Sub", absolute(graph, x), absolute(graph, near))
             distances = graph.op("Add", distances, beyond)
         return graph.op("Exp", graph.op("Mul", distances, -kernel.gamma))
-    if kernel.name == "gaussian":
+    if kernel.name in ("gaussian", "exponential"):
         products, rows, _ = reduced(graph, near, vectors)
         norms = graph.square(rows if near == x else x)
         half = graph.op("Sub", products, graph.op("Mul", norms, 0.5))
+        if kernel.name == "exponential":
+            squares = graph.op("Max", graph.op("Mul", half, -2 * kernel.gamma), 0.0)
+            return graph.op("Exp", graph.op("Neg", graph.op("Sqrt", squares)))
         return graph.op("Exp", graph.op("Mul", half, 2 * kernel.gamma))
     Z = graph.rows(vectors, x.dtype)
     if kernel.name == "cosine":
@@ -69,7 +72,7 @@ def of_products(graph: Graph, products: Tensor, kernel: KernelFunction) -> Tenso
 def kernel_diagonal(graph: Graph, x: Tensor, kernel: KernelFunction) -> Tensor:
     """Return the kernel value of each row with itself, (n, 1)."""
     squares = graph.square(x)
-    if kernel.name in ("gaussian", "laplacian"):
+    if kernel.name in ("gaussian", "exponential", "laplacian"):
         return graph.op("Add", graph.op("Mul", squares, 0.0), 1.0)
     if kernel.name == "cosine":
         return graph.cast(graph.op("Greater", squares, 0.0, dtype=bool), x.dtype)

@@ -30,7 +30,8 @@ from onlinekern.core.kernels.cost_model cimport (
 )
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
-from onlinekern.core.samples.sparse_rows cimport nonzeros, pack, scatter, sparse_distance
+from onlinekern.core.samples.sparse_rows cimport (
+    nonzeros, of_sparse_rows, pack, scatter, sparse_distance)
 
 
 cdef class Block:
@@ -306,7 +307,9 @@ cdef class KernelBlock(Block):
         return OK
 
     cdef bint is_exact(self, Py_ssize_t i) noexcept nogil:
-        """Whether row i is too long for the expanded distance in float32 (see kernels)."""
+        """Whether row i is too long for the expanded distance in float32, or has no other."""
+        if self.kernel.accumulate == OK_SQUARED:
+            return self.sparse
         return self.itemsize == 4 and self.squares[i] > self.kernel.exact_above
 
     cdef Status kernel_column(self, Py_ssize_t i, bint transformed, char *out) noexcept nogil:
@@ -355,8 +358,9 @@ cdef class KernelBlock(Block):
         cdef int accumulate = self.kernel.accumulate
         for q in range(i // OK_PANEL, panels):
             if self.sparse:
-                self.ops.sparse[accumulate](&self.rows[i], 1, self.place, self.panel(q),
-                                            out + q * width, OK_PANEL)
+                self.ops.sparse[of_sparse_rows(accumulate)](
+                    &self.rows[i], 1, self.place, self.panel(q),
+                    out + q * width, OK_PANEL)
             else:
                 self.ops.dense[accumulate](self.dense + i * self.d * self.itemsize, self.d, 1,
                                            self.d, self.panel(q), out + q * width, OK_PANEL)
@@ -365,16 +369,19 @@ cdef class KernelBlock(Block):
         """Recompute out[j] from feature differences for the rows j > i with `is_exact(j)`."""
         cdef Py_ssize_t j
         cdef char *distance = self.scratch + OK_PANEL * self.itemsize
-        cdef float value
+        cdef double value
         for j in range(i + 1, self.n):
             if not self.is_exact(j):
                 continue
             if self.sparse:
-                value = <float> sparse_distance(&self.rows[i], &self.rows[j], self.itemsize)
+                value = sparse_distance(&self.rows[i], &self.rows[j], self.itemsize)
             else:
                 self.ops.dense[OK_SQUARED](
                     self.dense + i * self.d * self.itemsize, self.d, 1, self.d,
                     self.panel(j // OK_PANEL), distance, OK_PANEL)
                 value = (<float *> distance)[j % OK_PANEL]
-            (<float *> out)[j] = value
+            if self.itemsize == 4:
+                (<float *> out)[j] = <float> value
+            else:
+                (<double *> out)[j] = value
             self.kernel.of_distance(self.ops, out + j * self.itemsize, OK_PANEL, 1, 1)

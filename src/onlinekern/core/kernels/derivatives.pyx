@@ -5,7 +5,8 @@ and c. So the gradients of all rows are two products of matrices, beside those o
 """
 import numpy as np
 
-from onlinekern.core.kernels.kernels import Cosine, Gaussian, Kernel, Laplacian, Polynomial, Sigmoid
+from onlinekern.core.kernels.kernels import (
+    Cosine, EuclideanLaplacian, Gaussian, Kernel, Laplacian, Polynomial, Sigmoid)
 
 
 def expansion_slopes(kernel, X, C, weights):
@@ -41,6 +42,18 @@ def of_gaussian(X, C, weights, gamma):
     values *= -gamma
     np.exp(values, out=values)
     values *= -2 * gamma
+    return [pulled(values * own, X, C) for own in weights]
+
+
+def of_exponential(X, C, weights, gamma):
+    """-sqrt(gamma) sum_j a_j kappa(x, c_j) (x - c_j) / |x - c_j|, 0 at c_j."""
+    distances = np.sqrt(squared_distances(X, C))
+    # Nearer than rounding, there is no direction.
+    least = np.sqrt(np.finfo(X.dtype).eps) * (1 + np.sqrt((X * X).sum(axis=1)))[:, None]
+    near = distances < 4 * least
+    root = np.sqrt(gamma)
+    values = -root * np.exp(-root * distances) / np.where(near, 1, distances)
+    values[near] = 0
     return [pulled(values * own, X, C) for own in weights]
 
 
@@ -88,5 +101,7 @@ def inverse_norms(X):
     return np.where(norms > 0, 1 / np.where(norms > 0, norms, 1), 0)
 
 
-SLOPES = {Gaussian: of_gaussian, Laplacian: of_laplacian, Polynomial: of_polynomial,
-          Kernel: of_linear, Sigmoid: of_sigmoid, Cosine: of_cosine}
+SLOPES = {
+    Gaussian: of_gaussian, EuclideanLaplacian: of_exponential, Laplacian: of_laplacian,
+    Polynomial: of_polynomial, Kernel: of_linear, Sigmoid: of_sigmoid, Cosine: of_cosine,
+}

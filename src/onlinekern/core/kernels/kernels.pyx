@@ -8,12 +8,17 @@ enter symmetrically, so a row against a panel and a panel against a row give the
 The Gaussian kernel is exp(-gamma (||x||^2 + ||s||^2 - 2 x.s)). In float32 the difference has an
 error of a few times gamma ||x||^2 2^-24, in the exponent. For samples with ||x||^2 > `exact_above`
 the distance is therefore computed from the differences of the features (`of_distance`).
+
+A kernel that accumulates squared distances gets those of all rows so: the root of an expanded one
+would have the root of its error where rows are near. Sparse rows have no products of that kind; all
+of them are recomputed.
 """
+from cython cimport floating
 from libc.math cimport INFINITY, pow, sqrt, tanh
 
 from onlinekern.core.base.part cimport Part
 from onlinekern.core.base.state cimport finite_number, integer_within, positive_number
-from onlinekern.core.base.vector cimport OK_ABSOLUTE, OK_DOT, ok_vector_ops
+from onlinekern.core.base.vector cimport OK_ABSOLUTE, OK_DOT, OK_SQUARED, ok_vector_ops
 
 # gamma ||x||^2 up to which the expanded float32 distance is used. The error of the exponent is then
 # at most about 64 * 2^-24 * 4 = 1.5e-5, and so is the relative error of the kernel value.
@@ -47,7 +52,10 @@ cdef class Kernel(Part):
 
     cdef void of_distance(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
                           Py_ssize_t m) noexcept nogil:
-        """The same from squared distances; for kernels with a finite `exact_above` only."""
+        """The same from squared distances.
+
+        For kernels with a finite `exact_above`, or that accumulate squared distances, only.
+        """
 
 
 cdef class Gaussian(Kernel):
@@ -78,6 +86,46 @@ cdef class Gaussian(Kernel):
     cdef void of_distance(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
                           Py_ssize_t m) noexcept nogil:
         ops.exponential(g, ld, n, m, -self.gamma, NULL, NULL)
+
+
+cdef class EuclideanLaplacian(Kernel):
+    """exp(-sqrt(gamma) ||x - z||), the Laplace kernel of the Euclidean distance.
+
+    Parameters
+    ----------
+    gamma : float > 0
+    """
+
+    cdef double gamma
+
+    def __init__(self, double gamma):
+        self.gamma = positive_number("gamma", gamma)
+        self.accumulate = OK_SQUARED
+        self.arguments = (gamma,)
+
+    cdef double diagonal(self, double square) noexcept nogil:
+        return 1
+
+    cdef void transform(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
+                        Py_ssize_t m, const void *a, const void *b, bint sparse) noexcept nogil:
+        # The products of sparse rows are no distances; they are overwritten.
+        if not sparse:
+            self.of_distance(ops, g, ld, n, m)
+
+    cdef void of_distance(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
+                          Py_ssize_t m) noexcept nogil:
+        if ops.itemsize == 4:
+            take_roots(<float *> g, ld, n, m)
+        else:
+            take_roots(<double *> g, ld, n, m)
+        ops.exponential(g, ld, n, m, -sqrt(self.gamma), NULL, NULL)
+
+
+cdef void take_roots(floating *g, Py_ssize_t ld, Py_ssize_t n, Py_ssize_t m) noexcept nogil:
+    cdef Py_ssize_t i, j
+    for i in range(n):
+        for j in range(m):
+            g[i * ld + j] = <floating> sqrt(g[i * ld + j])
 
 
 cdef class Laplacian(Kernel):
@@ -177,6 +225,7 @@ cdef class Cosine(Kernel):
 # How each kernel is made from scikit-learn's three kernel parameters.
 KERNELS = {
     "gaussian": lambda gamma, degree, coef0: Gaussian(gamma),
+    "exponential": lambda gamma, degree, coef0: EuclideanLaplacian(gamma),
     "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
     "polynomial": lambda gamma, degree, coef0: Polynomial(gamma, degree, coef0),
     "linear": lambda gamma, degree, coef0: Kernel(),

@@ -26,7 +26,7 @@ from onlinekern.core.base.state cimport integer_within, size_of
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, OK_SQUARED, ok_sparse_row, ops_for, resize_array
 from onlinekern.core.kernels.block cimport Block
-from onlinekern.core.samples.sparse_rows cimport MARKS, Point, lowest_bit
+from onlinekern.core.samples.sparse_rows cimport MARKS, Point, lowest_bit, of_sparse_rows
 
 
 cdef inline void put_lane(floating *lane, const floating *values, Py_ssize_t d) noexcept nogil:
@@ -70,7 +70,7 @@ cdef inline void get_lane(const floating *lane, floating *values, Py_ssize_t d) 
 
 
 cdef inline void lane_distances(const floating *x, const floating *panel, Py_ssize_t d,
-                                float *g) noexcept nogil:
+                                floating *g) noexcept nogil:
     """g[slot] = ||x - s||^2, summed as `sparse_distance` does: ascending, in double."""
     cdef Py_ssize_t j, slot
     cdef double total, difference
@@ -79,7 +79,7 @@ cdef inline void lane_distances(const floating *x, const floating *panel, Py_ssi
         for j in range(d):
             difference = <double> x[j] - panel[j * OK_PANEL + slot]
             total += difference * difference
-        g[slot] = <float> total
+        g[slot] = <floating> total
 
 
 cdef class Store:
@@ -259,7 +259,8 @@ cdef class PanelStore(Store):
     cdef void product(self, Block block, Py_ssize_t first, Py_ssize_t n, Py_ssize_t panel,
                       int accumulate, char *g, Py_ssize_t ld) noexcept nogil:
         if block.sparse:
-            self.ops.sparse[accumulate](block.rows + first, n, NULL, self.panel(panel), g, ld)
+            self.ops.sparse[of_sparse_rows(accumulate)](
+                block.rows + first, n, NULL, self.panel(panel), g, ld)
         else:
             self.ops.dense[accumulate](block.dense + first * self.d * self.itemsize, self.d, n,
                                        self.d, self.panel(panel), g, ld)
@@ -267,8 +268,12 @@ cdef class PanelStore(Store):
     cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil:
         if block.sparse:  # as KernelBlock.recompute_exact does
-            lane_distances(<const float *> block.as_dense(i), <const float *> self.panel(panel),
-                           self.d, <float *> g)
+            if self.itemsize == 4:
+                lane_distances(<const float *> block.as_dense(i),
+                               <const float *> self.panel(panel), self.d, <float *> g)
+            else:
+                lane_distances(<const double *> block.as_dense(i),
+                               <const double *> self.panel(panel), self.d, <double *> g)
         else:
             self.ops.dense[OK_SQUARED](block.as_dense(i), self.d, 1, self.d, self.panel(panel), g,
                                        OK_PANEL)

@@ -16,7 +16,7 @@ from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, ok_sparse_row, resize_array
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.panel_store cimport Store
-from onlinekern.core.samples.sparse_rows cimport Point, sparse_distance
+from onlinekern.core.samples.sparse_rows cimport Point, of_sparse_rows, sparse_distance
 
 
 # The garbage collector must leave the journal: `__dealloc__` frees the rows that it owns.
@@ -106,17 +106,23 @@ cdef class SparseStore(Store):
                       int accumulate, char *g, Py_ssize_t ld) noexcept nogil:
         cdef Py_ssize_t q, part
         for q in range((n + OK_PANEL - 1) // OK_PANEL):
-            self.ops.sparse[accumulate](self.rows + panel * OK_PANEL, OK_PANEL, block.place,
-                                        block.panel(first // OK_PANEL + q), block.scratch, OK_PANEL)
+            self.ops.sparse[of_sparse_rows(accumulate)](
+                self.rows + panel * OK_PANEL, OK_PANEL, block.place,
+                block.panel(first // OK_PANEL + q), block.scratch, OK_PANEL)
             part = min(OK_PANEL, n - q * OK_PANEL)
             self.ops.transpose(block.scratch, part, g + q * OK_PANEL * ld * self.itemsize, ld)
 
     cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
                        char *g) noexcept nogil:
         cdef Py_ssize_t slot
+        cdef double value
         for slot in range(OK_PANEL):
-            (<float *> g)[slot] = <float> sparse_distance(
-                &block.rows[i], &self.rows[panel * OK_PANEL + slot], self.itemsize)
+            value = sparse_distance(&block.rows[i], &self.rows[panel * OK_PANEL + slot],
+                                    self.itemsize)
+            if self.itemsize == 4:
+                (<float *> g)[slot] = <float> value
+            else:
+                (<double *> g)[slot] = value
 
     def nbytes(self, Py_ssize_t n):
         cdef Py_ssize_t slot, stored = 0

@@ -2,7 +2,7 @@
 from libc.stdint cimport int32_t, uint64_t
 
 from onlinekern.core.base.part cimport Status
-from onlinekern.core.base.vector cimport ok_sparse_row
+from onlinekern.core.base.vector cimport OK_DOT, OK_SQUARED, ok_sparse_row
 from onlinekern.core.samples.rows cimport Rows
 
 cdef extern from *:
@@ -16,6 +16,11 @@ cdef void scatter(char *lane, const char *values, const int32_t *columns, const 
 cdef Py_ssize_t nonzeros(const char *x, Py_ssize_t n, Py_ssize_t itemsize) noexcept nogil
 cdef Py_ssize_t pack(const char *row, Py_ssize_t d, Py_ssize_t itemsize, char *values,
                      int32_t *columns) noexcept nogil
+cdef inline int of_sparse_rows(int accumulate) noexcept nogil:
+    """How sparse rows are accumulated: there are no squared distances of them, see vector.h."""
+    return OK_DOT if accumulate == OK_SQUARED else accumulate
+
+
 cdef double sparse_distance(const ok_sparse_row *x, const ok_sparse_row *z,
                             Py_ssize_t itemsize) noexcept nogil
 
