@@ -21,7 +21,7 @@ import argparse
 import time
 
 import numpy as np
-from forests import LABELS, TARGETS, error, load
+from forests import SETS, TARGETS, error_of, load
 
 from onlinekern import (
     KernelRLSClassifier,
@@ -60,12 +60,12 @@ def learnt(X, y, number, **parameters):
 def show(folder, name, number, arguments):
     errors, costs = [], []
     for order in range(arguments.orders):
-        X, y, Z, v = load(folder, name, number, arguments.rows, order)
+        X, y, Z, v = load(folder, name, arguments.rows, order)
         if X.shape[1] > MOST_FEATURES:
             return
         X, Z = X.astype(np.float32), Z.astype(np.float32)
         found = [learnt(X, y, number, **parameters) for parameters in SETTINGS.values()]
-        errors.append([error(model, y, Z, v, number) for model, _ in found])
+        errors.append([error_of(model.predict(Z), v, y, number) for model, _ in found])
         costs.append([seconds / found[0][1] for _, seconds in found])
     form = ".3f" if number else ".2f"
     mean, cost = np.mean(errors, axis=0), np.median(costs, axis=0)
@@ -167,7 +167,7 @@ def main():
         return
     print("| set | rows x features | " + " | ".join(SETTINGS) + " | spread |")
     print("|" + "---|" * (len(SETTINGS) + 3))
-    for name in [*LABELS, *TARGETS]:
+    for name in SETS:
         if not arguments.only or name in arguments.only.split(","):
             show(arguments.folder, name, name in TARGETS, arguments)
 

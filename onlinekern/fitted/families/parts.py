@@ -52,7 +52,7 @@ OTHERS = (
 # A class of a kernel has its name and its arguments.
 KERNELS = {
     "Gaussian": ("gaussian", "gamma="),
-    "Exponential": ("exponential", "gamma="),
+    "EuclideanLaplacian": ("exponential", "gamma="),
     "Laplacian": ("laplacian", "gamma="),
     "Polynomial": ("polynomial", "gamma= degree= coef0="),
     "Kernel": ("linear", ""),

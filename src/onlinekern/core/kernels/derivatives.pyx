@@ -6,7 +6,7 @@ and c. So the gradients of all rows are two products of matrices, beside those o
 import numpy as np
 
 from onlinekern.core.kernels.kernels import (
-    Cosine, Exponential, Gaussian, Kernel, Laplacian, Polynomial, Sigmoid)
+    Cosine, EuclideanLaplacian, Gaussian, Kernel, Laplacian, Polynomial, Sigmoid)
 
 
 def expansion_slopes(kernel, X, C, weights):
@@ -102,6 +102,6 @@ def inverse_norms(X):
 
 
 SLOPES = {
-    Gaussian: of_gaussian, Exponential: of_exponential, Laplacian: of_laplacian,
+    Gaussian: of_gaussian, EuclideanLaplacian: of_exponential, Laplacian: of_laplacian,
     Polynomial: of_polynomial, Kernel: of_linear, Sigmoid: of_sigmoid, Cosine: of_cosine,
 }

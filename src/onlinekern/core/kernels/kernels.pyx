@@ -88,7 +88,7 @@ cdef class Gaussian(Kernel):
         ops.exponential(g, ld, n, m, -self.gamma, NULL, NULL)
 
 
-cdef class Exponential(Kernel):
+cdef class EuclideanLaplacian(Kernel):
     """exp(-sqrt(gamma) ||x - z||), the Laplace kernel of the Euclidean distance.
 
     Parameters
@@ -225,7 +225,7 @@ cdef class Cosine(Kernel):
 # How each kernel is made from scikit-learn's three kernel parameters.
 KERNELS = {
     "gaussian": lambda gamma, degree, coef0: Gaussian(gamma),
-    "exponential": lambda gamma, degree, coef0: Exponential(gamma),
+    "exponential": lambda gamma, degree, coef0: EuclideanLaplacian(gamma),
     "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
     "polynomial": lambda gamma, degree, coef0: Polynomial(gamma, degree, coef0),
     "linear": lambda gamma, degree, coef0: Kernel(),
