@@ -1,0 +1,50 @@
+# How nodes are cut. May change at minor versions.
+from libc.stdint cimport int32_t, uint64_t
+
+from onlinekern.core.partitions.boosting cimport LANES, Boosting
+
+
+cdef enum:
+    MOST_SCORED = 255        # rows of a node that tell what a cut gains
+    WORK_OF_DRAW = 10        # the work on a tree is measured by: about a nanosecond
+
+
+# A cut, and what it gains.
+cdef struct Cut:
+    double gain              # < 0: there is none
+    Py_ssize_t feature
+    float at
+
+
+cdef class Cutter:
+    cdef readonly Py_ssize_t n_rows, width, n_axes
+    cdef readonly Py_ssize_t n_candidates
+    cdef const float[:, ::1] rows          # scaled
+    cdef const float[:, ::1] slopes        # their gradients' absolute values
+    cdef const int32_t[::1] slope_of       # the row of `slopes` that belongs to each row
+    cdef readonly Boosting boosting        # what is left of the targets
+    cdef int32_t *order                    # the rows of the tree that grows, leaf by leaf
+    cdef float *columns                    # the rows, column by column
+    cdef float *weights                    # of the columns, for a draw
+    cdef double lanes[LANES]               # their sums in each lane
+    # The rows of a node that tell what cuts gain, what is left of their targets, and its sums.
+    cdef Py_ssize_t n_scored
+    cdef int32_t scored[MOST_SCORED + LANES]
+    cdef float numbers[(MOST_SCORED + LANES) * LANES]
+    cdef float ones[MOST_SCORED + LANES]
+    cdef double sums[LANES]
+    # Of the present tree.
+    cdef uint64_t seed
+    cdef uint64_t drawn                    # random numbers drawn so far
+    cdef readonly Py_ssize_t work          # done so far
+
+    cdef void load(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+    cdef double uniform(self) noexcept nogil
+    cdef Cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+    cdef bint draw(self, int kind, Py_ssize_t first, Py_ssize_t last, Cut *cut) noexcept nogil
+    cdef double weigh(self, int32_t one, int32_t other, int kind) noexcept nogil
+    cdef Py_ssize_t column_at(self, double left, Py_ssize_t n) noexcept nogil
+    cdef void sum_up(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef double gain(self, const Cut *cut) noexcept nogil
+    cdef Py_ssize_t sum_left(self, const Cut *cut, double *left) noexcept nogil
+    cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, const Cut *cut) noexcept nogil
