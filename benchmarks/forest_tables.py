@@ -18,7 +18,7 @@ import itertools
 import warnings
 
 import numpy as np
-from forests import TARGETS, error, load
+from forests import TARGETS, error_of, load
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.preprocessing import OneHotEncoder
 
@@ -70,7 +70,7 @@ def categories(X, y, Z, v, coded, number, seed):
     wide = forest(random_state=seed).fit(hot[0], y)
     rounds = boosting(max_iter=300, **coding, random_state=0).fit(X, y)
     given = ((own, Z), (numbers, Z), (wide, hot[1]), (rounds, Z))
-    return [error(model, y, rows, v, number) for model, rows in given]
+    return [error_of(model.predict(rows), v, y, number) for model, rows in given]
 
 
 def without_some(X, y, way, rng):
@@ -86,7 +86,7 @@ def without_some(X, y, way, rng):
 
 def incomplete(folder, name, way, order):
     """Return the errors of a forest with missing values, one with means, and boosted trees."""
-    X, y, Z, v = load(folder, name, name in TARGETS, 5000, order)
+    X, y, Z, v = load(folder, name, 5000, order)
     both = without_some(np.vstack([X, Z]), np.append(y, v), way, np.random.default_rng(order))
     X, Z = both[: len(y)], both[len(y) :]
     means = np.nan_to_num(np.nanmean(X, axis=0))
@@ -97,7 +97,7 @@ def incomplete(folder, name, way, order):
     filled = forest(random_state=order).fit(np.where(np.isnan(X), means, X), y)
     rounds = boosting(max_iter=300, random_state=0).fit(X, y)
     given = ((own, Z), (filled, np.where(np.isnan(Z), means, Z)), (rounds, Z))
-    return [error(model, y, rows, v, number) for model, rows in given]
+    return [error_of(model.predict(rows), v, y, number) for model, rows in given]
 
 
 def row(title, errors):
@@ -122,7 +122,7 @@ def main():
     for name in ("a9a", "splice", "dna") if given.folder else ():
         found = []
         for order in orders:
-            X, y, Z, v = load(given.folder, name, False, 10000, order)
+            X, y, Z, v = load(given.folder, name, 10000, order)
             X, Z = put_together(name, X), put_together(name, Z)
             found.append(categories(X, y, Z, v, list(range(X.shape[1])), False, order))
         row(name, found)
