@@ -120,6 +120,17 @@ def test_attributes_without_a_metric():
             getattr(model, name)
 
 
+@pytest.mark.parametrize(("before", "after"), [("none", "full"), ("full", "none")])
+def test_a_metric_that_is_set_in_mid_stream_waits_for_a_new_fit(before, after):
+    X, y = samples("regression", 257)
+    model = new_model(metric=before).partial_fit(X[:255], y[:255])
+    model.set_params(metric=after)
+    for place in (255, 256):
+        model.learn_one(X[place], y[place])
+    assert hasattr(model, "metric_") == (before == "full")
+    assert hasattr(model.fit(X, y), "metric_") == (after == "full")
+
+
 # Many features, bad input
 
 

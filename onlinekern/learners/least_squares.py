@@ -70,7 +70,7 @@ class KernelRLS(FeatureEstimator):
     def _next_calls_blas(self) -> bool:
         # Only the last sample of a block calls it.
         space = self._model.space
-        if self.metric != "none" and space.is_due():
+        if isinstance(space, MetricLeastSquares) and space.is_due():
             return True
         return space.block.count + 1 >= space.block.block_length
 
