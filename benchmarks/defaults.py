@@ -132,16 +132,29 @@ EXPERIMENTS = {
         "SPA": settings("SPAClassifier", {
             **{f"beta {beta:g}": {"beta": beta, "average": True} for beta in (5.0, 2.0, 1.0)},
             "decay": {},
-            "decay, 1000": {"max_support": 1000},
+            "decay, 1000": {"max_support": 1000, "when_full": "stop"},
             "decay, 1000 youngest": {"max_support": 1000, "when_full": "oldest"},
         }),
     },
     # What a bound costs long streams: --only bound --rows 50000 --orders 1.
     "bound": {
         "SPA": settings("SPAClassifier", {
-            "all": {"max_support": None}, "the first 10,000": {},
+            "all": {"max_support": None}, "the nearest of 10,000 moves": {},
+            "the first 10,000": {"when_full": "stop"},
             "the last 10,000": {"when_full": "oldest"},
         }),
+    },
+    # What a full set of 1,000 does with a sample: --only full --rows 20000 --orders 1.
+    "full": {
+        learner: settings(name, {
+            how: {"max_support": 1000, "when_full": how} for how in ("nearest", "oldest", "stop")
+        })
+        for learner, name in (
+            ("SPA", "SPAClassifier"), ("kernel PA", "KernelPAClassifier"),
+            ("Perceptron", "KernelPerceptronClassifier"), ("Pegasos", "KernelPegasosClassifier"),
+            ("OGD", "KernelOGDClassifier"), ("kernel PA, targets", "KernelPARegressor"),
+            ("OGD, targets", "KernelOGDRegressor"),
+        )
     },
     "average": {
         "kernel PA": settings("KernelPAClassifier", AVERAGES),

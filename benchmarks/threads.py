@@ -164,7 +164,11 @@ def cases(rows):
     dense = X.toarray()
     for name, cls, parameters in (
         ("PA", onlinekern.PAClassifier, {}),
-        ("kernel PA, 1,000 SVs", onlinekern.KernelPAClassifier, {"max_support": 1_000}),
+        (
+            "kernel PA, 1,000 SVs",
+            onlinekern.KernelPAClassifier,
+            {"max_support": 1_000, "when_full": "stop"},
+        ),
         ("FOGD, 1,600 frequencies", onlinekern.FOGDClassifier, {"n_components": 1_600}),
     ):
         model = cls(random_state=0, **parameters).fit(X[:4000], y[:4000])

@@ -27,7 +27,7 @@ class SPA(KernelEstimator):
     beta: Positive = 1.0
     average: Average = "decay"
     max_support: Count | None = 10_000
-    when_full: WhenFull = "stop"
+    when_full: WhenFull = "nearest"
 
     def _sampler(self) -> Any:
         check_alpha_and_beta(self)
@@ -80,12 +80,15 @@ class SPAClassifier(OnlineClassifier, SPA):
         Largest number of stored support vectors, a bound on memory and on the time of a sample.
         10,000 cost 0.1 points of accuracy on sets of up to 50,000 samples (docs/defaults.md).
         None lets the model grow.
-    when_full : {'stop', 'oldest'}, default='stop'
-        What happens to a sample that is to be added when there are `max_support`. With 'stop'
-        it is not added (one warning says so); counting, shrinking and averaging continue. With
-        'oldest' it takes the place of the oldest support vector, so that the model follows a
-        stream that changes. An average then is that of the support vectors that are left: the
-        oldest one leaves all the models of which it is made.
+    when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
+        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
+        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
+        projection), so that the model goes on learning and follows corrections; a sample that is
+        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
+        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
+        An average then is that of the support vectors that are left: the oldest one leaves all the
+        models of which it is made. With 'stop' it is not added (one warning says so); counting,
+        shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -215,12 +218,15 @@ class SPARegressor(OnlineRegressor, SPA):
         Largest number of stored support vectors, a bound on memory and on the time of a sample.
         10,000 cost 0.1 points of accuracy on sets of up to 50,000 samples (docs/defaults.md).
         None lets the model grow.
-    when_full : {'stop', 'oldest'}, default='stop'
-        What happens to a sample that is to be added when there are `max_support`. With 'stop'
-        it is not added (one warning says so); counting, shrinking and averaging continue. With
-        'oldest' it takes the place of the oldest support vector, so that the model follows a
-        stream that changes. An average then is that of the support vectors that are left: the
-        oldest one leaves all the models of which it is made.
+    when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
+        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
+        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
+        projection), so that the model goes on learning and follows corrections; a sample that is
+        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
+        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
+        An average then is that of the support vectors that are left: the oldest one leaves all the
+        models of which it is made. With 'stop' it is not added (one warning says so); counting,
+        shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -334,12 +340,15 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
         Largest number of stored support vectors, a bound on memory and on the time of a sample.
         10,000 cost 0.1 points of accuracy on sets of up to 50,000 samples (docs/defaults.md).
         None lets the model grow.
-    when_full : {'stop', 'oldest'}, default='stop'
-        What happens to a sample that is to be added when there are `max_support`. With 'stop'
-        it is not added (one warning says so); counting, shrinking and averaging continue. With
-        'oldest' it takes the place of the oldest support vector, so that the model follows a
-        stream that changes. An average then is that of the support vectors that are left: the
-        oldest one leaves all the models of which it is made.
+    when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
+        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
+        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
+        projection), so that the model goes on learning and follows corrections; a sample that is
+        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
+        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
+        An average then is that of the support vectors that are left: the oldest one leaves all the
+        models of which it is made. With 'stop' it is not added (one warning says so); counting,
+        shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=True
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
