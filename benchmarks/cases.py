@@ -12,7 +12,7 @@ from benchmarks import streams
 
 SPA = {"eta": 0.1}
 GRADIENT = {"gamma": 0.4, "eta": 0.1}
-HINGE = {"loss": "hinge", "schedule": "constant"}
+HINGE = {"loss": "hinge", "schedule": "constant", "average": False}
 PAPERS_LOL = {
     "step": "pa", "center": False, "fit_intercept": False, "n_prototypes": 60, "n_assign": 1,
     "average": False,

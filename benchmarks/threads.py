@@ -169,7 +169,11 @@ def cases(rows):
             onlinekern.KernelPAClassifier,
             {"max_support": 1_000, "when_full": "stop"},
         ),
-        ("FOGD, 1,600 frequencies", onlinekern.FOGDClassifier, {"n_components": 1_600}),
+        (
+            "FOGD, 1,600 frequencies",
+            onlinekern.FOGDClassifier,
+            {"n_components": 1_600, "average": False},
+        ),
     ):
         model = cls(random_state=0, **parameters).fit(X[:4000], y[:4000])
         yield f"predict, {name}, CSR", predicting(model, X)

@@ -5,7 +5,14 @@ from typing import Any
 from onlinekern.core import LOSSES, RULES, SAMPLERS
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.outliers import OnlineOutlierDetector
-from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
+from onlinekern.estimators.parameters import (
+    Average,
+    Count,
+    NotNegative,
+    Positive,
+    TriedWidth,
+    estimator,
+)
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
 
@@ -64,14 +71,17 @@ class SPAClassifier(OnlineClassifier, SPA):
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
         at their defaults.
-    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+    gamma : {'best', 'median', 'scale', 'auto'} or float > 0, default='best'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
         the order in which they are learnt, however many come in a call. It is measured at 2, 5,
         10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
-        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
-        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
-        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+        predicted and counted before stays. 'best' is the one of 0.5, 1, 2, 4 and 8 times that width
+        whose model has predicted best the first 200, then 500, then 1,000 samples, each before it
+        learnt it (gaussian and laplacian kernels; the others have the median). 'scale' is
+        ``1 / (n_features * X.var())`` and 'auto' ``1 / n_features``, as in scikit-learn's SVC; X is
+        what `fit` gets, or the first batch given to `partial_fit`. A paper's bandwidth sigma is
+        ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
@@ -168,6 +178,8 @@ class SPAClassifier(OnlineClassifier, SPA):
     True
     """
 
+    gamma: TriedWidth = "best"
+
     def _rule(self) -> Any:
         return RULES["pa1"](LOSSES["hinge"](), self.eta)
 
@@ -202,14 +214,17 @@ class SPARegressor(OnlineRegressor, SPA):
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
         at their defaults.
-    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+    gamma : {'best', 'median', 'scale', 'auto'} or float > 0, default='best'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
         the order in which they are learnt, however many come in a call. It is measured at 2, 5,
         10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
-        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
-        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
-        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+        predicted and counted before stays. 'best' is the one of 0.5, 1, 2, 4 and 8 times that width
+        whose model has predicted best the first 200, then 500, then 1,000 samples, each before it
+        learnt it (gaussian and laplacian kernels; the others have the median). 'scale' is
+        ``1 / (n_features * X.var())`` and 'auto' ``1 / n_features``, as in scikit-learn's SVC; X is
+        what `fit` gets, or the first batch given to `partial_fit`. A paper's bandwidth sigma is
+        ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
@@ -292,6 +307,7 @@ class SPARegressor(OnlineRegressor, SPA):
     True
     """
 
+    gamma: TriedWidth = "best"
     epsilon: NotNegative = 0.1
 
     def _rule(self) -> Any:
