@@ -167,7 +167,8 @@ EXPERIMENTS = {
     # What a full set of 1,000 does with a sample: --only full --rows 20000 --orders 1.
     "full": {
         learner: settings(name, {
-            how: {"max_support": 1000, "when_full": how, "gamma": "median"} for how in ("nearest", "oldest", "stop")
+            how: {"max_support": 1000, "when_full": how, "gamma": "median"}
+            for how in ("nearest", "oldest", "stop")
         })
         for learner, name in (
             ("SPA", "SPAClassifier"), ("kernel PA", "KernelPAClassifier"),

@@ -25,7 +25,7 @@ MEDIAN_EXPONENT = 2.0
 # whose labels are noisy (benchmarks/defaults.py, widths).
 MULTIPLES = (1.0, 0.5, 2.0, 4.0, 8.0)
 # Only of these the value falls with the distance.
-WITH_DISTANCE = ("gaussian", "laplacian")
+WITH_DISTANCE = ("gaussian", "laplacian", "exponential")
 
 # Of rows with gamma ||x||^2 up to this, EXPANDED_LIMIT of the core, products are taken; of longer
 # ones, in float32, distances. Above it exp(-gamma ||x - z||^2) is 1e-28 or less.

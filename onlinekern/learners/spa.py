@@ -78,7 +78,7 @@ class SPAClassifier(OnlineClassifier, SPA):
         10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
         predicted and counted before stays. 'best' is the one of 0.5, 1, 2, 4 and 8 times that width
         whose model has predicted best the first 200, then 500, then 1,000 samples, each before it
-        learnt it (gaussian and laplacian kernels; the others have the median). 'scale' is
+        learnt it (kernels that fall with the distance; the others have the median). 'scale' is
         ``1 / (n_features * X.var())`` and 'auto' ``1 / n_features``, as in scikit-learn's SVC; X is
         what `fit` gets, or the first batch given to `partial_fit`. A paper's bandwidth sigma is
         ``gamma = 1 / (2 * sigma**2)``.
@@ -221,7 +221,7 @@ class SPARegressor(OnlineRegressor, SPA):
         10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
         predicted and counted before stays. 'best' is the one of 0.5, 1, 2, 4 and 8 times that width
         whose model has predicted best the first 200, then 500, then 1,000 samples, each before it
-        learnt it (gaussian and laplacian kernels; the others have the median). 'scale' is
+        learnt it (kernels that fall with the distance; the others have the median). 'scale' is
         ``1 / (n_features * X.var())`` and 'auto' ``1 / n_features``, as in scikit-learn's SVC; X is
         what `fit` gets, or the first batch given to `partial_fit`. A paper's bandwidth sigma is
         ``gamma = 1 / (2 * sigma**2)``.
