@@ -29,7 +29,9 @@ STORED, WIDE = 10, 123
 N_SUPPORT = 64
 MODELS = {
     "linear PA-I": lambda: PAClassifier(),
-    "SPA, 64": lambda: SPAClassifier(gamma=0.4, beta=5.0, max_support=N_SUPPORT, random_state=0),
+    "SPA, 64": lambda: SPAClassifier(
+        gamma=0.4, beta=5.0, max_support=N_SUPPORT, when_full="stop", random_state=0
+    ),
 }
 WAYS = ("Python", "C", "C, own thread", "C, attached")
 

@@ -12,7 +12,7 @@ from benchmarks import streams
 
 SPA = {"eta": 0.1}
 GRADIENT = {"gamma": 0.4, "eta": 0.1}
-HINGE = {"loss": "hinge", "schedule": "constant"}
+HINGE = {"loss": "hinge", "schedule": "constant", "average": False}
 PAPERS_LOL = {
     "step": "pa", "center": False, "fit_intercept": False, "n_prototypes": 60, "n_assign": 1,
     "average": False,
@@ -97,7 +97,7 @@ CASES = [
          layouts=("dense",), goals={("dense", F32): 0.6, ("dense", F64): 1.5},
          ratios={("dense", F32): 25, ("dense", F64): 10}),
     Case("KernelPAClassifier", "a9a",
-         {"gamma": 0.4, "C": 0.5, "max_support": 1_000, "average": False}),
+         {"gamma": 0.4, "C": 0.5, "max_support": 1_000, "when_full": "stop", "average": False}),
     Case("BOGDClassifier", "a9a", {**GRADIENT, "budget": 1_000},
          goals={("csr", F32): 6.0, ("csr", F64): 12.0, ("dense", F32): 6.0, ("dense", F64): 12.0}),
     Case("BOGDClassifier", "a9a", {**GRADIENT, "budget": 100},

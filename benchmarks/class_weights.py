@@ -20,7 +20,9 @@ from onlinekern import FOGDClassifier, KernelRLSClassifier, OGDClassifier, SPACl
 SETS = ("ijcnn1.train", "satimage.train", "page-blocks", "htru2")
 LEARNERS = {
     "OGD": lambda **more: OGDClassifier(loss="logistic", **more),
-    "FOGD": lambda **more: FOGDClassifier(loss="logistic", gamma=0.05, random_state=0, **more),
+    "FOGD": lambda **more: FOGDClassifier(
+        loss="logistic", gamma=0.05, average=False, random_state=0, **more
+    ),
     "SPA": lambda **more: SPAClassifier(gamma=0.05, eta=0.3, beta=1.0, random_state=0, **more),
     "kernel RLS": lambda **more: KernelRLSClassifier(gamma=0.05, random_state=0, **more),
 }

@@ -34,8 +34,8 @@ from onlinekern import (
 LEARNERS = {
     "pa": lambda: PAClassifier(C=0.01),
     "arow": lambda: AROWClassifier(),
-    "spa": lambda: SPAClassifier(max_support=2000, random_state=0),
-    "fogd": lambda: FOGDClassifier(n_components=200, random_state=0),
+    "spa": lambda: SPAClassifier(max_support=2000, when_full="stop", random_state=0),
+    "fogd": lambda: FOGDClassifier(n_components=200, average=False, random_state=0),
     "dualsgd": lambda: DualSGDClassifier(n_components=100, budget=50, random_state=0),
     "rls": lambda: KernelRLSClassifier(n_components=100, random_state=0),
     "rls-always": lambda: KernelRLSClassifier(n_components=100, gate="always", random_state=0),

@@ -11,6 +11,7 @@ were not looked at before.
 
 import argparse
 import lzma
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,17 @@ def with_width(name, **parameters):
     }
 
 
+def each_width(name, factors):
+    """Return candidate -> X -> estimator, for each factor over the median."""
+    found = {f"{factor:g} / median": width(factor) for factor in factors}
+    return {label: lambda X, of=of: make(name, gamma=of(X)) for label, of in found.items()}
+
+
+def best(name, X):
+    """Return an estimator that tries widths."""
+    return make(name, gamma="best")
+
+
 def make(name, **parameters):
     cls = getattr(onlinekern, name)
     if "random_state" in cls().get_params():
@@ -108,7 +120,7 @@ PAPERS_LOL = {
     "n_prototypes": 60, "n_assign": 1, "center": False, "fit_intercept": False, "step": "pa",
     "average": False,
 }  # fmt: skip
-PAPERS_STEP = {"eta": 0.5, "schedule": "constant"}
+PAPERS_STEP = {"eta": 0.5, "schedule": "constant", "average": False}
 # Learner -> candidate -> X -> estimator.
 EXPERIMENTS = {
     "all": {
@@ -132,16 +144,38 @@ EXPERIMENTS = {
         "SPA": settings("SPAClassifier", {
             **{f"beta {beta:g}": {"beta": beta, "average": True} for beta in (5.0, 2.0, 1.0)},
             "decay": {},
-            "decay, 1000": {"max_support": 1000},
+            "decay, 1000": {"max_support": 1000, "when_full": "stop"},
             "decay, 1000 youngest": {"max_support": 1000, "when_full": "oldest"},
         }),
     },
     # What a bound costs long streams: --only bound --rows 50000 --orders 1.
     "bound": {
         "SPA": settings("SPAClassifier", {
-            "all": {"max_support": None}, "the first 10,000": {},
+            "all": {"max_support": None}, "the nearest of 10,000 moves": {},
+            "the first 10,000": {"when_full": "stop"},
             "the last 10,000": {"when_full": "oldest"},
         }),
+    },
+    # Learners that keep many vectors and have no regulariser: one width for all, and "best".
+    "widths": {
+        learner: {**each_width(name, (1.0, 2.0, 4.0, 8.0, 16.0)), "best": partial(best, name)}
+        for learner, name in (
+            ("SPA", "SPAClassifier"), ("kernel PA", "KernelPAClassifier"),
+            ("SPA, targets", "SPARegressor"), ("kernel PA, targets", "KernelPARegressor"),
+        )
+    },
+    # What a full set of 1,000 does with a sample: --only full --rows 20000 --orders 1.
+    "full": {
+        learner: settings(name, {
+            how: {"max_support": 1000, "when_full": how, "gamma": "median"}
+            for how in ("nearest", "oldest", "stop")
+        })
+        for learner, name in (
+            ("SPA", "SPAClassifier"), ("kernel PA", "KernelPAClassifier"),
+            ("Perceptron", "KernelPerceptronClassifier"), ("Pegasos", "KernelPegasosClassifier"),
+            ("OGD", "KernelOGDClassifier"), ("kernel PA, targets", "KernelPARegressor"),
+            ("OGD, targets", "KernelOGDRegressor"),
+        )
     },
     "average": {
         "kernel PA": settings("KernelPAClassifier", AVERAGES),
@@ -161,19 +195,24 @@ EXPERIMENTS = {
         "FOGD": settings("FOGDClassifier", {
             "hinge, 0.5": {"loss": "hinge", **PAPERS_STEP},
             "logistic, 0.5": {"loss": "logistic", **PAPERS_STEP},
-            **{f"logistic, {eta:g} / sqrt(t)": {"loss": "logistic", "eta": eta,
-                                                "schedule": "invsqrt"} for eta in (16.0, 32.0)},
-            **{f"logistic, {eta:g} / t^0.25": {"loss": "logistic", "eta": eta, "power": 0.25,
-                                               "schedule": "power"} for eta in (4.0, 8.0, 16.0)},
-            "hinge, 2 / t^0.25": {"eta": 2.0, "power": 0.25, "schedule": "power"},
-            "logistic, 8 / t^0.25, averaged": {"loss": "logistic", "eta": 8.0, "power": 0.25,
-                                               "schedule": "power", "average": True},
+            **{f"logistic, {eta:g} / sqrt(t)": {"eta": eta, "schedule": "invsqrt",
+                                                "average": False} for eta in (16.0, 32.0)},
+            **{f"logistic, {eta:g} / t^0.25": {"eta": eta, "average": False}
+               for eta in (4.0, 8.0, 16.0)},
+            **{f"logistic, {eta:g} / t^0.25, decay": {"eta": eta} for eta in (4.0, 8.0, 16.0)},
+            **{f"logistic, {eta:g}, decay": {"eta": eta, "schedule": "constant"}
+               for eta in (2.0, 4.0)},
+            **{f"hinge, {eta:g}, decay": {"loss": "hinge", "eta": eta, "schedule": "constant"}
+               for eta in (0.5, 1.0)},
+            "logistic, 8 / t^0.25, uniform": {"average": True},
         }),
         "FOGD, targets": settings("FOGDRegressor", {
             "squared, 0.5": PAPERS_STEP,
-            **{f"{eta:g} / sqrt(t)": {"eta": eta, "schedule": "invsqrt"} for eta in (1.0, 2.0)},
-            **{f"{eta:g} / t^0.25": {"eta": eta, "power": 0.25, "schedule": "power"}
-               for eta in (0.5, 1.0)},
+            "squared, 0.5, decay": {}, "squared, 0.5, uniform": {"average": True},
+            **{f"{eta:g} / sqrt(t)": {"eta": eta, "schedule": "invsqrt", "average": False}
+               for eta in (1.0, 2.0)},
+            **{f"{eta:g} / t^0.25": {"eta": eta, "power": 0.25, "schedule": "power",
+                                     "average": False} for eta in (0.5, 1.0)},
         }),
     },
 }  # fmt: skip

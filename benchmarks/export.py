@@ -27,7 +27,7 @@ MODELS = {
     "SPA": lambda: ok.SPAClassifier(gamma=0.05, random_state=0, beta=5.0),
     "BPA-S, 100 support vectors": lambda: ok.BPAClassifier(gamma=0.05, budget=100),
     "FOGD, 100 frequencies": lambda: ok.FOGDClassifier(
-        gamma=0.05, n_components=100, random_state=0
+        gamma=0.05, n_components=100, average=False, random_state=0
     ),
     "kernel RLS, 100 landmarks": lambda: ok.KernelRLSClassifier(gamma=0.05, n_components=100),
     "kernel forest, 10 trees": lambda: ok.KernelForestClassifier(n_trees=10, random_state=0),

@@ -38,6 +38,7 @@ def fogd(X, y, n_components):
         eta=0.1,
         loss="hinge",
         schedule="constant",
+        average=False,
         random_state=0,
     )
     common.learn(model, X, y)

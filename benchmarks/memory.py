@@ -40,7 +40,7 @@ def main():
     """Learn, print, and compare the memory after the first million with the later maximum."""
     options = arguments()
     estimator = dict(onlinekern.all_estimators("classifier"))[options.estimator]
-    model = estimator(gamma=0.4, max_support=options.max_support, random_state=0)
+    model = estimator(gamma=0.4, max_support=options.max_support, when_full="stop", random_state=0)
     warnings.filterwarnings("ignore", message="max_support")
     first, most, learning, seen = None, 0.0, 0.0, 0
     # The speed of the last million samples.

@@ -39,8 +39,8 @@ HELD = 10_000
 FAN_IN = 8
 KERNEL = {"gamma": 0.3, "random_state": 0}
 LEARNERS = {
-    "SPA": SPAClassifier(max_support=1000, **KERNEL),
-    "FOGD": FOGDClassifier(**KERNEL),
+    "SPA": SPAClassifier(max_support=1000, when_full="stop", **KERNEL),
+    "FOGD": FOGDClassifier(average=False, **KERNEL),
     "DualSGD": DualSGDClassifier(**KERNEL),
     "PA": PAClassifier(C=0.01, average=True, random_state=0),
     "SDROGD": SDROGDClassifier(random_state=0),

@@ -107,7 +107,7 @@ PAPERS_LOL = {
     "step": "pa", "center": False, "fit_intercept": False, "n_prototypes": 60, "n_assign": 1,
     "average": False,
 }  # fmt: skip
-HINGE = {"loss": "hinge", "schedule": "constant"}
+HINGE = {"loss": "hinge", "schedule": "constant", "average": False}
 MAPPED = {"gamma": 0.4, "n_components": COMPONENTS}
 SAMPLED = {"gamma": 0.4, "budget": 500}
 # Also for one row at a time, and for river: they learn the same, but would take hours to tune.

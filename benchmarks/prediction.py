@@ -53,7 +53,9 @@ class Case:
 
     def __init__(self, X, y, layout, dtype, options):
         self.rows = streams.laid_out(X[: options.rows], dtype, layout)
-        self.model = onlinekern.KernelPAClassifier(gamma=0.4, max_support=options.support)
+        self.model = onlinekern.KernelPAClassifier(
+            gamma=0.4, max_support=options.support, when_full="stop"
+        )
         common.learn(self.model, self.rows, y[: options.rows])
         self.limits = Limits(self.rows)
         self.keys = [self.limits.add(part, self.model.n_support_) for part in ("product", "exp")]

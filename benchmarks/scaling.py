@@ -46,7 +46,9 @@ def samples(n, d=FEATURES, classes=2, seed=0):
 def full(budget, d=FEATURES, classes=2):
     """Return a kernel PA learner with a full budget, and further samples."""
     X, y = samples(ROWS + 4 * budget, d, classes)
-    model = onlinekern.KernelPAClassifier(gamma=0.5 / d, C=0.1, max_support=budget)
+    model = onlinekern.KernelPAClassifier(
+        gamma=0.5 / d, C=0.1, max_support=budget, when_full="stop"
+    )
     model.partial_fit(X[ROWS:], y[ROWS:], classes=range(classes))
     if model.n_support_ < budget:
         raise ValueError(

@@ -169,7 +169,11 @@ FORGETTING: dict[str, tuple[str, bool, Callable]] = {
     "spa-mean": ("SPA, mean", True, plain("SPAClassifier", average="uniform")),
     "spa-998": ("SPA, average .998", True, plain("SPAClassifier", average=0.998)),
     "spa-last": ("SPA-last", True, plain("SPAClassifier", average=False)),
-    "pa-stop": ("kernel PA 500, stop", True, plain("KernelPAClassifier", **FULL)),
+    "pa-stop": (
+        "kernel PA 500, stop",
+        True,
+        plain("KernelPAClassifier", **FULL, when_full="stop"),
+    ),
     "pa-oldest": (
         "kernel PA 500, oldest",
         True,

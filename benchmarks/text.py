@@ -69,7 +69,8 @@ class Measured:
 
     def __init__(self, name, X, y, dtype, support):
         self.X, self.y = sparse.csr_matrix(X, dtype=dtype), y
-        self.parameters = {"random_state": 0, "max_support": support, **LEARNERS[name]}
+        bound = {"max_support": support, "when_full": "stop"}
+        self.parameters = {"random_state": 0, **bound, **LEARNERS[name]}
         self.name = name
         self.times = []
 

@@ -164,8 +164,16 @@ def cases(rows):
     dense = X.toarray()
     for name, cls, parameters in (
         ("PA", onlinekern.PAClassifier, {}),
-        ("kernel PA, 1,000 SVs", onlinekern.KernelPAClassifier, {"max_support": 1_000}),
-        ("FOGD, 1,600 frequencies", onlinekern.FOGDClassifier, {"n_components": 1_600}),
+        (
+            "kernel PA, 1,000 SVs",
+            onlinekern.KernelPAClassifier,
+            {"max_support": 1_000, "when_full": "stop"},
+        ),
+        (
+            "FOGD, 1,600 frequencies",
+            onlinekern.FOGDClassifier,
+            {"n_components": 1_600, "average": False},
+        ),
     ):
         model = cls(random_state=0, **parameters).fit(X[:4000], y[:4000])
         yield f"predict, {name}, CSR", predicting(model, X)

@@ -64,7 +64,7 @@ def wide(options):
     models, calls = [], []
     for d, kind in ((20_000, "plain"), (20_000, "hashed"), (5_000_000, "auto")):
         X, y = texts(d)
-        parameters = {"gamma": 0.5, "random_state": 0, "frequencies": kind}
+        parameters = {"gamma": 0.5, "random_state": 0, "frequencies": kind, "average": False}
         model = onlinekern.FOGDClassifier(n_components=options.frequencies, **parameters)
         model.fit(X, y)
         models.append((d, kind, model))
@@ -110,7 +110,7 @@ def mistakes(options):
                 model = onlinekern.FOGDClassifier(
                     n_components=options.frequencies, frequencies=kind, gamma=WIDTHS[name]
                 )
-                model.set_params(random_state=seed, shuffle=False)
+                model.set_params(random_state=seed, shuffle=False, average=False)
                 rows, labels = X[order], y[order]
                 start = time.process_time()
                 model.fit(rows, labels)

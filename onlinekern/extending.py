@@ -14,6 +14,7 @@ from onlinekern.estimators.parameters import (
     KernelWidth,
     NotNegative,
     Positive,
+    TriedWidth,
     estimator,
 )
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
@@ -38,6 +39,7 @@ __all__ = [
     "OnlineRegressor",
     "Positive",
     "TargetLoss",
+    "TriedWidth",
     "estimator",
     "register",
 ]

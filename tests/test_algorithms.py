@@ -113,11 +113,15 @@ def test_twin(name, task, case, average, weighted, cap, stream, as_layout, close
 
 @pytest.mark.parametrize("average", [False, True, "decay", 0.9])
 @pytest.mark.parametrize(("name", "task", "case"), [p for p in SETTINGS if p.id.endswith("-0")])
-def test_the_oldest_leaves(name, task, case, average, stream, as_layout, close):
+@pytest.mark.parametrize("how", ["nearest", "oldest", "stop"])
+@pytest.mark.filterwarnings("ignore:max_support")
+def test_a_full_set_goes_on_learning(name, task, case, average, how, stream, as_layout, close):
     X, y = stream(task)
-    settings = {**case, "average": average, "max_support": 12, "when_full": "oldest"}
+    # With this kernel some samples are far from all support vectors, and more are near to one.
+    settings = {**case, "gamma": 0.6, "average": average, "max_support": 12, "when_full": how}
     expected = naive(build(name, task, **settings), X, y)
-    assert len(expected.support) == 12 < expected.support[0]
+    assert len(expected.support) == 12
+    assert how == "stop" or expected.support[0] > 0
     for layout, window in itertools.product(LAYOUTS, WINDOWS):
         model = build(name, task, window=window, **settings)
         first = {"classes": np.unique(y)} if is_classifier(model) else {}
@@ -143,14 +147,16 @@ def test_epochs(name, task, case, shuffle, stream, close):
     close(model.cumulative_loss_, expected.cumulative_loss, np.float64)
 
 
+@pytest.mark.parametrize("cap", [None, 9])
 @pytest.mark.parametrize("kernel", ["laplacian", "polynomial", "linear", "sigmoid", "cosine"])
 @pytest.mark.parametrize("name", sorted(CASES))
-def test_other_kernels(name, kernel, stream, as_layout, close):
+def test_other_kernels(name, kernel, cap, stream, as_layout, close):
     # The stream has empty rows, where kappa(x, x) = 0: plain PA must pass them over.
     task = "ovr" if name in CLASSIFIERS else "regression"
     X, y = stream(task, n=60)
     settings = {"kernel": kernel, "gamma": 0.2, "degree": 2, "coef0": 0.0, **CASES[name][0]}
     settings |= {"eta": 0.05} if "eta" in settings else {}
+    settings |= {"max_support": cap}
     expected = naive(build(name, task, **settings), X, y)
     for layout in LAYOUTS:
         model = build(name, task, **settings)

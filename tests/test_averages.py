@@ -112,6 +112,29 @@ def test_the_default_average_follows_a_correction(name, stream):
         assert 1 <= repeats <= 30
 
 
+@pytest.mark.parametrize("shift", [0.0, 6.0])
+@pytest.mark.parametrize("name", ["KernelPAClassifier", "KernelPARegressor", "SPAClassifier"])
+def test_a_full_model_follows_a_correction(name, shift, stream):
+    # With when_full="stop" it never does. Samples that are far from all are corrected too.
+    regression = name.endswith("Regressor")
+    X, y = stream("regression" if regression else "binary", n=2000)
+    model = CLASSES[name](gamma=0.4, max_support=100, random_state=0)
+    learn(model, X, y)
+    assert model.n_support_ == 100
+    for x in X[:3] + shift:
+        before, repeats = model.predict(x[None])[0], 0
+        corrected = before + 2 * y.std() if regression else y[y != before][0]
+        reached = corrected - y.std() / 2 if regression else corrected
+        while repeats < 100:
+            after = model.predict(x[None])[0]
+            if after >= reached if regression else after == reached:
+                break
+            model.learn_one(x, corrected)
+            repeats += 1
+        assert 1 <= repeats <= 40
+        assert model.n_support_ == 100
+
+
 @pytest.mark.parametrize("name", AVERAGED)
 def test_names_of_the_mean(name, stream, state_of):
     X, y = data(name, stream)

@@ -41,7 +41,11 @@ STEPS = [
     *(("PAClassifier", {"C": np.inf, "average": a}) for a in (20, 80, "decay")),
     *(("PAClassifier", {"loss": "squared_hinge", "multi_class": m}) for m in ("ovr", "margin")),
     *(("KernelPAClassifier", {"variant": v, "multi_class": "margin"}) for v in ("pa", "pa2")),
-    ("KernelPAClassifier", {"average": 0.99, "max_support": 30, "when_full": "oldest"}),
+    *(
+        ("KernelPAClassifier", {"average": a, "gamma": g, "max_support": 30, "when_full": how})
+        for a, g, how in ((0.99, 0.3, "oldest"), ("decay", 0.3, "nearest"), (False, 3.0, "nearest"))
+    ),
+    ("KernelPARegressor", {"kernel": "polynomial", "max_support": 30, "when_full": "nearest"}),
     ("SPAClassifier", {"class_weight": {"yes": 2.0, 15: 0.0, 5: 3.0}}),
     ("PAClassifier", {"class_weight": {"yes": 2.0, 15: 0.5}}),
     ("SPARegressor", {"standardize_target": False, "kernel": "cosine"}),

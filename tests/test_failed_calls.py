@@ -196,7 +196,7 @@ def test_failed_fit_keeps_the_fitted_model(stream, state_of, same_state):
 def test_warning_as_error(stream, same_state):
     # With warnings turned into errors, even the warning of the cap fails a call.
     X, y = stream("binary", n=100)
-    model = SPAClassifier(gamma=0.4, max_support=10, beta=1.0, random_state=0)
+    model = SPAClassifier(gamma=0.4, max_support=10, beta=1.0, when_full="stop", random_state=0)
     model.partial_fit(X[:10], y[:10], classes=["no", "yes"])
     twin = copy.deepcopy(model)
     with warnings.catch_warnings():

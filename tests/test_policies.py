@@ -135,7 +135,9 @@ def test_policies_of_different_states_differ(stream):
 
 
 def test_what_was_refused_is_copied_and_undone(stream):
-    model, _, _ = in_mid_stream("KernelPerceptronClassifier", {"max_support": 12}, stream)
+    model, _, _ = in_mid_stream(
+        "KernelPerceptronClassifier", {"max_support": 12, "when_full": "stop"}, stream
+    )
     refused = model._model.space.budget.refused
     assert refused > 0
     assert copy.deepcopy(model)._model.space.budget.refused == refused

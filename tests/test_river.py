@@ -132,6 +132,29 @@ def test_rivers_checks(name, monkeypatch):
     assert ("check_learn_many_matches_learn_one" in done) == (name not in DETECTORS)
 
 
+def whole(model, scale=1):
+    """Yield the streams of river's checks as they are, but for SDROGD, which has two classes."""
+    for stream in LONG_STREAMS(model, scale):
+        samples = list(stream)
+        if isinstance(model.estimator, SDROGDClassifier) and len({y for _, y in samples}) > 2:
+            continue
+        yield samples
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [*NAMES, *DETECTORS])
+def test_rivers_checks_on_whole_streams(name, monkeypatch):
+    # Budgets and widths are the defaults. A clone without a seed draws another one, as the clones
+    # of an ensemble must; `check_learn_many_matches_learn_one` compares two of them.
+    monkeypatch.setattr(checks, "_yield_datasets", whole)
+    monkeypatch.setattr(datasets, "CreditCard", Shifted)
+    random.seed(0)
+    model = Learner(ESTIMATORS[name](random_state=7, **STEPS.get(name, {})))
+    for check in checks.yield_checks(model):
+        check(model.clone())
+
+
 @pytest.mark.filterwarnings("ignore:feature .* is ignored:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*scale:UserWarning")
 @pytest.mark.parametrize("name", ["SPAClassifier", "FOGDRegressor"])

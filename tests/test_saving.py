@@ -236,7 +236,9 @@ def test_what_is_shared_stays_shared(stream, again):
 
 def test_a_warning_given_once_is_not_given_again(stream, again):
     X, y = stream("binary", n=300)
-    model = onlinekern.SPAClassifier(gamma=0.4, max_support=5, random_state=0, beta=1.0)
+    model = onlinekern.SPAClassifier(
+        gamma=0.4, max_support=5, when_full="stop", random_state=0, beta=1.0
+    )
     with pytest.warns(Warning, match="max_support=5"):
         learn(model, X, y)
     with warnings.catch_warnings():

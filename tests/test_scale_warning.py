@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from onlinekern import (
     KernelOGDRegressor,
     KernelPAClassifier,
+    KernelRLSClassifier,
     OGDRegressor,
     OnlineStandardScaler,
     PAClassifier,
@@ -122,6 +123,31 @@ def test_names_of_features():
     (caught,) = found(lambda: PAClassifier().fit(frame, y))
     assert "feature 'income' reaches" in str(caught.message)
     assert "feature 'rate' reaches" in str(caught.message)
+
+
+def one_of(scale, n=300, d=4):
+    """Return features near 1, of which the last has this scale, uniform; and labels."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, d))
+    X[:, -1] = rng.uniform(0, scale, n)
+    return X, (np.sin(2 * X[:, 0]) + X[:, 1] > 0).astype(int)
+
+
+@pytest.mark.parametrize("as_layout", [lambda X: X, sp.csr_matrix, lambda X: X.astype(np.float32)])
+@pytest.mark.parametrize("cuts", [[300], [1]])
+def test_a_kernel_that_sees_one_feature(as_layout, cuts):
+    # The scales differ by less than 1,000, and linear learners cope.
+    X, y = one_of(1000.0)
+    assert np.abs(X).max(axis=0).max() < 1000 * np.abs(X).max(axis=0).min()
+    for model in (KernelRLSClassifier(), KernelPAClassifier(), KernelRLSClassifier(kernel="rbf")):
+        (caught,) = found(lambda model=model: fed(model, as_layout(X), y, cuts))
+        text = str(caught.message)
+        assert text.startswith("the scales of the features differ: feature 3 makes ")
+        assert "make_stream_pipeline(OnlineStandardScaler(), Kernel" in text
+    assert found(lambda: fed(PAClassifier(), as_layout(X), y, cuts)) == []
+    assert found(lambda: fed(KernelPAClassifier(kernel="linear"), as_layout(X), y, cuts)) == []
+    near = as_layout(one_of(10.0)[0])
+    assert found(lambda: fed(KernelRLSClassifier(), near, y, cuts)) == []
 
 
 def sparse_text(n=400):

@@ -350,6 +350,7 @@ EXPORTED = [
     *[
         ("OLLAClassifier", {"loss": "logistic"}),
         ("KernelPerceptronClassifier", {"max_support": 9, "when_full": "oldest"}),
+        ("KernelPerceptronClassifier", {"max_support": 9}),
     ],
     ("KernelMeanDetector", {"statistic": "leverage", "n_components": 12, "forgetting": 0.9}),
     ("KernelForestClassifier", {"n_trees": 3}),

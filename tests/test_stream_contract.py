@@ -265,7 +265,7 @@ def test_a_window_without_samples_is_refused(stream, same_state):
 
 def test_max_support_warns_once_and_bounds_memory(stream):
     X, y = stream("binary", n=2000)
-    model = SPAClassifier(gamma=0.4, max_support=50, random_state=0, beta=1.0)
+    model = SPAClassifier(gamma=0.4, max_support=50, when_full="stop", random_state=0, beta=1.0)
     with pytest.warns(ConvergenceWarning, match="max_support=50"):
         learn(model, X, y)
     size = model._model.space.support.nbytes()

@@ -13,7 +13,7 @@ Y = np.arange(60) % 3
 
 
 def small():
-    return KernelPAClassifier(max_support=3)
+    return KernelPAClassifier(max_support=3, when_full="stop")
 
 
 CALLS = {

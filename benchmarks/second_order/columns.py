@@ -23,7 +23,11 @@ def stream_learners(square, sizes):
         **{f"gated {n}": square.classifier(n) for n in sizes},
         "kernel PA": library("KernelPAClassifier", average=False),
         "FOGD": library(
-            "FOGDClassifier", LABELS, n_components=n // 2, loss="hinge", schedule="constant"
+            *("FOGDClassifier", LABELS),
+            n_components=n // 2,
+            loss="hinge",
+            schedule="constant",
+            average=False,
         ),
         "AROW": library("AROWClassifier", {"r": (0.1, 1.0, 10.0, 100.0)}, covariance="full"),
     }

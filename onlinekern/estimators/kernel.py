@@ -24,10 +24,10 @@ from onlinekern.estimators.warnings import warn
 CompiledKernel: TypeAlias = KernelName | Kernel
 # The others need nothing of a kernel but its values.
 AnyKernel: TypeAlias = KernelName | Kernel | Callable[[Array, Array], Array]
-WhenFull: TypeAlias = Literal["stop", "oldest"]
+WhenFull: TypeAlias = Literal["nearest", "oldest", "stop"]
 
 # This is the policy of a set of `max_support` support vectors.
-WHEN_FULL = {"stop": "refuse", "oldest": "oldest"}
+WHEN_FULL = {"nearest": "nearest", "oldest": "oldest", "stop": "refuse"}
 
 # Dense support vectors are stored in panels of so many.
 PANEL = 64
@@ -107,7 +107,7 @@ class KernelEstimator(Learner):
             self._warned = True
             warn(
                 f"max_support={self.max_support} support vectors are stored: further samples are "
-                "not added. Raise max_support, set when_full='oldest', or use a budgeted learner.",
+                "not added. Raise max_support, set when_full='nearest', or use a budgeted learner.",
                 ConvergenceWarning,
             )
 

@@ -20,6 +20,12 @@ MOST_MEASURED = 200
 # fewest mistakes for each of four learners, on the mean of 12 sets (benchmarks/defaults.py).
 MEDIAN_EXPONENT = 2.0
 
+# `gamma="best"` tries these multiples of it, in this order: of equals the first is taken. Narrow
+# kernels serve learners without a regulariser whose classes are many and clean, wide ones those
+# whose labels are noisy (benchmarks/defaults.py, widths).
+MULTIPLES = (1.0, 0.5, 2.0, 4.0, 8.0)
+# Only of these the value falls with the distance.
+WITH_DISTANCE = ("gaussian", "laplacian", "exponential")
 
 # Of rows with gamma ||x||^2 up to this, EXPANDED_LIMIT of the core, products are taken; of longer
 # ones, in float32, distances. Above it exp(-gamma ||x - z||^2) is 1e-28 or less.
@@ -31,14 +37,31 @@ def has_width(kernel: Any) -> bool:
     return isinstance(kernel, str) and kernel not in WITHOUT_WIDTH
 
 
+def measures_width(gamma: Any, kernel: Any) -> bool:
+    """Return whether the first samples of a stream give the width."""
+    return isinstance(gamma, str) and gamma in ("best", "median") and has_width(kernel)
+
+
+def tries_widths(gamma: Any, kernel: Any) -> bool:
+    """Return whether several widths are tried."""
+    return isinstance(gamma, str) and gamma == "best" and falls_with_distance(kernel)
+
+
+def falls_with_distance(kernel: Any) -> bool:
+    """Return whether a kernel is one of the library that falls with the distance of samples."""
+    return isinstance(kernel, str) and KERNEL_ALIASES.get(kernel, kernel) in WITH_DISTANCE
+
+
 def kernel_width(gamma: Any, X: Any, kernel: Any) -> float:
     """Return the kernel width as a number; 'median', 'scale' and 'auto' are computed from X.
+
+    'best' stands for 'median' here: there is nothing to try it on.
 
     The median of many samples is that of `spread_rows`.
     """
     if gamma == "auto":
         return 1.0 / X.shape[1]
-    if gamma == "median":
+    if gamma in ("best", "median"):
         return median_width(rows_at(X, spread_rows(X.shape[0])), kernel)
     if gamma != "scale":
         return float(gamma)

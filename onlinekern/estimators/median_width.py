@@ -1,5 +1,8 @@
 """``gamma="median"`` in a stream: the width of the kernel comes from its first 200 samples.
 
+With ``gamma="best"`` multiples of the median width are tried on the first 200, 500 and 1,000: a
+model of each learns these samples, and the one goes on that has predicted them best on the way.
+
 These samples are kept. When there are 2, 5, 10, 20, 50, 100 and 200 of them, the width is measured
 anew, and a new model of that width, which draws the same random numbers as the first, learns them
 again, in their order. The model in between predicts and learns like any other. What is learnt
@@ -13,15 +16,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import is_classifier
 
 from onlinekern.core.samples.rows import rows_at
-from onlinekern.estimators.kernel_width import MOST_MEASURED, has_width, kernel_width, median_width
+from onlinekern.estimators.kernel_width import (
+    MOST_MEASURED,
+    MULTIPLES,
+    kernel_width,
+    measures_width,
+    median_width,
+    tries_widths,
+)
 
 if TYPE_CHECKING:
     from onlinekern.core.stream import Model
 
 # Learning 387 samples in all is no more than the first 587 take.
 COUNTS = (2, 5, 10, 20, 50, 100, MOST_MEASURED)
+# Widths are tried at these counts. Earlier ones tell too little, with later ones what was learnt
+# before weighs more than what the choice gains (benchmarks/defaults.py, widths).
+TRIED_AT = (MOST_MEASURED, 500, 1000)
 # These are the rows, targets and weights when nothing has come.
 NONE = (None, np.empty(0), np.empty(0))
 
@@ -59,13 +73,24 @@ class WarmUp:
         """Number of samples kept."""
         return len(self.samples[1])
 
+    @property
+    def tries(self) -> bool:
+        """Whether several widths are tried."""
+        return tries_widths(self.parameters.get("gamma"), self.parameters.get("kernel"))
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Numbers of samples at which the width is measured anew."""
+        return COUNTS + TRIED_AT[1:] if self.tries else COUNTS
+
     def cuts(self, rows: Any, weight: Any) -> Any:
-        """Return where to cut rows so that all pieces but the last end at one of `COUNTS`.
+        """Return where to cut rows so that all pieces but the last end at one of `counts`.
 
         Samples of weight 0 are not learnt, and do not count.
         """
         places = np.arange(len(rows)) if weight is None else np.flatnonzero(weight[rows])
-        ends = [at - self.count for at in COUNTS if self.count < at <= self.count + len(places)]
+        known = self.count
+        ends = [at - known for at in self.counts if known < at <= known + len(places)]
         return places[np.array(ends, dtype=np.intp) - 1] + 1
 
     def keep(self, X: Any, y: Any, weight: Any, rows: Any) -> WarmUp:
@@ -81,10 +106,15 @@ class WarmUp:
         kept = samples, np.concatenate([targets, y[rows]]), np.concatenate([weights, weight])
         return WarmUp(self.parameters, self.draws, self.gamma, kept)
 
-    def measured(self, kernel: str) -> WarmUp:
-        """Return it with the width of the samples so far."""
-        gamma = median_width(self.samples[0], kernel)
-        return WarmUp(self.parameters, self.draws, gamma, self.samples)
+    def measured(self, kernel: str) -> list[WarmUp]:
+        """Return it with each width that the samples so far suggest."""
+        first = rows_at(self.samples[0], np.arange(min(self.count, MOST_MEASURED)))
+        gamma = median_width(first, kernel)
+        multiples = MULTIPLES if self.tries and self.count in TRIED_AT else (1.0,)
+        return [
+            WarmUp(self.parameters, self.draws, gamma * multiple, self.samples)
+            for multiple in multiples
+        ]
 
     def renumbered(self, numbers: Any) -> WarmUp:
         """Return it with the classes numbered anew: class k is now numbers[k]."""
@@ -121,7 +151,7 @@ def first_samples(estimator: Any) -> Any:
 
 def begin_warm_up(estimator: Any, draws: np.random.RandomState) -> None:
     """Begin to keep samples, if the width of a learner's kernel comes from them."""
-    if estimator.gamma == "median" and has_width(estimator.kernel):
+    if measures_width(estimator.gamma, estimator.kernel):
         estimator._warm_up = WarmUp(estimator.get_params(deep=False), copy.deepcopy(draws))
 
 
@@ -148,19 +178,33 @@ def learn_first(
 
 
 def measured_anew(estimator: Any, model: Model) -> Model:
-    """Return a model of the width of the samples so far, which has learnt them."""
+    """Return a model of the width that suits the samples so far, which has learnt them."""
     maker = object.__new__(type(estimator))
     maker.__dict__.update({**vars(estimator), **estimator._warm_up.parameters})
-    estimator._warm_up = maker._warm_up = warm_up = estimator._warm_up.measured(maker.kernel)
-    X, y, weight = warm_up.samples
-    fresh: Model = maker._new_model(X, copy.deepcopy(warm_up.draws))
-    estimator._renew(fresh)
-    fresh.learn(X, y, weight, None, estimator.window or 0, None, True)
-    fresh.resume_counts(fresh.n_seen, model.n_mistakes, model.cumulative_loss)
-    estimator.gamma_ = warm_up.gamma
-    if warm_up.count == COUNTS[-1]:
+    best, least = None, np.inf
+    for warm_up in estimator._warm_up.measured(maker.kernel):
+        maker._warm_up = warm_up
+        fresh, error = learnt_anew(estimator, maker)
+        if best is None or error < least:
+            best, least, estimator._warm_up = fresh, error, warm_up
+    best.resume_counts(best.n_seen, model.n_mistakes, model.cumulative_loss)
+    estimator.gamma_ = estimator._warm_up.gamma
+    if estimator._warm_up.count == estimator._warm_up.counts[-1]:
         del estimator._warm_up
-    return fresh
+    return best
+
+
+def learnt_anew(estimator: Any, maker: Any) -> tuple[Model, float]:
+    """Return a new model that has learnt the samples kept, and its error on the way.
+
+    It is the weight of the mistakes, or the weighted sum of squared errors.
+    """
+    X, y, weight = maker._warm_up.samples
+    fresh: Model = maker._new_model(X, copy.deepcopy(maker._warm_up.draws))
+    estimator._renew(fresh)
+    found = fresh.learn(X, y, weight, None, estimator.window or 0, None, True)
+    errors = found != y if is_classifier(estimator) else (found - y) ** 2
+    return fresh, float(np.dot(weight, errors))
 
 
 def renumber(estimator: Any, numbers: Any) -> None:

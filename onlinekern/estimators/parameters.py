@@ -52,6 +52,8 @@ RandomState: TypeAlias = Annotated[int | np.random.RandomState | None, "random_s
 Average: TypeAlias = bool | Literal["uniform", "decay"] | Share
 KernelName: TypeAlias = Annotated[str, StrOptions({*KERNELS, *KERNEL_ALIASES})]
 KernelWidth: TypeAlias = Literal["median", "scale", "auto"] | Positive
+# Those who know what each sample was to be may try widths.
+TriedWidth: TypeAlias = Literal["best", "median", "scale", "auto"] | Positive
 Schedule: TypeAlias = Annotated[str, StrOptions(set(SCHEDULES))]
 
 # These come last in a signature, in this order: the kernel; how many support vectors, and which

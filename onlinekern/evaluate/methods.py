@@ -153,7 +153,7 @@ METHODS = {
         Method("fogd", "FOGD", "FOGDClassifier", "FOGDRegressor",
                grid={"eta": POWERS_OF_TEN}, kernels=KERNELS_OF_THE_DISTANCE),
         Method("fogd-paper", "FOGD, paper", "FOGDClassifier", None,
-               {"loss": "hinge", "schedule": "constant"}, {"eta": POWERS_OF_TEN},
+               {"loss": "hinge", "schedule": "constant", "average": False}, {"eta": POWERS_OF_TEN},
                kernels=KERNELS_OF_THE_DISTANCE),
         Method("nogd", "NOGD", "NOGDClassifier", "NOGDRegressor",
                grid={"eta": POWERS_OF_TEN}),

@@ -62,12 +62,15 @@ class KLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=None
         Largest number of stored support vectors, a bound on memory. None lets the model grow.
-    when_full : {'stop', 'oldest'}, default='stop'
-        What happens to a sample that is to be added when there are `max_support`. With 'stop'
-        it is not added (one warning says so); counting, shrinking and averaging continue. With
-        'oldest' it takes the place of the oldest support vector, so that the model follows a
-        stream that changes. An average then is that of the support vectors that are left: the
-        oldest one leaves all the models of which it is made.
+    when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
+        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
+        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
+        projection), so that the model goes on learning and follows corrections; a sample that is
+        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
+        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
+        An average then is that of the support vectors that are left: the oldest one leaves all the
+        models of which it is made. With 'stop' it is not added (one warning says so); counting,
+        shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -140,7 +143,7 @@ class KLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
 
     average: Average = False
     max_support: Count | None = None
-    when_full: WhenFull = "stop"
+    when_full: WhenFull = "nearest"
 
 
 @estimator

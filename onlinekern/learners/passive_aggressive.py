@@ -6,7 +6,14 @@ from onlinekern.core import LOSSES, RULES
 from onlinekern.core.learning.losses import Loss
 from onlinekern.core.learning.rules import Rule
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
-from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
+from onlinekern.estimators.parameters import (
+    Average,
+    Count,
+    NotNegative,
+    Positive,
+    TriedWidth,
+    estimator,
+)
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
 Variant: TypeAlias = Literal["pa", "pa1", "pa2"]
@@ -21,11 +28,12 @@ def passive_aggressive(variant: str, loss: Loss, C: float) -> Rule:
 class KernelPA(KernelEstimator):
     """Mixin of learners with the rule of a Passive-Aggressive variant."""
 
+    gamma: TriedWidth = "best"
     C: Positive = 1.0
     variant: Variant = "pa1"
     average: Average = "decay"
     max_support: Count | None = None
-    when_full: WhenFull = "stop"
+    when_full: WhenFull = "nearest"
 
 
 @estimator
@@ -50,26 +58,32 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
         at their defaults.
-    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+    gamma : {'best', 'median', 'scale', 'auto'} or float > 0, default='best'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
         the order in which they are learnt, however many come in a call. It is measured at 2, 5,
         10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
-        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
-        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
-        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+        predicted and counted before stays. 'best' is the one of 0.5, 1, 2, 4 and 8 times that width
+        whose model has predicted best the first 200, then 500, then 1,000 samples, each before it
+        learnt it (kernels that fall with the distance; the others have the median). 'scale' is
+        ``1 / (n_features * X.var())`` and 'auto' ``1 / n_features``, as in scikit-learn's SVC; X is
+        what `fit` gets, or the first batch given to `partial_fit`. A paper's bandwidth sigma is
+        ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=None
         Largest number of stored support vectors, a bound on memory. None lets the model grow.
-    when_full : {'stop', 'oldest'}, default='stop'
-        What happens to a sample that is to be added when there are `max_support`. With 'stop'
-        it is not added (one warning says so); counting, shrinking and averaging continue. With
-        'oldest' it takes the place of the oldest support vector, so that the model follows a
-        stream that changes. An average then is that of the support vectors that are left: the
-        oldest one leaves all the models of which it is made.
+    when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
+        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
+        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
+        projection), so that the model goes on learning and follows corrections; a sample that is
+        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
+        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
+        An average then is that of the support vectors that are left: the oldest one leaves all the
+        models of which it is made. With 'stop' it is not added (one warning says so); counting,
+        shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -170,26 +184,32 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
         at their defaults.
-    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+    gamma : {'best', 'median', 'scale', 'auto'} or float > 0, default='best'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
         the order in which they are learnt, however many come in a call. It is measured at 2, 5,
         10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
-        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
-        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
-        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+        predicted and counted before stays. 'best' is the one of 0.5, 1, 2, 4 and 8 times that width
+        whose model has predicted best the first 200, then 500, then 1,000 samples, each before it
+        learnt it (kernels that fall with the distance; the others have the median). 'scale' is
+        ``1 / (n_features * X.var())`` and 'auto' ``1 / n_features``, as in scikit-learn's SVC; X is
+        what `fit` gets, or the first batch given to `partial_fit`. A paper's bandwidth sigma is
+        ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     max_support : int or None, default=None
         Largest number of stored support vectors, a bound on memory. None lets the model grow.
-    when_full : {'stop', 'oldest'}, default='stop'
-        What happens to a sample that is to be added when there are `max_support`. With 'stop'
-        it is not added (one warning says so); counting, shrinking and averaging continue. With
-        'oldest' it takes the place of the oldest support vector, so that the model follows a
-        stream that changes. An average then is that of the support vectors that are left: the
-        oldest one leaves all the models of which it is made.
+    when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
+        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
+        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
+        projection), so that the model goes on learning and follows corrections; a sample that is
+        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
+        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
+        An average then is that of the support vectors that are left: the oldest one leaves all the
+        models of which it is made. With 'stop' it is not added (one warning says so); counting,
+        shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:

@@ -5,7 +5,14 @@ from typing import Any
 from onlinekern.core import LOSSES, RULES, SAMPLERS
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.outliers import OnlineOutlierDetector
-from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
+from onlinekern.estimators.parameters import (
+    Average,
+    Count,
+    NotNegative,
+    Positive,
+    TriedWidth,
+    estimator,
+)
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
 
@@ -27,7 +34,7 @@ class SPA(KernelEstimator):
     beta: Positive = 1.0
     average: Average = "decay"
     max_support: Count | None = 10_000
-    when_full: WhenFull = "stop"
+    when_full: WhenFull = "nearest"
 
     def _sampler(self) -> Any:
         check_alpha_and_beta(self)
@@ -64,14 +71,17 @@ class SPAClassifier(OnlineClassifier, SPA):
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
         at their defaults.
-    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+    gamma : {'best', 'median', 'scale', 'auto'} or float > 0, default='best'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
         the order in which they are learnt, however many come in a call. It is measured at 2, 5,
         10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
-        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
-        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
-        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+        predicted and counted before stays. 'best' is the one of 0.5, 1, 2, 4 and 8 times that width
+        whose model has predicted best the first 200, then 500, then 1,000 samples, each before it
+        learnt it (kernels that fall with the distance; the others have the median). 'scale' is
+        ``1 / (n_features * X.var())`` and 'auto' ``1 / n_features``, as in scikit-learn's SVC; X is
+        what `fit` gets, or the first batch given to `partial_fit`. A paper's bandwidth sigma is
+        ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
@@ -80,12 +90,15 @@ class SPAClassifier(OnlineClassifier, SPA):
         Largest number of stored support vectors, a bound on memory and on the time of a sample.
         10,000 cost 0.1 points of accuracy on sets of up to 50,000 samples (docs/defaults.md).
         None lets the model grow.
-    when_full : {'stop', 'oldest'}, default='stop'
-        What happens to a sample that is to be added when there are `max_support`. With 'stop'
-        it is not added (one warning says so); counting, shrinking and averaging continue. With
-        'oldest' it takes the place of the oldest support vector, so that the model follows a
-        stream that changes. An average then is that of the support vectors that are left: the
-        oldest one leaves all the models of which it is made.
+    when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
+        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
+        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
+        projection), so that the model goes on learning and follows corrections; a sample that is
+        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
+        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
+        An average then is that of the support vectors that are left: the oldest one leaves all the
+        models of which it is made. With 'stop' it is not added (one warning says so); counting,
+        shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -165,6 +178,8 @@ class SPAClassifier(OnlineClassifier, SPA):
     True
     """
 
+    gamma: TriedWidth = "best"
+
     def _rule(self) -> Any:
         return RULES["pa1"](LOSSES["hinge"](), self.eta)
 
@@ -199,14 +214,17 @@ class SPARegressor(OnlineRegressor, SPA):
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
         at their defaults.
-    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+    gamma : {'best', 'median', 'scale', 'auto'} or float > 0, default='best'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
         the order in which they are learnt, however many come in a call. It is measured at 2, 5,
         10, 20, 50, 100 and 200 samples; a new model then learns them again, and what was
-        predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
-        ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
-        given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
+        predicted and counted before stays. 'best' is the one of 0.5, 1, 2, 4 and 8 times that width
+        whose model has predicted best the first 200, then 500, then 1,000 samples, each before it
+        learnt it (kernels that fall with the distance; the others have the median). 'scale' is
+        ``1 / (n_features * X.var())`` and 'auto' ``1 / n_features``, as in scikit-learn's SVC; X is
+        what `fit` gets, or the first batch given to `partial_fit`. A paper's bandwidth sigma is
+        ``gamma = 1 / (2 * sigma**2)``.
     degree : int >= 1, default=3
         Degree of the polynomial kernel.
     coef0 : float, default=0.0
@@ -215,12 +233,15 @@ class SPARegressor(OnlineRegressor, SPA):
         Largest number of stored support vectors, a bound on memory and on the time of a sample.
         10,000 cost 0.1 points of accuracy on sets of up to 50,000 samples (docs/defaults.md).
         None lets the model grow.
-    when_full : {'stop', 'oldest'}, default='stop'
-        What happens to a sample that is to be added when there are `max_support`. With 'stop'
-        it is not added (one warning says so); counting, shrinking and averaging continue. With
-        'oldest' it takes the place of the oldest support vector, so that the model follows a
-        stream that changes. An average then is that of the support vectors that are left: the
-        oldest one leaves all the models of which it is made.
+    when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
+        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
+        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
+        projection), so that the model goes on learning and follows corrections; a sample that is
+        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
+        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
+        An average then is that of the support vectors that are left: the oldest one leaves all the
+        models of which it is made. With 'stop' it is not added (one warning says so); counting,
+        shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -286,6 +307,7 @@ class SPARegressor(OnlineRegressor, SPA):
     True
     """
 
+    gamma: TriedWidth = "best"
     epsilon: NotNegative = 0.1
 
     def _rule(self) -> Any:
@@ -334,12 +356,15 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
         Largest number of stored support vectors, a bound on memory and on the time of a sample.
         10,000 cost 0.1 points of accuracy on sets of up to 50,000 samples (docs/defaults.md).
         None lets the model grow.
-    when_full : {'stop', 'oldest'}, default='stop'
-        What happens to a sample that is to be added when there are `max_support`. With 'stop'
-        it is not added (one warning says so); counting, shrinking and averaging continue. With
-        'oldest' it takes the place of the oldest support vector, so that the model follows a
-        stream that changes. An average then is that of the support vectors that are left: the
-        oldest one leaves all the models of which it is made.
+    when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
+        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
+        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
+        projection), so that the model goes on learning and follows corrections; a sample that is
+        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
+        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
+        An average then is that of the support vectors that are left: the oldest one leaves all the
+        models of which it is made. With 'stop' it is not added (one warning says so); counting,
+        shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=True
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:

@@ -39,6 +39,7 @@ VARIANTS = [
     ("BSGDClassifier", {"maintenance": "project"}),
     ("BOGDClassifier", {"removal": "nonuniform"}),
     ("KernelPerceptronClassifier", {"max_support": 12}),
+    ("KernelPerceptronClassifier", {"max_support": 12, "when_full": "stop"}),
     ("AROWClassifier", {"covariance": "full"}),
     ("PegasosClassifier", {"batch_size": 7}),
     ("LOLClassifier", {"multi_class": "margin"}),

@@ -45,15 +45,36 @@ class Model:
         self.n_seen += 1
         self.coefficients = shrink * self.coefficients
         full = max_support is not None and len(self.support) >= max_support
-        if np.any(step != 0.0) and full and self.when_full == "oldest":
+        if not np.any(step != 0.0):
+            return
+        if full and self.when_full == "nearest":
+            near, share = self.nearest(i)
+            if near is not None:
+                self.coefficients[:, near] += share * step
+                return
+        if full and self.when_full in ("oldest", "nearest"):
             # It leaves all models, those of the average too.
             oldest = self.support.pop(0)
             self.coefficients[:, oldest] = 0.0
             self.past.forget(oldest)
             full = False
-        if np.any(step != 0.0) and not full:
+        if not full:
             self.support.append(i)
             self.coefficients[:, i] = step
+
+    def nearest(self, i):
+        """Return the support vector on which sample i projects best, and its coefficient there.
+
+        None for it if the sample is far: of the squared length its projection has less than 3 %.
+        """
+        lengths = np.diag(self.gram)
+        squares = [
+            self.gram[i, s] ** 2 / lengths[s] if lengths[s] > 0 else -1.0 for s in self.support
+        ]
+        near = self.support[int(np.argmax(squares))]
+        if max(squares) < max(0.03 * lengths[i], 0.0):
+            return None, 0.0
+        return near, self.gram[i, near] / lengths[near]
 
 
 @dataclass
@@ -228,8 +249,8 @@ def run(
         A sample of weight 0 is predicted and not learnt.
     max_support : int or None
         Largest number of support vectors.
-    when_full : {'stop', 'oldest'}
-        Then further samples are not added, or replace the oldest.
+    when_full : {'stop', 'oldest', 'nearest'}
+        Then further samples are not added, replace the oldest, or move the nearest.
     make_model : callable
         (number of outputs, Gram matrix of the stream) -> model.
     parameters

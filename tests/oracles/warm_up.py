@@ -3,6 +3,9 @@
 import numpy as np
 
 COUNTS = (2, 5, 10, 20, 50, 100, 200)
+# gamma="best" tries these multiples of the width of 200 samples at these counts.
+MULTIPLES = (1.0, 0.5, 2.0, 4.0, 8.0)
+TRIED_AT = (200, 500, 1000)
 
 
 def median_width(X, laplacian=False):
@@ -21,7 +24,7 @@ def median_width(X, laplacian=False):
     return 2 / typical if typical > 0 else 1.0
 
 
-def learn(make, learn_one, X, y, weight, width=median_width):
+def learn(make, learn_one, X, y, weight, width=median_width, error=None):
     """Learn a stream sample by sample; return the model, its width and what it predicted.
 
     Whenever there are so many samples of weight > 0, `make(width)` returns a new model, which
@@ -33,6 +36,9 @@ def learn(make, learn_one, X, y, weight, width=median_width):
         Width -> untrained model; it draws the same random numbers each time.
     learn_one : callable
         Model, row, target, weight -> what the model predicted for the row before it learnt it.
+    error : callable, optional
+        Prediction, target -> error, for learners that try several widths: that of the least
+        weighted sum stays.
     """
     gamma = 1.0
     model, kept, predictions = make(gamma), [], []
@@ -40,9 +46,14 @@ def learn(make, learn_one, X, y, weight, width=median_width):
         predictions.append(learn_one(model, X[i], y[i], weight[i]))
         if weight[i] > 0:
             kept.append(i)
-            if len(kept) in COUNTS:
-                gamma = width(X[kept])
-                model = make(gamma)
-                for k in kept:
-                    learn_one(model, X[k], y[k], weight[k])
+            if len(kept) in COUNTS or (error and len(kept) in TRIED_AT):
+                tried = []
+                for multiple in MULTIPLES if error and len(kept) in TRIED_AT else (1.0,):
+                    gamma = multiple * width(X[kept[:200]])
+                    model, total = make(gamma), 0.0
+                    for k in kept:
+                        found = learn_one(model, X[k], y[k], weight[k])
+                        total += weight[k] * error(found, y[k]) if error else 0.0
+                    tried.append((total, len(tried), gamma, model))
+                _, _, gamma, model = min(tried)
     return model, gamma, predictions

@@ -32,7 +32,10 @@ LEARNERS = {
     "BPA-S": (ok.BPAClassifier, BUDGET, {}, {**GAMMA, "C": (0.25, 0.5, 1.0, 2.0)}),
     "BSGD, merge": (ok.BSGDClassifier, BUDGET, {"maintenance": "merge"}, REG),
     "BOGD": (ok.BOGDClassifier, BUDGET, {}, ETA),
-    "FOGD": (ok.FOGDClassifier, COMPONENTS, {"loss": "hinge", "schedule": "constant"}, ETA),
+    "FOGD": (
+        *(ok.FOGDClassifier, COMPONENTS),
+        *({"loss": "hinge", "schedule": "constant", "average": False}, ETA),
+    ),
     "NOGD": (ok.NOGDClassifier, BUDGET, {}, ETA),
 }  # fmt: skip
 

@@ -55,7 +55,7 @@ LEARNERS = {
     "BSGD B=200": (ok.BSGDClassifier, {"budget": 200}, REG),
     "FOGD D=2000": (
         ok.FOGDClassifier,
-        {"n_components": 2000, "loss": "hinge", "schedule": "constant"},
+        {"n_components": 2000, "loss": "hinge", "schedule": "constant", "average": False},
         ETA,
     ),
     "NOGD B=1000": (ok.NOGDClassifier, {"budget": 1000}, ETA),

@@ -127,6 +127,9 @@ policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True)
 policy("budgets.removal_projection.Projection", BOUND, INVERSE, drops=True)
 policy("budgets.merging.Merging", BOUND, drops=True)
 policy("budgets.projectron.Projectron", f"eta= {BOUND} price= joint=", FACTOR, drops=True)
+policy(
+    "budgets.quantisation.NearestWhenFull", BOUND, LENGTHS, drops=True, in_c=True, unbounded=True
+)
 policy("budgets.quantisation.Quantise", f"similarity= {BOUND}", drops=True)
 machines = f"{INVERSE} targets[machine column] offsets[one output] products~[machine column]"
 policy("budgets.bolssvm.LeastSquaresPolicy", f"{BOUND} C= share=", machines, merge=merged_samples)

@@ -85,12 +85,12 @@ def check_learner(learner: Any) -> None:
 
 def check_first_samples(learner: Any) -> None:
     """Check that the samples that give the kernel's width are the model's."""
-    from onlinekern.estimators.median_width import COUNTS, WarmUp
+    from onlinekern.estimators.median_width import WarmUp
 
     warm_up, model = learner._warm_up, learner._model
     known = learner._warms_up and type(warm_up) is WarmUp
     require(known, "its first samples are none")
-    require(warm_up.count == model.n_seen < COUNTS[-1], "it has seen other samples")
+    require(warm_up.count == model.n_seen < warm_up.counts[-1], "it has seen other samples")
     X = warm_up.samples[0]
     fits = X is None or (X.shape[1] == model.d and X.dtype == model.dtype)
     require(fits, "its first samples are others")

@@ -270,7 +270,7 @@ def first_order(task: str, n_features: int, width: int, beside_forest: bool) -> 
     yield Expert(name, linear(random_state=0), 0.3 + 10 * wide, HINGE)
     common: dict[str, Any] = {"gamma": 1 / n_features, "random_state": 0}
     # A step that does not decay follows a stream that changes.
-    steps: dict[str, Any] = {"n_components": FREQUENCIES, "schedule": "constant"}
+    steps: dict[str, Any] = {"n_components": FREQUENCIES, "schedule": "constant", "average": False}
     fourier = (
         FOGDClassifier(loss="logistic", eta=1.0, **common, **steps)
         if classifies

@@ -38,6 +38,40 @@ static void admit(const row *x, const row *phi)
     n_added++;
 }
 
+/*** admit_nearest ***/
+/* In a full set the nearest support vector takes the projected step; far from all, the oldest
+   leaves. */
+static void admit(const row *x, const row *phi)
+{
+    const real length = length_of(x);
+    int32_t slot = -1;
+    if (n_support == $bound) {
+        real most = -1;
+        for (int32_t r = 0; r < $bound; r++) {
+            const real value = phi->values[r];
+            const real square = lengths[r] > 0 ? value * value / lengths[r] : -1;
+            if (square > most) {
+                slot = r;
+                most = square;
+            }
+        }
+    }
+    if (slot >= 0) {
+        const real share = phi->values[slot] / lengths[slot];
+        if (share * phi->values[slot] >= $least * length) {
+            for (int32_t k = 0; k < $outputs; k++) {
+                values[k * $length + slot] += share * coefficients[k] / scale;
+$moved
+            }
+            return;
+        }
+    }
+    slot = (int32_t)(n_added % $bound);
+    lengths[slot] = length;
+    put(slot, x);
+    n_added++;
+}
+
 /*** admit_random ***/
 static void admit(const row *x, const row *phi)
 {

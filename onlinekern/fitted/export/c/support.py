@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from onlinekern.core.budgets.quantisation import LEAST_SHARE
 from onlinekern.fitted.export.c.forms import Forms
 from onlinekern.fitted.export.states import KernelState
 
@@ -11,6 +12,7 @@ ADMISSIONS = {
     "Budget": "admit_grow",
     "RefuseWhenFull": "admit_refuse",
     "OldestEviction": "admit_oldest",
+    "NearestWhenFull": "admit_nearest",
     "RandomEviction": "admit_random",
     "UniformEviction": "admit_uniform",
     "CheapestReplacement": "admit_cheapest",
@@ -25,20 +27,25 @@ def write_admission(learner: Forms, state: KernelState) -> None:
     if state.kernel.name == "cosine":
         norms = "    support_norms[slot] = inverse_norm(x);"
     length = learner.size.length
-    companion = ""
+    companion = moved = ""
     if learner.averaged:
         place = f"[k * {length} + slot]"
         companion = f"        companions{place} = values{place} * total;"
+        moved = f"                companions{place} += share * coefficients[k] / scale * total;"
     learner.fill("put", norms=norms, companion=companion)
     if name in DRAWING_POLICIES:
         learner.source.use("generator")
-    if name == "OldestEviction":
+    if name in ("OldestEviction", "NearestWhenFull"):
         learner.source.scalars("int64_t", 8, n_added=state.added)
-    if name == "CheapestReplacement":
+    if name in ("CheapestReplacement", "NearestWhenFull"):
         learner.source.state("lengths", state.lengths, length)
     rescale = rescaling(learner, state) if name == "UniformEviction" else ""
     learner.fill(
-        ADMISSIONS[name], bound=state.policy.arguments.get("max_support", 0), rescale=rescale
+        ADMISSIONS[name],
+        bound=state.policy.arguments.get("max_support", 0),
+        rescale=rescale,
+        moved=moved,
+        least=learner.number(LEAST_SHARE),
     )
 
 

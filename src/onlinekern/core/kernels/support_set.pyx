@@ -126,7 +126,8 @@ cdef class SupportSet:
 
     cdef bint begins_rows(self) noexcept nogil:
         """Whether `open` begins the scores of coming samples, see `strips.open_rows`."""
-        return (self.only_scored and self.scored_in_strips() and self.slots.n_free == 0
+        return (self.most_unasked - self.n >= self.window.block.capacity
+                and self.scored_in_strips() and self.slots.n_free == 0
                 and stay_as_they_are(self.window, self.coefficients))
 
     cdef Status score(self, Window window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,

@@ -57,7 +57,7 @@ cdef class NystroemSpace(Space):
         self.n_components = integer_within("n_components", n_components, 1, PY_SSIZE_T_MAX)
         self.expansion = KernelSpace(support, Budget())
         # The second stage makes features of the kernel values in its window.
-        support.only_scored = False
+        support.most_unasked = 0
         self.n_outputs = self.expansion.n_outputs
         self.stage = self.saved_stage = self.expansion
 

@@ -53,6 +53,7 @@ cdef class KernelSpace(Space):
     cdef readonly SupportSet support
     cdef readonly Budget budget
 
+    cdef Py_ssize_t most_unasked(self) except -1
     cdef Py_ssize_t learnt_together(self) noexcept nogil
 
 

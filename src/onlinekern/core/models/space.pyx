@@ -13,11 +13,15 @@ from onlinekern.core.base.part cimport NOT_GIVEN, NO_MEMORY, OK, Status
 from onlinekern.core.base.pool cimport is_stopped
 from onlinekern.core.base.state cimport check_kind, subclass_of
 from onlinekern.core.budgets.policy cimport Budget, RefuseWhenFull
+from onlinekern.core.budgets.quantisation cimport NearestWhenFull
 from onlinekern.core.kernels.cost_model cimport best_length, rows_learnt, rows_scored
 from onlinekern.core.kernels.support_set cimport SupportSet, restored_set
 from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.samples.rows cimport Rows
+
+cdef extern from "Python.h":
+    const Py_ssize_t PY_SSIZE_T_MAX
 
 # Where the samples of a block share nothing, its length only sets how often signals are looked for.
 cdef Py_ssize_t ROWS = 64
@@ -158,9 +162,14 @@ cdef class KernelSpace(Space):
         self.budget = budget
         self.n_outputs = support.n_outputs
         budget.attach(support)
-        # By exact type: a subclass may ask for kernel values.
-        support.only_scored = type(self) is KernelSpace and type(budget) in (
-            Budget, RefuseWhenFull)
+        support.most_unasked = self.most_unasked()
+
+    cdef Py_ssize_t most_unasked(self) except -1:
+        """See `SupportSet.most_unasked`. By exact type: a subclass may ask for kernel values."""
+        kind = type(self.budget) if type(self) is KernelSpace else None
+        if kind is NearestWhenFull:
+            return (<NearestWhenFull> self.budget).max_support
+        return PY_SSIZE_T_MAX if kind in (Budget, RefuseWhenFull) else 0
 
     def components(self):
         return self.support.kernel, self.support.store, self.budget
