@@ -38,7 +38,14 @@ OF_THE_LOOP = {
 
 
 def build(family, task, **parameters):
-    settings = {"gamma": 0.3, "random_state": 1, "eta": 0.2, **SMALL[family], **parameters}
+    settings = {
+        "gamma": 0.3,
+        "random_state": 1,
+        "eta": 0.2,
+        "average": False,
+        **SMALL[family],
+        **parameters,
+    }
     if task in ("ovr", "margin"):
         settings["multi_class"] = task
     elif task == "regression":
