@@ -181,7 +181,8 @@ def measured_anew(estimator: Any, model: Model) -> Model:
     """Return a model of the width that suits the samples so far, which has learnt them."""
     maker = object.__new__(type(estimator))
     maker.__dict__.update({**vars(estimator), **estimator._warm_up.parameters})
-    best, least = None, np.inf
+    best: Any = None
+    least = np.inf
     for warm_up in estimator._warm_up.measured(maker.kernel):
         maker._warm_up = warm_up
         fresh, error = learnt_anew(estimator, maker)
@@ -191,7 +192,8 @@ def measured_anew(estimator: Any, model: Model) -> Model:
     estimator.gamma_ = estimator._warm_up.gamma
     if estimator._warm_up.count == estimator._warm_up.counts[-1]:
         del estimator._warm_up
-    return best
+    found: Model = best
+    return found
 
 
 def learnt_anew(estimator: Any, maker: Any) -> tuple[Model, float]:
