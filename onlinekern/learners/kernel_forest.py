@@ -245,7 +245,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     product, say where the function changes. A cut is drawn from a pair of samples of its node: the
     feature or direction by how much the pair differs along it, times the slope of the function
     there; the place uniform between both. Of `n_candidates` cuts the one wins that lowers the
-    variance of the targets most [1]_. Then the samples that are kept are learnt again, and those
+    variance most [1]_, of what the trees before leave of the targets: each takes a twentieth of the
+    means of its leaves, as in boosting. Then the samples that are kept are learnt again, and those
     that have come meanwhile. Once the stream is longer than `memory`, trees are not replaced any
     more, unless `when_full` is 'renew': their leaves are cut further, and new cells begin with the
     weights and variances of the cell that they are part of.
@@ -326,7 +327,7 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         A tree grows from at most so many samples, as long as the forest is renewed as a whole.
     max_leaf : int >= 1, default=4
         A node with more samples is cut.
-    n_candidates : int in [1, 1000], default=10
+    n_candidates : int in [1, 1000], default=30
         Cuts drawn for a node, of which the best is taken; at most one for four of its rows. 1 gives
         totally random trees.
     n_replays : int in [1, 100], default=3
@@ -382,7 +383,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     product, say where the function changes. A cut is drawn from a pair of samples of its node: the
     feature or direction by how much the pair differs along it, times the slope of the function
     there; the place uniform between both. Of `n_candidates` cuts the one wins that lowers the
-    variance of the targets most [1]_. Then the samples that are kept are learnt again, and those
+    variance most [1]_, of what the trees before leave of the targets: each takes a twentieth of the
+    means of its leaves, as in boosting. Then the samples that are kept are learnt again, and those
     that have come meanwhile. Once the stream is longer than `memory`, trees are not replaced any
     more, unless `when_full` is 'renew': their leaves are cut further, and new cells begin with the
     weights and variances of the cell that they are part of.
@@ -416,6 +418,8 @@ had
     >>> bool(model.score(Z, v) > 0.2)
     True
     """
+
+    n_candidates: Annotated[int, Interval(Integral, 1, 1000, closed="both")] = 30
 
     # The forest standardises it.
     standardize_target: ClassVar[bool] = False  # type: ignore[misc]

@@ -77,7 +77,7 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
             {"memory": 512, "max_samples": 0.5, "n_candidates": 5, "when_full": "renew"},
         ),
     ),
-    "regression": (ForestKind("kernel forest", 0.5, {"memory": 2048}),),
+    "regression": (ForestKind("kernel forest", 0.5, {"memory": 2048, "n_candidates": 10}),),
 }  # fmt: skip
 # A sample costs a tree so much, with all that renewals take of a stream of some thousands: always,
 # and for each output; and the slopes that renewals ask for, for each feature and output.
