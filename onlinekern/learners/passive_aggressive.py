@@ -28,7 +28,7 @@ def passive_aggressive(variant: str, loss: Loss, C: float) -> Rule:
 class KernelPA(KernelEstimator):
     """Mixin of learners with the rule of a Passive-Aggressive variant."""
 
-    gamma: TriedWidth = "best"
+    gamma: TriedWidth = "best"  # type: ignore[assignment]
     C: Positive = 1.0
     variant: Variant = "pa1"
     average: Average = "decay"

@@ -178,7 +178,7 @@ class SPAClassifier(OnlineClassifier, SPA):
     True
     """
 
-    gamma: TriedWidth = "best"
+    gamma: TriedWidth = "best"  # type: ignore[assignment]
 
     def _rule(self) -> Any:
         return RULES["pa1"](LOSSES["hinge"](), self.eta)
@@ -307,7 +307,7 @@ class SPARegressor(OnlineRegressor, SPA):
     True
     """
 
-    gamma: TriedWidth = "best"
+    gamma: TriedWidth = "best"  # type: ignore[assignment]
     epsilon: NotNegative = 0.1
 
     def _rule(self) -> Any:
