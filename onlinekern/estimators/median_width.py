@@ -181,19 +181,18 @@ def measured_anew(estimator: Any, model: Model) -> Model:
     """Return a model of the width that suits the samples so far, which has learnt them."""
     maker = object.__new__(type(estimator))
     maker.__dict__.update({**vars(estimator), **estimator._warm_up.parameters})
-    best: Any = None
-    least = np.inf
+    best, least = model, np.inf
     for warm_up in estimator._warm_up.measured(maker.kernel):
         maker._warm_up = warm_up
         fresh, error = learnt_anew(estimator, maker)
-        if best is None or error < least:
+        # An error may be infinite.
+        if best is model or error < least:
             best, least, estimator._warm_up = fresh, error, warm_up
     best.resume_counts(best.n_seen, model.n_mistakes, model.cumulative_loss)
     estimator.gamma_ = estimator._warm_up.gamma
     if estimator._warm_up.count == estimator._warm_up.counts[-1]:
         del estimator._warm_up
-    found: Model = best
-    return found
+    return best
 
 
 def learnt_anew(estimator: Any, maker: Any) -> tuple[Model, float]:
