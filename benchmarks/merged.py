@@ -33,8 +33,8 @@ SIZES = ("budget", "n_components", "n_prototypes", "max_support")
 VARIANTS = {
     "BSGDClassifier": [{"maintenance": how} for how in ("remove", "project", "merge")],
     "BSGDRegressor": [{"maintenance": how} for how in ("remove", "project", "merge")],
-    "SPAClassifier": [{"when_full": how} for how in ("stop", "oldest")],
-    "KernelPARegressor": [{"when_full": how} for how in ("stop", "oldest")],
+    "SPAClassifier": [{"when_full": how} for how in ("nearest", "stop", "oldest")],
+    "KernelPARegressor": [{"when_full": how} for how in ("nearest", "stop", "oldest")],
 }
 
 

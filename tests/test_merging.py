@@ -382,3 +382,8 @@ def test_what_does_not_fit_is_refused():
     tracked = [deepcopy(bent).partial_fit(X[part], y[part]) for part in (slice(180), slice(180, N))]
     with pytest.raises(ValueError, match="not positive definite"):
         merge(tracked)
+    bent = ok.BPAClassifier(kernel="sigmoid", gamma=0.1, budget=20, random_state=0)
+    X, y = data(False)
+    halves = [deepcopy(bent).fit(X[part], y[part]) for part in (slice(180), slice(180, N))]
+    with pytest.raises(ValueError, match="not positive definite"):
+        merge(halves)

@@ -79,7 +79,7 @@ def kept_samples(mix: Mix, own: list[State], before: State | None, most: int) ->
     """Return the samples that the merged model keeps: of each model the last, in its share.
 
     The base's come first, as far as there is room. Those of the models take turns, as if they had
-    come in one stream.
+    come in one stream, and count as much as the weight of their model says.
     """
     known = before.entered if before else 0
     fresh = [min(each.entered - known, len(each.targets)) for each in own]
@@ -90,6 +90,8 @@ def kept_samples(mix: Mix, own: list[State], before: State | None, most: int) ->
     found = {}
     for name in ("rows", "targets", "weights"):
         lasts = [last(getattr(each, name), n) for each, n in zip(own, counts, strict=True)]
+        if name == "weights":
+            lasts = [one * weight for one, weight in zip(lasts, mix.weights, strict=True)]
         old = [last(getattr(before, name), most - len(order))] if before else []
         found[name] = np.concatenate([*old, np.concatenate(lasts)[order]])
     return found

@@ -42,13 +42,8 @@ from onlinekern.fitted.merge.expansions import (
 )
 from onlinekern.fitted.merge.gaussians import symmetric_inverse
 from onlinekern.fitted.merge.mix import Mix
-from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
+from onlinekern.fitted.merge.selection import MOST_PROJECTED, NOT_POSITIVE, exchanged
 from onlinekern.fitted.state import State, closed, opened
-
-NOT_POSITIVE = (
-    "the kernel matrix of the support vectors of all models is not positive definite, so that "
-    "their sums cannot be projected: take another kernel, say 'gaussian'"
-)
 
 
 def learnt_of(part: State) -> State:

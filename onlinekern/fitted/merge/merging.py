@@ -35,7 +35,7 @@ def merge(
 
     docs/merging.md says what this means for each learner, and what it costs: sums of kernel least
     squares, of moments and of means are added, which is exact; linear and mapped models are
-    averaged; of kernel expansions the learner's own budget policy decides which vectors stay.
+    averaged; of kernel expansions those support vectors stay whose span comes nearest to the average.
 
     Parameters
     ----------

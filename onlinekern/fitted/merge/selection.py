@@ -9,6 +9,12 @@ import scipy.linalg
 
 from onlinekern.estimators.types import Floats
 
+NOT_POSITIVE = (
+    "the kernel matrix of the support vectors of all models is not positive definite, so that "
+    "their sums cannot be projected: take another kernel, say 'gaussian'"
+)
+# What is left of a squared norm is negative by rounding alone as long as it is above this share.
+LEAST_LEFT = -1e-3
 # Functions are projected onto at most so many: a matrix takes 128 MiB, and about a second.
 MOST_PROJECTED = 4096
 # Who is nearer to the span of the others than this share of kappa(x, x) adds nothing to it.
@@ -24,7 +30,8 @@ def pursued(gram: Floats, rest: Floats, most: int) -> Any:
     """Return the places of functions kappa(x_i, .) whose span comes nearest to one of these values.
 
     Each next one takes most of the squared norm of what is left (orthogonal matching pursuit in the
-    space of the kernel). Those that are in the span of the others are left out.
+    space of the kernel). Those that are in the span of the others are left out. Raises ValueError
+    where the kernel is seen not to be positive definite.
     """
     most = min(most, len(gram))
     power, found = np.diagonal(gram).copy(), []
@@ -40,6 +47,8 @@ def pursued(gram: Floats, rest: Floats, most: int) -> Any:
         rest = rest - np.outer(basis[k], rest[place] / basis[k, place])
         power -= np.square(basis[k])
         power[place] = 0
+        if power.min() < LEAST_LEFT * np.diagonal(gram).max():
+            raise ValueError(NOT_POSITIVE)
     return np.sort(np.array(found, dtype=np.intp))
 
 
