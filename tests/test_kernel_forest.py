@@ -179,7 +179,6 @@ def test_a_base_in_a_renewal_is_not_counted_twice(n_classes):
 
 
 def test_samples_count_as_much_as_the_weight_of_their_model():
-    X, y, _ = samples(3)
     models = [taught(3, 0, 20), taught(3, 20, 40)]
     kept = {w: state(merge(models, weights=[1.0, w])) for w in (1.0, 3.0)}
     np.testing.assert_array_equal(kept[3.0]["weights"], np.tile([1.0, 3.0], 20))

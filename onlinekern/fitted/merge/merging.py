@@ -35,7 +35,8 @@ def merge(
 
     docs/merging.md says what this means for each learner, and what it costs: sums of kernel least
     squares, of moments and of means are added, which is exact; linear and mapped models are
-    averaged; of kernel expansions those support vectors stay whose span comes nearest to the average.
+    averaged; of kernel expansions those support vectors stay whose span comes nearest to the
+    average.
 
     Parameters
     ----------
