@@ -177,7 +177,8 @@ class PartitionFeatures(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
         Returns
         -------
-        CSR matrix of shape (n_samples, n_features_out_)
+        CSR matrix of shape (n_samples, n_columns)
+            `n_features_out_` columns.
         """
         found: Sparse = self._learn(X, y, transform=True)
         return found
@@ -191,9 +192,9 @@ class PartitionFeatures(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
         Returns
         -------
-        CSR matrix of shape (n_samples, n_features_out_)
-            Of the dtype of the first samples; ``1 / sqrt(n_trees)`` for the cell of each tree that
-            has grown.
+        CSR matrix of shape (n_samples, n_columns)
+            `n_features_out_` columns. Of the dtype of the first samples; ``1 / sqrt(n_trees)`` for
+            the cell of each tree that has grown.
 
         Raises
         ------
