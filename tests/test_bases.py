@@ -144,9 +144,10 @@ def test_what_a_subclass_must_say():
 
 
 def test_few_files_of_a_call():
-    X = np.random.default_rng(0).standard_normal((300, 3))
+    X = np.random.default_rng(0).standard_normal((1100, 3))
     y = X[:, 0] > 0
-    model = SPAClassifier(random_state=0).partial_fit(X[:250], y[:250], classes=[False, True])
+    # Its width is settled after 1,000 samples.
+    model = SPAClassifier(random_state=0).partial_fit(X[:1050], y[:1050], classes=[False, True])
     entered = {}
 
     def note(frame, event, _):
@@ -157,7 +158,7 @@ def test_few_files_of_a_call():
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        model.partial_fit(X[250:], y[250:])
+        model.partial_fit(X[1050:], y[1050:])
     finally:
         sys.setprofile(before)
     assert list(entered) == FILES_OF_PARTIAL_FIT

@@ -163,10 +163,11 @@ def learn_first(
     predictions = np.full(X.shape[0], np.nan)
     window = estimator.window or 0
     *whole, rest = np.split(rows, estimator._warm_up.cuts(rows, weight))
+    if model is vars(estimator).get("_model"):
+        # It is replaced: a thread that reads meanwhile never sees half of a call, nor a model that
+        # has learnt other samples than those that are kept.
+        model = copy.copy(model)
     for piece in whole:
-        if model is vars(estimator).get("_model"):
-            # It is replaced: a thread that predicts meanwhile never sees half of a call.
-            model = copy.copy(model)
         predictions[piece] = model.learn(X, y, weight, piece, window, None, noted)[piece]
         estimator._warm_up = estimator._warm_up.keep(X, y, weight, piece)
         model = measured_anew(estimator, model)

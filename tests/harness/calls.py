@@ -26,6 +26,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from sklearn.base import clone, is_classifier
+from sklearn.utils import get_tags
 from states import difference, state_of
 
 import onlinekern
@@ -42,11 +43,16 @@ def with_value(X, value):
     return X
 
 
-def bad_samples(X):
-    """Return samples that no learner takes."""
+def bad_numbers(model):
+    """Return values that a learner does not take; some take missing ones."""
+    return [np.inf] if get_tags(model).input_tags.allow_nan else [np.nan, np.inf]
+
+
+def bad_samples(model, X):
+    """Return samples that a learner does not take."""
     return [
-        with_value(X, np.nan), with_value(X, -np.inf), X[:, :-1], X[:0], X.astype(complex),
-        "samples", None, [[1.0, "two"]], np.empty((3, 0)), np.zeros((2, 2, 2)),
+        *(with_value(X, value) for value in (*bad_numbers(model), -np.inf)), X[:, :-1], X[:0],
+        X.astype(complex), "samples", None, [[1.0, "two"]], np.empty((3, 0)), np.zeros((2, 2, 2)),
     ]  # fmt: skip
 
 
@@ -175,7 +181,7 @@ class Calls(RuleBasedStateMachine):
     @rule(data=st.data())
     def bad_rows(self, data):
         X, rest = self.take(12)
-        bad = bad_samples(X)
+        bad = bad_samples(self.model, X)
         rows = bad[data.draw(st.integers(0, len(bad) - 1))]
         methods = [partial(self.model.predict)]
         if hasattr(self.model, "partial_fit"):
@@ -207,7 +213,12 @@ class Calls(RuleBasedStateMachine):
         x, one = self.data["dense"][0][0], [y[0] for y in self.data["dense"][1:]]
         one = one if self.with_targets else []
         wide = np.zeros(subjects.WIDE) if self.layout == "wide" else x
-        bad = [with_value(wide, np.nan), with_value(wide, np.inf), wide[:-1], "row", None]
+        bad = [
+            *(with_value(wide, value) for value in bad_numbers(self.model)),
+            wide[:-1],
+            "row",
+            None,
+        ]
         row = bad[data.draw(st.integers(0, len(bad) - 1))]
         self.refused(lambda: self.model.learn_one(row, *one), "a bad row")
         self.refused(lambda: self.model.score_one(row), "a bad row to score")
