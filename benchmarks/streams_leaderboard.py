@@ -154,12 +154,12 @@ OURS: dict[str, tuple[str, bool, Callable]] = {
     "linear-pa": ("linear PA", True, plain("PAClassifier")),
     "arow": ("AROW", True, plain("AROWClassifier")),
 }
-# Forests that keep fewer samples.
+# Forests that keep fewer samples, and grow anew from them again and again.
 FORESTS: dict[str, tuple[str, bool, Callable]] = {
     f"forest-{kept}": (
-        f"KernelForest {kept:,}",
+        f"KernelForest {kept:,}, anew",
         False,
-        plain("KernelForestClassifier", memory=kept),
+        plain("KernelForestClassifier", memory=kept, when_full="renew"),
     )
     for kept in (2048, 512)
 }

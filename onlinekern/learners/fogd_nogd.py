@@ -46,7 +46,7 @@ class FOGD(Learner):
     fit_intercept: bool = False
     kernel: DistanceKernel = "gaussian"
     gamma: KernelWidth = "median"
-    average: Average = "decay"
+    average: Average = False
 
     _size = "n_components"
     _warms_up = True
@@ -76,8 +76,8 @@ class FOGDClassifier(OnlineClassifier, GradientStep, FOGD):
     A linear model ``f(x) = w . z(x)`` of random Fourier features ``z(x) = [cos(omega_j . x),
     sin(omega_j . x)] / sqrt(D)``, whose inner products approximate the kernel, learns by ``w <- (1
     - eta_t reg) w - eta_t l'(f(x_t), y_t) z(x_t)`` (algorithm 2 of [1]_). Time per sample and
-    memory do not grow with the stream. The paper's setting is ``loss="hinge", schedule="constant",
-    average=False`` and the best eta of some, for example 0.5.
+    memory do not grow with the stream. The paper's setting is ``loss="hinge", schedule="constant"``
+    and the best eta of some, for example 0.5.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ default='logistic'
         predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
-    average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far; False predicts with the last one. True is
         'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
         ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); where the last model
@@ -267,7 +267,7 @@ default='squared'
         predicted and counted before stays. 'scale' is ``1 / (n_features * X.var())`` and 'auto'
         ``1 / n_features``, as in scikit-learn's SVC; X is what `fit` gets, or the first batch
         given to `partial_fit`. A paper's bandwidth sigma is ``gamma = 1 / (2 * sigma**2)``.
-    average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
+    average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far; False predicts with the last one. True is
         'uniform', their mean. 'decay' forgets the first models: model t has a weight of about
         ``t**3`` (polynomial-decay averaging, Shamir and Zhang 2013, eta = 3); where the last model
