@@ -35,6 +35,8 @@ from onlinekern.core.partitions.tables import TableLearner, of_features, on_axes
 # Rows of a unit of the look that copies them, and of a step of the replay.
 cdef Py_ssize_t COPIED = 256
 cdef Py_ssize_t REPLAYED = 64
+# Numbers of a unit of the look that measures features.
+cdef Py_ssize_t MEASURED = 1 << 13
 # Of the samples that a renewal is spread over, the share in which it looks, where leaves are cut.
 cdef double LOOKED = 0.15
 # Where trees are new, what a row costs about, in nanoseconds: a feature of the look, a pair of
@@ -114,7 +116,8 @@ cdef class Renewal:
         learnt = [slice(first, min(first + BLOCK, taught)) for first in range(0, taught, BLOCK)]
         found = [(self.copy, rows) for rows in copied]
         if self.is_whole:
-            found += [(self.measure, slice(j, j + 1)) for j in range(d)]
+            some = max(1, MEASURED // max(n, 1))
+            found += [(self.measure, slice(j, min(j + some, d))) for j in range(0, d, some)]
             found += [(self.code, None), *self.tables.plan()]
         found += [(self.ask, None)]
         found += [(self.absorb, rows) for rows in learnt] + [(self.solve, None)]
