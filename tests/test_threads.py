@@ -253,6 +253,36 @@ def test_an_attribute_that_another_thread_sets_stays():
     assert model.note == "kept"
 
 
+class Teaching:
+    """An attribute that teaches its model while the model is pickled."""
+
+    def __init__(self, model, X, y):
+        self.call = lambda: model.partial_fit(X, y)
+
+    def __reduce__(self):
+        self.call()
+        return dict, ()
+
+
+@pytest.mark.parametrize("name", ["KernelPARegressor", "SPAClassifier"])
+def test_a_pickle_has_the_attributes_of_one_moment(name):
+    """The call in the middle of it ends the warm-up: model and kept samples are replaced."""
+    X, y = samples()
+    model = learn(CLASSES[name](random_state=0), X, y)
+    expected = model.decision_function(X) if is_classifier(model) else model.predict(X)
+    model.__dict__ = {"first": Teaching(model, *(np.tile(part.T, 5).T for part in (X, y))),
+                      **model.__dict__}  # fmt: skip
+    attributes = model.__dict__
+    assert "_warm_up" in attributes
+    twin = pickle.loads(pickle.dumps(model))
+    assert model.n_seen_ == 6 * N
+    assert twin.n_seen_ == N
+    answer = twin.decision_function(X) if is_classifier(twin) else twin.predict(X)
+    assert np.array_equal(answer, expected)
+    # Who has read the attributes before has a whole state too.
+    assert attributes["_warm_up"].count == attributes["_model"].n_seen == N
+
+
 def test_a_thread_that_reads_cannot_wait_for_itself():
     X, y = samples()
     model = SPAClassifier(gamma=0.5, random_state=0).fit(X, y)

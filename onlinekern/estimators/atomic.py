@@ -34,12 +34,16 @@ def lock_of(estimator: Any) -> Lock:
 
 
 def change_attributes(estimator: Any, before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Give an estimator what differs between two states; the rest stays in place throughout."""
+    """Give an estimator what differs between two states, in one step; the rest stays in place."""
     own = estimator.__dict__
-    own.update({name: value for name, value in after.items() if before.get(name, own) is not value})
-    if len(own) > len(after):
-        for name in before.keys() - after.keys():
-            own.pop(name, None)
+    changed = {name: value for name, value in after.items() if before.get(name, own) is not value}
+    gone = before.keys() - after.keys()
+    if not gone:
+        own.update(changed)
+        return
+    # A thread that copies the attributes must not meet new ones beside those that go.
+    kept = {name: value for name, value in own.copy().items() if name not in gone}
+    estimator.__dict__ = {**kept, **changed}
 
 
 def all_or_nothing(method: Function, checked: bool = False) -> Function:

@@ -94,6 +94,11 @@ class Savable:
 
         check_parameters(self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: the attributes of one moment, while other threads teach."""
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[misc, assignment]
+        return state.copy()
+
     def __setstate__(self, state: Any) -> None:
         """Take over the attributes of a pickle; ValueError if they contradict each other."""
         super().__setstate__({**self._absent, **state})  # type: ignore[misc]

@@ -109,7 +109,7 @@ class Writer:
     def object_node(self, value: Any) -> dict[str, Any]:
         """Return the node of an object whose attributes are its state."""
         names = value._get_param_names() if hasattr(value, "_get_param_names") else ()
-        own = vars(value)
+        own = vars(value).copy()  # of one moment: another thread may teach
         parameters = {name: own[name] for name in names if name in own}
         others = {name: own[name] for name in own if name not in {*parameters, *DERIVED}}
         return {
