@@ -96,7 +96,7 @@ class Savable:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: the attributes of one moment, while other threads teach."""
-        state: dict[str, Any] = super().__getstate__()  # type: ignore[misc, assignment]
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
         return state.copy()
 
     def __setstate__(self, state: Any) -> None:
