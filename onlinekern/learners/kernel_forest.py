@@ -47,8 +47,8 @@ class KernelForest(Learner):
     noise: Literal["auto"] | Positive = "auto"
     levels: Literal["both", "leaf", "upper"] = "both"
     memory: Annotated[int, Interval(Integral, 64, MOST_KEPT, closed="both")] = MOST_KEPT
-    max_samples: MemoryShare = 0.5
-    max_rows: Count = 2048
+    max_samples: MemoryShare = 0.4
+    max_rows: Count = 4096
     max_leaf: Count = 4
     n_candidates: Annotated[int, Interval(Integral, 1, 1000, closed="both")] = 10
     n_replays: Replays = 3
@@ -173,17 +173,17 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         like those of the noises.
     memory : int in [64, 16384], default=16384
         The last samples that are kept, for new trees to grow from.
-    max_samples : float in (0, 1], default=1.0
+    max_samples : float in (0, 1], default=0.7
         A tree grows from this share of the samples that are kept, drawn without repetition, and
         from 64 at least. The others keep it honest: its cuts have not seen their targets.
-    max_rows : int >= 1, default=4096
+    max_rows : int >= 1, default=8192
         A tree grows from at most so many samples, as long as the forest is renewed as a whole.
     max_leaf : int >= 1, default=4
         A node with more samples is cut.
     n_candidates : int in [1, 1000], default=10
         Cuts drawn for a node, of which the best is taken; at most one for four of its rows. 1 gives
         totally random trees.
-    n_replays : int in [1, 100], default=1
+    n_replays : int in [1, 100], default=2
         How often the samples that are kept are learnt again when the forest is renewed.
     renewal_spread : float in [0, 1], default=0.25
         A renewal of the forest that begins at sample n is spread over the next
@@ -281,9 +281,9 @@ had
     True
     """
 
-    max_samples: MemoryShare = 1.0
-    max_rows: Count = 4096
-    n_replays: Replays = 1
+    max_samples: MemoryShare = 0.7
+    max_rows: Count = 8192
+    n_replays: Replays = 2
 
     # More than two classes are one problem each.
     multi_class: ClassVar[Any] = "ovr"  # type: ignore[misc]
@@ -320,10 +320,10 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         like those of the noises.
     memory : int in [64, 16384], default=16384
         The last samples that are kept, for new trees to grow from.
-    max_samples : float in (0, 1], default=0.5
+    max_samples : float in (0, 1], default=0.4
         A tree grows from this share of the samples that are kept, drawn without repetition, and
         from 64 at least. The others keep it honest: its cuts have not seen their targets.
-    max_rows : int >= 1, default=2048
+    max_rows : int >= 1, default=4096
         A tree grows from at most so many samples, as long as the forest is renewed as a whole.
     max_leaf : int >= 1, default=4
         A node with more samples is cut.

@@ -69,15 +69,18 @@ class ForestKind:
 # trees of half of the rows take a third of the time to grow; with more of them the mean error of 15
 # sets and streams is 9.8 % instead of 10.2. Targets need the directions among the ten. The forest
 # of the last 512 samples follows a stream that changes (docs/race.md).
+HALVES = {"max_samples": 0.5, "n_replays": 1}
 FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "classification": (
-        ForestKind("kernel forest", 0.6, {"memory": 2048, "max_samples": 0.5, "n_candidates": 4}),
+        ForestKind("kernel forest", 0.6, {**HALVES, "memory": 2048, "n_candidates": 4}),
         ForestKind(
             "kernel forest of the last 512", 0.3,
-            {"memory": 512, "max_samples": 0.5, "n_candidates": 5, "when_full": "renew"},
+            {**HALVES, "memory": 512, "n_candidates": 5, "when_full": "renew"},
         ),
     ),
-    "regression": (ForestKind("kernel forest", 0.5, {"memory": 2048, "n_candidates": 10}),),
+    "regression": (
+        ForestKind("kernel forest", 0.5, {"memory": 2048, "max_samples": 0.5, "n_candidates": 10}),
+    ),
 }  # fmt: skip
 # A sample costs a tree so much, with all that renewals take of a stream of some thousands: always,
 # and for each output; and the slopes that renewals ask for, for each feature and output.
