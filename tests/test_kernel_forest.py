@@ -267,18 +267,6 @@ def test_a_damaged_state_is_refused(name, change):
         space.set_state({key: value for key, value in good.items() if key != name})
 
 
-def test_a_renewal_without_its_samples_is_refused():
-    """It is done again from the samples that are kept, from where it began."""
-    space = taught(3, 0, 150, renewal_spread=1.0)._model.space
-    good = space.get_state()
-    assert good["renewed"] == 64
-    kept = ("rows", "targets", "weights")
-    for n in (0, 150 - 128):
-        with pytest.raises(ValueError, match=f"begun at 128 of 150 samples.* got {n}"):
-            space.set_state({**good, **{name: good[name][150 - n :] for name in kept}})
-    space.set_state(good)
-
-
 @pytest.mark.parametrize(
     ("argument", "value"),
     [

@@ -416,10 +416,6 @@ cdef class ForestSpace(Space):
             raise ValueError(f"renewed must be at most {entered}, got {renewed}")
         if n_grown > forest.n_trees:
             raise ValueError(f"n_grown must be at most {forest.n_trees}, got {n_grown}")
-        due, n_kept = self.last_due(entered), len(state["targets"])
-        if due > renewed and n_kept <= entered - due:
-            raise ValueError(f"a renewal has begun at {due} of {entered} samples: rows must be "
-                             f"more than {entered - due}, got {n_kept}")
         offset = finite_number("offset", state["offset"])
         unit = positive_number("unit", state["unit"])
         if self.n_labels:
