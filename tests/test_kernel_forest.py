@@ -267,6 +267,29 @@ def test_a_damaged_state_is_refused(name, change):
         space.set_state({key: value for key, value in good.items() if key != name})
 
 
+@pytest.mark.parametrize("when_full", ["grow", "renew"])
+def test_a_renewal_without_its_samples_is_refused(when_full):
+    """It grows from the samples before it began, of which one at least must be kept."""
+    X, y, _ = samples(3, n=1100)
+    model = KernelForestClassifier(
+        n_trees=4, memory=1024, when_full=when_full, renewal_spread=0.25, random_state=0
+    )
+    space = model.partial_fit(X[:1050], y[:1050], classes=np.unique(y))._model.space
+    good = space.get_state()
+    assert good["renewed"] == 512
+    kept = ("rows", "targets", "weights")
+    for n in (0, 1, 26):
+        few = {name: good[name][len(good[name]) - n :] for name in kept}
+        with pytest.raises(ValueError, match="rows must reach back to sample 1024"):
+            space.set_state({**good, **few})
+        # A renewal that is done needs none.
+        done = pickle.loads(pickle.dumps(space))
+        done.set_state({**good, **few, "renewed": 1024})
+    few = {name: good[name][-27:] for name in kept}
+    space.set_state({**good, **few})
+    model.partial_fit(X[1050:], y[1050:])
+
+
 @pytest.mark.parametrize(
     ("argument", "value"),
     [

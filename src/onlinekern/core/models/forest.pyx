@@ -30,7 +30,7 @@ from onlinekern.core.partitions.scale cimport N_DIRECTIONS, Scale, check_codes
 from onlinekern.core.partitions.trees cimport Forest
 from onlinekern.core.samples.rows cimport Rows
 
-from onlinekern.core.partitions.renewal import cells_of, check_labels, check_sizes
+from onlinekern.core.partitions.renewal import cells_of, check_labels, check_reach, check_sizes
 from onlinekern.core.partitions.scale import SCALE, fields_of_scale, restored_scale
 from onlinekern.core.partitions.tables import check_categories, most_further
 
@@ -409,11 +409,11 @@ cdef class ForestSpace(Space):
         if not (metric > 0).all():
             raise ValueError(f"metric must be > 0, got {metric.min()}")
         importances = doubles_of_shape("importances", state["importances"], (self.d,))
-        entered = count_of("entered", state["entered"])
-        renewed = count_of("renewed", state["renewed"])
-        n_grown = count_of("n_grown", state["n_grown"])
+        entered, renewed, n_grown = [count_of(name, state[name]) for name in STATE[:3]]
         if renewed > entered:
             raise ValueError(f"renewed must be at most {entered}, got {renewed}")
+        if self.last_due(entered) > renewed:
+            check_reach(state["rows"], entered, self.last_due(entered))
         if n_grown > forest.n_trees:
             raise ValueError(f"n_grown must be at most {forest.n_trees}, got {n_grown}")
         offset = finite_number("offset", state["offset"])

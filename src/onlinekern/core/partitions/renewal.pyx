@@ -15,6 +15,13 @@ def check_sizes(Py_ssize_t most, **numbers):
             raise ValueError(f"{name} must be in [1, {most}], got {number}")
 
 
+def check_reach(rows, entered, begun):
+    """Raise ValueError unless the last rows hold one of before a renewal, which grows from them."""
+    if len(rows) <= entered - begun:
+        raise ValueError(f"rows must reach back to sample {begun}, where a renewal began: more "
+                         f"than {entered - begun}, got {len(rows)}")
+
+
 def check_labels(labels, Py_ssize_t n_labels):
     """Raise ValueError unless these are class numbers."""
     if isinstance(labels, np.ndarray) and not np.isin(labels, np.arange(n_labels)).all():
