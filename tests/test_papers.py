@@ -17,7 +17,7 @@ sys.path.insert(0, str(PAPERS))
 try:
     import choose
     import datasets
-    from protocols import online
+    from protocols import cross_validated, online
     from rows import TABLES
 finally:
     sys.path.remove(str(PAPERS))
@@ -149,3 +149,36 @@ def test_the_row_s_setting_is_among_the_best_printed(run):
     assert len(errors) in (3, 4)
     assert errors == sorted(errors)
     assert sum("the row's" in line for line in printed) == 1
+
+
+def test_a_set_without_a_file_has_no_data(papers, run, monkeypatch, tmp_path):
+    monkeypatch.setattr(sys.modules[__name__], "StandIns", lambda path: datasets.Folder(tmp_path))
+    lines = run(papers, "A3", "--only", "w7a, split SPA").splitlines()
+    assert len(lines) == 3
+    assert all(line.endswith("no data") for line in lines[1:])
+
+
+def test_features_are_scaled_to_the_cube_of_the_training_rows():
+    X, X_test = datasets.cube(np.array([[0.0], [4.0]]), np.array([[1.0], [6.0]]))
+    np.testing.assert_allclose(X, [[-1], [1]])
+    np.testing.assert_allclose(X_test, [[-0.5], [2]])
+
+
+class Constant:
+    """Predicts the positive class; its size is the number of rows of each class that it learnt."""
+
+    def set_params(self, random_state):
+        return self
+
+    def fit(self, X, y):
+        self.n_support_ = np.array([np.sum(y < 0), np.sum(y > 0)])
+
+    def predict(self, X):
+        return np.ones(len(X))
+
+
+def test_cross_validation_takes_each_row_once():
+    y = np.repeat([-1.0, 1.0], [10, 40])
+    error, _, size = cross_validated(lambda n: Constant(), (np.zeros((50, 2)), y), 0)
+    assert error == pytest.approx(20)
+    assert size == 40

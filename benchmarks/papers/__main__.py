@@ -2,10 +2,11 @@
 
     python benchmarks/papers TABLE --data DIR [--repeats N] [--only TEXT]
 
-TABLE is A (SPA), B (DualSGD), C (LOL) or D (SDROGD). Errors are in per cent, mean and standard
-deviation over random orders; times are CPU time in the learner, one thread. The bar is the figure
-of an independent implementation, if there is one. `choose.py` chooses the settings that the papers
-do not give.
+TABLE is A (SPA, mistakes of one pass), A3 (SPA, test errors), B (DualSGD), C (LOL), D (SDROGD) or
+E (OLLA). A set whose file is not in DIR has the line "no data". Errors are in per cent, mean and
+standard deviation over random orders; times are CPU time in the learner, one thread. The bar is the
+figure of an independent implementation, if there is one. `choose.py` chooses the settings that the
+papers do not give.
 """
 
 import argparse
@@ -33,11 +34,13 @@ def main():
     for row in TABLES[options.table]:
         if options.only not in f"{row.data} {row.learner}":
             continue
+        try:
+            data = folder.get(row.data)
+        except FileNotFoundError:
+            print(f"{row.data:26s} {row.learner:44s} no data")
+            continue
         with threadpool_limits(1):
-            runs = [
-                row.protocol(row.build, folder.get(row.data), seed)
-                for seed in range(options.repeats)
-            ]
+            runs = [row.protocol(row.build, data, seed) for seed in range(options.repeats)]
         errors, times, sizes = zip(*runs, strict=True)
         kept = "" if sizes[0] is None else f"{np.mean(sizes):,.0f}"
         print(

@@ -3,10 +3,10 @@
     python benchmarks/papers/choose.py TABLE --data DIR [--only TEXT]
 
 Every combination in a row's `grid` learns the first 5,000 rows of a permutation of the set, in
-three orders. If the set has a training part, only that is used, and the criterion is the error on a
-held-out fifth; otherwise it is the mistakes of one pass. The best settings are printed, to be
-written into the row. The rows are permuted because the first rows of ijcnn1 are a short piece of a
-time series.
+three orders. If the set has a training part, only that is used. The criterion is the mistakes of
+one pass where the table counts them, otherwise the error on a held-out fifth. The best settings
+are printed, to be written into the row. The rows are permuted because the first rows of ijcnn1 are
+a short piece of a time series.
 """
 
 import argparse
@@ -27,7 +27,7 @@ ORDERS = 3
 
 def error(row, data):
     """Return the mean error of a row's learner on the first rows."""
-    protocol = online if len(data) == 2 else divided_unscaled
+    protocol = online if row.protocol is online else divided_unscaled
     head = shuffle(*data[:2], random_state=HEAD_SEED, n_samples=min(HEAD, len(data[1])))
     return np.mean([protocol(row.build, head, seed)[0] for seed in range(ORDERS)])
 

@@ -6,11 +6,14 @@ from functools import lru_cache
 import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
-from sklearn.preprocessing import StandardScaler, minmax_scale, normalize
+from sklearn.preprocessing import MinMaxScaler, StandardScaler, minmax_scale, normalize
 
-from onlinekern.streams import gaussian_mixture
+from onlinekern.streams import chess_board, gaussian_mixture, two_normals, two_spirals
 
-FEATURES = {"a9a": 123, "cod-rna": 8, "ijcnn1": 22, "usps": 256, "german.numer": 24, "poker": 10}
+FEATURES = {
+    "a9a": 123, "cod-rna": 8, "ijcnn1": 22, "usps": 256, "german.numer": 24, "poker": 10,
+    "w7a": 300, "reuters-moneyfx": 8315,
+}  # fmt: skip
 
 
 class Folder:
@@ -68,6 +71,12 @@ def standard(X, X_test):
     return scaler.transform(X), scaler.transform(X_test)
 
 
+def cube(X, X_test):
+    """Scale features to [-1, 1] on the training rows."""
+    scaler = MinMaxScaler((-1, 1)).fit(X)
+    return scaler.transform(X), scaler.transform(X_test)
+
+
 def unit(X, X_test):
     """Scale rows to length 1."""
     return normalize(X), normalize(X_test)
@@ -108,9 +117,22 @@ SETS = {
     "satimage standard, split": lambda folder: folder.split("satimage", standard),
     "shuttle standard, split": lambda folder: folder.split("shuttle", standard),
     "a9a, split": lambda folder: folder.split("a9a", as_they_are),
+    "w7a, split": lambda folder: folder.split("w7a", as_they_are),
+    "cod-rna cube, split": lambda folder: folder.split("cod-rna", cube),
     "cod-rna standard, split": lambda folder: folder.split("cod-rna", standard),
     "a9a, divided": lambda folder: dense(folder.both("a9a")),
     "german, divided": lambda folder: dense(folder.libsvm("german.numer")),
     "ijcnn1, divided": lambda folder: dense(folder.libsvm("ijcnn1", "train")),
     "cod-rna, divided": lambda folder: dense(folder.libsvm("cod-rna", "train")),
+    "sonar": lambda folder: in_the_cube(folder.libsvm("sonar")),
+    "reuters, split": lambda folder: (
+        *folder.libsvm("reuters-moneyfx", "train"),
+        *folder.libsvm("reuters-moneyfx", "test"),
+    ),
+    "chess board": lambda folder: chess_board(8_000, random_state=0),
+    "two normals": lambda folder: two_normals(15_000, distance=2.8, random_state=0),
+    "two spirals": lambda folder: two_spirals(5_000, noise=0.02, random_state=0),
+    "vote": lambda folder: dense(folder.libsvm("vote")),
+    "cancer": lambda folder: dense(folder.libsvm("cancer")),
+    "prototask": lambda folder: dense(folder.libsvm("prototask")),
 }
