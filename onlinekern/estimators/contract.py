@@ -74,6 +74,8 @@ class Learner(Savable, BaseEstimator):
     _learns_batches: ClassVar[bool] = False
     # If true, NaN in a sample stands for a value that is missing.
     _takes_missing: ClassVar[bool] = False
+    # If true, features and targets may have any scales.
+    _any_scale: ClassVar[bool] = False
     # `validate_data` makes these checks of targets.
     _target_checks: ClassVar[dict[str, Any]] = {}
 
@@ -222,7 +224,7 @@ class Learner(Savable, BaseEstimator):
 
         No call tells of it again, and nothing has to be remembered.
         """
-        if before < LEAST <= now:
+        if not self._any_scale and before < LEAST <= now:
             # The samples that are kept tell more than a call of a few.
             rows, targets = first_samples(self)
             warn_of_scales(self, *((X, y) if rows is None else (rows, targets)))

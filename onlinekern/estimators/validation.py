@@ -17,6 +17,7 @@ from sklearn.utils import validation
 
 from onlinekern.core.samples.plain import all_finite, plain_rows
 from onlinekern.core.samples.rows import checked_csr
+from onlinekern.estimators.table_errors import check_types, explained
 
 NUMBERS = "biuf"
 LABELS = NUMBERS + "U"
@@ -108,6 +109,12 @@ def validate_data(
     Returns
     -------
     X, or X and y if y was given
+
+    Raises
+    ------
+    ValueError
+        If X or y are invalid. Of columns of text, categories, dates and missing values it tells
+        the names, and how `TableEncoder` makes numbers of them.
     """
     alone = isinstance(y, str) and y == "no_validation"
     plain = plain_rows_for(estimator, X, dtype, reset)
@@ -123,9 +130,13 @@ def validate_data(
     checks: dict[str, Any] = {} if alone else {"y_numeric": y_numeric}
     if missing:
         checks["ensure_all_finite"] = "allow-nan"
-    validated = validation.validate_data(
-        estimator, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=reset, **checks
-    )
+    check_types(estimator, X, missing)
+    try:
+        validated = validation.validate_data(
+            estimator, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=reset, **checks
+        )
+    except (TypeError, ValueError) as error:
+        raise explained(estimator, X, error, missing) from None
     if y_numeric:
         check_targets(validated[1])
     rows, *targets = (validated,) if alone else validated

@@ -59,6 +59,7 @@ class KernelForest(Learner):
     _calls_blas = True
     _size = "n_trees"
     _takes_missing = True
+    _any_scale = True
     # What the columns of categories hold: `estimators.categories`.
     _categories = cast(Categories, ())
 
@@ -119,9 +120,6 @@ class KernelForest(Learner):
     def _loss(self) -> Any:
         """Return the loss of the rule, whose slope is -1, 0 or 1."""
         raise NotImplementedError(f"{type(self).__name__}._loss")
-
-    def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
-        """Do nothing: features and targets may have any scales."""
 
     def _next_calls_blas(self) -> bool:
         return bool(self._model.space.is_looking())

@@ -47,6 +47,7 @@ class StreamLearner(Learner):
     memory_budget: Positive = 64.0
 
     _calls_blas = True
+    _any_scale = True
     # Outputs when the race began: with more, there would be room for smaller experts only. 0 in
     # races of older files.
     _outputs_at_first = 0
@@ -88,9 +89,6 @@ class StreamLearner(Learner):
 
     def _renew(self, model: Any) -> None:
         model.n_threads = min(effective_n_jobs(self.n_jobs), len(model.experts))
-
-    def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
-        """Do nothing: features and targets may have any scales."""
 
     def _train(self, model: Any, *arguments: Any) -> Any:
         self._renew(model)

@@ -1,0 +1,215 @@
+"""The error of a table that a learner does not take as it is: which columns, and what to write.
+
+Text, categories, dates and missing values are looked for after the conversion to numbers has
+failed; only the types of a data frame are looked at before, for some libraries make dates counts of
+microseconds without a word.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.estimators.categories import TYPES, names_of
+from onlinekern.estimators.types import Array
+
+TEXT, CATEGORIES, DATES = "text", "categories", "dates or times"
+MISSING, INFINITE = "missing values (NaN)", "infinity"
+# How the names of types of pandas, polars and Arrow begin.
+OF_DATES = ("date", "time", "period", "duration")
+DATE_TYPES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+MISSING_TYPES = ("NoneType", "NAType", "NaTType")
+# So many names of each kind are told.
+MOST_NAMES = 4
+# Errors of other things than the values of X.
+OTHER_ERRORS = ("The feature names should match", "requires y to be passed")
+
+
+def check_types(estimator: Any, X: Any, takes_missing: bool) -> None:
+    """Raise ValueError if a column of a data frame has a type of dates or times."""
+    types = types_of(X)
+    if types is not None and any(map(is_date_type, set(types))):
+        raise explained(estimator, X, TypeError("dates"), takes_missing)
+
+
+def explained(estimator: Any, X: Any, error: Exception, takes_missing: bool) -> Exception:
+    """Return the error to raise where rows could not be validated.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array-like, sparse matrix or data frame
+    error : Exception
+        It is returned if no column of X is the reason.
+    takes_missing : bool
+        Whether NaN in X stands for a missing value.
+    """
+    if any(words in str(error) for words in OTHER_ERRORS):
+        return error
+    name = type(estimator).__name__
+    if sp.issparse(X):
+        if "contains NaN" not in str(error):
+            return error
+        return ValueError(f"X has {MISSING}. {name} takes finite numbers: drop or fill in the "
+                          "elements of the sparse matrix that are NaN")  # fmt: skip
+    found: dict[str, list[Any]] = {}
+    for label, column, kind in columns_of(X):
+        for what in kinds_in(column, kind):
+            found.setdefault(what, []).append(label)
+    if takes_missing:
+        found.pop(MISSING, None)
+    named = types_of(X) is not None or holds_dictionaries(X)
+    if not found or (list(found) == [INFINITE] and not named):
+        return error
+    has = "; ".join(f"{what} in {listed(labels, named)}" for what, labels in found.items())
+    endless = found.pop(INFINITE, None)
+    advice = f"{name} takes finite numbers"
+    if takes_missing:
+        advice += ", categories and missing values"
+    if found:
+        advice += f". {what_to_write(estimator, X, found)}"
+    if endless:
+        advice += "Infinite values" if found else ". Infinite values"
+        advice += " have no encoding: make them missing, or leave their rows out"
+    return ValueError(f"X has {has}. {advice}")
+
+
+def listed(labels: list[Any], named: bool) -> str:
+    """Return the first names, or numbers, of columns, and how many more there are."""
+    first = ", ".join(repr(one) if named else f"column {one}" for one in labels[:MOST_NAMES])
+    more = len(labels) - MOST_NAMES
+    return first if more <= 0 else f"{first} and {more} more"
+
+
+def what_to_write(estimator: Any, X: Any, found: Mapping[str, list[Any]]) -> str:
+    """Return the end of a message: the lines that make a model which takes such columns."""
+    name = type(estimator).__name__
+    own = ""
+    if set(found) == {TEXT} and getattr(estimator, "categorical_features", "") == "from_dtype":
+        own = as_categories(X, found[TEXT])
+    if own:
+        own = (
+            f"Give text the type of categories:\n\n    X = {own}\n\n"
+            "or let TableEncoder make features of all columns"
+        )
+    steps = ["TableEncoder()"]
+    if getattr(estimator, "_any_scale", True) is False:
+        steps.append("OnlineStandardScaler()")
+    imported = ", ".join(sorted(step[:-2] for step in steps))
+    steps.append(f"{name}()")
+    if not hasattr(estimator, "predict"):
+        steps.append("...")
+    return (
+        f"{own or 'TableEncoder makes numbers of such columns, along a stream'}:\n\n"
+        f"    from onlinekern import {imported}, make_stream_pipeline\n"
+        f"    model = make_stream_pipeline({', '.join(steps)})\n"
+    )
+
+
+def as_categories(X: Any, names: list[Any]) -> str:
+    """Return what makes categories of columns of a data frame of pandas or polars, else ""."""
+    if names_of(X) is None or len(names) > MOST_NAMES:
+        return ""
+    if hasattr(X, "iloc"):
+        return f"X.astype({dict.fromkeys(names, 'category')!r})"
+    return f"X.cast({{{', '.join(f'{name!r}: polars.Categorical' for name in names)}}})"
+
+
+def holds_dictionaries(X: Any) -> bool:
+    """Return whether rows are a list of dictionaries."""
+    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(x, Mapping) for x in X)
+
+
+def types_of(X: Any) -> list[Any] | None:
+    """Return the types of the columns of a data frame or an Arrow table; None for others."""
+    if isinstance(X, np.ndarray | list | tuple) or sp.issparse(X):
+        return None
+    if names_of(X) is not None:
+        return list(X.dtypes)
+    schema: Any = getattr(X, "schema", None)
+    return list(schema.types) if hasattr(schema, "types") and hasattr(X, "column_names") else None
+
+
+def is_date_type(kind: Any) -> bool:
+    """Return whether a type of a column is one of dates, times or time spans."""
+    return str(kind).lower().startswith(OF_DATES)
+
+
+def columns_of(X: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield the name or number, the values and the type of each column that may hold no numbers."""
+    types = types_of(X)
+    if types is not None:
+        names = X.column_names if hasattr(X, "column_names") else X.columns
+        for place, (name, kind) in enumerate(zip(names, types, strict=True)):
+            if hasattr(X, "iloc"):
+                yield name, X.iloc[:, place], kind
+            else:
+                yield name, X.column(place) if hasattr(X, "column") else X[name], kind
+        return
+    if holds_dictionaries(X):
+        for name in dict.fromkeys(name for row in X for name in row):
+            yield name, [row.get(name) for row in X], None
+        return
+    try:
+        rows = np.asarray(X)
+        if rows.dtype.kind == "U" and not isinstance(X, np.ndarray):
+            rows = np.asarray(X, dtype=object)
+    except (TypeError, ValueError):
+        return
+    if rows.ndim == 2 and rows.dtype.kind in "fOU":
+        for place in range(rows.shape[1]):
+            yield place, rows[:, place], None
+
+
+def kinds_in(column: Any, kind: Any) -> list[str]:
+    """Return what a column holds that is no finite number."""
+    if kind is not None and is_date_type(kind):
+        return [DATES]
+    numbers = as_numbers(column)
+    if numbers is None:
+        return kinds_of_values(column, kind)
+    absent = np.isnan(numbers)
+    if absent.all():  # The first row of a stream, say: the type tells what others will hold.
+        return [kind_of_type(kind) or MISSING] if len(absent) else []
+    found = [MISSING] if absent.any() else []
+    return [*found, INFINITE] if np.isinf(numbers).any() else found
+
+
+def kind_of_type(kind: Any) -> str:
+    """Return whether a type of a column is one of categories or of text; "" if of neither."""
+    if "dictionary" in str(kind) or type(kind).__name__ in TYPES:
+        return CATEGORIES
+    words = str(kind).lower()
+    return TEXT if words == "str" or "string" in words.partition("<")[0] else ""
+
+
+def as_numbers(column: Any) -> Array | None:
+    """Return the values of a column as numbers; None if some are none."""
+    try:
+        return np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def kinds_of_values(column: Any, kind: Any) -> list[str]:
+    """Return what the values of a column are that cannot be converted to numbers."""
+    values = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+    there = [value for value in values if not is_missing(value)]
+    found = []
+    if any(isinstance(value, str) for value in there):
+        found.append(kind_of_type(kind) or TEXT)
+    elif any(isinstance(value, DATE_TYPES) or type(value).__name__ == "Period" for value in there):
+        found.append(DATES)
+    elif as_numbers(there) is None:
+        return []
+    # Text and categories tell of themselves; a date or number that is missing is one more thing.
+    return found if found else [MISSING] * (len(there) < len(values))
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value stands for a missing one."""
+    return type(value).__name__ in MISSING_TYPES or (isinstance(value, float) and value != value)

@@ -1,0 +1,248 @@
+"""The error of a table that a learner does not take: it names the columns, and its lines work."""
+
+import datetime
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import is_classifier, is_regressor
+
+import onlinekern
+from onlinekern import (
+    FOGDClassifier,
+    FourierFeatures,
+    KernelForestClassifier,
+    KernelForestRegressor,
+    KernelMeanDetector,
+    KernelRLSRegressor,
+    OnlineStandardScaler,
+    PAClassifier,
+    SPAClassifier,
+    StreamClassifier,
+    StreamRegressor,
+)
+from onlinekern.fitted.save import to_bytes
+
+pa = pytest.importorskip("pyarrow")
+
+N = 40
+NUMBERS = np.random.default_rng(0).normal(size=N).tolist()
+LABELS = ["a", "b"] * (N // 2)
+TEXTS = ["Private", "State"] * (N // 2)
+TIMES = [datetime.datetime(2026, 1, 1) + datetime.timedelta(hours=h) for h in range(N)]
+ZONED = [time.replace(tzinfo=datetime.UTC) for time in TIMES]
+COLUMNS = {
+    "text": (TEXTS, "text"),
+    "text with None": ([None, *TEXTS[1:]], "text"),
+    "times": (TIMES, "dates or times"),
+    "times with NaT": ([None, *TIMES[1:]], "dates or times"),
+    "time zone": (ZONED, "dates or times"),
+    "days": ([time.date() for time in TIMES], "dates or times"),
+    "spans": ([time - TIMES[0] for time in TIMES], "dates or times"),
+    "nan": ([float("nan"), *NUMBERS[1:]], "missing values (NaN)"),
+    "None": ([None, *NUMBERS[1:]], "missing values (NaN)"),
+    "boolean": ([None, *[True, False, True] * (N // 3)], "missing values (NaN)"),
+    "empty": ([None] * N, "missing values (NaN)"),
+}
+
+
+def pandas(columns):
+    return pytest.importorskip("pandas").DataFrame(columns)
+
+
+def polars(columns):
+    return pytest.importorskip("polars").DataFrame(columns)
+
+
+MAKERS = {"pandas": pandas, "polars": polars, "Arrow": pa.table}
+LEARNERS = [
+    StreamClassifier,
+    StreamRegressor,
+    SPAClassifier,
+    KernelRLSRegressor,
+    FOGDClassifier,
+    PAClassifier,
+    KernelForestClassifier,
+    KernelMeanDetector,
+]
+
+
+def targets(model):
+    return NUMBERS if is_regressor(model) else LABELS
+
+
+def classes_of(model, method):
+    """Return the labels, if a method of a model needs them."""
+    return {"classes": ["a", "b"]} if is_classifier(model) and method == "partial_fit" else {}
+
+
+def message_of(call, *arguments, **named):
+    """Return the message of the ValueError that a call raises."""
+    with pytest.raises(ValueError, match="X has") as caught:
+        call(*arguments, **named)
+    assert "HistGradientBoosting" not in str(caught.value)
+    return str(caught.value)
+
+
+def run_printed(message, X, y):
+    """Fit the model of a message's last lines to a table, by `fit` and in a stream."""
+    lines = message.partition("    from onlinekern import")
+    code = "from onlinekern import" + lines[2].replace("\n    ", "\n")
+    assert "TableEncoder" in code
+    for method in ("fit", "partial_fit"):
+        names = {name: getattr(onlinekern, name) for name in onlinekern.__all__}
+        exec(code, names)
+        model = names["model"]
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*is ignored")
+            for _ in range(2):
+                getattr(model, method)(X, y, **classes_of(model, method))
+        assert len(model.predict(X)) == N
+
+
+@pytest.mark.parametrize("library", MAKERS)
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns_are_named_and_the_lines_work(name, library):
+    values, what = COLUMNS[name]
+    X = MAKERS[library]({"x": NUMBERS, name: values})
+    for method in ("fit", "partial_fit"):
+        message = message_of(getattr(StreamClassifier(), method), X, LABELS)
+        assert f"X has {what} in {name!r}. StreamClassifier takes finite numbers." in message
+        assert "make_stream_pipeline(TableEncoder(), StreamClassifier())" in message
+        run_printed(message, X, LABELS)
+
+
+def categories(library):
+    if library == "Arrow":
+        return pa.array(TEXTS).dictionary_encode()
+    if library == "pandas":
+        return pytest.importorskip("pandas").Categorical(TEXTS)
+    pl = pytest.importorskip("polars")
+    return pl.Series(TEXTS, dtype=pl.Categorical)
+
+
+@pytest.mark.parametrize("library", MAKERS)
+def test_categories_are_told(library):
+    X = MAKERS[library]({"x": NUMBERS, "work": categories(library)})
+    message = message_of(PAClassifier().fit, X, LABELS)
+    assert "X has categories in 'work'. PAClassifier takes" in message
+    run_printed(message, X, LABELS)
+
+
+@pytest.mark.parametrize("kind", ["Int64", "boolean", "object"])
+def test_missing_values_of_pandas(kind):
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"x": NUMBERS, "count": pd.array([pd.NA, *[1, 0, 1] * 13], dtype=kind)})
+    message = message_of(SPAClassifier().fit, X, LABELS)
+    assert "X has missing values (NaN) in 'count'. SPAClassifier" in message
+    run_printed(message, X, LABELS)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_every_method_says_the_same_and_changes_nothing(learner):
+    model, numbers = learner(), pandas({"x": NUMBERS, "z": NUMBERS[::-1]})
+    X = pandas({"x": NUMBERS, "z": TEXTS})
+    first = message_of(model.fit, X, targets(model))
+    assert vars(model) == vars(learner())
+    classes = classes_of(model, "partial_fit")
+    assert message_of(model.partial_fit, X, targets(model), **classes) == first
+    assert vars(model) == vars(learner())
+    run_printed(first, X, targets(model))
+    model.fit(numbers, targets(model))
+    before = to_bytes(model)
+    for call in (model.fit, model.partial_fit):
+        assert message_of(call, X, targets(model)) == first
+    assert message_of(model.predict, X) == first
+    assert to_bytes(model) == before
+
+
+def test_kinds_are_told_apart_and_many_names_are_not_listed():
+    columns = {f"t{k}": TEXTS for k in range(7)}
+    message = message_of(
+        SPAClassifier().fit, pandas({**columns, "at": TIMES, "x": [None, *NUMBERS[1:]]}), LABELS
+    )
+    assert (
+        "X has text in 't0', 't1', 't2', 't3' and 3 more; dates or times in 'at'; "
+        "missing values (NaN) in 'x'. SPAClassifier takes finite numbers." in message
+    )
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_forest_takes_text_of_the_type_of_categories(library):
+    X = MAKERS[library]({"x": [None, *NUMBERS[1:]], "work": TEXTS, "home": categories(library)})
+    message = message_of(KernelForestClassifier().fit, X, LABELS)
+    assert "X has text in 'work'. KernelForestClassifier takes finite numbers, categories and " in (
+        message
+    )
+    names = {"X": X, library: pytest.importorskip(library)}
+    exec(message.partition("    X = ")[2].partition("\n")[0].join(["Z = ", ""]), names)
+    for method in ("fit", "partial_fit"):
+        model = KernelForestClassifier()
+        getattr(model, method)(names["Z"], LABELS, **classes_of(model, method))
+        assert len(model.predict(names["Z"])) == N
+        assert model.is_categorical_.tolist() == [False, True, True]
+    run_printed(message, X, LABELS)
+
+
+@pytest.mark.parametrize("library", MAKERS)
+def test_a_forest_says_what_becomes_of_dates(library):
+    X = MAKERS[library]({"x": [None, *NUMBERS[1:]], "at": [None, *TIMES[1:]]})
+    message = message_of(KernelForestRegressor().fit, X, NUMBERS)
+    assert "X has dates or times in 'at'. " in message
+    assert "categorical_features" not in message
+    run_printed(message, X, NUMBERS)
+
+
+@pytest.mark.parametrize(
+    ("X", "what"),
+    [
+        ([{"x": x, "work": "Ulm"} for x in NUMBERS], "text in 'work'"),
+        ([[x, "Ulm"] for x in NUMBERS], "text in column 1"),
+        (np.array([[x, "Ulm"] for x in NUMBERS], dtype=object), "text in column 1"),
+        (np.column_stack([NUMBERS, [np.nan] * N]), "missing values (NaN) in column 1"),
+        ([[x, None] for x in NUMBERS], "missing values (NaN) in column 1"),
+    ],
+    ids=["dictionaries", "lists", "objects", "array", "None"],
+)
+def test_rows_without_a_frame(X, what):
+    message = message_of(SPAClassifier().fit, X, LABELS)
+    assert f"X has {what}. SPAClassifier takes" in message
+    run_printed(message, X, LABELS)
+
+
+@pytest.mark.parametrize("transformer", [OnlineStandardScaler, FourierFeatures])
+def test_a_transformer_comes_behind_the_encoder(transformer):
+    message = message_of(transformer().fit, pandas({"work": TEXTS}))
+    name = transformer.__name__
+    assert f"make_stream_pipeline(TableEncoder(), {name}(), ...)" in message
+
+
+def test_infinite_values_want_more_than_an_encoder():
+    X = pandas({"x": [np.inf, *NUMBERS[1:]], "work": TEXTS})
+    message = message_of(SPAClassifier().fit, X, LABELS)
+    assert "X has infinity in 'x'; text in 'work'. " in message
+    assert "SPAClassifier())\nInfinite values have no encoding: make them missing" in message
+    message = message_of(SPAClassifier().fit, X[["x"]], LABELS)
+    assert "X has infinity in 'x'. " in message
+    assert "TableEncoder" not in message
+
+
+def test_sparse_rows_are_told_of_no_encoder():
+    X = sp.csr_matrix(np.column_stack([NUMBERS, [np.nan] * N]))
+    message = message_of(SPAClassifier().fit, X, LABELS)
+    assert "NaN" in message
+    assert "TableEncoder" not in message
+
+
+def test_other_errors_stay_as_they_are():
+    X = pandas({"x": NUMBERS, "n": ["1", "2"] * (N // 2)})  # text that is numbers is taken
+    SPAClassifier().fit(X, LABELS)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        SPAClassifier().fit(X, LABELS[:-1])
+    with pytest.raises(ValueError, match="y contains NaN"):
+        KernelRLSRegressor().fit(X, [np.nan, *NUMBERS[1:]])
+    with pytest.raises(ValueError, match="feature names should match"):
+        SPAClassifier().fit(X, LABELS).predict(pandas({"x": NUMBERS, "work": TEXTS}))
+    with pytest.raises(TypeError, match=r"argument must be .* string.* number"):
+        SPAClassifier().fit(np.array([[{}, 1.0]] * N, dtype=object), LABELS)
