@@ -5,7 +5,13 @@ import re
 import numpy as np
 import pytest
 
-from onlinekern import KernelRLSClassifier, TableEncoder, distributed, make_stream_pipeline
+from onlinekern import (
+    KernelForestClassifier,
+    KernelRLSClassifier,
+    TableEncoder,
+    distributed,
+    make_stream_pipeline,
+)
 
 pytest.importorskip("distributed", reason="distributed is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -213,3 +219,19 @@ def test_bad_rows_of_tables(bad, client):
     fitted = distributed.fit(model, str(folder), "sold", on_error="skip", **options)
     assert fitted.skipped == {file: 1, f"{folder}/1.parquet, row group 1": 1}
     assert fitted.samples == N - 2  # what is missing is no fault
+
+
+def test_missing_values_of_a_forest_are_no_faults(bad, client):
+    """In any form it learns the row with NaN; the infinite value stays a fault."""
+    learner = KernelForestClassifier(n_trees=10, random_state=0)
+    options = {"client": client, "progress": False, "n_learners": 2}
+    for form, parts, _ in forms_of(bad):
+        fitted = distributed.fit(
+            learner, form[0], form[1], sample_weight=form[2], on_error="skip", **options
+        )
+        assert fitted.skipped == dict.fromkeys(parts[1:], 1)
+        assert fitted.samples == N - 3
+        X, y = bad[0][NAMES], bad[0]["sold"]
+        whole = np.isin(np.arange(N), (450, 777), invert=True)
+        rows = X[whole] if hasattr(fitted.model, "feature_names_in_") else X[whole].to_numpy()
+        assert fitted.model.score(rows, y[whole].to_numpy().astype(str)) > 0.8

@@ -210,7 +210,7 @@ def fit(
         )
         plan = Plan(
             rounds, passes, learners, warm_up, checkpoint, on_error == "skip", as_tables,
-            storage_options,
+            getattr(estimator, "_takes_missing", False), storage_options,
         )  # fmt: skip
         begun = without_place(deepcopy(estimator)) if is_begun else clone(estimator)
         this = run_of(begun, plan, stream)

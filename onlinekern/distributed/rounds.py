@@ -42,6 +42,8 @@ class Plan:
         Whether bad rows are left out.
     as_tables : bool
         Whether the learner begins with an encoder of tables.
+    takes_missing : bool
+        Whether the learner takes NaN as a missing value.
     storage_options : mapping or None
         What the store of the checkpoint is told.
     """
@@ -53,11 +55,12 @@ class Plan:
     checkpoint: Any
     skips: bool = False
     as_tables: bool = False
+    takes_missing: bool = False
     storage_options: Any = None
 
     def rows(self, part: Part) -> Rows:
         """Return the rows of a part, which go to a task."""
-        return Rows(replace(part, data=()), self.skips, self.as_tables)
+        return Rows(replace(part, data=()), self.skips, self.as_tables, self.takes_missing)
 
     def shares(self, n_parts: int, first: int) -> Iterator[list[list[int]]]:
         """Yield the parts of each learner, for every round; those before the `first` are learnt.

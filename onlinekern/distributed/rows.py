@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from onlinekern.distributed.parts import Part, to_array
+from onlinekern.estimators.types import Function
 from onlinekern.estimators.validation import rows_of
 
 
@@ -24,6 +25,8 @@ class Rows:
         Whether bad rows are left out; else the first one is an error.
     as_tables : bool
         Whether X goes to an encoder, which takes missing values.
+    takes_missing : bool
+        Whether NaN in X stands for a missing value, which the learner takes.
 
     Attributes
     ----------
@@ -34,6 +37,7 @@ class Rows:
     part: Part
     skips: bool = False
     as_tables: bool = False
+    takes_missing: bool = False
     skipped: int = field(default=0, init=False)
 
     def blocks(self, *data: Any) -> Iterator[Any]:
@@ -62,7 +66,8 @@ class Rows:
                                      f"has {n_rows} rows")  # fmt: skip
             table = X if with_X and not self.as_tables else None
             good = np.ones(n_rows, bool)
-            for row, what in faults_of(table, y, weight, self.part.reader.names):
+            names, holes = self.part.reader.names, self.takes_missing
+            for row, what in faults_of(table, y, weight, names, holes):
                 if good[row]:
                     self.reject(first + row, what)
                 good[row] = False
@@ -81,7 +86,9 @@ def rows_at(block: tuple[Any, ...], kept: Any) -> tuple[Any, ...]:
     return (X, None if y is None else to_array(y), *more)
 
 
-def faults_of(X: Any, y: Any, weight: Any, names: Any) -> Iterator[tuple[int, str]]:
+def faults_of(
+    X: Any, y: Any, weight: Any, names: Any, takes_missing: bool
+) -> Iterator[tuple[int, str]]:
     """Yield (row, what is wrong with it)."""
     for name, values in (("y", y), ("sample_weight", weight)):
         if values is None:
@@ -94,41 +101,56 @@ def faults_of(X: Any, y: Any, weight: Any, names: Any) -> Iterator[tuple[int, st
     if X is None:
         return
     names = getattr(X, "columns", names)
-    for place, column, value in not_finite(X):
+    for place, column, value in unfit(X, takes_missing):
         called = column if names is None else repr(names[column])
         yield place, f"column {called} is {word_of(value)}"
 
 
-def not_finite(X: Any) -> Iterator[tuple[int, int, Any]]:
-    """Yield (row, column, value) of the values that are no finite numbers."""
+def unfit(X: Any, takes_missing: bool) -> Iterator[tuple[int, int, Any]]:
+    """Yield (row, column, value) of the values that are infinite, or missing where none may be."""
+    faulty = infinite if takes_missing else missing
     if sparse.issparse(X):
         entries = sparse.coo_matrix(X)
-        for k in np.flatnonzero(missing(entries.data)):
+        for k in np.flatnonzero(faulty(entries.data)):
             yield int(entries.row[k]), int(entries.col[k]), entries.data[k]
         return
     values = np.asarray(X)
-    for row, column in np.argwhere(missing(values)):
+    for row, column in np.argwhere(faulty(values)):
         yield int(row), int(column), values[row, column]
 
 
 def missing(values: Any) -> Any:
     """Return which values are missing, NaN or infinite."""
+    return marked(values, lambda numbers: ~np.isfinite(numbers), is_missing)
+
+
+def infinite(values: Any) -> Any:
+    """Return which values are infinite."""
+    return marked(values, np.isinf, is_infinite)
+
+
+def marked(values: Any, of_numbers: Function, of_one: Function) -> Any:
+    """Return which values are so: by a function of an array of numbers, or of an object."""
     values = np.asarray(values)
     if values.dtype.kind in "fc":
-        return ~np.isfinite(values)
+        return of_numbers(values)
     if values.dtype.kind != "O":
         return np.zeros(values.shape, bool)
-    found = [is_missing(value) for value in values.ravel()]
-    return np.array(found, bool).reshape(values.shape)
+    return np.array([of_one(value) for value in values.ravel()], bool).reshape(values.shape)
 
 
 def is_missing(value: Any) -> bool:
     """Return whether an object stands for no value, or is no finite number."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, float) and not np.isfinite(value)
+    return isinstance(value, float | np.floating) and not np.isfinite(value)
+
+
+def is_infinite(value: Any) -> bool:
+    """Return whether an object is an infinite number."""
+    return isinstance(value, float | np.floating) and bool(np.isinf(value))
 
 
 def word_of(value: Any) -> str:
     """Return what a value that cannot be learnt is called."""
-    return "infinite" if isinstance(value, float) and np.isinf(value) else "missing or NaN"
+    return "infinite" if is_infinite(value) else "missing or NaN"
