@@ -19,6 +19,7 @@ from serving import Client, running, same_state, samples, spa
 
 import onlinekern
 from onlinekern import (
+    KernelForestClassifier,
     OGDRegressor,
     OnlineStandardScaler,
     PAClassifier,
@@ -96,6 +97,26 @@ def test_model_that_was_trained_on_a_table_takes_names(tmp_path):
         assert '"weight"' in answer["error"]
         status, answer = client.post("/predict", {"row": {**tables[0], "age": None}})
         assert answer["error"] == 'rows[0][1] (feature "age") must be a number, got null'
+
+
+def test_null_is_a_missing_value_to_a_forest(tmp_path):
+    X, y = samples()
+    path = str(tmp_path / "forest.okn")
+    KernelForestClassifier(n_trees=5, random_state=0).fit(X, y).save(path)
+    model = onlinekern.load(path)
+    Z, v = samples(9, seed=3)
+    rows = Z.tolist()
+    rows[2][1] = rows[5][0] = None
+    Z[2, 1] = Z[5, 0] = np.nan
+    with running(path) as (client, service):
+        status, answer = client.post("/learn", {"rows": rows, "y": v.tolist()})
+        assert (status, answer["predictions"]) == (200, model.partial_fit_predict(Z, v).tolist())
+        assert same_state(service.served.model, model)
+        found = client.post("/predict", {"rows": rows, "what": "scores"})[1]["predictions"]
+        np.testing.assert_array_equal(found, model.decision_function(Z))
+        assert client.post("/predict", {"row": ["a", 1, 2]})[0] == 400
+        status, answer = client.post("/predict", {"row": [1e200, None, 10**400]})
+        assert (status, answer["error"]) == (400, "rows[0][2] is too large for a number")
 
 
 def test_regression_and_outliers(tmp_path):

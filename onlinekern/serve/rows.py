@@ -78,14 +78,18 @@ class RowReader:
         self.names = None if names is None else [str(name) for name in names]
         self.n_features = int(model.n_features_in_)
         # A model of float32 would check and convert rows of float64 at every call.
-        learnt = getattr(_first_of(model), "_model", None)
+        first = _first_of(model)
+        learnt = getattr(first, "_model", None)
         self.dtype = np.dtype(getattr(learnt, "dtype", np.float64))
+        self.takes_missing: bool = getattr(first, "_takes_missing", False)
 
     def rows_to_X(self, rows: list[Any]) -> Any:
         """Return the matrix of checked rows, ndarray of shape (n_samples, n_features)."""
         if not rows:
             bad("rows is empty; give at least one")
         lists = [self._list_of(row, k) for k, row in enumerate(rows)]
+        if self.takes_missing:
+            lists = [[np.nan if value is None else value for value in row] for row in lists]
         try:
             # This takes numbers only: NumPy would take text for numbers, and null for NaN.
             flat = array("d", chain.from_iterable(lists))
@@ -94,8 +98,8 @@ class RowReader:
         X = np.frombuffer(flat, dtype=np.float64).reshape(len(rows), self.n_features)
         with np.errstate(over="ignore"):
             X = X.astype(self.dtype)
-        if not np.isfinite(X).all():
-            row, column = np.argwhere(~np.isfinite(X))[0]
+        if np.isinf(X).any():
+            row, column = np.argwhere(np.isinf(X))[0]
             bad(f"{self._place(row, column)} is too large for {self.dtype}")
         return X
 
