@@ -1,9 +1,9 @@
 """Table A3, table 3 of the SPA paper: test errors after one pass, alpha 1 and beta 5.
 
 The paper tunes gamma and the other settings; `choose.py` chose them here, for each learner, on
-5,000 training rows, also for SPA with its last model. Budgets are the
-paper's numbers of SPA's support vectors, and OSKL's G makes it about as large. The paper and the
-independent implementation give accuracies; here they are errors.
+5,000 training rows, also for SPA with its last model. Budgets are the paper's numbers of SPA's
+support vectors. OSKL's G is an estimate that should make it as large; it keeps a third to a quarter
+fewer. The paper and the independent implementation give accuracies; here they are errors.
 """
 
 from protocols import after_a_pass
