@@ -238,6 +238,22 @@ def test_two_classes_become_three():
     assert new.score(X, y) > 0.5
 
 
+@pytest.mark.parametrize("n_numbers", [0, 1, 3])
+def test_directions_mix_features_of_many_values(n_numbers):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 6))
+    X[:, n_numbers:] = np.sign(X[:, n_numbers:])
+    X[::2, 5] = 0
+    y = (X.sum(axis=1) > 0).astype(int)
+    model = KernelForestClassifier(n_trees=3, random_state=0).fit(X, y)
+    directions = state(model)["directions"]
+    if n_numbers < 2:
+        assert directions is None or not directions.size
+        return
+    assert directions[:n_numbers].any(axis=1).all()
+    assert not directions[n_numbers:].any()
+
+
 @pytest.mark.parametrize(
     ("name", "change"),
     [

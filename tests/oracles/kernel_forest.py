@@ -156,6 +156,21 @@ class Teacher:
         ])  # fmt: skip
 
 
+def directions_of(Z, gradients):
+    """Return directions that mix the features of which less than a sixth of pairs of rows agree."""
+    half = len(Z) // 2
+    if half == 0:
+        return None
+    ties = (Z[:half] == Z[half : 2 * half]).mean(axis=0)
+    mixed = [j for j in range(Z.shape[1]) if ties[j] < 1 / 6]
+    if len(mixed) < 2:
+        return None
+    product = sum(each.T @ each for each in gradients) / len(Z)
+    out = np.zeros((Z.shape[1], N_DIRECTIONS), dtype=single)
+    out[mixed] = leading(product[mixed][:, mixed])
+    return out
+
+
 def leading(matrix):
     """Return the eigenvectors of the eight largest eigenvalues; their largest coordinate is > 0."""
     vectors = np.linalg.eigh(matrix)[1][:, ::-1][:, :N_DIRECTIONS]
@@ -611,13 +626,13 @@ class Renewal:
         Z = fresh.scale.axes(X[-taught:])
         Y = fresh.few_goals(y[-taught:], draws)
         landmarks = draws.permutation(taught)[:200]
-        teacher = Teacher(np.clip(Z, -8, 8), Y, landmarks, fresh.metric)
+        Z = np.clip(Z, -8, 8)
+        teacher = Teacher(Z, Y, landmarks, fresh.metric)
         gradients = teacher.gradients()
         squares = (gradients**2).sum(axis=0)
         own = squares.mean(axis=0)
         if self.anew and Z.shape[1] > 1:
-            product = sum(each.T @ each for each in gradients) / taught
-            fresh.scale.directions = leading(product)
+            fresh.scale.directions = directions_of(Z, gradients)
         if fresh.scale.directions is not None:
             along = ((gradients @ fresh.scale.directions.astype(float)) ** 2).sum(axis=0)
             squares = np.hstack([squares, along])

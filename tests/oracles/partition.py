@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from .fourier import splitmix
-from .kernel_forest import Grower, Scale, Teacher, Tree, leading, units_of, units_of_targets
+from .kernel_forest import Grower, Scale, Teacher, Tree, directions_of, units_of, units_of_targets
 
 single = np.float32
 
@@ -22,9 +22,10 @@ def look(X, Y, metric, draws):
     Y = few(Y, draws)
     landmarks = draws.permutation(taught)[:200]
     gradients = Teacher(Z, Y[-taught:], landmarks, metric).gradients()
-    directions = leading(sum(each.T @ each for each in gradients) / taught)
-    along = ((gradients @ directions.astype(float)) ** 2).sum(axis=0)
-    squares = np.hstack([(gradients**2).sum(axis=0), along])
+    directions = directions_of(Z, gradients)
+    squares = (gradients**2).sum(axis=0)
+    if directions is not None:
+        squares = np.hstack([squares, ((gradients @ directions.astype(float)) ** 2).sum(axis=0)])
     mean = squares.mean(axis=0)
     mixed = np.tile(mean, (len(X), 1))
     mixed[len(X) - taught :] = 0.9 * squares + 0.1 * mean

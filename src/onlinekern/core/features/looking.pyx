@@ -18,6 +18,9 @@ cdef Py_ssize_t TAUGHT = 2048
 cdef Py_ssize_t TAUGHT_NUMBERS = 1 << 20
 cdef Py_ssize_t LEAST_TAUGHT = 256
 LANDMARKS = 200
+# Directions mix features in which fewer pairs of rows agree, as they do of six equally frequent
+# values (docs/kernel_forests.md).
+cdef double MOST_TIES = 1 / 6.0
 cdef double WIDTH = 0.25
 # Scaled values beyond do not count for it.
 cdef double FARTHEST_TAUGHT = 8
@@ -81,11 +84,23 @@ def machine_of(Z, targets, metric, draws, bint has_product):
 
 
 def directions_of(machine):
-    """Directions along which the function changes most, ndarray (d, n) of float32, or None."""
-    if machine.product is None:
+    """Directions along which the function changes most, ndarray (d, n) of float32, or None.
+
+    They mix features of many values only. Of few values, or of one that most rows have, a sum has
+    many, along which a cut finds something in any noise.
+    """
+    half = len(machine.rows) // 2
+    if machine.product is None or half == 0:
         return None
-    product = machine.product / len(machine.squares)
-    return np.ascontiguousarray(leading_directions(product, N_DIRECTIONS), dtype=np.float32)
+    # Rows side by side may be alike because they are near in time.
+    ties = (machine.rows[:half] == machine.rows[half:2 * half]).mean(axis=0)
+    mixed = np.flatnonzero(ties < MOST_TIES)
+    if len(mixed) < 2:
+        return None
+    product = machine.product[np.ix_(mixed, mixed)] / len(machine.squares)
+    directions = np.zeros((len(machine.product), N_DIRECTIONS), dtype=np.float32)
+    directions[mixed] = leading_directions(product, N_DIRECTIONS)
+    return directions
 
 
 def metric_of(machine):
