@@ -282,10 +282,11 @@ def test_a_forest_learns_if_asked(tmp_path):
     inner = int(np.isfinite(state["cuts"]).sum())
     cells, experts, outputs = inner + 8, 4, 3
     floats = cells * experts * (1 + outputs) + 8 * 16 * 2 * (1 + outputs)
-    numbers = 8 * experts * (2 + 2 * outputs + 1)  # scores, steps, variances, falls; shares
+    # Scores, steps, variances, falls; weights, and the errors that they come from.
+    numbers = 8 * (experts * (2 + 2 * outputs) + experts * (1 + experts) + 1)
     assert settings[2] == 8
     assert made.ram == 4 * floats + numbers + 2 * 4 * 8 + 8 * 6 + 4 * (6 + 8)
-    tables = 8 * inner + 2 * 8 + 6 * (16 + 4 * 8) + 8 * experts * 2
+    tables = 8 * inner + 2 * 8 + 6 * (16 + 4 * 8) + 8 * (experts * (2 + experts) + 1)
     assert made.flash == tables + 4 * floats + 3 * 4
     assert not model.export_c(tmp_path / "m.c").learns
     young, _ = fitted("classes", n=20)

@@ -88,7 +88,9 @@ def assert_twins(model, twin, X):
     np.testing.assert_allclose(state["cuts"], cuts, rtol=1e-5, atol=1e-5)
     cells = twin.numbers()
     np.testing.assert_allclose(state["cells"], cells, rtol=1e-4, atol=1e-4)
-    for name in ("shares", "metric", "importances", "offset", "unit"):
+    np.testing.assert_allclose(state["errors"], np.tril(twin.errors), rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(model.expert_weights_.ravel(), twin.weights(), rtol=1e-4, atol=1e-4)
+    for name in ("met", "metric", "importances", "offset", "unit"):
         np.testing.assert_allclose(state[name], getattr(twin, name), rtol=1e-5)
 
 
@@ -260,7 +262,7 @@ def test_directions_mix_features_of_many_values(n_numbers):
         ("targets", lambda a: a + 2),
         ("targets", lambda a: a + 0.5),
         ("weights", lambda a: -a),
-        ("shares", lambda a: 0 * a),
+        ("errors", lambda a: -a), ("met", lambda n: -n),
         ("factor", lambda a: -a),
         ("cells", lambda a: -a - 1),
         ("left", lambda a: np.maximum(a - 3, 0)),

@@ -142,9 +142,9 @@ class KernelForest(Learner):
         return self._read(lambda space: space.now.forest.n_nodes)
 
     @property
-    def expert_shares_(self) -> Floats:
-        """Share of each expert in the score, ndarray of shape (n_levels, n_noises)."""
-        return self._read(lambda space: space.expert_shares())
+    def expert_weights_(self) -> Floats:
+        """Weight of each expert's score, ndarray of shape (n_levels, n_noises)."""
+        return self._read(lambda space: space.expert_weights())
 
 
 @estimator
@@ -163,12 +163,12 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         Trees. Time and memory grow linearly with them; 300 lower the error a little.
     noise : 'auto' or float > 0, default='auto'
         Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy
-        ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and mixes their scores
-        by shares that follow their losses.
+        ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and adds up their
+        scores with weights that follow their errors.
     levels : {'both', 'leaf', 'upper'}, default='both'
         Cells that a sample has in each tree: 'leaf' its leaf, 'upper' the node at depth 4 too,
-        which adapts at once where leaves are many. 'both' learns either way, and mixes their scores
-        like those of the noises.
+        which adapts at once where leaves are many. 'both' learns either way, and adds up the
+        scores like those of the noises.
     memory : int in [64, 16384], default=16384
         The last samples that are kept, for new trees to grow from.
     max_samples : float in (0, 1], default=0.7
@@ -228,8 +228,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         Which features hold categories, bool.
     n_cells_ : int
         Nodes of all trees.
-    expert_shares_ : ndarray of shape (n_levels, n_noises)
-        Share of each expert in the score.
+    expert_weights_ : ndarray of shape (n_levels, n_noises)
+        Weight of each expert's score; they sum to 1, and some may be negative.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
@@ -310,12 +310,12 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         Trees. Time and memory grow linearly with them; 300 lower the error a little.
     noise : 'auto' or float > 0, default='auto'
         Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy
-        ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and mixes their scores
-        by shares that follow their losses.
+        ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and adds up their
+        scores with weights that follow their errors.
     levels : {'both', 'leaf', 'upper'}, default='both'
         Cells that a sample has in each tree: 'leaf' its leaf, 'upper' the node at depth 4 too,
-        which adapts at once where leaves are many. 'both' learns either way, and mixes their scores
-        like those of the noises.
+        which adapts at once where leaves are many. 'both' learns either way, and adds up the
+        scores like those of the noises.
     memory : int in [64, 16384], default=16384
         The last samples that are kept, for new trees to grow from.
     max_samples : float in (0, 1], default=0.4
@@ -366,8 +366,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         Which features hold categories, bool.
     n_cells_ : int
         Nodes of all trees.
-    expert_shares_ : ndarray of shape (n_levels, n_noises)
-        Share of each expert in the score.
+    expert_weights_ : ndarray of shape (n_levels, n_noises)
+        Weight of each expert's score; they sum to 1, and some may be negative.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int

@@ -7,7 +7,7 @@ of each tree.
 
 .. [1] P. Geurts, D. Ernst, L. Wehenkel, "Extremely randomized trees", Machine Learning 63, 2006.
 .. [2] K. Crammer, A. Kulesza, M. Dredze, "Adaptive regularization of weight vectors", NIPS 2009.
-.. [3] M. Herbster, M. Warmuth, "Tracking the best expert", Machine Learning 32, 1998.
+.. [3] J. Bates, C. Granger, "The combination of forecasts", Operational Research Quarterly 20, 1969.
 .. [4] J. Friedman, "Greedy function approximation", Annals of Statistics 29, 2001.
 """
 
@@ -430,7 +430,7 @@ class KernelForest:
         self.trees = [Tree() for _ in range(n_trees)]
         self.experts = self.new_experts()
         n_experts = len(self.experts.kinds)
-        self.shares = np.full(n_experts, 1 / n_experts)
+        self.errors, self.met = np.zeros((n_experts, n_experts)), 0.0
         self.metric, self.importances = np.ones(d), np.zeros(d)
         self.offset, self.unit = 0.0, 1.0
         self.kept, self.entered = [], 0
@@ -446,7 +446,7 @@ class KernelForest:
     def scores(self, x):
         """Return the scores that predict."""
         scores, _ = self.experts.scores(self.cells(x))
-        return self.offset + self.unit * (self.shares @ scores)
+        return self.offset + self.unit * (self.weights() @ scores)
 
     def goals(self, y):
         """Return the targets of the outputs."""
@@ -468,7 +468,7 @@ class KernelForest:
         scores, _ = self.experts.scores(found)
         if self.n_classes == 0 and self.entered == 0:
             self.offset = y
-        self.share_out(scores, self.goals(y), weight)
+        self.note_errors(scores, self.goals(y), weight)
         self.teach(self.experts, found, y, weight)
         self.kept = [*self.kept, (x, y, weight)][-self.memory :]
         self.entered += 1
@@ -482,16 +482,33 @@ class KernelForest:
     def teach(self, experts, found, y, weight):
         experts.learn(found, self.goals(y), weight, hinge if self.n_classes else absolute)
 
-    def share_out(self, scores, goals, weight):
-        """Exponential weights of the losses, of which a share is given back to all [3]_."""
+    def note_errors(self, scores, goals, weight):
+        """Note the errors of the experts, before they learn the sample."""
+        if len(scores) == 1 or (self.n_classes == 0 and self.entered < 32):
+            return
         if self.n_classes:
             scores = np.clip(scores, -1, 1)
-        losses = np.minimum((scores - goals) ** 2, 4).sum(axis=1)
-        n = len(self.shares)
-        if n == 1 or (self.n_classes == 0 and self.entered < 32):
-            return
-        shares = self.shares * np.exp(-0.5 * min(weight, 1.0) * (losses - losses.min()))
-        self.shares = 0.999 * shares / shares.sum() + 0.001 / n
+        missed = np.clip(scores - goals, -2, 2)
+        self.errors = 0.999 * self.errors + weight * missed @ missed.T
+        self.met = 0.999 * self.met + weight
+
+    def weights(self):
+        """Return the weights w of the scores [3]_: w' E w is least, and they sum to 1.
+
+        E holds the mean products of the errors; the weights stay near equal ones by as much as ten
+        samples of the best expert's error are worth.
+        """
+        n = len(self.errors)
+        if self.met == 0:
+            return np.full(n, 1 / n)
+        mean = self.errors / self.met
+        level = 10 * mean.diagonal().min() / self.met
+        matrix = np.zeros((n + 1, n + 1))
+        matrix[:n, :n] = mean + level * np.eye(n)
+        matrix[n, :n] = matrix[:n, n] = 1
+        if np.linalg.cond(matrix) > 1e15:
+            return np.full(n, 1 / n)
+        return np.linalg.solve(matrix, [*np.full(n, level / n), 1])[:n]
 
     def last_due(self):
         """Return at how many samples a renewal was due last."""

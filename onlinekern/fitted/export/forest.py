@@ -11,7 +11,7 @@ from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.learning import described
 from onlinekern.fitted.export.states import CannotLearn, ForestState, Numbers
 from onlinekern.fitted.export.terms import Constant, Tables, Terms, Trees
-from onlinekern.fitted.state import State
+from onlinekern.fitted.state import State, closed
 
 # What makes a scale, as in `core.partitions.scale`.
 SCALE = (
@@ -32,7 +32,8 @@ def terms_of_forest(space: Any) -> Terms:
     inner = below != np.arange(len(below))
     each_level = levels_of(below, inner, first)
     cells = state["cells"][:, :, 1:].astype(np.float64)
-    weights = folded(cells, upper_of(below, inner, each_level), state["shares"], levels, len(first))
+    upper = upper_of(below, inner, each_level)
+    weights = folded(cells, upper, space.expert_weights().ravel(), levels, len(first))
     weights *= state["unit"]
     offset = np.full(weights.shape[1], state["offset"])
     scale = [state[name] for name in SCALE]
@@ -107,8 +108,10 @@ def learning_of_forest(space: State) -> tuple[ForestState, Numbers]:
     return ForestState(
         trees=trees,
         upper=upper,
-        shares=state.shares,
         noises=np.tile(own.noises, len(own.levels)),
+        errors=state.errors,
+        met=state.met,
+        weights=closed(space).expert_weights().ravel(),
         n_lower=n_lower,
         n_labels=own.n_labels,
         offset=state.offset,
@@ -154,14 +157,14 @@ def upper_of(below: Array, inner: Array, levels: list[Array]) -> Array:
     return upper
 
 
-def folded(cells: Floats, upper: Array, shares: Floats, levels: Any, n_ends: int) -> Floats:
+def folded(cells: Floats, upper: Array, each: Floats, levels: Any, n_ends: int) -> Floats:
     """Return the weights (n_nodes, n_outputs) of a row that ends in a node, of all experts.
 
-    A node that is its own upper cell counts once.
+    `each` has the weight of each expert's score. A node that is its own upper cell counts once.
     """
-    n_trees, n_noises = n_ends - 1, len(shares) // len(levels)
+    n_trees, n_noises = n_ends - 1, len(each) // len(levels)
     both = np.repeat(levels, n_noises)
-    factors = shares / np.sqrt(np.where(both, 2.0, 1.0) * n_trees)
+    factors = each / np.sqrt(np.where(both, 2.0, 1.0) * n_trees)
     own = np.einsum("neo,e->no", cells, factors)
     above = np.einsum("neo,e->no", cells, factors * both)[upper]
     found: Floats = own + np.where((upper != np.arange(len(upper)))[:, None], above, 0)

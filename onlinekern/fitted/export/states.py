@@ -135,8 +135,11 @@ class ForestState:
     upper : ndarray of shape (n_trees * 16, length), float32
         Records of the nodes at depth 4, of the experts that see them beside the leaves. Those that
         there are not stay as they are.
-    shares, noises : ndarray of shape (n_experts,)
-        Share of each expert in the score, and what divides the weights of its samples.
+    noises : ndarray of shape (n_experts,)
+        What divides the weights of the samples of each expert.
+    errors, met, weights : ndarray of shape (n_experts, n_experts), float, ndarray (n_experts,)
+        The sums of the products of two experts' errors, the samples that these are of, and the
+        weights of the scores that follow from both.
     n_lower : int
         The first experts see the leaves alone.
     n_labels : int
@@ -146,8 +149,10 @@ class ForestState:
 
     trees: Trees
     upper: Array
-    shares: Floats
     noises: Floats
+    errors: Floats
+    met: float
+    weights: Floats
     n_lower: int
     n_labels: int
     offset: float

@@ -40,7 +40,7 @@ def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
     own, before = of(parts, base, "state")
     entered = mix.count(*of(own, before, "entered"))
     told: dict[str, Any] = kept_samples(mix, own, before, min(entered, parts[0].arguments.memory))
-    told["shares"] = mix.mean([each.shares for each in own])
+    told |= {name: mix.mean([getattr(each, name) for each in own]) for name in ("errors", "met")}
     metrics = [each.metric for each in own]
     due = is_due(own, entered, len(told["targets"]))
     told |= {"renewed": entered, "n_grown": 0}
@@ -162,7 +162,7 @@ describe(
     "models.forest.ForestSpace",
     "arguments(d= dtype= n_outputs# n_labels= rule= noises= levels= n_trees= most_in_leaf= "
     "n_candidates= share= most_rows= memory= replays= spread= at_once= anew= seed= categories=) "
-    f"state(entered~ renewed~ n_grown~ {KEPT} shares[expert] {SCALE} {TABLES} {NODES} "
+    f"state(entered~ renewed~ n_grown~ {KEPT} errors[expert other] met {SCALE} {TABLES} {NODES} "
     "variances~[node expert] values[node expert output] metric~[axis] "
     "importances~[feature] offset unit)",
     read=read,

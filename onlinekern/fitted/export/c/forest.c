@@ -116,7 +116,7 @@ static void body(const row *x, real *scores)
     for (int32_t k = 0; k < $outputs; k++) {
         scores[k] = 0;
         for (int32_t e = 0; e < $experts; e++)
-            scores[k] += shares[e] * scored[e * $outputs + k];
+            scores[k] += combination[e] * scored[e * $outputs + k];
         scores[k] = $offset + $unit * scores[k];
     }
 }
@@ -129,28 +129,93 @@ static real goal_of(int32_t k, real y)
     return $goal;
 }
 
-/*** forest_shares ***/
-/* The shares after a sample that has been scored: they follow squared errors (Herbster and Warmuth
-   1998). */
-static void share_out(real y, real weight, real *fresh)
+/*** forest_combination ***/
+/* Turn the lower triangle of a matrix into its Cholesky factor; 0 if it is not positive. */
+static int factor(real *matrix)
 {
-    real losses[$experts], least = 0, total = 0;
+    for (int32_t i = 0; i < $experts; i++)
+        for (int32_t j = 0; j <= i; j++) {
+            real value = matrix[i * $experts + j];
+            for (int32_t k = 0; k < j; k++)
+                value -= matrix[i * $experts + k] * matrix[j * $experts + k];
+            if (i > j)
+                matrix[i * $experts + j] = value / matrix[j * $experts + j];
+            else if (value > $pivot * matrix[i * $experts + i])
+                matrix[i * $experts + i] = SQRT(value);
+            else
+                return 0;
+        }
+    return 1;
+}
+
+/* Solve by that factor; x holds the right side, then the solution. */
+static void solve(const real *triangle, real *x)
+{
+    for (int32_t i = 0; i < $experts; i++) {
+        for (int32_t k = 0; k < i; k++)
+            x[i] -= triangle[i * $experts + k] * x[k];
+        x[i] /= triangle[i * $experts + i];
+    }
+    for (int32_t i = $experts - 1; i >= 0; i--) {
+        for (int32_t k = i + 1; k < $experts; k++)
+            x[i] -= triangle[k * $experts + i] * x[k];
+        x[i] /= triangle[i * $experts + i];
+    }
+}
+
+/* The weights that sum to 1 and minimise the mean squared error (Bates and Granger 1969), near
+   equal ones as long as little is known. */
+static void weigh(const real *errors, real met, real *weights)
+{
+    real matrix[$experts * $experts], a[$experts], c[$experts];
+    real least = errors[0] / met, first = 0, second = 0;
+    for (int32_t e = 0; e < $experts; e++)
+        weights[e] = (real)1 / $experts;
+    for (int32_t i = 0; i < $experts * $experts; i++)
+        matrix[i] = errors[i] / met;
+    for (int32_t e = 1; e < $experts; e++)
+        least = matrix[e * $experts + e] < least ? matrix[e * $experts + e] : least;
     for (int32_t e = 0; e < $experts; e++) {
-        losses[e] = 0;
-        for (int32_t k = 0; k < $outputs; k++) {
-            const real goal = goal_of(k, y);
+        matrix[e * $experts + e] += $prior * least / met;
+        a[e] = $prior * least / met / $experts;
+        c[e] = 1;
+    }
+    if (!factor(matrix))
+        return;
+    solve(matrix, a);
+    solve(matrix, c);
+    for (int32_t e = 0; e < $experts; e++) {
+        first += a[e];
+        second += c[e];
+    }
+    if (second > 0)
+        for (int32_t e = 0; e < $experts; e++)
+            weights[e] = a[e] + c[e] * (1 - first) / second;
+}
+
+/* The weights of the experts, and what they come from, after a sample that has been scored. */
+static void combine(real y, real weight, real *fresh)
+{
+    real *errors = fresh + $experts;
+    real *met = errors + $experts * $experts;
+    real missed[$experts];
+    weight = weight < $most_weight ? weight : $most_weight;
+    for (int32_t i = 0; i < $experts * $experts; i++)
+        errors[i] = $keep * combination[$experts + i];
+    *met = $keep * combination[$numbers - 1] + weight;
+    for (int32_t k = 0; k < $outputs; k++) {
+        const real goal = goal_of(k, y);
+        for (int32_t e = 0; e < $experts; e++) {
             real f = scored[e * $outputs + k];
 $clipped
-            losses[e] += (f - goal) * (f - goal) < 4 ? (f - goal) * (f - goal) : 4;
+            f -= goal;
+            missed[e] = f > $most_error ? $most_error : f < -$most_error ? -$most_error : f;
         }
-        least = e == 0 || losses[e] < least ? losses[e] : least;
+        for (int32_t i = 0; i < $experts; i++)
+            for (int32_t j = 0; j <= i; j++)
+                errors[i * $experts + j] += weight * missed[i] * missed[j];
     }
-    for (int32_t e = 0; e < $experts; e++) {
-        fresh[e] = shares[e] * EXP(-$rate * (weight < 1 ? weight : 1) * (losses[e] - least));
-        total += fresh[e];
-    }
-    for (int32_t e = 0; e < $experts; e++)
-        fresh[e] = (1 - $given_back) * fresh[e] / total + $given_back / $experts;
+    weigh(errors, *met, fresh);
 }
 
 /*** forest_learn: all_finite ***/
@@ -181,13 +246,13 @@ static void move(float *record, int32_t first)
 
 static int learn(const row *x, real y, real weight)
 {
-    real fresh[$experts];
+    real fresh[$numbers];
     score_experts(x);
     if (!all_finite(scored, $experts * $outputs))
         return ${PREFIX}_NOT_FINITE;
     if (!(weight > 0))
         return ${PREFIX}_OK;
-$share_out
+$combine
     for (int32_t e = 0; e < $experts; e++) {
         const real share = e < $lower ? $share_lower : $share_both;
         const real importance = weight / noises[e];
@@ -204,7 +269,7 @@ $share_out
     }
     if (!all_float(steps, $experts * $outputs) || !all_float(falls, $experts))
         return ${PREFIX}_NOT_FINITE;
-    memcpy(shares, fresh, sizeof(shares));
+    memcpy(combination, fresh, sizeof(combination));
     for (int32_t t = 0; t < $trees; t++) {
         move(leaves + leaf_of[t] * $length, 0);
         if (upper_of[t] >= 0)

@@ -14,9 +14,8 @@ TABLE = "typedef struct {{ int32_t source, column, first, size; }} {}_table;\n"
 TABLE_BYTES = 16
 NODE = "typedef struct {{ float cut; uint16_t feature, left; }} {}_node;\n"
 NODE_BYTES = 8
-# How much a loss counts in the shares of experts, and how much of these is given back to all:
-# constants of `core.models.cell_experts`.
-RATE, GIVEN_BACK = 0.5, 0.001
+# Constants of `core.models.cell_experts` and `core.learning.combination`.
+COMBINATION = {"keep": 0.999, "most_error": 2, "most_weight": 1e30, "prior": 10, "pivot": 1e-12}
 # Above, numbers of cells are not finite as float.
 LARGEST = 3e38
 
@@ -78,12 +77,12 @@ class ForestLearner(Forms):
     def write(self) -> None:
         """Write all that learns but the functions of the header."""
         source, state, outputs = self.source, self.state, self.size.outputs
-        experts, trees = len(state.shares), len(state.trees.first) - 1
+        experts, trees = len(state.noises), len(state.trees.first) - 1
         n_both = experts - state.n_lower
         write_walk(source, "trees", state.trees)
         source.changing("leaves", state.trees.weights)
         source.changing("upper", state.upper)
-        source.state("shares", state.shares)
+        source.state("combination", np.r_[state.weights, state.errors.ravel(), state.met])
         source.constants("noises", state.noises)
         for name in ("leaf_of", "upper_of"):
             source.memory(name, trees, "int32_t")
@@ -108,13 +107,13 @@ class ForestLearner(Forms):
         self.write_loss(state.rule.arguments["loss"])
         self.fill("rule_AROW", r=self.number(state.rule.arguments["r"]))
         self.write_goal()
-        share_out = "    memcpy(fresh, shares, sizeof(shares));"
+        values |= {"numbers": experts * (experts + 1) + 1, "largest": self.number(LARGEST)}
+        values["combine"] = "    memcpy(fresh, combination, sizeof(combination));"
         if experts > 1:
-            share_out = "    share_out(y, weight, fresh);"
-            given = {"rate": self.number(RATE), "given_back": self.number(GIVEN_BACK)}
-            self.fill("forest_shares", clipped=self.clipped(), **given, **values)
-        largest = self.number(LARGEST)
-        self.fill("forest_learn", share_out=share_out, largest=largest, **values)
+            values["combine"] = "    combine(y, weight, fresh);"
+            given = {name: self.number(value) for name, value in COMBINATION.items()}
+            self.fill("forest_combination", clipped=self.clipped(), **given, **values)
+        self.fill("forest_learn", **values)
 
     def write_goal(self) -> None:
         """Write the target of an output."""

@@ -4,3 +4,21 @@ cdef Py_ssize_t memory_size(Py_ssize_t m) noexcept nogil
 cdef void combine(const double *errors, const double *met, const double *shares,
                   const unsigned char *voting, Py_ssize_t m, double *memory,
                   double *weights) noexcept nogil
+
+
+cdef class Combination:
+    cdef readonly Py_ssize_t n_experts
+    cdef Py_ssize_t n_numbers        # of errors, met and weights
+    cdef double keep
+    cdef double *errors              # lower triangle, n_experts x n_experts
+    cdef double *met                 # the samples that they are sums of, in each element
+    cdef double *weights
+    cdef double *copies              # of these three, at the checkpoint
+    cdef double *equal
+    cdef double *memory
+
+    cdef void meet(self, double weight) noexcept nogil
+    cdef void add(self, const double *own, double weight) noexcept nogil
+    cdef void weigh(self) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil

@@ -6,6 +6,10 @@ experts' errors, so that w' E w is the mean squared error of the combination (Ba
 error of the best expert times 10 over the number of samples.
 """
 from libc.math cimport INFINITY, isfinite, sqrt
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
+
+import numpy as np
 
 # So many samples of the best expert's error stand for the shares.
 cdef double PRIOR = 10
@@ -24,7 +28,7 @@ cdef void combine(const double *errors, const double *met, const double *shares,
     """Compute the weights of m experts, which are the shares if nothing better is known.
 
     The lower triangles of `errors` and `met` have the sums of the products of two experts' errors,
-    and how many they are. Experts that do not vote have the weight 0.
+    and how many they are. Experts that do not vote have the weight 0; all do where nothing is said.
     """
     cdef Py_ssize_t i, j, pair, n = 0
     cdef double least = INFINITY, fewest = INFINITY, level, first = 0, second = 0
@@ -34,7 +38,7 @@ cdef void combine(const double *errors, const double *met, const double *shares,
     cdef Py_ssize_t *numbers = <Py_ssize_t *> (c + m)
     for i in range(m):
         weights[i] = shares[i]
-        if voting[i]:
+        if voting == NULL or voting[i]:
             numbers[n] = i
             n += 1
     for i in range(n):
@@ -93,3 +97,84 @@ cdef void solve(const double *triangle, Py_ssize_t n, Py_ssize_t stride, double 
         for k in range(i + 1, n):
             x[i] -= triangle[k * stride + i] * x[k]
         x[i] /= triangle[i * stride + i]
+
+
+cdef class Combination:
+    """Weights of experts of which each answers every sample; the errors of long ago are forgotten.
+
+    The weights are equal as long as nothing is known.
+
+    Parameters
+    ----------
+    n_experts : int
+    keep : float in (0, 1]
+        What is left of the sums of the errors at the next sample.
+    """
+
+    def __cinit__(self, Py_ssize_t n_experts, double keep):
+        cdef Py_ssize_t k, m = n_experts
+        self.n_experts, self.keep = m, keep
+        self.n_numbers = 2 * m * m + m
+        self.errors = <double *> calloc(2 * self.n_numbers + m + memory_size(m), sizeof(double))
+        if self.errors == NULL:
+            raise MemoryError(f"no memory for the errors of {m} experts")
+        self.met = self.errors + m * m
+        self.weights = self.met + m * m
+        self.copies = self.weights + m
+        self.equal = self.copies + self.n_numbers
+        self.memory = self.equal + m
+        for k in range(m):
+            self.equal[k] = self.weights[k] = 1.0 / m
+        self.checkpoint()
+
+    def __dealloc__(self):
+        free(self.errors)
+
+    cdef void meet(self, double weight) noexcept nogil:
+        """Begin with a sample, whose errors `add` then tells."""
+        cdef Py_ssize_t k
+        for k in range(self.n_experts * self.n_experts):
+            self.errors[k] *= self.keep
+            self.met[k] = self.keep * self.met[k] + weight
+
+    cdef void add(self, const double *own, double weight) noexcept nogil:
+        """Add the errors of the experts in an output."""
+        cdef Py_ssize_t i, j
+        for i in range(self.n_experts):
+            for j in range(i + 1):
+                self.errors[i * self.n_experts + j] += weight * own[i] * own[j]
+
+    cdef void weigh(self) noexcept nogil:
+        """Compute the weights of what has been told."""
+        combine(self.errors, self.met, self.equal, NULL, self.n_experts, self.memory, self.weights)
+
+    cdef void checkpoint(self) noexcept nogil:
+        memcpy(self.copies, self.errors, self.n_numbers * sizeof(double))
+
+    cdef void rollback(self) noexcept nogil:
+        memcpy(self.errors, self.copies, self.n_numbers * sizeof(double))
+
+    def get_weights(self):
+        """The weights, ndarray of shape (n_experts,)."""
+        cdef Py_ssize_t k
+        return np.array([self.weights[k] for k in range(self.n_experts)])
+
+    def to_arrays(self):
+        """The sums of the products of errors, of which the lower triangle counts, and the samples.
+
+        ndarray of shape (n_experts, n_experts), and float.
+        """
+        errors = np.empty((self.n_experts, self.n_experts))
+        cdef double[:, ::1] view = errors
+        memcpy(&view[0, 0], self.errors, errors.nbytes)
+        return errors, self.met[0]
+
+    def set_arrays(self, const double[:, ::1] errors, double met):
+        """Overwrite them with finite numbers, of which those of the diagonal and `met` are >= 0."""
+        cdef Py_ssize_t k
+        if (np.diagonal(errors) < 0).any() or met < 0:
+            raise ValueError("sums of squared errors, and the samples met, must be >= 0")
+        memcpy(self.errors, &errors[0, 0], errors.nbytes)
+        for k in range(self.n_experts * self.n_experts):
+            self.met[k] = met
+        self.weigh()

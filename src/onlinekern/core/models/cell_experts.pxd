@@ -2,6 +2,7 @@
 from libc.stdint cimport int32_t
 
 from onlinekern.core.base.part cimport Status
+from onlinekern.core.learning.combination cimport Combination
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cells cimport CellWeights, ForestCells
 from onlinekern.core.partitions.trees cimport Forest
@@ -47,11 +48,11 @@ cdef class CellExperts:
     cdef readonly Py_ssize_t n_experts, n_outputs, n_labels
     cdef readonly Rule rule
     cdef double *noises              # r of each expert
-    cdef double *shares              # of each expert, and their copies at the checkpoint
+    cdef readonly Combination combination
     cdef Py_ssize_t n_lower          # the first experts see the leaves only, the others both
     cdef double share_lower          # 1 / sqrt(number of cells of a sample)
     cdef double share_both
-    cdef double *losses              # of each expert
+    cdef double *missed              # errors of the experts in an output
     # Of the sample that is learnt: what a variance falls by; coefficients of experts and outputs.
     cdef double *falls
     cdef double *steps
@@ -67,7 +68,5 @@ cdef class CellExperts:
                       double weight) noexcept nogil
     cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
                       double y, double importance) noexcept nogil
-    cdef void share_out(self, Generation now, const double *scored, double y,
-                        double weight) noexcept nogil
-    cdef void checkpoint(self) noexcept nogil
-    cdef void rollback(self) noexcept nogil
+    cdef void combine(self, Generation now, const double *scored, double y,
+                      double weight) noexcept nogil

@@ -1,28 +1,30 @@
-"""CellExperts: learners of second order on the cells of a forest, mixed by shares.
+"""CellExperts: learners of second order on the cells of a forest, whose scores add up.
 
 One expert for each noise r, with the leaves alone and with the upper cells beside them, all on one
-walk. An expert of noise r sees weights of samples that are divided by r. The scores are mixed by
-shares, which follow the experts' losses on samples that they had not seen (exponential weights of
-which a part is given back to all: Herbster and Warmuth 1998).
+walk. An expert of noise r sees weights of samples that are divided by r. Each score has the weight
+by which the sum had the least squared error on samples that the experts had not seen
+(`Combination`).
 """
-from libc.math cimport NAN, exp, isfinite, sqrt
+from libc.math cimport NAN, isfinite, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-import numpy as np
-
 from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport positive_number
+from onlinekern.core.learning.combination cimport Combination
 from onlinekern.core.learning.heads cimport sign_of
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cells cimport LANES, CellWeights, ForestCells
 from onlinekern.core.partitions.trees cimport UPPER_CELLS, Forest, Tree
 from onlinekern.core.samples.rows cimport Rows
 
-# The shares of the experts: how much a loss counts, and how much is given back to all.
-cdef double RATE = 0.5
-cdef double GIVEN_BACK = 0.001
+# The weights of the experts remember some thousand samples.
+cdef double KEEP = 0.999
+# An error counts as at most so large: a target that is far off must not weigh for all.
+cdef double MOST_ERROR = 2
+# So is a weight: sums of errors must stay finite, in float32 too where C goes on with them.
+cdef double MOST_WEIGHT = 1e30
 
 
 cdef class Generation:
@@ -114,17 +116,15 @@ cdef class CellExperts:
         self.n_experts = n_noises * len(levels)
         self.n_lower = self.n_experts - n_noises * sum(levels)
         self.share_lower, self.share_both = 1 / sqrt(n_trees), 1 / sqrt(2.0 * n_trees)
-        self.noises = <double *> calloc(self.n_experts * (5 + n_outputs), sizeof(double))
+        self.combination = Combination(self.n_experts, KEEP)
+        self.noises = <double *> calloc(self.n_experts * (3 + n_outputs), sizeof(double))
         if self.noises == NULL:
             raise MemoryError(f"no memory for {self.n_experts} experts of {n_outputs} outputs")
-        self.shares = self.noises + self.n_experts
-        self.losses = self.noises + 3 * self.n_experts
-        self.falls = self.noises + 4 * self.n_experts
-        self.steps = self.noises + 5 * self.n_experts
+        self.missed = self.noises + self.n_experts
+        self.falls = self.noises + 2 * self.n_experts
+        self.steps = self.noises + 3 * self.n_experts
         for e in range(self.n_experts):
             self.noises[e] = positive_number("a noise", noises[e % n_noises])
-            self.shares[e] = 1.0 / self.n_experts
-        self.checkpoint()
 
     def __dealloc__(self):
         free(self.noises)
@@ -174,13 +174,13 @@ cdef class CellExperts:
                 + (upper[now.upper.n_weights + e - self.n_lower] if at >= 0 else 0))
 
     cdef void mix(self, Generation now, const double *scored, double *out) noexcept nogil:
-        """The scores that predict: the mean of the experts' by their shares."""
+        """The scores that predict: the sum of the experts', each times its weight."""
         cdef Py_ssize_t e, k
         cdef double score
         for k in range(self.n_outputs):
             score = 0
             for e in range(self.n_experts):
-                score += self.shares[e] * scored[e * self.n_outputs + k]
+                score += self.combination.weights[e] * scored[e * self.n_outputs + k]
             out[k] = now.offset + now.unit * score
 
     cdef double target(self, Generation now, Py_ssize_t k, double y) noexcept nogil:
@@ -236,48 +236,25 @@ cdef class CellExperts:
                     return NAN
         return largest
 
-    cdef void share_out(self, Generation now, const double *scored, double y,
-                        double weight) noexcept nogil:
-        """Let the shares follow the losses of the sample scored last, before it is learnt.
+    cdef void combine(self, Generation now, const double *scored, double y,
+                      double weight) noexcept nogil:
+        """Let the weights follow the errors of the sample scored last, before it is learnt.
 
-        The loss is the squared error, of a classifier's score within [-1, 1]: the hinge, which the
-        experts lower, favours those that fit noise.
+        The score of a classifier counts as within [-1, 1]: the hinge, which the experts lower,
+        favours those that fit noise.
         """
         cdef Py_ssize_t e, k
-        cdef double f, goal, loss, least = 0, total = 0
+        cdef double f, goal
         if self.n_experts == 1:
             return
-        for e in range(self.n_experts):
-            loss = 0
-            for k in range(self.n_outputs):
-                f, goal = scored[e * self.n_outputs + k], self.target(now, k, y)
+        weight = min(weight, MOST_WEIGHT)
+        self.combination.meet(weight)
+        for k in range(self.n_outputs):
+            goal = self.target(now, k, y)
+            for e in range(self.n_experts):
+                f = scored[e * self.n_outputs + k]
                 if self.n_labels > 0:
                     f = max(-1.0, min(f, 1.0))
-                loss += min((f - goal) * (f - goal), 4.0)
-            self.losses[e] = loss
-            least = loss if e == 0 else min(least, loss)
-        for e in range(self.n_experts):
-            self.shares[e] *= exp(-RATE * min(weight, 1.0) * (self.losses[e] - least))
-            total += self.shares[e]
-        for e in range(self.n_experts):
-            self.shares[e] = (1 - GIVEN_BACK) * self.shares[e] / total \
-                + GIVEN_BACK / self.n_experts
-
-    cdef void checkpoint(self) noexcept nogil:
-        memcpy(self.shares + self.n_experts, self.shares, self.n_experts * sizeof(double))
-
-    cdef void rollback(self) noexcept nogil:
-        memcpy(self.shares, self.shares + self.n_experts, self.n_experts * sizeof(double))
-
-    def get_shares(self):
-        """The shares, ndarray of shape (n_experts,)."""
-        cdef Py_ssize_t e
-        return np.array([self.shares[e] for e in range(self.n_experts)])
-
-    def set_shares(self, shares):
-        """Overwrite them with finite numbers >= 0, of which one is > 0."""
-        cdef Py_ssize_t e
-        if (shares < 0).any() or not shares.any():
-            raise ValueError(f"shares must be >= 0, and one of them > 0, got {shares}")
-        for e in range(self.n_experts):
-            self.shares[e] = shares[e]
+                self.missed[e] = max(-MOST_ERROR, min(f - goal, MOST_ERROR))
+            self.combination.add(self.missed, weight)
+        self.combination.weigh()

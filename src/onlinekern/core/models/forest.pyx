@@ -2,9 +2,8 @@
 
 Trees cut space into cells; a sample is in one cell of each tree, and in the node above it at a
 fixed depth. Experts of second order learn linear functions of these cells, jointly for all trees:
-one for each noise r, with the leaves alone and with the upper cells beside them. Their scores are
-mixed by shares, which follow their losses on samples that they had not seen (exponential weights,
-Herbster and Warmuth 1998).
+one for each noise r, with the leaves alone and with the upper cells beside them. Their scores add
+up, each with a weight; the weights follow their errors on samples that they had not seen.
 
 At absolute numbers of samples, powers of two, a renewal of the forest begins: gradients of a small
 kernel machine say where the function changes, trees grow from the last samples, and the experts
@@ -41,7 +40,7 @@ cdef Py_ssize_t ROWS = 64
 cdef Py_ssize_t MOST_TURNS = 1000
 cdef Py_ssize_t MOST = 1 << 48
 
-STATE = ("entered", "renewed", "n_grown", "rows", "targets", "weights", "shares", *SCALE, "cuts",
+STATE = ("entered", "renewed", "n_grown", "rows", "targets", "weights", "errors", "met", *SCALE, "cuts",
          "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
 
 
@@ -173,7 +172,7 @@ cdef class ForestSpace(Space):
             self.now.offset = self.y
         # Targets have no unit before the first renewal.
         if self.n_labels > 0 or self.entered >= FIRST_RENEWAL:
-            self.experts.share_out(self.now, self.walked.scored, self.y, self.weight)
+            self.experts.combine(self.now, self.walked.scored, self.y, self.weight)
         status = self.experts.learn(self.now, &cells, self.walked, self.y, self.weight)
         if status == OK:
             status = self.recent.keep(&self.rows, self.row_number(i), self.y, self.weight)
@@ -338,7 +337,7 @@ cdef class ForestSpace(Space):
         self.saved_grown = self.n_grown
         self.now.checkpoint()
         self.recent.checkpoint()
-        self.experts.checkpoint()
+        self.experts.combination.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
         with gil:
@@ -352,7 +351,7 @@ cdef class ForestSpace(Space):
             self.now.offset = 0
         self.now.rollback()
         self.recent.rollback()
-        self.experts.rollback()
+        self.experts.combination.rollback()
 
     cdef object new_window(self, Py_ssize_t rows):
         return self.new_walked(min(rows, ROWS))
@@ -380,10 +379,11 @@ cdef class ForestSpace(Space):
         """Learnt state, as a dictionary."""
         rows, targets, weights = self.recent.arrays()
         cuts, features, left, first = self.now.forest.arrays()
+        errors, met = self.experts.combination.to_arrays()
         return {
             "entered": self.entered, "renewed": self.renewed, "n_grown": self.n_grown,
             "rows": rows, "targets": targets, "weights": weights,
-            "shares": self.experts.get_shares(), **fields_of_scale(self.now.forest.scale),
+            "errors": errors, "met": met, **fields_of_scale(self.now.forest.scale),
             "cuts": cuts, "features": features, "left": left, "first": first,
             "cells": self.cells(self.now), "metric": self.now.metric.copy(),
             "importances": self.now.importances.copy(), "offset": self.now.offset,
@@ -399,7 +399,8 @@ cdef class ForestSpace(Space):
             If a field is missing, or is not as `get_state` would give it.
         """
         fields_of(state, "a forest", STATE)
-        shares = doubles_of_shape("shares", state["shares"], (self.experts.n_experts,))
+        errors = doubles_of_shape("errors", state["errors"], 2 * (self.experts.n_experts,))
+        met = finite_number("met", state["met"])
         scale = restored_scale(state, self.d, self.most_columns)
         forest = Forest.of_arrays(state["cuts"], state["features"], state["left"], state["first"],
                                   scale)
@@ -422,13 +423,13 @@ cdef class ForestSpace(Space):
             check_labels(state["targets"], self.n_labels)
         now = Generation(forest, None, None, metric.copy(), importances.copy(), offset, unit)
         self.set_cells(now, state["cells"])
-        self.experts.set_shares(shares)
+        self.experts.combination.set_arrays(errors, met)
         self.recent.set_arrays(entered, state["rows"], state["targets"], state["weights"], True)
         self.now = now
         self.before, self.is_changed, self.is_walked, self.renewal = None, False, False, None
         self.entered = self.saved_entered = entered
         self.renewed, self.n_grown = renewed, n_grown
-        self.experts.checkpoint()
+        self.experts.combination.checkpoint()
 
     def __reduce__(self):
         return _restore, (self.arguments(), self.get_state())
@@ -438,10 +439,10 @@ cdef class ForestSpace(Space):
         """Share of each feature in the mean square of the gradient, ndarray of shape (d,)."""
         return self.now.importances.copy()
 
-    def expert_shares(self):
-        """Share of each expert in the score, ndarray of shape (n_levels, n_noises)."""
+    def expert_weights(self):
+        """Weight of each expert's score, ndarray of shape (n_levels, n_noises)."""
         noises, levels, *_ = self.settings
-        return self.experts.get_shares().reshape(len(levels), len(noises))
+        return self.experts.combination.get_weights().reshape(len(levels), len(noises))
 
 
 def _restore(arguments, state):
