@@ -7,7 +7,7 @@ of each tree.
 
 .. [1] P. Geurts, D. Ernst, L. Wehenkel, "Extremely randomized trees", Machine Learning 63, 2006.
 .. [2] K. Crammer, A. Kulesza, M. Dredze, "Adaptive regularization of weight vectors", NIPS 2009.
-.. [3] J. Bates, C. Granger, "The combination of forecasts", Operational Research Quarterly 20, 1969.
+.. [3] J. Bates, C. Granger, "The combination of forecasts", Operational Research Quarterly, 1969.
 .. [4] J. Friedman, "Greedy function approximation", Annals of Statistics 29, 2001.
 """
 

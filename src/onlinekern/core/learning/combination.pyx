@@ -159,15 +159,16 @@ cdef class Combination:
         cdef Py_ssize_t k
         return np.array([self.weights[k] for k in range(self.n_experts)])
 
-    def to_arrays(self):
-        """The sums of the products of errors, of which the lower triangle counts, and the samples.
+    def get_state(self):
+        """What the weights come from, as a dictionary.
 
-        ndarray of shape (n_experts, n_experts), and float.
+        `errors` are the sums of the products of errors, ndarray of shape (n_experts, n_experts), of
+        which the lower triangle counts; `met` are the samples.
         """
         errors = np.empty((self.n_experts, self.n_experts))
         cdef double[:, ::1] view = errors
         memcpy(&view[0, 0], self.errors, errors.nbytes)
-        return errors, self.met[0]
+        return {"errors": errors, "met": self.met[0]}
 
     def set_arrays(self, const double[:, ::1] errors, double met):
         """Overwrite them with finite numbers, of which those of the diagonal and `met` are >= 0."""

@@ -40,8 +40,8 @@ cdef Py_ssize_t ROWS = 64
 cdef Py_ssize_t MOST_TURNS = 1000
 cdef Py_ssize_t MOST = 1 << 48
 
-STATE = ("entered", "renewed", "n_grown", "rows", "targets", "weights", "errors", "met", *SCALE, "cuts",
-         "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
+STATE = ("entered", "renewed", "n_grown", "rows", "targets", "weights", "errors", "met", *SCALE,
+         "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
 
 
 cdef class ForestSpace(Space):
@@ -379,11 +379,10 @@ cdef class ForestSpace(Space):
         """Learnt state, as a dictionary."""
         rows, targets, weights = self.recent.arrays()
         cuts, features, left, first = self.now.forest.arrays()
-        errors, met = self.experts.combination.to_arrays()
         return {
             "entered": self.entered, "renewed": self.renewed, "n_grown": self.n_grown,
             "rows": rows, "targets": targets, "weights": weights,
-            "errors": errors, "met": met, **fields_of_scale(self.now.forest.scale),
+            **self.experts.combination.get_state(), **fields_of_scale(self.now.forest.scale),
             "cuts": cuts, "features": features, "left": left, "first": first,
             "cells": self.cells(self.now), "metric": self.now.metric.copy(),
             "importances": self.now.importances.copy(), "offset": self.now.offset,
