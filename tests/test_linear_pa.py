@@ -354,7 +354,7 @@ def test_parameters_and_defaults_are_theirs(pair):
     defaults = quiet(theirs).get_params()
     mine = ours().get_params()
     assert {key: mine[key] for key in defaults} == defaults
-    extra = {"variant", "window", "multi_class" if ours is PAClassifier else "n_jobs"}
+    extra = {"variant", "encode", "window", "multi_class" if ours is PAClassifier else "n_jobs"}
     assert set(mine) - set(defaults) == extra
 
 

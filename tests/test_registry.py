@@ -97,6 +97,7 @@ def test_twin_has_the_parameters(name, cls):
         *("contamination",),  # how the scores are used
         *("n_components",),  # the twin takes the frequencies themselves
         *("standardize_target",),  # oracles.targets
+        *("encode",),  # what the samples are made of
         *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),  # not the algorithm's
         *("cache_size",),
         *("shrinking", "probability", "decision_function_shape"),  # of OLLA's solver 'smo'

@@ -107,7 +107,7 @@ def test_columns_are_named_and_the_lines_work(name, library):
     values, what = COLUMNS[name]
     X = MAKERS[library]({"x": NUMBERS, name: values})
     for method in ("fit", "partial_fit"):
-        message = message_of(getattr(StreamClassifier(), method), X, LABELS)
+        message = message_of(getattr(StreamClassifier(encode=False), method), X, LABELS)
         assert f"X has {what} in {name!r}. StreamClassifier takes finite numbers." in message
         assert "make_stream_pipeline(TableEncoder(), StreamClassifier())" in message
         run_printed(message, X, LABELS)
@@ -125,7 +125,7 @@ def categories(library):
 @pytest.mark.parametrize("library", MAKERS)
 def test_categories_are_told(library):
     X = MAKERS[library]({"x": NUMBERS, "work": categories(library)})
-    message = message_of(PAClassifier().fit, X, LABELS)
+    message = message_of(PAClassifier(encode=False).fit, X, LABELS)
     assert "X has categories in 'work'. PAClassifier takes" in message
     run_printed(message, X, LABELS)
 
@@ -134,20 +134,21 @@ def test_categories_are_told(library):
 def test_missing_values_of_pandas(kind):
     pd = pytest.importorskip("pandas")
     X = pd.DataFrame({"x": NUMBERS, "count": pd.array([pd.NA, *[1, 0, 1] * 13], dtype=kind)})
-    message = message_of(SPAClassifier().fit, X, LABELS)
+    message = message_of(SPAClassifier(encode=False).fit, X, LABELS)
     assert "X has missing values (NaN) in 'count'. SPAClassifier" in message
     run_printed(message, X, LABELS)
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_every_method_says_the_same_and_changes_nothing(learner):
-    model, numbers = learner(), pandas({"x": NUMBERS, "z": NUMBERS[::-1]})
+    model = learner(encode=False)
+    numbers = pandas({"x": NUMBERS, "z": NUMBERS[::-1]})
     X = pandas({"x": NUMBERS, "z": TEXTS})
     first = message_of(model.fit, X, targets(model))
-    assert vars(model) == vars(learner())
+    assert vars(model) == vars(learner(encode=False))
     classes = classes_of(model, "partial_fit")
     assert message_of(model.partial_fit, X, targets(model), **classes) == first
-    assert vars(model) == vars(learner())
+    assert vars(model) == vars(learner(encode=False))
     run_printed(first, X, targets(model))
     model.fit(numbers, targets(model))
     before = to_bytes(model)
@@ -159,9 +160,8 @@ def test_every_method_says_the_same_and_changes_nothing(learner):
 
 def test_kinds_are_told_apart_and_many_names_are_not_listed():
     columns = {f"t{k}": TEXTS for k in range(7)}
-    message = message_of(
-        SPAClassifier().fit, pandas({**columns, "at": TIMES, "x": [None, *NUMBERS[1:]]}), LABELS
-    )
+    X = pandas({**columns, "at": TIMES, "x": [None, *NUMBERS[1:]]})
+    message = message_of(SPAClassifier(encode=False).fit, X, LABELS)
     assert (
         "X has text in 't0', 't1', 't2', 't3' and 3 more; dates or times in 'at'; "
         "missing values (NaN) in 'x'. SPAClassifier takes finite numbers." in message
@@ -171,24 +171,20 @@ def test_kinds_are_told_apart_and_many_names_are_not_listed():
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_forest_takes_text_of_the_type_of_categories(library):
     X = MAKERS[library]({"x": [None, *NUMBERS[1:]], "work": TEXTS, "home": categories(library)})
-    message = message_of(KernelForestClassifier().fit, X, LABELS)
+    message = message_of(KernelForestClassifier(encode=False).fit, X, LABELS)
     assert "X has text in 'work'. KernelForestClassifier takes finite numbers, categories and " in (
         message
     )
-    names = {"X": X, library: pytest.importorskip(library)}
-    exec(message.partition("    X = ")[2].partition("\n")[0].join(["Z = ", ""]), names)
-    for method in ("fit", "partial_fit"):
-        model = KernelForestClassifier()
-        getattr(model, method)(names["Z"], LABELS, **classes_of(model, method))
-        assert len(model.predict(names["Z"])) == N
-        assert model.is_categorical_.tolist() == [False, True, True]
     run_printed(message, X, LABELS)
+    X = MAKERS[library]({"x": [None, *NUMBERS[1:]], "home": categories(library)})
+    model = KernelForestClassifier(encode=False).fit(X, LABELS)
+    assert model.is_categorical_.tolist() == [False, True]
 
 
 @pytest.mark.parametrize("library", MAKERS)
 def test_a_forest_says_what_becomes_of_dates(library):
     X = MAKERS[library]({"x": [None, *NUMBERS[1:]], "at": [None, *TIMES[1:]]})
-    message = message_of(KernelForestRegressor().fit, X, NUMBERS)
+    message = message_of(KernelForestRegressor(encode=False).fit, X, NUMBERS)
     assert "X has dates or times in 'at'. " in message
     assert "categorical_features" not in message
     run_printed(message, X, NUMBERS)
@@ -206,9 +202,21 @@ def test_a_forest_says_what_becomes_of_dates(library):
     ids=["dictionaries", "lists", "objects", "array", "None"],
 )
 def test_rows_without_a_frame(X, what):
-    message = message_of(SPAClassifier().fit, X, LABELS)
+    message = message_of(SPAClassifier(encode=False).fit, X, LABELS)
     assert f"X has {what}. SPAClassifier takes" in message
     run_printed(message, X, LABELS)
+    asked = f"encode={'auto' if isinstance(X[0], dict) else True!r}"
+    assert f"{asked} lets it make numbers of such columns" in message
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*is ignored")
+        exec(f"SPAClassifier({asked}).fit(X, LABELS).predict(X)", globals(), {"X": X})
+
+
+def test_a_model_that_began_with_numbers_says_so():
+    model = SPAClassifier().fit(pandas({"x": NUMBERS, "z": NUMBERS}), LABELS)
+    message = message_of(model.partial_fit, pandas({"x": NUMBERS, "z": TEXTS}), LABELS)
+    assert "Its first samples were numbers alone" in message
+    assert "encode=True" in message
 
 
 @pytest.mark.parametrize("transformer", [OnlineStandardScaler, FourierFeatures])
@@ -220,7 +228,7 @@ def test_a_transformer_comes_behind_the_encoder(transformer):
 
 def test_infinite_values_want_more_than_an_encoder():
     X = pandas({"x": [np.inf, *NUMBERS[1:]], "work": TEXTS})
-    message = message_of(SPAClassifier().fit, X, LABELS)
+    message = message_of(SPAClassifier(encode=False).fit, X, LABELS)
     assert "X has infinity in 'x'; text in 'work'. " in message
     assert "SPAClassifier())\nInfinite values have no encoding: make them missing" in message
     message = message_of(SPAClassifier().fit, X[["x"]], LABELS)

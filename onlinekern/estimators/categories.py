@@ -7,6 +7,7 @@ behind them. So a stream has the same numbers however it is cut into frames of o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -98,6 +99,21 @@ def chosen_places(chosen: Array, names: list[Any] | None, shape: tuple[int, ...]
     if unknown:
         raise ValueError(f"{what} has {unknown[0]!r}, which is no column of X")
     return sorted({names.index(name) for name in chosen.tolist()})
+
+
+def kinds_of_chosen(X: Any, chosen: Any) -> dict[str, str] | None:
+    """Return the kinds of columns for an encoder: those that the parameter names are categories."""
+    if chosen is None or isinstance(chosen, str):
+        return None
+    names = names_of(X) or getattr(X, "column_names", None)
+    if names is None:
+        rows = [X] if isinstance(X, Mapping) else X
+        named = all(isinstance(row, Mapping) for row in rows)
+        names = list(dict.fromkeys(name for row in rows for name in row)) if named else None
+    n_columns = np.shape(X)[1] if names is None else len(names)
+    places = chosen_places(np.asarray(chosen), names, (0, n_columns))
+    labels = [f"x{place}" for place in range(n_columns)] if names is None else names
+    return {str(labels[place]): "category" for place in places}
 
 
 def numbered(X: Any, known: Categories, learn: bool) -> tuple[Any, Categories]:

@@ -38,8 +38,15 @@ from onlinekern.estimators.parameters import (
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scales import LEAST, warn_of_scales
 from onlinekern.estimators.scikit_learn import BaseEstimator, InvalidParameterError
+from onlinekern.estimators.table_door import Encode
 from onlinekern.estimators.types import ArrayLike, Floats, Samples
-from onlinekern.estimators.validation import check_results, check_weights, validate_data
+from onlinekern.estimators.validation import (
+    check_results,
+    check_weights,
+    refused,
+    row_of,
+    validate_data,
+)
 
 # One thread computes so many kernel values sooner than two begin, on a busy machine.
 LITTLE_WORK = 1 << 18
@@ -58,6 +65,7 @@ def new_generator(draws: np.random.RandomState) -> Generator:
 class Learner(Savable, BaseEstimator):
     """Base of the estimators, which a task, a space and a rule complete."""
 
+    encode: Encode = "auto"
     n_epochs: Count = 1
     shuffle: bool = True
     random_state: RandomState = None
@@ -74,6 +82,8 @@ class Learner(Savable, BaseEstimator):
     _learns_batches: ClassVar[bool] = False
     # If true, NaN in a sample stands for a value that is missing.
     _takes_missing: ClassVar[bool] = False
+    # If true, columns of a data frame whose type is one of categories are taken as they are.
+    _takes_categories: ClassVar[bool] = False
     # If true, features and targets may have any scales.
     _any_scale: ClassVar[bool] = False
     # `validate_data` makes these checks of targets.
@@ -287,7 +297,13 @@ class Learner(Savable, BaseEstimator):
         FloatingPointError
             If the score is not finite.
         """
-        score = self._fitted_model.score_one(x)
+        model = self._fitted_model
+        if "encoder_" in self.__dict__ or isinstance(x, dict):
+            x = row_of(self, x)
+        try:
+            score = model.score_one(x)
+        except (TypeError, ValueError) as error:
+            raise refused(self, x, error) from None
         # For a few numbers Python's sum is quicker than NumPy's, and warns of nothing.
         if not isfinite(score if isinstance(score, float) else sum(score.tolist())):
             check_results(np.atleast_2d(score), "score")
@@ -383,12 +399,17 @@ class Learner(Savable, BaseEstimator):
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
         """Return validated X and y."""
         return validate_data(
-            self, X, y, dtype=dtype, reset=start, missing=self._takes_missing, **self._target_checks
-        )
+            self, X, y, dtype=dtype, reset=start, missing=self._takes_missing, learn=True,
+            **self._target_checks,
+        )  # fmt: skip
 
     def _rows(self, X: Any, dtype: Any) -> Any:
         """Return validated rows of samples that are not learnt."""
         return validate_data(self, X, dtype=dtype, reset=False, missing=self._takes_missing)
+
+    def _encoding(self, X: Any) -> dict[str, Any]:
+        """Return the parameters of the encoder for tables like X, which is a first one."""
+        return {}
 
     def _labels(self, y: Any) -> Any:
         """Return the labels in all targets that there are; None where there are no classes."""

@@ -9,11 +9,11 @@ from sklearn.exceptions import NotFittedError
 from onlinekern.core.learning.heads import HEADS
 from onlinekern.estimators.atomic import all_or_nothing, fit_method
 from onlinekern.estimators.blas_threads import ONE_THREAD
-from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.contract import AS_IT_IS, Learner
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.scikit_learn import Interval, OutlierMixin
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
-from onlinekern.estimators.validation import learn_row, own_weight, validate_data
+from onlinekern.estimators.validation import learn_row, own_weight, refused, validate_data
 
 
 class RecentQuantile:
@@ -160,14 +160,17 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
             If x has not `n_features_in_` finite features.
         """
         attributes = self.__dict__
-        if "_model" not in attributes or "_warm_up" in attributes:
+        if (
+            "_model" not in attributes or "_warm_up" in attributes
+            or "encoder_" in attributes or isinstance(x, dict)
+        ):  # fmt: skip
             return learn_row(self, x, sample_weight=own_weight(sample_weight))
         recent = self._recent.copy()
-        if self._calls_blas and self._next_calls_blas():
-            with ONE_THREAD():
+        try:
+            with ONE_THREAD() if self._calls_blas and self._next_calls_blas() else AS_IT_IS:
                 score = self._model.learn_one(x, 1.0, sample_weight)
-        else:
-            score = self._model.learn_one(x, 1.0, sample_weight)
+        except (TypeError, ValueError) as error:
+            raise refused(self, x, error) from None
         recent.append(np.array([score]))
         self._recent = recent
         return self
@@ -245,7 +248,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         return np.where(scores < before, -1, 1)
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
-        X = validate_data(self, X, dtype=dtype, reset=start)
+        X = validate_data(self, X, dtype=dtype, reset=start, learn=True)
         return X, np.ones(X.shape[0])
 
     def _head(self) -> Any:

@@ -15,6 +15,7 @@ from sklearn.base import is_classifier, is_regressor
 from onlinekern.core.samples.distances import pair_distances
 from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.kernel_width import falls_with_distance, spread_rows
+from onlinekern.estimators.table_door import feature_names
 from onlinekern.estimators.types import Array
 from onlinekern.estimators.warnings import SCALES_DIFFER as SCALES_DIFFER
 from onlinekern.estimators.warnings import warn
@@ -83,9 +84,10 @@ def how_to_scale(estimator: Any) -> str:
     if is_classifier(estimator) or is_regressor(estimator):
         kind = "StreamClassifier" if is_classifier(estimator) else "StreamRegressor"
         other = f", or take {kind}, which scales by itself"
+    steps = "TableEncoder(), " * ("encoder_" in vars(estimator)) + "OnlineStandardScaler(), "
     return (
-        "Scale the features, as make_stream_pipeline(OnlineStandardScaler(), "
-        f"{type(estimator).__name__}()) does{other}."
+        f"Scale the features, as make_stream_pipeline({steps}{type(estimator).__name__}()) "
+        f"does{other}."
     )
 
 
@@ -157,7 +159,7 @@ def are_normalised(rows: Any) -> bool:
 
 def feature_name(estimator: Any, number: Any) -> str:
     """Return how a message calls a feature: by its name, if it has one."""
-    names = getattr(estimator, "feature_names_in_", None)
+    names = feature_names(estimator)
     return f"feature {number}" if names is None else f"feature {str(names[number])!r}"
 
 

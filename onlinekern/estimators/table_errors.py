@@ -88,14 +88,6 @@ def listed(labels: list[Any], named: bool) -> str:
 def what_to_write(estimator: Any, X: Any, found: Mapping[str, list[Any]]) -> str:
     """Return the end of a message: the lines that make a model which takes such columns."""
     name = type(estimator).__name__
-    own = ""
-    if set(found) == {TEXT} and getattr(estimator, "categorical_features", "") == "from_dtype":
-        own = as_categories(X, found[TEXT])
-    if own:
-        own = (
-            f"Give text the type of categories:\n\n    X = {own}\n\n"
-            "or let TableEncoder make features of all columns"
-        )
     steps = ["TableEncoder()"]
     if getattr(estimator, "_any_scale", True) is False:
         steps.append("OnlineStandardScaler()")
@@ -104,19 +96,24 @@ def what_to_write(estimator: Any, X: Any, found: Mapping[str, list[Any]]) -> str
     if not hasattr(estimator, "predict"):
         steps.append("...")
     return (
-        f"{own or 'TableEncoder makes numbers of such columns, along a stream'}:\n\n"
+        f"{within(estimator, X)}TableEncoder makes numbers of such columns, along a stream:\n\n"
         f"    from onlinekern import {imported}, make_stream_pipeline\n"
         f"    model = make_stream_pipeline({', '.join(steps)})\n"
     )
 
 
-def as_categories(X: Any, names: list[Any]) -> str:
-    """Return what makes categories of columns of a data frame of pandas or polars, else ""."""
-    if names_of(X) is None or len(names) > MOST_NAMES:
+def within(estimator: Any, X: Any) -> str:
+    """Return what makes a learner take such columns by itself; "" if it is no learner."""
+    encode = getattr(estimator, "encode", None)
+    if encode is None:
         return ""
-    if hasattr(X, "iloc"):
-        return f"X.astype({dict.fromkeys(names, 'category')!r})"
-    return f"X.cast({{{', '.join(f'{name!r}: polars.Categorical' for name in names)}}})"
+    named = types_of(X) is not None or holds_dictionaries(X)
+    if encode is False or not named:
+        return f"encode={'auto' if named else True!r} lets it make numbers of such columns. "
+    return (
+        "Its first samples were numbers alone, so it has no encoder: with encode=True it has one "
+        "in any case. "
+    )
 
 
 def holds_dictionaries(X: Any) -> bool:

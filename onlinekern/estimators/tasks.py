@@ -17,7 +17,14 @@ from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import operations
 from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
-from onlinekern.estimators.validation import are_whole, has_more, learn_row, own_weight, same_labels
+from onlinekern.estimators.validation import (
+    are_whole,
+    has_more,
+    learn_row,
+    own_weight,
+    refused,
+    same_labels,
+)
 
 
 @estimator
@@ -301,7 +308,10 @@ class OnlineClassifier(Classifier):
             negative or not finite.
         """
         attributes = self.__dict__
-        if "_model" not in attributes or "_warm_up" in attributes:
+        if (
+            "_model" not in attributes or "_warm_up" in attributes
+            or "encoder_" in attributes or isinstance(x, dict)
+        ):  # fmt: skip
             return learn_row(self, x, [y], classes, own_weight(sample_weight))
         if classes is not None and has_more(classes, self.classes_):
             return learn_row(self, x, [y], classes, own_weight(sample_weight))
@@ -309,11 +319,14 @@ class OnlineClassifier(Classifier):
             number = self._numbers[y]
         except (KeyError, TypeError):
             number = self._number_of_date(y)
-        if self.class_weight is not None:
-            return self._learn_one_of_class(x, number, sample_weight)
-        if self._calls_blas and self._next_calls_blas():
-            return self._learn_one_with_blas(x, number, sample_weight)
-        attributes["_model"].learn_one(x, number, sample_weight)
+        try:
+            if self.class_weight is not None:
+                return self._learn_one_of_class(x, number, sample_weight)
+            if self._calls_blas and self._next_calls_blas():
+                return self._learn_one_with_blas(x, number, sample_weight)
+            attributes["_model"].learn_one(x, number, sample_weight)
+        except (TypeError, ValueError) as error:
+            raise refused(self, x, error) from None
         return self
 
     def _learn_one_of_class(self, x: Any, number: float, weight: float) -> Self:
@@ -500,12 +513,18 @@ class OnlineRegressor(Regressor):
             negative or not finite.
         """
         attributes = self.__dict__
-        if "_model" not in attributes or "_warm_up" in attributes:
+        if (
+            "_model" not in attributes or "_warm_up" in attributes
+            or "encoder_" in attributes or isinstance(x, dict)
+        ):  # fmt: skip
             return learn_row(self, x, [y], own_weight(sample_weight))
         y = float(y)
         if y - y != 0:
             raise ValueError(f"y must be finite, got {y}")
-        if self._calls_blas and self._next_calls_blas():
-            return self._learn_one_with_blas(x, y, sample_weight)
-        attributes["_model"].learn_one(x, y, sample_weight)
+        try:
+            if self._calls_blas and self._next_calls_blas():
+                return self._learn_one_with_blas(x, y, sample_weight)
+            attributes["_model"].learn_one(x, y, sample_weight)
+        except (TypeError, ValueError) as error:
+            raise refused(self, x, error) from None
         return self

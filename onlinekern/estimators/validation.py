@@ -7,7 +7,7 @@ Everything else, valid or not, goes to `validate_data`.
 
 import inspect
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,6 +17,12 @@ from sklearn.utils import validation
 
 from onlinekern.core.samples.plain import all_finite, plain_rows
 from onlinekern.core.samples.rows import checked_csr
+from onlinekern.estimators.table_door import (
+    Encoded,
+    encoded,
+    note_columns,
+    stand_in,
+)
 from onlinekern.estimators.table_errors import check_types, explained
 
 NUMBERS = "biuf"
@@ -88,14 +94,17 @@ def validate_data(
     reset: bool,
     y_numeric: bool = False,
     missing: bool = False,
+    learn: bool = False,
 ) -> Any:
     """Validate rows, C-ordered or CSR, and targets: `sklearn.utils.validation.validate_data`.
+
+    Tables of other things than numbers become rows of numbers here (`table_door`).
 
     Parameters
     ----------
     estimator : estimator
         With ``reset=False``, one that has been fitted.
-    X : array-like or CSR matrix of shape (n_samples, n_features)
+    X : array-like, CSR matrix or table of shape (n_samples, n_features), or Encoded
     y : array-like of shape (n_samples,), optional
     dtype : dtype or list of dtypes
         What X is converted to; of a list, the first that X is not one of.
@@ -105,6 +114,8 @@ def validate_data(
         Whether y are numbers, not labels.
     missing : bool, default=False
         Whether NaN in X stands for a missing value.
+    learn : bool, default=False
+        Whether an encoder of the estimator learns X, too.
 
     Returns
     -------
@@ -117,6 +128,15 @@ def validate_data(
         the names, and how `TableEncoder` makes numbers of them.
     """
     alone = isinstance(y, str) and y == "no_validation"
+    X = encoded(estimator, X, reset, learn)
+    if isinstance(X, Encoded):
+        found = validate_data(
+            stand_in(estimator, reset), X.rows, y, dtype=dtype, reset=reset, y_numeric=y_numeric,
+            missing=missing,
+        )  # fmt: skip
+        if reset:
+            note_columns(estimator)
+        return found
     plain = plain_rows_for(estimator, X, dtype, reset)
     if plain is not None:
         targets = np.asarray(y) if type(y) is list else y
@@ -176,10 +196,29 @@ def check_weights(sample_weight: Any, X: Any, whole: bool = False) -> Any:
 def one_row(x: Any) -> Any:
     """Return one sample, an array of shape (n_features,) or a CSR matrix, as a matrix of one row.
 
-    A dictionary becomes a list."""
-    if isinstance(x, dict):
+    Dictionaries, and lists of other things than numbers, become lists."""
+    if isinstance(x, Mapping):
         return [x]
+    if isinstance(x, list | tuple) and any(isinstance(value, str) for value in x):
+        return [list(x)]
     return x if sp.issparse(x) else np.reshape(x, (1, -1))
+
+
+def row_of(estimator: Any, x: Any) -> Any:
+    """Return one sample as the core takes it, that an encoder or the names of columns make of it.
+
+    It is learnt by nobody."""
+    rows = encoded(estimator, one_row(x), start=False, learn=False)
+    if not isinstance(rows, Encoded):
+        return rows[0]
+    return rows.rows if sp.issparse(rows.rows) else rows.rows[0]
+
+
+def refused(estimator: Any, x: Any, error: Exception) -> Exception:
+    """Return the error to raise where the core has refused one sample: what `partial_fit` says."""
+    if sp.issparse(x):
+        return error
+    return explained(estimator, one_row(x), error, estimator._takes_missing)
 
 
 def rows_of(X: Any, piece: slice) -> Any:

@@ -82,6 +82,11 @@ class BSGDClassifier(OnlineClassifier, BSGD):
         For more than two classes: 'margin' compares the true class with its strongest rival, as the
         paper does (section 6 there), 'ovr' solves one binary problem per class. All classes share
         one set of support vectors.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -207,6 +212,11 @@ class BSGDRegressor(OnlineRegressor, BSGD):
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
         units. They settle as the stream goes on; a learner with `forgetting` forgets them too.
         False learns y itself, which then is the unit of what is given in standard deviations.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True

@@ -16,11 +16,13 @@ from onlinekern.estimators.categories import (
     Categories,
     check_numbers,
     first_categories,
+    kinds_of_chosen,
     numbered,
 )
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import Count, Positive, estimator
 from onlinekern.estimators.scikit_learn import Interval
+from onlinekern.estimators.table_door import Encoded, encoded, feature_names
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Array, Floats
 
@@ -59,6 +61,7 @@ class KernelForest(Learner):
     _calls_blas = True
     _size = "n_trees"
     _takes_missing = True
+    _takes_categories = True
     _any_scale = True
     # What the columns of categories hold: `estimators.categories`.
     _categories = cast(Categories, ())
@@ -77,18 +80,27 @@ class KernelForest(Learner):
         return kept * sample + self.n_trees * rows * cell
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
-        known = first_categories(X, self.categorical_features) if start else self._categories
-        X, known = numbered(X, known, learn=True)
+        X = encoded(self, X, start, learn=True)
+        if isinstance(X, Encoded):
+            known: Categories = tuple((place, None) for place in vars(self)["encoder_"].coded_)
+        else:
+            known = first_categories(X, self.categorical_features) if start else self._categories
+            X, known = numbered(X, known, learn=True)
         X, y = super()._samples(X, y, dtype, start)
-        check_numbers(X, known, getattr(self, "feature_names_in_", None))
+        check_numbers(X, known, feature_names(self))
         self._categories = known
         return X, y
 
     def _rows(self, X: Any, dtype: Any) -> Any:
+        X = encoded(self, X, start=False, learn=False)
         X, known = numbered(X, self._categories, learn=False)
         X = super()._rows(X, dtype)
-        check_numbers(X, known, getattr(self, "feature_names_in_", None))
+        check_numbers(X, known, feature_names(self))
         return X
+
+    def _encoding(self, X: Any) -> dict[str, Any]:
+        kinds = kinds_of_chosen(X, self.categorical_features)
+        return {"categories": "codes", "missing": "keep", "kinds": kinds}
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         return ForestSpace(
@@ -202,6 +214,11 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
         ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
         `partial_fit` and `learn_one` count the samples so far, each with itself.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes features of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text or dates, or dictionaries. Text becomes categories, dates places on circles;
+        missing values stay what they are. True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -344,6 +361,11 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         What happens once the stream is longer than `memory`. 'grow' cuts the leaves of the trees
         further, each time the stream has twice as many samples. 'renew' grows new trees from the
         last `memory` samples, each time as many have come: cuts then follow a stream that changes.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes features of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text or dates, or dictionaries. Text becomes categories, dates places on circles;
+        missing values stay what they are. True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True

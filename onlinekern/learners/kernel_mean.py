@@ -82,6 +82,11 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
     contamination : float in (0, 0.5], default=0.1
         Fraction of outliers: `offset_` is this quantile of the scores. The default is that of
         scikit-learn's detectors without a rule of their own.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True

@@ -268,6 +268,11 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         For more than two classes: what the margin of a sample is. 'margin': the score of its class
         less that of the strongest rival. 'ovr': the smallest margin of the problems of one class
         against the rest. A sample enters all of these problems or none.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -463,6 +468,11 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
         units. They settle as the stream goes on; a learner with `forgetting` forgets them too.
         False learns y itself, which then is the unit of what is given in standard deviations.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True

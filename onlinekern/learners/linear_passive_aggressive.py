@@ -292,6 +292,11 @@ class PAClassifier(LinearPA, OnlineClassifier):
     multi_class : {'ovr', 'margin'}, default='ovr'
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares the
         true class with its strongest rival (section 8 of [1]_).
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     shuffle : bool, default=True
         Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
     random_state : int, RandomState instance or None, default=None
@@ -427,6 +432,11 @@ class PARegressor(LinearPA, OnlineRegressor):
         first models: model t has a weight of about ``t**3`` (Shamir and Zhang 2013, eta = 3); where
         the last model alone is right, it catches up, and follows a correction within tens of
         samples.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     shuffle : bool, default=True
         Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
     random_state : int, RandomState instance or None, default=None

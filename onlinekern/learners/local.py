@@ -89,6 +89,11 @@ class LOLClassifier(OnlineClassifier):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares the
         true class with its strongest rival (Crammer and Singer 2001). All classes share one set of
         prototypes.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -228,7 +233,7 @@ class LOLClassifier(OnlineClassifier):
     @property
     def coef_(self) -> Floats:
         """Shared hyperplanes, ndarray of shape (n_outputs, n_features)."""
-        return self._read(lambda space: space.shared())[:, : self.n_features_in_]
+        return self._read(lambda space: space.shared())[:, : self._fitted_model.d]
 
     @property
     def intercept_(self) -> Floats:
@@ -239,7 +244,7 @@ class LOLClassifier(OnlineClassifier):
     @property
     def local_coef_(self) -> Floats:
         """Hyperplanes of the prototypes, ndarray of shape (n_prototypes, n_outputs, n_features)."""
-        return self._read(lambda space: space.local())[:, :, : self.n_features_in_]
+        return self._read(lambda space: space.local())[:, :, : self._fitted_model.d]
 
     @property
     def local_intercept_(self) -> Floats:

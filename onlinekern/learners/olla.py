@@ -362,6 +362,11 @@ or compiled kernel, default='gaussian'
         the true class with its strongest rival (Crammer and Singer 2001), 'ovo' solves one
         problem per pair of classes, as SVC does, and lets them vote. 'ovo' needs
         ``solver='smo'``, which has no 'margin'. All problems share one set of support vectors.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=10
         Largest number of passes over the data.
     random_state : int, RandomState instance or None, default=None
@@ -594,6 +599,11 @@ or compiled kernel, default='gaussian'
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
         units. They settle as the stream goes on; a learner with `forgetting` forgets them too.
         False learns y itself, which then is the unit of what is given in standard deviations.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=10
         Largest number of passes over the data.
     random_state : int, RandomState instance or None, default=None

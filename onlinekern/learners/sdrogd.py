@@ -77,6 +77,11 @@ class SDROGDClassifier(OnlineClassifier, LinearEstimator):
     multi_class : {'margin', 'ovr'}, default='margin'
         For more than two classes: 'margin' compares the true class with its strongest rival
         (Crammer and Singer 2001), 'ovr' has one binary hinge for each class.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from onlinekern.estimators.table_door import feature_names
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.plotting.style import COLOURS, GREY, axes_for
 from onlinekern.streams.checks import check_count
@@ -154,7 +155,7 @@ def found_in(estimator: Any) -> tuple[Floats, Array]:
         )
     step = steps[places[-1]]
     importances = np.asarray(step.feature_importances_, dtype=float)
-    names = getattr(step, "feature_names_in_", None)
+    names = feature_names(step)
     if names is None and places[-1] > 0:
         names = names_before(estimator, places[-1])
     if names is None:

@@ -60,6 +60,9 @@ def of_learner(learner: Any) -> parts.Scoring:
             "before the second class has come."
         )
     model = learner._fitted_model
+    if "encoder_" in vars(learner):
+        advice = "teach a learner the rows of encoder_.transform, and export that"
+        check_table(f"the encoder of the {type(learner).__name__}", learner.encoder_, advice)
     with model.reading():
         if isinstance(model, Race):
             steps, body = of_race(model)
@@ -208,13 +211,18 @@ def of_table(name: str, encoder: Any) -> list[parts.Step]:
 
     Raise TypeError for any other table.
     """
+    advice = "export the steps behind it, model[1:], and give them the rows of its transform"
+    check_table(f"the step {name!r} (TableEncoder)", encoder, advice)
+    return []
+
+
+def check_table(who: str, encoder: Any, advice: str) -> None:
+    """Raise TypeError unless each column of a table is a number that is its own feature."""
     for column in encoder._columns:
         is_number = column.kind in ("number", "boolean")
         if not is_number or column.indicator:
             what = "has had missing values" if is_number else f"is of kind {column.kind!r}"
             raise TypeError(
-                f"the step {name!r} (TableEncoder) cannot be exported: column {column.name!r} "
-                f"{what}. Tables of numbers alone can. Else export the steps behind it, model[1:], "
-                "and give them the rows of its transform"
+                f"{who} cannot be exported: column {column.name!r} {what}. Tables of numbers alone "
+                f"can. Else {advice}"
             )
-    return []

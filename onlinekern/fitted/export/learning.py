@@ -47,6 +47,8 @@ def describe_learning(estimator: Any) -> states.Learning:
         )
     if "_recent" in own:
         raise states.CannotLearn("the offset of a detector follows the scores of many samples")
+    if "encoder_" in own:
+        raise states.CannotLearn("the encoder of its tables has no C")
     model = estimator._fitted_model
     with model.reading():
         return of_model(estimator, model)

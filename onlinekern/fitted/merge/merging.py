@@ -132,6 +132,10 @@ def check_same(given: list[Any]) -> None:
                     f"models must have the same parameters, got {name}={one[name]!r} and "
                     f"{name}={other[name]!r}"
                 )
+        if len({"encoder_" in vars(m) for m in (first, model)}) > 1:
+            raise ValueError(
+                "models must all have an encoder of tables, or none: let all begin with one (base)"
+            )
         for name in ("feature_names_in_", "classes_"):
             if not same(getattr(first, name, None), getattr(model, name, None)):
                 raise ValueError(
@@ -182,6 +186,8 @@ def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[
         scalers = [each.get("_scaler") for each in own]
         if scalers[0] is not None:
             found["_scaler"] = merged(mix, scalers, before and before["_scaler"])
+    if "encoder_" in own[0]:
+        found["encoder_"] = merged(mix, *of("encoder_"))
     if "_recent" in own[0]:
         found["_recent"] = merged_quantile(mix, *of("_recent"))
     if "_categories" in own[0]:

@@ -71,7 +71,7 @@ def check_learner(learner: Any) -> None:
     if "_model" not in own:
         return
     require(type(own["_model"]) in (Model, Race), "its model is none")
-    require(own.get("n_features_in_") == learner._model.d, "the number of features is not one")
+    check_features(learner)
     if "_warm_up" in own:
         check_first_samples(learner)
     if isinstance(learner, Classifier):
@@ -81,6 +81,21 @@ def check_learner(learner: Any) -> None:
         require(are_categories(own["_categories"], coded), "its categories are none of the model")
     if isinstance(learner, OnlineOutlierDetector):
         require(type(own.get("_recent")) is RecentQuantile, "it has no quantile")
+
+
+def check_features(learner: Any) -> None:
+    """Check that the features of a learner, or those that its encoder makes, are the model's."""
+    own = vars(learner)
+    n_features = own.get("n_features_in_")
+    if "encoder_" in own:
+        from onlinekern.preprocessing.tables.encoder import TableEncoder
+
+        encoder = own["encoder_"]
+        fitted = type(encoder) is TableEncoder and "_columns" in vars(encoder)
+        require(fitted, "its encoder is none")
+        require(n_features == len(encoder._columns), "the number of columns is not one")
+        n_features = encoder.n_features_out_
+    require(n_features == learner._model.d, "the number of features is not one")
 
 
 def check_first_samples(learner: Any) -> None:

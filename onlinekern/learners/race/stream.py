@@ -20,6 +20,7 @@ from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.median_width import joined
 from onlinekern.estimators.parameters import Positive, estimator
+from onlinekern.estimators.table_door import Encoded, encoded
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Array, ArrayLike, Samples
 from onlinekern.estimators.validation import (
@@ -151,6 +152,11 @@ an expert in the vote is
 
         A dictionary may hold labels that are still to come. The factors act in every expert and in
         the vote.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
 
@@ -291,6 +297,8 @@ an expert in the vote is
 
     def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: Any) -> Any:
         fitted = self.__sklearn_is_fitted__()
+        # Pieces are cut off below: it is the whole call that tells what the columns of a table are.
+        X = encoded(self, X, start=not fitted and "_waiting" not in self.__dict__, learn=True)
         given = np.asarray(y) if type(y) is list else y
         if fitted and class_numbers(given, self.classes_) is not None:
             return super()._partial_fit(X, given, self.classes_, sample_weight)
@@ -347,6 +355,8 @@ an expert in the vote is
         if waiting is not None:
             X, y, weight = waiting
             names = vars(self).get("feature_names_in_")
+            # They are encoded already.
+            X = Encoded(X) if "encoder_" in self.__dict__ else X
             super()._partial_fit(X, y, labels, weight)
             if names is not None:  # The samples that waited are plain rows by now.
                 self.feature_names_in_ = names
@@ -398,6 +408,11 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
         (the one of a regression 50), and the largest kernel 300 landmarks.
     memory_budget : float > 0, default=64.0
         Megabytes that the experts may take at first.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
 

@@ -32,11 +32,16 @@ DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\
 
 @dataclass(frozen=True)
 class Sizes:
-    """Numbers of features that the columns of a table become (see `TableEncoder`)."""
+    """Numbers of features that the columns of a table become (see `TableEncoder`).
+
+    With `codes` categories are one number each, and with `keeps` missing values stay NaN.
+    """
 
     max_categories: int | None
     hashed_features: int
     text_features: int
+    codes: bool = False
+    keeps: bool = False
 
 
 def texts_of(values: Any) -> Any:

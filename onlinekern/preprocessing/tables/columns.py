@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from sklearn.utils import murmurhash3_32
 
+from onlinekern.estimators.categories import MOST_CODE
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.preprocessing.tables.column_types import (
     MOST_ROOM,
@@ -48,6 +49,8 @@ class Column:
     accepts: ClassVar[tuple[str, ...]]
     # The features are a CSR matrix if this is true.
     is_sparse: ClassVar[bool] = False
+    # If this is true, the feature is the number of a category.
+    is_coded: ClassVar[bool] = False
 
     name: str
 
@@ -155,6 +158,24 @@ class BooleanColumn(NumberColumn):
 
 
 @dataclass(frozen=True)
+class KeptNumberColumn(NumberColumn):
+    """Numbers of which the missing ones stay NaN."""
+
+    def learnt_features(self, values: Any) -> tuple[Self, Floats]:
+        return self, self.features(values)
+
+    def features(self, values: Any) -> Floats:
+        return self._numbers(values)[0][:, np.newaxis]
+
+
+@dataclass(frozen=True)
+class KeptBooleanColumn(KeptNumberColumn):
+    """True and false values, as 1 and 0, of which the missing ones stay NaN."""
+
+    kind = "boolean"
+
+
+@dataclass(frozen=True)
 class TextualColumn(Column):
     """Base of the columns whose values are taken as text."""
 
@@ -213,6 +234,51 @@ class CategoryColumn(TextualColumn):
             *(f"{self.name} (free {place})" for place in free),
             f"{self.name} {OTHERS}",
         ]
+
+
+@dataclass(frozen=True)
+class CodedColumn(Column):
+    """Categories as one number each, in the order in which they come; NaN where one is missing.
+
+    The number `MOST_CODE` is that of all that have not been learnt, and of those that come when the
+    others are taken.
+
+    Parameters
+    ----------
+    name : str
+    known : tuple of str
+        The categories in the order of their numbers.
+    """
+
+    kind = "category"
+    accepts = ("text", "number", "boolean")
+    is_coded = True
+
+    known: tuple[str, ...] = ()
+
+    def is_sound(self) -> bool:
+        known = are_texts(self.known) and len(self.known) <= MOST_CODE
+        return super().is_sound() and known and len({*self.known}) == len(self.known)
+
+    def learnt(self, values: Any) -> Self:
+        if len(self.known) == MOST_CODE:
+            return self
+        known = set(self.known)
+        new = [text for text in distinct_texts(values)[0] if text and text not in known]
+        return replace(self, known=(*self.known, *new)[:MOST_CODE]) if new else self
+
+    def features(self, values: Any) -> Floats:
+        texts, codes = distinct_texts(values)
+        places = {text: place for place, text in enumerate(self.known)}
+        found = np.array([places.get(text, MOST_CODE) if text else np.nan for text in texts])
+        return found[codes][:, np.newaxis]
+
+    @property
+    def n_features(self) -> int:
+        return 1
+
+    def feature_names(self) -> list[str]:
+        return [self.name]
 
 
 @dataclass(frozen=True)
@@ -297,6 +363,8 @@ class DateColumn(Column):
 
     kind = "date"
     accepts = ("date", "text")
+    # What the features are where the value is missing.
+    absent: ClassVar[float] = 0.0
 
     circles: tuple[str, ...] = ("day", "week", "year")
 
@@ -310,7 +378,7 @@ class DateColumn(Column):
         for place, circle in enumerate(self.circles):
             angle = 2 * np.pi * turns(seconds, circle)
             rows[:, 2 * place], rows[:, 2 * place + 1] = np.sin(angle), np.cos(angle)
-        rows[missing] = 0.0
+        rows[missing] = self.absent
         return rows
 
     @property
@@ -319,6 +387,13 @@ class DateColumn(Column):
 
     def feature_names(self) -> list[str]:
         return [f"{self.name} ({wave} of the {c})" for c in self.circles for wave in ("sin", "cos")]
+
+
+@dataclass(frozen=True)
+class KeptDateColumn(DateColumn):
+    """Dates and times, as places on circles, all NaN where the value is missing."""
+
+    absent = np.nan
 
 
 @dataclass(frozen=True)
@@ -342,8 +417,9 @@ class IgnoredColumn(Column):
 def new_column(name: str, kind: str, values: Any, sizes: Sizes) -> Column:
     """Make a column of a kind that has learnt nothing; the first values decide what it becomes."""
     if kind in ("number", "boolean"):
-        cls = NumberColumn if kind == "number" else BooleanColumn
-        return cls(name, indicator=has_missing(values))
+        return new_number(name, kind == "boolean", values, sizes.keeps)
+    if kind in ("category", "hashed") and sizes.codes:
+        return CodedColumn(name)
     if kind == "category":
         found = len(distinct_texts(values)[0])
         return CategoryColumn(name, sizes.max_categories or min(MOST_ROOM, 2 * found + ROOM_LEFT))
@@ -351,7 +427,14 @@ def new_column(name: str, kind: str, values: Any, sizes: Sizes) -> Column:
         return HashedColumn(name, sizes.hashed_features)
     if kind == "text":
         return TextColumn(name, sizes.text_features)
-    return new_date(name, values) if kind == "date" else IgnoredColumn(name)
+    return new_date(name, values, sizes.keeps) if kind == "date" else IgnoredColumn(name)
+
+
+def new_number(name: str, boolean: bool, values: Any, keeps: bool) -> Column:
+    """Make a column of numbers; a second feature tells of missing ones if the first have some."""
+    if keeps:
+        return (KeptBooleanColumn if boolean else KeptNumberColumn)(name)
+    return (BooleanColumn if boolean else NumberColumn)(name, indicator=has_missing(values))
 
 
 def has_missing(values: Any) -> bool:
@@ -360,12 +443,13 @@ def has_missing(values: Any) -> bool:
     return bool(values.null_count or (floating and pc.any(pc.is_nan(values)).as_py()))
 
 
-def new_date(name: str, values: Any) -> DateColumn:
+def new_date(name: str, values: Any, keeps: bool = False) -> DateColumn:
     """Make a column of dates; the time of day is a feature if one of the first has any."""
+    cls = KeptDateColumn if keeps else DateColumn
     if pa.types.is_time(values.type):
-        return DateColumn(name, ("day",))
+        return cls(name, ("day",))
     seconds, _ = seconds_of(values, name)
-    return DateColumn(name, ("day", "week", "year") if (seconds % DAY).any() else ("week", "year"))
+    return cls(name, ("day", "week", "year") if (seconds % DAY).any() else ("week", "year"))
 
 
 def is_width(value: Any) -> bool:

@@ -59,8 +59,13 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     ----------
     kinds : dict of str to str or None, default=None
         Kinds of columns by name, where the guess is wrong: a postcode is a category, say.
-    missing : {'mean', 'refuse'}, default='mean'
-        What becomes of missing values: as above, or an error that names row and column.
+    missing : {'mean', 'keep', 'refuse'}, default='mean'
+        What becomes of missing values: as above; NaN ('keep'), for learners that take it, as kernel
+        forests do; or an error that names row and column.
+    categories : {'one-hot', 'codes'}, default='one-hot'
+        What categories become, of few values or of many: as above, or each column one feature, the
+        numbers of its categories in the order in which they come ('codes'). 65535 is the number of
+        those that have not been learnt. For kernel forests (`categorical_features`).
     max_categories : int or None, default=None
         Number of one-hot features of a category column. Later categories share one more feature.
         None: twice as many as came in the first call, and 8, at most 100.
@@ -82,6 +87,10 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         Number of columns of a table.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, unless the first rows were an array.
+    n_features_out_ : int
+        Columns of what `transform` returns.
+    coded_ : tuple of int
+        Numbers of the features that are numbers of categories (``categories='codes'``).
     sparse_ : bool
         Whether the features are a CSR matrix.
 
@@ -111,7 +120,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     """
 
     kinds: dict[str, str] | None = None
-    missing: Annotated[str, StrOptions({"mean", "refuse"})] = "mean"
+    missing: Annotated[str, StrOptions({"mean", "keep", "refuse"})] = "mean"
+    categories: Annotated[str, StrOptions({"one-hot", "codes"})] = "one-hot"
     max_categories: MostCategories | None = None
     hashed_features: Width = 64
     text_features: Width = 1024
@@ -213,6 +223,22 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return np.array([n for c in self._columns for n in c.feature_names()], dtype=object)
 
     @property
+    def n_features_out_(self) -> int:
+        """Number of features that a row becomes."""
+        check_is_fitted(self)
+        return sum(column.n_features for column in self._columns)
+
+    @property
+    def coded_(self) -> tuple[int, ...]:
+        """Numbers of the features that are numbers of categories."""
+        check_is_fitted(self)
+        ends = np.cumsum([column.n_features for column in self._columns]).tolist()
+        return tuple(
+            end - 1 for end, column in zip(ends, self._columns, strict=True)
+            if column.is_coded
+        )  # fmt: skip
+
+    @property
     def kinds_(self) -> dict[str, str]:
         """Kinds of the columns by name."""
         check_is_fitted(self)
@@ -235,7 +261,10 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
         table, named = self._table_of(X)
         self._check_kinds(table.column_names)
-        sizes = Sizes(self.max_categories, self.hashed_features, self.text_features)
+        sizes = Sizes(
+            self.max_categories, self.hashed_features, self.text_features,
+            self.categories == "codes", self.missing == "keep",
+        )  # fmt: skip
         given: dict[str, str] = self.kinds or {}
         self._columns = []
         for name in table.column_names:
@@ -357,11 +386,12 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "mean"
+        tags.input_tags.allow_nan = self.missing != "refuse"
         return tags
 
 
 def encoder_of(model: Any) -> TableEncoder | None:
-    """Return the encoder that a pipeline begins with; None if it begins with none."""
-    first = model.steps[0][1] if hasattr(model, "steps") else None
-    return first if isinstance(first, TableEncoder) else None
+    """Return the encoder that a pipeline begins with, or that its first step has; else None."""
+    first = model.steps[0][1] if hasattr(model, "steps") else model
+    found = first if isinstance(first, TableEncoder) else getattr(first, "encoder_", None)
+    return found if isinstance(found, TableEncoder) else None

@@ -67,7 +67,7 @@ def named_table(X: Any) -> pa.Table | None:
         return table_of_dictionaries(X)
     try:
         if hasattr(X, "iloc"):
-            return pa.Table.from_pandas(X, preserve_index=False)
+            return pa.Table.from_pandas(plain_frame(X), preserve_index=False)
         if hasattr(X, "__arrow_c_stream__"):
             return pa.table(X)
         if hasattr(X, "__dataframe__"):
@@ -77,6 +77,32 @@ def named_table(X: Any) -> pa.Table | None:
     except pa.ArrowException as error:
         raise ValueError(f"X: {' '.join(str(error).split())}") from error
     return None
+
+
+def plain_frame(X: Any) -> Any:
+    """Return a data frame of pandas in which all columns have types that Arrow has, too.
+
+    Periods become the times at which they begin, intervals text, and sparse columns dense.
+    """
+    found = {}
+    for place, kind in enumerate(X.dtypes):
+        name, column = type(kind).__name__, X.iloc[:, place]
+        if name == "PeriodDtype":
+            found[place] = column.dt.to_timestamp()
+        elif name == "SparseDtype":
+            found[place] = column.sparse.to_dense()
+        elif name == "IntervalDtype":
+            found[place] = column.astype(str).where(column.notna())
+        elif name == "CategoricalDtype" and type(kind.categories.dtype).__name__ in (
+            "IntervalDtype", "PeriodDtype"
+        ):  # fmt: skip
+            found[place] = column.cat.rename_categories(kind.categories.astype(str))
+    if not found:
+        return X
+    X = X.copy(deep=False)
+    for place, column in found.items():
+        X.isetitem(place, column)
+    return X
 
 
 def table_of_dictionaries(rows: Any) -> pa.Table:
@@ -91,6 +117,9 @@ def table_of_dictionaries(rows: Any) -> pa.Table:
 def table_of_array(X: Any, names: Any) -> pa.Table:
     """Return an array of numbers or objects, or lists, as a table."""
     rows = np.asarray(X)
+    if rows.dtype.kind in "US" and not isinstance(X, np.ndarray):
+        # NumPy makes text of the numbers beside it.
+        rows = np.asarray(X, dtype=object)
     if rows.ndim != 2:
         raise ValueError(
             f"X must be a table, or an array of shape (rows, columns), got {describe(X, rows)}. "

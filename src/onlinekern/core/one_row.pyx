@@ -43,7 +43,7 @@ cdef class Way:
 cdef Model model_in(dict attributes):
     """The model of an estimator; None if it has none that works by itself."""
     model = attributes.get("_model")
-    return <Model> model if type(model) is Model else None
+    return <Model> model if type(model) is Model and "encoder_" not in attributes else None
 
 
 cdef object pointed_for(Model model, const ok_matrix *x, int32_t *starts, Rows *rows):
@@ -85,6 +85,8 @@ cdef bint learn_row(object estimator, Way way, const ok_matrix *x, double y) exc
 cdef bint takes_rows(object estimator, Way way) except -1:
     """Whether `learn_one` takes what `sample_of` makes: that of a model past its first samples."""
     cdef dict attributes = estimator.__dict__
+    if "encoder_" in attributes:
+        return False
     return way.streams and "_model" in attributes and "_warm_up" not in attributes
 
 

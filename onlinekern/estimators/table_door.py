@@ -1,0 +1,173 @@
+"""The door for tables: an encoder inside of a learner makes rows of numbers of other columns.
+
+All learners validate their samples in one place (`validation.validate_data`), which asks here. The
+first samples decide: if a table has columns of text, categories or dates, or missing values that
+the learner does not take, a `TableEncoder` is made, the attribute `encoder_`. It learns along the
+stream, and stands in front of the model from then on. It is replaced and never changed, so that a
+call that fails goes back to the old one, and other threads read it meanwhile.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.estimators.categories import TYPES, names_of
+from onlinekern.estimators.savable import operations
+from onlinekern.estimators.table_errors import (
+    as_numbers,
+    columns_of,
+    holds_dictionaries,
+    is_date_type,
+    kind_of_type,
+    types_of,
+)
+from onlinekern.estimators.types import Array
+
+Encode: TypeAlias = Literal["auto"] | bool
+
+
+class Encoded:
+    """Rows that the encoder of a learner has made of a table.
+
+    Parameters
+    ----------
+    rows : ndarray or CSR matrix of shape (n_samples, n_features)
+    """
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    def __getitem__(self, piece: Any) -> Encoded:
+        return Encoded(self.rows[piece])
+
+
+def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
+    """Return samples as they are, or as `Encoded` rows if the estimator has an encoder for them.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It gets a new encoder if samples that `start` a stream ask for one, and loses that of an
+        earlier stream.
+    X : table, array-like, CSR matrix or Encoded
+    start : bool
+    learn : bool
+        Whether the encoder learns the samples too, each before it is encoded.
+    """
+    if isinstance(X, Encoded):
+        return X
+    own = vars(estimator)
+    if start:
+        own.pop("encoder_", None)
+        if not asks_for_encoder(estimator, X):
+            return X
+        found = operations().new_encoder(estimator._encoding(X))
+    elif "encoder_" in own:
+        found = own["encoder_"]
+    else:
+        return in_order(estimator, X) if holds_rows_by_name(X) else X
+    if not learn:
+        return Encoded(found.transform(X))
+    found = copy.copy(found)
+    rows = found.learn_transform(X)
+    estimator.encoder_ = found
+    return Encoded(rows)
+
+
+def asks_for_encoder(estimator: Any, X: Any) -> bool:
+    """Return whether the first samples of a stream need an encoder, and the estimator makes one."""
+    encode = getattr(estimator, "encode", False)
+    if encode is not True and (encode is False or type(X) is np.ndarray or sp.issparse(X)):
+        return False
+    check_names(X)
+    if encode is True or holds_rows_by_name(X):
+        return True
+    if types_of(X) is None:
+        return is_other_table(X)
+    return any(needs_encoder(estimator, *column) for column in columns_of(X))
+
+
+def check_names(X: Any) -> None:
+    """Raise ValueError if two columns of a table have one name."""
+    found = names_of(X) or getattr(X, "column_names", None) or ()
+    if len(set(found)) < len(found):
+        first = next(name for name in found if list(found).count(name) > 1)
+        raise ValueError(f"X has two columns named {first!r}")
+
+
+def holds_rows_by_name(X: Any) -> bool:
+    """Return whether samples are dictionaries."""
+    return isinstance(X, Mapping) or holds_dictionaries(X)
+
+
+def is_other_table(X: Any) -> bool:
+    """Return whether X is a table of a library whose types are not looked at (DuckDB, ...)."""
+    is_array = isinstance(X, list | tuple) or hasattr(X, "__array__")
+    return not is_array and (hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__"))
+
+
+def needs_encoder(estimator: Any, name: Any, column: Any, kind: Any) -> bool:
+    """Return whether a column of a table holds what the estimator does not take as it is."""
+    if is_date_type(kind):
+        return True
+    if "dictionary" in str(kind) or type(kind).__name__ in TYPES:
+        return not estimator._takes_categories or "dictionary" in str(kind)
+    numbers = as_numbers(column)
+    if numbers is None:
+        return True
+    absent = np.isnan(numbers)
+    if absent.all() and kind_of_type(kind):
+        return True
+    return bool(absent.any()) and not estimator._takes_missing
+
+
+def in_order(estimator: Any, X: Any) -> Any:
+    """Return dictionaries as lists, in the order of the names that an estimator knows."""
+    names = getattr(estimator, "feature_names_in_", None)
+    rows = [X] if isinstance(X, Mapping) else X
+    if names is None:
+        return X
+    for row in rows:
+        if row.keys() != set(names):
+            lacks = [repr(name) for name in names if name not in row]
+            extra = [repr(name) for name in row if name not in set(names)]
+            what = [f"lacks {', '.join(lacks)}"] * bool(lacks)
+            what += [f"has also {', '.join(extra)}"] * bool(extra)
+            raise ValueError(f"X has other columns than those learnt: a row {' and '.join(what)}")
+    return [[row[name] for name in names] for row in rows]
+
+
+def stand_in(estimator: Any, start: bool) -> Any:
+    """Return an estimator whose features are those of the encoder, to validate encoded rows."""
+    twin = object.__new__(type(estimator))
+    own = vars(estimator).copy()
+    found = own.pop("encoder_")
+    own.pop("feature_names_in_", None)
+    own["encode"] = False
+    if not start:
+        own["n_features_in_"] = found.n_features_out_
+    vars(twin).update(own)
+    return twin
+
+
+def note_columns(estimator: Any) -> None:
+    """Give an estimator the number and the names of the columns of its encoder."""
+    found = estimator.encoder_
+    estimator.n_features_in_ = found.n_features_in_
+    estimator.__dict__.pop("feature_names_in_", None)
+    if hasattr(found, "feature_names_in_"):
+        estimator.feature_names_in_ = found.feature_names_in_
+
+
+def feature_names(estimator: Any) -> Array | None:
+    """Return the names of the features that the model of an estimator learns; None without any."""
+    found = vars(estimator).get("encoder_")
+    if found is not None:
+        names: Array = found.get_feature_names_out()
+        return names
+    return getattr(estimator, "feature_names_in_", None)
