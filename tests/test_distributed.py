@@ -229,6 +229,27 @@ def test_tables(client):
     assert not hasattr(model[0], "kinds_")
 
 
+def test_tables_without_a_pipeline(client):
+    """The encoder inside of a learner learns in the warm-up; its features are those everywhere."""
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
+    rng = np.random.default_rng(0)
+    towns = np.where(np.arange(N) < N // 2, "Ulm", rng.choice(["Ulm", "Bonn", "Kiel"], size=N))
+    frame = pd.DataFrame({"town": towns, "size": rng.normal(size=N), "sold": towns == "Ulm"})
+    frame["sold"] = np.where(frame["sold"] ^ (frame["size"] > 0), 1, 0)
+    spread = dd.from_pandas(frame, chunksize=CHUNK)
+    model = least_squares().set_params(encode=True)
+    fitted = distributed.fit(model, spread, "sold", n_learners=2, client=client, progress=False)
+    encoder = fitted.model.encoder_
+    assert encoder.kinds_ == {"town": "category", "size": "number"}
+    assert encoder._columns[1].count < N  # it learns no more after the warm-up
+    X = frame[["town", "size"]]
+    assert fitted.model.score(X[: N // 2], frame["sold"][: N // 2]) > 0.85
+    answers = distributed.predict(fitted.model, spread[["town", "size"]])
+    np.testing.assert_array_equal(answers.compute(), fitted.model.predict(X))
+
+
 def test_a_class_that_comes_late(client):
     X = np.random.default_rng(0).normal(size=(N, D))
     y = (X[:, 0] > 0).astype(int)

@@ -562,3 +562,29 @@ def test_frames_of_columns_of_all_kinds():
     model = Learner(make_stream_pipeline(TableEncoder(), OnlineStandardScaler(), PAClassifier()))
     model.learn_many(frame[:150], y[:150])
     assert (model.predict_many(frame[150:]).to_numpy() == y[150:].to_numpy()).mean() > 0.9
+
+
+@pytest.mark.parametrize("learner", [StreamClassifier, PAClassifier])
+def test_learners_take_values_of_any_kind_without_a_pipeline(learner):
+    pytest.importorskip("pyarrow")
+    model, right = Learner(learner(random_state=0)), 0
+    for x, y in mixed():
+        right += model.predict_one(x) == y
+        model.learn_one(x, y)
+    assert right > 250
+    assert model.estimator_.encoder_.kinds_ == {"town": "category", "at": "date", "size": "number"}
+    pandas = pytest.importorskip("pandas")
+    rows, labels = zip(*mixed(200), strict=True)
+    model = Learner(learner(random_state=0))
+    model.learn_many(pandas.DataFrame(list(rows)), pandas.Series(labels))
+    assert model.feature_names == ["town", "at", "size"]
+    with pytest.raises(ValueError, match="column 'at' is 'soon'"):
+        model.learn_one({"town": "Ulm", "at": "soon", "size": 1.0}, "yes")
+    # Numbers are learnt as before, by an estimator that has no encoder.
+    model = Learner(learner(random_state=0))
+    for k in range(20):
+        model.learn_one({"size": k % 3, "new": True}, k % 3 > 1)
+    assert not hasattr(model.estimator_, "encoder_")
+    assert Learner(learner(encode=False)).learn_one({"size": 1.0}, "yes") is None
+    with pytest.raises(ValueError, match="number"):
+        Learner(learner(encode=False)).learn_one({"town": "Ulm"}, "yes")

@@ -425,8 +425,9 @@ def test_metrics_and_health(path):
         assert client.get("/health")[0] == 200
 
 
-def test_tables_with_categories_and_dates(tmp_path):
-    """A model that begins with a TableEncoder takes values of all kinds, by name or in order."""
+@pytest.mark.parametrize("inside", [False, True])
+def test_tables_with_categories_and_dates(inside, tmp_path):
+    """A model with a TableEncoder takes values of all kinds, by name or in order."""
     pytest.importorskip("pyarrow")
     rng = np.random.default_rng(0)
     rows = [
@@ -437,6 +438,9 @@ def test_tables_with_categories_and_dates(tmp_path):
     y = np.array(["yes" if row["town"] == "Ulm" else "no" for row in rows])
     kinds = {"zip": "category"}
     model = make_stream_pipeline(TableEncoder(kinds=kinds), OnlineStandardScaler(), PAClassifier())
+    if inside:
+        model = StreamClassifier(random_state=0)
+        rows = [{**row, "zip": str(row["zip"])} for row in rows]
     model.partial_fit(rows[:100], y[:100], classes=["no", "yes"])
     model.save(tmp_path / "m.okn")
     bad = [

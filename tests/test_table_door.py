@@ -380,6 +380,22 @@ def test_scikit_learn_goes_on():
         assert model.get_params()["encode"] == "auto"
 
 
+def test_features_that_wait_for_categories_do_not_count_in_gamma():
+    rows = pd.DataFrame({"size": SIGNAL, "town": X["town"]})
+    model = SPAClassifier(gamma="auto").fit(rows, targets(SPAClassifier()))
+    assert model._model.d == 1 + 17  # 4 towns, room for as many and 8, and one for the others
+    assert model.encoder_.n_empty_ == 13
+    assert model.gamma_ == 1 / 5
+
+
+def test_the_report_of_a_race_begins_with_an_encoder():
+    model = streamed(StreamClassifier(random_state=0), (0, N))
+    report = model.report()
+    assert "make_stream_pipeline(TableEncoder(), " in str(report)
+    plain = report.estimator().fit(X, targets(model))
+    assert plain.score(X, targets(model)) > 0.8
+
+
 def test_importances_have_the_names_of_features():
     model = streamed(KernelForestRegressor(random_state=0), (0, N))
     names = model.encoder_.get_feature_names_out()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -57,6 +57,11 @@ class OnDictionaries:
         self.sparse = sparse
         self.estimator_ = seeded(estimator)
         self._vocabulary: Vocabulary | Records
+        # The estimator makes an encoder for samples of any values.
+        first = estimator.steps[0][1] if hasattr(estimator, "steps") else estimator
+        self._may_encode = getattr(first, "encode", False) is not False and not (
+            max_features is not None or sparse
+        )
         if encoder_of(estimator) is None:
             self._vocabulary = Vocabulary(max_features, sparse)
         elif max_features is None and not sparse:
@@ -78,8 +83,17 @@ class OnDictionaries:
         """Learn samples in their order."""
         self.estimator_.partial_fit(rows, y, sample_weight=weights)
 
+    def _look_at(self, values: Iterable[Any]) -> None:
+        """Let the values of a first sample say whether samples are of any values, or of numbers."""
+        if self._may_encode:
+            takes_missing = getattr(self.estimator_, "_takes_missing", False)
+            others = any(is_other(value, takes_missing) for value in values)
+            self._vocabulary = Records() if others else Vocabulary(self.max_features, self.sparse)
+
     def _teach_one(self, x: Features, y: Any, w: float) -> None:
         """Learn a dictionary; its names are not known if that fails."""
+        if self._vocabulary.width == 0:
+            self._look_at(x.values())
         vocabulary = self._vocabulary
         row = vocabulary.known_row(x)
         if row is not None:
@@ -100,6 +114,8 @@ class OnDictionaries:
             raise ValueError(f"X has {len(frame)} rows, y has {len(labels)}")
         if not labels:
             return
+        if self._vocabulary.width == 0:
+            self._look_at(value for column in frame.iter_columns() for value in column)
         known = self._vocabulary.take_up(frame.columns)
         try:
             weights = np.array(np.broadcast_to(np.asarray(w, dtype=np.float64), len(labels)))
@@ -112,3 +128,12 @@ class OnDictionaries:
         if isinstance(self._vocabulary, Records):
             return [self._vocabulary.row(row) for row in frame.rows(named=True)]
         return self._vocabulary.rows(frame.columns, to_numpy(frame))
+
+
+def is_other(value: Any, takes_missing: bool) -> bool:
+    """Return whether a value is none that a learner takes as it is."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return True
+    return number != number and not takes_missing

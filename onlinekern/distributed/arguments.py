@@ -55,8 +55,8 @@ def check_checkpoint(estimator: Any, path: Any, resume: bool, storage_options: A
 
 
 def takes_tables(estimator: Any) -> bool:
-    """Return whether an estimator begins with an encoder of tables."""
-    return encoder_of(estimator) is not None
+    """Return whether an estimator begins with an encoder of tables, or is sure to make one."""
+    return encoder_of(estimator) is not None or getattr(estimator, "encode", None) is True
 
 
 def has_begun(estimator: Any) -> bool:

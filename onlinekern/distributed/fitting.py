@@ -78,15 +78,16 @@ def fit(
     ----------
     estimator : estimator
         A learner that `onlinekern.merge` takes, or a pipeline that ends with one. It is not
-        changed. The transformers of a pipeline (`OnlineStandardScaler`, `TableEncoder`) learn in
-        the warm-up, and only transform after it.
+        changed. The transformers of a pipeline (`OnlineStandardScaler`, `TableEncoder`), and the
+        encoder inside of a learner, learn in the warm-up, and only transform after it.
     X : dask array, dask data frame, str, path, or list
         Samples, in the order of the stream:
 
         * a dask array of shape (n_samples, n_features), whose chunks are dense or CSR and hold
           whole rows;
         * a dask data frame. Its columns are features, but for those that y and sample_weight name.
-          Other columns than numbers need a pipeline that begins with a `TableEncoder`;
+          Other columns than numbers need ``encode=True``, or a pipeline that begins with a
+          `TableEncoder`;
         * a list of delayed readers, or of functions without arguments: each gives (X, y) or
           (X, y, sample_weight) of a part. A function is called once a pass, on a worker;
         * files that the workers can read: Parquet, Arrow IPC, CSV or JSON lines; a file, a folder,

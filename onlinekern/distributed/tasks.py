@@ -14,13 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier
 
+from onlinekern.distributed.arguments import takes_tables
 from onlinekern.distributed.dask import dumps, loads, require
 from onlinekern.distributed.record import Tally
 from onlinekern.distributed.rows import Rows, rows_at
 from onlinekern.estimators.atomic import learnt_by
 from onlinekern.estimators.blas_threads import ONE_THREAD
+from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.features import kernel_part
 from onlinekern.estimators.median_width import is_warming_up
+from onlinekern.estimators.table_door import encoded
 from onlinekern.evaluate.errors import losses_of
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.blocks import in_blocks
@@ -89,7 +92,7 @@ class Learning:
     classes : ndarray or None
         All labels.
     frozen : bool
-        Whether the transformers of a pipeline only transform, and the learner learns.
+        Whether the transformers of a pipeline, and the encoder of a learner, only transform.
     """
 
     classes: Any = None
@@ -114,6 +117,8 @@ class Learning:
         """Predict samples, then learn them; returns their mistakes, or sum of squared errors."""
         if self.frozen and hasattr(model, "steps"):
             X, model = transform(model, X), model.steps[-1][1]
+        elif self.frozen and isinstance(model, Learner):
+            X = encoded(model, X, start=False, learn=False)
         given = {"classes": self.classes, "sample_weight": weight}
         given = {name: value for name, value in given.items() if value is not None}
         if y is None:
@@ -121,6 +126,11 @@ class Learning:
             return 0.0
         predicted = model.partial_fit_predict(X, y, **given)
         return float(losses_of(y, predicted, is_classifier(model)).sum())
+
+
+def transforms(model: Any) -> bool:
+    """Return whether a model has steps or an encoder in front of what learns."""
+    return hasattr(model, "steps") or takes_tables(model)
 
 
 def transform(pipeline: Any, X: Any) -> Any:
@@ -152,7 +162,7 @@ def warm_up(
     """
     model, tally, used, settled = loads(state.data), state.with_bytes_moved(), 0, False
     # An encoder decides by what its first call brings.
-    piece = least or (LEAST if hasattr(model, "steps") else PIECE)
+    piece = least or (LEAST if transforms(model) else PIECE)
     with ONE_THREAD(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for block in in_blocks(rows.blocks(*data), piece):
@@ -237,7 +247,7 @@ def is_settled(model: Any, least: int | None) -> bool:
     count = getattr(learnt, "n_seen", MOST)
     if least is not None:
         return bool(count >= least)
-    if count < (PIECE if steps is None else LEAST) or is_warming_up(learner):
+    if count < (LEAST if transforms(model) else PIECE) or is_warming_up(learner):
         return False
     return bool(count >= MOST or not lacks_landmarks(learner, learnt))
 

@@ -43,7 +43,7 @@ from onlinekern.estimators.types import ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import (
     check_results,
     check_weights,
-    refused,
+    named_row,
     row_of,
     validate_data,
 )
@@ -297,13 +297,13 @@ class Learner(Savable, BaseEstimator):
         FloatingPointError
             If the score is not finite.
         """
-        model = self._fitted_model
-        if "encoder_" in self.__dict__ or isinstance(x, dict):
+        attributes = self.__dict__
+        if "encoder_" in attributes:
             x = row_of(self, x)
         try:
-            score = model.score_one(x)
-        except (TypeError, ValueError) as error:
-            raise refused(self, x, error) from None
+            score = attributes["_model"].score_one(x)
+        except (KeyError, TypeError, ValueError) as error:
+            score = self._fitted_model.score_one(named_row(self, x, error))
         # For a few numbers Python's sum is quicker than NumPy's, and warns of nothing.
         if not isfinite(score if isinstance(score, float) else sum(score.tolist())):
             check_results(np.atleast_2d(score), "score")

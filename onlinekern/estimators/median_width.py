@@ -135,6 +135,10 @@ def width_of(estimator: Any, X: Any) -> float:
     warm_up = vars(estimator).get("_warm_up")
     if warm_up is not None:
         return warm_up.gamma
+    encoder = vars(estimator).get("encoder_")
+    if encoder is not None and isinstance(estimator.gamma, str) and estimator.gamma == "auto":
+        # A feature that waits for a category makes no distance.
+        return 1.0 / (X.shape[1] - encoder.n_empty_)
     return kernel_width(estimator.gamma, X, estimator.kernel)
 
 

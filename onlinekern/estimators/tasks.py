@@ -308,10 +308,8 @@ class OnlineClassifier(Classifier):
             negative or not finite.
         """
         attributes = self.__dict__
-        if (
-            "_model" not in attributes or "_warm_up" in attributes
-            or "encoder_" in attributes or isinstance(x, dict)
-        ):  # fmt: skip
+        model = attributes.get("_model")
+        if model is None or "_warm_up" in attributes or "encoder_" in attributes:
             return learn_row(self, x, [y], classes, own_weight(sample_weight))
         if classes is not None and has_more(classes, self.classes_):
             return learn_row(self, x, [y], classes, own_weight(sample_weight))
@@ -324,8 +322,10 @@ class OnlineClassifier(Classifier):
                 return self._learn_one_of_class(x, number, sample_weight)
             if self._calls_blas and self._next_calls_blas():
                 return self._learn_one_with_blas(x, number, sample_weight)
-            attributes["_model"].learn_one(x, number, sample_weight)
+            model.learn_one(x, number, sample_weight)
         except (TypeError, ValueError) as error:
+            if isinstance(x, dict):  # The core takes none.
+                return learn_row(self, x, [y], classes, own_weight(sample_weight))
             raise refused(self, x, error) from None
         return self
 
@@ -513,10 +513,8 @@ class OnlineRegressor(Regressor):
             negative or not finite.
         """
         attributes = self.__dict__
-        if (
-            "_model" not in attributes or "_warm_up" in attributes
-            or "encoder_" in attributes or isinstance(x, dict)
-        ):  # fmt: skip
+        model = attributes.get("_model")
+        if model is None or "_warm_up" in attributes or "encoder_" in attributes:
             return learn_row(self, x, [y], own_weight(sample_weight))
         y = float(y)
         if y - y != 0:
@@ -524,7 +522,9 @@ class OnlineRegressor(Regressor):
         try:
             if self._calls_blas and self._next_calls_blas():
                 return self._learn_one_with_blas(x, y, sample_weight)
-            attributes["_model"].learn_one(x, y, sample_weight)
+            model.learn_one(x, y, sample_weight)
         except (TypeError, ValueError) as error:
+            if isinstance(x, dict):  # The core takes none.
+                return learn_row(self, x, [y], own_weight(sample_weight))
             raise refused(self, x, error) from None
         return self

@@ -22,6 +22,7 @@ from onlinekern.estimators.table_door import (
     encoded,
     note_columns,
     stand_in,
+    takes_arrays,
 )
 from onlinekern.estimators.table_errors import check_types, explained
 
@@ -128,7 +129,8 @@ def validate_data(
         the names, and how `TableEncoder` makes numbers of them.
     """
     alone = isinstance(y, str) and y == "no_validation"
-    X = encoded(estimator, X, reset, learn)
+    if type(X) is not np.ndarray or takes_arrays(estimator, reset):
+        X = encoded(estimator, X, reset, learn)
     if isinstance(X, Encoded):
         found = validate_data(
             stand_in(estimator, reset), X.rows, y, dtype=dtype, reset=reset, y_numeric=y_numeric,
@@ -212,6 +214,15 @@ def row_of(estimator: Any, x: Any) -> Any:
     if not isinstance(rows, Encoded):
         return rows[0]
     return rows.rows if sp.issparse(rows.rows) else rows.rows[0]
+
+
+def named_row(estimator: Any, x: Any, error: Exception) -> Any:
+    """Return a dictionary, which the core has refused, as a list; raise the error for all else."""
+    if isinstance(error, KeyError):  # There is no model.
+        return x
+    if isinstance(x, dict):
+        return row_of(estimator, x)
+    raise refused(estimator, x, error) from None
 
 
 def refused(estimator: Any, x: Any, error: Exception) -> Exception:

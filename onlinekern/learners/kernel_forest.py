@@ -87,7 +87,8 @@ class KernelForest(Learner):
             known = first_categories(X, self.categorical_features) if start else self._categories
             X, known = numbered(X, known, learn=True)
         X, y = super()._samples(X, y, dtype, start)
-        check_numbers(X, known, feature_names(self))
+        if known:
+            check_numbers(X, known, feature_names(self))
         self._categories = known
         return X, y
 
@@ -95,7 +96,8 @@ class KernelForest(Learner):
         X = encoded(self, X, start=False, learn=False)
         X, known = numbered(X, self._categories, learn=False)
         X = super()._rows(X, dtype)
-        check_numbers(X, known, feature_names(self))
+        if known:
+            check_numbers(X, known, feature_names(self))
         return X
 
     def _encoding(self, X: Any) -> dict[str, Any]:

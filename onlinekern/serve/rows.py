@@ -253,7 +253,10 @@ class BodyReader:
         self.rows = RowReader(model) if encoder is None else TableRowReader(encoder)
         self.task = task
         if task == "classification":
-            like = learner.predict(np.zeros((1, learner.n_features_in_)))
+            # Nothing but the kind of its answers matters.
+            inside = vars(learner).get("encoder_")
+            rows = np.zeros((1, learner.n_features_in_))
+            like = learner.predict(rows if inside is None else [dict.fromkeys(inside.kinds_)])
             self.labels = LabelReader(learner, like, most_classes)
 
     def to_predict(self, body: bytes) -> tuple[Samples, str | None]:

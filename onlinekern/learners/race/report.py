@@ -65,6 +65,8 @@ class RaceReport:
         Samples seen when weights were noted.
     weights : ndarray of shape (n_marks, n_experts)
         Weights of the experts then.
+    encodes : bool
+        Whether the samples were tables that an encoder made numbers of.
     """
 
     task: str
@@ -73,6 +75,7 @@ class RaceReport:
     loss: float
     samples: Array
     weights: Floats
+    encodes: bool = False
 
     @property
     def leader(self) -> ExpertReport:
@@ -99,7 +102,7 @@ class RaceReport:
     def estimator(self) -> Any:
         """Make the plain estimator that does what the leader does: a scaler, then the learner.
 
-        A forest needs no scaler.
+        A forest needs no scaler. An encoder comes first where the samples were tables.
 
         Returns
         -------
@@ -110,11 +113,12 @@ class RaceReport:
 
         from onlinekern.preprocessing.pipeline import make_stream_pipeline
         from onlinekern.preprocessing.scaler import OnlineStandardScaler
+        from onlinekern.preprocessing.tables.encoder import TableEncoder
 
-        learner = clone(self.leader.estimator)
-        if self.leader.is_raw:
-            return make_stream_pipeline(learner)
-        return make_stream_pipeline(OnlineStandardScaler(clip=CLIP, forgetting=FORGETTING), learner)
+        steps: list[Any] = [TableEncoder()] if self.encodes else []
+        if not self.leader.is_raw:
+            steps.append(OnlineStandardScaler(clip=CLIP, forgetting=FORGETTING))
+        return make_stream_pipeline(*steps, clone(self.leader.estimator))
 
     def plot(self, path: Any) -> None:
         """Draw the weights along the stream; see `onlinekern.plotting.plot_race`."""
@@ -145,7 +149,7 @@ class RaceReport:
 
     def _code(self) -> str:
         scaler = f"OnlineStandardScaler(clip={CLIP:g}, forgetting={FORGETTING:g}), "
-        before = "" if self.leader.is_raw else scaler
+        before = "TableEncoder(), " * self.encodes + scaler * (not self.leader.is_raw)
         return f"make_stream_pipeline({before}{one_line(self.leader.estimator)})"
 
 

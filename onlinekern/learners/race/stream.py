@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Hashable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -115,7 +116,8 @@ class StreamLearner(Learner):
         for one in experts if is_classifier(self) else ():
             # In the race it is a factor of the samples' weights; alone, the leader needs it.
             one.estimator.set_params(class_weight=getattr(self, "class_weight", None))
-        return report_of(race, experts, self._task)
+        found = report_of(race, experts, self._task)
+        return replace(found, encodes="encoder_" in self.__dict__)
 
 
 @estimator

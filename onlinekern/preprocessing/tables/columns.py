@@ -77,6 +77,11 @@ class Column:
         """Number of features."""
         raise NotImplementedError(f"{type(self).__name__}.n_features")
 
+    @property
+    def n_empty(self) -> int:
+        """Number of features that are 0 in all that has been learnt, and wait for categories."""
+        return 0
+
     def feature_names(self) -> list[str]:
         """Return the names of the features, in order."""
         raise NotImplementedError(f"{type(self).__name__}.feature_names")
@@ -225,6 +230,10 @@ class CategoryColumn(TextualColumn):
     @property
     def n_features(self) -> int:
         return self.room + 1
+
+    @property
+    def n_empty(self) -> int:
+        return self.n_features - len(self.known) if len(self.known) < self.room else 0
 
     def feature_names(self) -> list[str]:
         free = range(len(self.known), self.room)

@@ -89,6 +89,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         Names of the columns, unless the first rows were an array.
     n_features_out_ : int
         Columns of what `transform` returns.
+    n_empty_ : int
+        Features that wait for categories, and are 0 until these come.
     coded_ : tuple of int
         Numbers of the features that are numbers of categories (``categories='codes'``).
     sparse_ : bool
@@ -227,6 +229,12 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         """Number of features that a row becomes."""
         check_is_fitted(self)
         return sum(column.n_features for column in self._columns)
+
+    @property
+    def n_empty_(self) -> int:
+        """Number of features that wait for categories, and are 0 until these come."""
+        check_is_fitted(self)
+        return sum(column.n_empty for column in self._columns)
 
     @property
     def coded_(self) -> tuple[int, ...]:
