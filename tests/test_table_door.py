@@ -300,6 +300,30 @@ def test_types_of_pandas():
         assert model.score(rows, targets(SPAClassifier())) > 0.8
 
 
+@pytest.mark.parametrize("learner", [StreamClassifier, PAClassifier, KernelForestClassifier])
+def test_text_makes_sparse_rows(learner):
+    said = [f"the {town} of {name} is {k} miles from here" for k, (town, name) in
+            enumerate(zip(X["town"], X["user"], strict=True))]  # fmt: skip
+    rows, model = X.assign(said=said), learner(random_state=0)
+    whole = streamed(model, (0, 130, N), rows)
+    assert whole.encoder_.kinds_["said"] == "text"
+    assert whole.encoder_.sparse_
+    cut = streamed(learner(random_state=0), (0, 130, 131, 150), rows)
+    for place, row in enumerate(dictionaries(rows[150:]), start=150):
+        cut.learn_one(row, targets(cut)[place])
+    assert (answers(cut, rows) == answers(whole, rows)).all()
+    assert cut.score_one(rows.iloc[0].to_dict()) == answers(cut, rows)[0]
+
+
+def test_what_is_no_table_is_told():
+    y = targets(SPAClassifier())
+    for values, what in (([["a"]] * N, "'odd' holds list"), (["a", 1] * (N // 2), "'odd' holds")):
+        with pytest.raises(TypeError, match=what):
+            SPAClassifier().fit(X.assign(odd=values), y)
+    with pytest.raises(TypeError, match=r"X\.collect"):
+        SPAClassifier().fit(polars(X).lazy(), y)
+
+
 def test_columns_in_another_order_are_put_right():
     model = streamed(StreamClassifier(random_state=0), (0, N))
     assert (answers(model, X[NAMES[::-1]]) == answers(model)).all()

@@ -39,7 +39,7 @@ from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scales import LEAST, warn_of_scales
 from onlinekern.estimators.scikit_learn import BaseEstimator, InvalidParameterError
 from onlinekern.estimators.table_door import Encode
-from onlinekern.estimators.types import ArrayLike, Floats, Samples
+from onlinekern.estimators.types import ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import (
     check_results,
     check_weights,
@@ -277,13 +277,14 @@ class Learner(Savable, BaseEstimator):
     export_c = exportable.export_c
     export_onnx = exportable.export_onnx
 
-    def score_one(self, x: ArrayLike) -> float | Floats:
+    def score_one(self, x: Sample) -> float | Floats:
         """Score one sample, without scikit-learn's validation.
 
         Parameters
         ----------
-        x : ndarray of shape (n_features,)
-            Fastest when C-contiguous and of the model's dtype.
+        x : ndarray of shape (n_features,), or dict
+            Fastest as an array, C-contiguous and of the model's dtype. The keys of a dictionary are
+            the names of the columns (docs/tables.md).
 
         Returns
         -------

@@ -8,7 +8,7 @@ from sklearn.utils.metaestimators import available_if
 from onlinekern.core.learning.heads import OneVsOne
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.tasks import Classifier
-from onlinekern.estimators.types import ArrayLike, Floats, Samples
+from onlinekern.estimators.types import Floats, Sample, Samples
 
 
 def has_probabilities(estimator: Any) -> bool:
@@ -54,7 +54,7 @@ class PairwiseClassifier(Classifier):
             return super()._scores(X)
         return super().decision_function(X)
 
-    def score_one(self, x: ArrayLike) -> float | Floats:
+    def score_one(self, x: Sample) -> float | Floats:
         score = super().score_one(x)
         if not isinstance(self._fitted_model.head, OneVsOne):
             return score

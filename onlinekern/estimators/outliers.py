@@ -1,7 +1,7 @@
 """Outlier detection under scikit-learn's contract."""
 
 from numbers import Real
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, cast
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -12,7 +12,7 @@ from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.contract import AS_IT_IS, Learner
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.scikit_learn import Interval, OutlierMixin
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import learn_row, own_weight, refused, validate_data
 
 
@@ -138,15 +138,14 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         return self._follow(X, sample_weight)
 
     @all_or_nothing
-    def learn_one(
-        self, x: ArrayLike, y: ArrayLike | None = None, sample_weight: float = 1.0
-    ) -> Self:
+    def learn_one(self, x: Sample, y: ArrayLike | None = None, sample_weight: float = 1.0) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
         Parameters
         ----------
-        x : ndarray of shape (n_features,)
-            Fastest when C-contiguous and of the model's dtype.
+        x : ndarray of shape (n_features,), or dict
+            Fastest as an array, C-contiguous and of the model's dtype. The keys of a dictionary are
+            the names of the columns (docs/tables.md).
         y : Ignored
         sample_weight : float >= 0, default=1.0
 
@@ -165,23 +164,24 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
             or "encoder_" in attributes or isinstance(x, dict)
         ):  # fmt: skip
             return learn_row(self, x, sample_weight=own_weight(sample_weight))
-        recent = self._recent.copy()
+        recent, sample = self._recent.copy(), cast(Any, x)
         try:
             with ONE_THREAD() if self._calls_blas and self._next_calls_blas() else AS_IT_IS:
-                score = self._model.learn_one(x, 1.0, sample_weight)
+                score = self._model.learn_one(sample, 1.0, sample_weight)
         except (TypeError, ValueError) as error:
             raise refused(self, x, error) from None
         recent.append(np.array([score]))
         self._recent = recent
         return self
 
-    def score_one(self, x: ArrayLike) -> float | Floats:
+    def score_one(self, x: Sample) -> float | Floats:
         """Return ``decision_function`` of one sample, without scikit-learn's validation.
 
         Parameters
         ----------
-        x : ndarray of shape (n_features,)
-            Fastest when C-contiguous and of the model's dtype.
+        x : ndarray of shape (n_features,), or dict
+            Fastest as an array, C-contiguous and of the model's dtype. The keys of a dictionary are
+            the names of the columns (docs/tables.md).
 
         Returns
         -------

@@ -99,7 +99,9 @@ def asks_for_encoder(estimator: Any, X: Any) -> bool:
 
 
 def check_names(X: Any) -> None:
-    """Raise ValueError if two columns of a table have one name."""
+    """Raise an error if X is no table yet, or two columns of it have one name."""
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame, which has no rows yet: give X.collect()")
     found = names_of(X) or getattr(X, "column_names", None) or ()
     if len(set(found)) < len(found):
         first = next(name for name in found if list(found).count(name) > 1)

@@ -16,7 +16,7 @@ from onlinekern.estimators.contract import AS_IT_IS, Learner
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import operations
 from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import (
     are_whole,
     has_more,
@@ -281,7 +281,7 @@ class OnlineClassifier(Classifier):
 
     def learn_one(
         self,
-        x: ArrayLike,
+        x: Sample,
         y: Any,
         classes: ArrayLike | None = None,
         sample_weight: float = 1.0,
@@ -290,8 +290,9 @@ class OnlineClassifier(Classifier):
 
         Parameters
         ----------
-        x : ndarray of shape (n_features,)
-            Fastest when C-contiguous and of the model's dtype.
+        x : ndarray of shape (n_features,), or dict
+            Fastest as an array, C-contiguous and of the model's dtype. The keys of a dictionary are
+            the names of the columns (docs/tables.md).
         y : label
         classes : array-like of shape (n_classes,), default=None
             As in `partial_fit`; needed when this is the first call, or when there are more.
@@ -492,13 +493,14 @@ class OnlineRegressor(Regressor):
         """
         return self._partial_fit(X, y, None, sample_weight)
 
-    def learn_one(self, x: ArrayLike, y: float, sample_weight: float = 1.0) -> Self:
+    def learn_one(self, x: Sample, y: float, sample_weight: float = 1.0) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
         Parameters
         ----------
-        x : ndarray of shape (n_features,)
-            Fastest when C-contiguous and of the model's dtype.
+        x : ndarray of shape (n_features,), or dict
+            Fastest as an array, C-contiguous and of the model's dtype. The keys of a dictionary are
+            the names of the columns (docs/tables.md).
         y : float
         sample_weight : float >= 0, default=1.0
 

@@ -1,6 +1,6 @@
 """Names for the types of the public signatures."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -14,6 +14,7 @@ __all__ = [
     "Floats",
     "Function",
     "Indices",
+    "Sample",
     "Samples",
     "Seed",
     "Sparse",
@@ -26,6 +27,7 @@ Array: TypeAlias = NDArray[Any]
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 Samples: TypeAlias = ArrayLike | Sparse
+Sample: TypeAlias = ArrayLike | Mapping[Any, Any]
 Seed: TypeAlias = int | Sequence[int] | np.random.Generator
 Function = TypeVar("Function", bound=Callable[..., Any])
 

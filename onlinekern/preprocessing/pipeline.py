@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.estimators import exportable
 from onlinekern.estimators.atomic import learnt_by, lock_of
 from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import one_row, own_weight
 from onlinekern.preprocessing.kernel_features import FeatureTransformer
 from onlinekern.preprocessing.tables.encoder import TableEncoder
@@ -168,7 +168,7 @@ class StreamPipeline(Savable, Pipeline):
     @available_if(final_has("partial_fit"))
     def learn_one(
         self,
-        x: ArrayLike,
+        x: Sample,
         y: Any = None,
         classes: ArrayLike | None = None,
         sample_weight: float = 1.0,
@@ -177,7 +177,7 @@ class StreamPipeline(Savable, Pipeline):
 
         Parameters
         ----------
-        x : ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+        x : ndarray of shape (n_features,), CSR matrix of shape (1, n_features), or dict
         y : label or float, default=None
         classes : array-like of shape (n_classes,), default=None
             As in `partial_fit`.
@@ -211,12 +211,12 @@ class StreamPipeline(Savable, Pipeline):
         return self
 
     @available_if(final_has("score_one"))
-    def score_one(self, x: ArrayLike) -> float | Floats:
+    def score_one(self, x: Sample) -> float | Floats:
         """Score one sample.
 
         Parameters
         ----------
-        x : ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+        x : ndarray of shape (n_features,), CSR matrix of shape (1, n_features), or dict
 
         Returns
         -------

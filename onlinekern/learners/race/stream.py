@@ -23,7 +23,7 @@ from onlinekern.estimators.median_width import joined
 from onlinekern.estimators.parameters import Positive, estimator
 from onlinekern.estimators.table_door import Encoded, encoded
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
-from onlinekern.estimators.types import Array, ArrayLike, Samples
+from onlinekern.estimators.types import Array, ArrayLike, Sample, Samples
 from onlinekern.estimators.validation import (
     NUMBERS,
     check_weights,
@@ -258,7 +258,7 @@ an expert in the vote is
 
     def learn_one(
         self,
-        x: ArrayLike,
+        x: Sample,
         y: Any,
         classes: ArrayLike | None = None,
         sample_weight: float = 1.0,
@@ -267,8 +267,9 @@ an expert in the vote is
 
         Parameters
         ----------
-        x : ndarray of shape (n_features,)
-            Fastest when C-contiguous and of the model's dtype.
+        x : ndarray of shape (n_features,), or dict
+            Fastest as an array, C-contiguous and of the model's dtype. The keys of a dictionary are
+            the names of the columns (docs/tables.md).
         y : label
             One that has not come before becomes a class.
         classes : array-like of shape (n_classes,), default=None

@@ -76,8 +76,9 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         Number of features of a text column.
     sparse : bool or None, default=None
         Whether the features are a CSR matrix. They cannot be centred later: numbers and dates are
-        then standardised here, by `OnlineStandardScaler`. None: if there is a text column, or there
-        are more than 256 features of which a row has less than a quarter.
+        then standardised here, by `OnlineStandardScaler`, unless ``missing='keep'``. None: if there
+        is a text column, or there are more than 256 features of which a row has less than a
+        quarter.
 
     Attributes
     ----------
@@ -362,7 +363,9 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         many = sum(widths) > MANY_FEATURES and stored < DENSE_SHARE * sum(widths)
         self.sparse_ = "text" in kinds or many if self.sparse is None else bool(self.sparse)
         self.__dict__.pop("_scaler", None)
-        if self.sparse_ and any(not column.is_sparse for column in self._columns):
+        # Learners that take NaN take any scales, too.
+        scales = self.sparse_ and self.missing != "keep"
+        if scales and any(not column.is_sparse for column in self._columns):
             self._scaler = OnlineStandardScaler(with_mean=True)
 
     def _joined(self, blocks: list[Any], scale: str) -> Any:
@@ -372,7 +375,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
             return np.hstack(dense)
         if "_scaler" in vars(self):
             blocks = self._scaled(blocks, scale)
-        return sp.csr_matrix(sp.hstack([sp.csr_matrix(block) for block in blocks], format="csr"))
+        rows = [block if sp.issparse(block) else sp.csr_matrix(block) for block in blocks]
+        return sp.csr_matrix(sp.hstack(rows, format="csr"))
 
     def _scaled(self, blocks: list[Any], scale: str) -> list[Any]:
         """Return the same features, the dense ones standardised."""

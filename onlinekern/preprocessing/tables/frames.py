@@ -75,6 +75,8 @@ def named_table(X: Any) -> pa.Table | None:
 
             return from_dataframe(X)
     except pa.ArrowException as error:
+        for place, name in enumerate(X.columns if hasattr(X, "iloc") else ()):
+            array_of(X.iloc[:, place].to_numpy(dtype=object), name)  # It names the column.
         raise ValueError(f"X: {' '.join(str(error).split())}") from error
     return None
 
