@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -23,6 +24,8 @@ FIRST_ROWS = 1000
 NEARLY_ALL = 0.9
 NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 BOOLEAN = r"^(?i:true|false)$"
+# The places of a single text among itself.
+ONE = np.zeros(1, dtype=np.int32)
 # A category column has so many one-hot features at most, when nothing is said.
 MOST_ROOM = 100
 # A column of text whose kind is given is read in this type; other kinds are read as text.
@@ -46,12 +49,16 @@ class Sizes:
 
 def texts_of(values: Any) -> Any:
     """Return values as an array of strings; "" where one is missing."""
-    return pc.fill_null(pc.cast(values, pa.string(), safe=False), "")
+    texts = values if values.type == pa.string() else pc.cast(values, pa.string(), safe=False)
+    return pc.fill_null(texts, "") if texts.null_count else texts
 
 
 def distinct_texts(values: Any) -> tuple[list[str], Array]:
     """Return the distinct texts in the order in which they come first, and the index of each."""
-    coded = texts_of(values).dictionary_encode()
+    texts = texts_of(values)
+    if len(texts) == 1:
+        return texts.to_pylist(), ONE
+    coded = texts.dictionary_encode()
     return coded.dictionary.to_pylist(), coded.indices.to_numpy(zero_copy_only=False)
 
 

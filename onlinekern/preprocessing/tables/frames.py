@@ -49,9 +49,10 @@ def table_of(X: Any, names: Any = None) -> tuple[pa.Table, bool]:
     if table.num_rows == 0:
         raise ValueError(f"0 sample(s) (shape=(0, {table.num_columns})) while a minimum of 1 is "
                          "required.")  # fmt: skip
-    twice = {name for name in table.column_names if table.column_names.count(name) > 1}
-    if twice:
-        raise ValueError(f"X has two columns named {min(twice)!r}")
+    found = table.column_names
+    if len(set(found)) < len(found):
+        twice = min(name for name in found if found.count(name) > 1)
+        raise ValueError(f"X has two columns named {twice!r}")
     return table, named
 
 
@@ -162,7 +163,9 @@ def array_of(values: Any, name: str) -> Any:
 
 def array_in(table: pa.Table, name: str) -> pa.Array:
     """Return a column of a table as one array; text and coded values become strings."""
-    column = table.column(name).combine_chunks()
+    column = table.column(name)
+    if column.num_chunks != 1:
+        column = column.combine_chunks()
     # A column without rows, or too long for one array, is still chunked.
     values = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
     if pa.types.is_dictionary(values.type):
