@@ -206,7 +206,7 @@ def test_rows_without_a_frame(X, what):
     assert f"X has {what}. SPAClassifier takes" in message
     run_printed(message, X, LABELS)
     asked = f"encode={'auto' if isinstance(X[0], dict) else True!r}"
-    assert f"{asked} lets it make numbers of such columns" in message
+    assert f"{asked} takes such columns as they are" in message
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*is ignored")
         exec(f"SPAClassifier({asked}).fit(X, LABELS).predict(X)", globals(), {"X": X})

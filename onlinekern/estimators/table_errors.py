@@ -96,23 +96,25 @@ def what_to_write(estimator: Any, X: Any, found: Mapping[str, list[Any]]) -> str
     if not hasattr(estimator, "predict"):
         steps.append("...")
     return (
-        f"{within(estimator, X)}TableEncoder makes numbers of such columns, along a stream:\n\n"
+        f"{within(estimator, X)}, along a stream:\n\n"
         f"    from onlinekern import {imported}, make_stream_pipeline\n"
         f"    model = make_stream_pipeline({', '.join(steps)})\n"
     )
 
 
 def within(estimator: Any, X: Any) -> str:
-    """Return what makes a learner take such columns by itself; "" if it is no learner."""
+    """Return the parameter that makes a learner take such columns, and what else does."""
     encode = getattr(estimator, "encode", None)
+    before = "TableEncoder makes numbers of such columns"
     if encode is None:
-        return ""
+        return before
     named = types_of(X) is not None or holds_dictionaries(X)
     if encode is False or not named:
-        return f"encode={'auto' if named else True!r} lets it make numbers of such columns. "
+        kind = "auto" if named else True
+        return f"encode={kind!r} takes such columns as they are. So does a TableEncoder"
     return (
-        "Its first samples were numbers alone, so it has no encoder: with encode=True it has one "
-        "in any case. "
+        "Its first samples were numbers alone, so it has no encoder: encode=True makes one in any "
+        f"case. {before}"
     )
 
 
