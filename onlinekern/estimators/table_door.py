@@ -59,7 +59,7 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
     learn : bool
         Whether the encoder learns the samples too, each before it is encoded.
     """
-    if isinstance(X, Encoded) or (type(X) is np.ndarray and not takes_arrays(estimator, start)):
+    if isinstance(X, Encoded):
         return X
     own = vars(estimator)
     if start:
@@ -77,12 +77,6 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
     rows = found.learn_transform(X)
     estimator.encoder_ = found
     return Encoded(rows)
-
-
-def takes_arrays(estimator: Any, start: bool) -> bool:
-    """Return whether an encoder takes arrays too, or the one of an earlier stream has to go."""
-    own = estimator.__dict__
-    return "encoder_" in own or (start and own.get("encode") is True)
 
 
 def asks_for_encoder(estimator: Any, X: Any) -> bool:

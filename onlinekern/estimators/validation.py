@@ -22,7 +22,6 @@ from onlinekern.estimators.table_door import (
     encoded,
     note_columns,
     stand_in,
-    takes_arrays,
 )
 from onlinekern.estimators.table_errors import check_types, explained
 
@@ -129,7 +128,8 @@ def validate_data(
         the names, and how `TableEncoder` makes numbers of them.
     """
     alone = isinstance(y, str) and y == "no_validation"
-    if type(X) is not np.ndarray or takes_arrays(estimator, reset):
+    own = estimator.__dict__
+    if type(X) is not np.ndarray or "encoder_" in own or (reset and own.get("encode") is True):
         X = encoded(estimator, X, reset, learn)
     if isinstance(X, Encoded):
         found = validate_data(
