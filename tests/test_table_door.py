@@ -269,6 +269,18 @@ def test_encode_says_what_is_encoded():
         SPAClassifier(encode="yes").fit(X, y)
 
 
+def test_a_warm_start_keeps_the_encoder():
+    y = targets(PAClassifier())
+    model = PAClassifier(warm_start=True, random_state=0).fit(X, y)
+    names, weights = model.encoder_.get_feature_names_out(), model.coef_
+    model.fit(X[:60].assign(town="Rom"), y[:60])
+    now = model.encoder_.get_feature_names_out().tolist()
+    assert "town=Rom" in now
+    assert len(now) == len(names) == weights.shape[1] == model.coef_.shape[1]
+    model.set_params(warm_start=False).fit(X[:60], y[:60])
+    assert len(model.encoder_.get_feature_names_out()) != len(names)
+
+
 def test_two_columns_of_one_name_are_told():
     twice = X[["town", "size", "town"]]
     for learner in (SPAClassifier, StreamClassifier, KernelForestClassifier):

@@ -62,7 +62,8 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
     if isinstance(X, Encoded):
         return X
     own = vars(estimator)
-    if start:
+    # With warm_start the weights go on, so the features stay, too.
+    if start and not ("encoder_" in own and getattr(estimator, "warm_start", False)):
         own.pop("encoder_", None)
         if not asks_for_encoder(estimator, X):
             return X

@@ -127,18 +127,23 @@ def validate_data(
         If X or y are invalid. Of columns of text, categories, dates and missing values it tells
         the names, and how `TableEncoder` makes numbers of them.
     """
-    alone = isinstance(y, str) and y == "no_validation"
     own = estimator.__dict__
     if type(X) is not np.ndarray or "encoder_" in own or (reset and own.get("encode") is True):
         X = encoded(estimator, X, reset, learn)
-    if isinstance(X, Encoded):
-        found = validate_data(
-            stand_in(estimator, reset), X.rows, y, dtype=dtype, reset=reset, y_numeric=y_numeric,
-            missing=missing,
-        )  # fmt: skip
-        if reset:
-            note_columns(estimator)
-        return found
+    given = y, dtype, reset, y_numeric, missing
+    if not isinstance(X, Encoded):
+        return validated(estimator, X, *given)
+    found = validated(stand_in(estimator, reset), X.rows, *given)
+    if reset:
+        note_columns(estimator)
+    return found
+
+
+def validated(
+    estimator: Any, X: Any, y: Any, dtype: Any, reset: bool, y_numeric: bool, missing: bool
+) -> Any:
+    """Validate rows of numbers, and targets, as `validate_data` does."""
+    alone = isinstance(y, str) and y == "no_validation"
     plain = plain_rows_for(estimator, X, dtype, reset)
     if plain is not None:
         targets = np.asarray(y) if type(y) is list else y
@@ -154,14 +159,14 @@ def validate_data(
         checks["ensure_all_finite"] = "allow-nan"
     check_types(estimator, X, missing)
     try:
-        validated = validation.validate_data(
+        found = validation.validate_data(
             estimator, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=reset, **checks
         )
     except (TypeError, ValueError) as error:
         raise explained(estimator, X, error, missing) from None
     if y_numeric:
-        check_targets(validated[1])
-    rows, *targets = (validated,) if alone else validated
+        check_targets(found[1])
+    rows, *targets = (found,) if alone else found
     if sp.issparse(rows):
         rows = checked_csr(rows)
     return (rows, *targets) if targets else rows
