@@ -145,6 +145,8 @@ class ForestState:
     n_labels : int
         Classes; 0 if targets are numbers, which are learnt in units of `unit` from `offset`.
     rule : Described
+    second_order : bool
+        Whether the rule changes variances.
     """
 
     trees: Trees
@@ -155,9 +157,10 @@ class ForestState:
     weights: Floats
     n_lower: int
     n_labels: int
-    offset: float
-    unit: float
+    offset: float | Floats
+    unit: float | Floats
     rule: Described
+    second_order: bool
 
 
 Space: TypeAlias = LinearState | MappedState | KernelState | SquaresState | ForestState

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from onlinekern.fitted.export.c.forms import Forms, Size
+from onlinekern.fitted.export.c.rules import write_rule
 from onlinekern.fitted.export.c.source import Source, literal_of
 from onlinekern.fitted.export.forest import UPPER_CELLS, UPPER_LEVEL
-from onlinekern.fitted.export.states import ForestState, Learning
+from onlinekern.fitted.export.states import Described, ForestState, Learning
 from onlinekern.fitted.export.terms import FARTHEST, Tables, Trees
 
 TABLE = "typedef struct {{ int32_t source, column, first, size; }} {}_table;\n"
@@ -84,6 +85,9 @@ class ForestLearner(Forms):
         source.changing("upper", state.upper)
         source.state("combination", np.r_[state.weights, state.errors.ravel(), state.met])
         source.constants("noises", state.noises)
+        if self.several:
+            source.constants("offsets", state.offset)
+            source.constants("units", state.unit)
         for name in ("leaf_of", "upper_of"):
             source.memory(name, trees, "int32_t")
         for name, count in (("scored", experts * outputs), ("steps", experts * outputs),
@@ -98,14 +102,12 @@ class ForestLearner(Forms):
             "cells": UPPER_CELLS,
             "share_lower": self.number(1 / np.sqrt(trees)),
             "share_both": self.number(1 / np.sqrt(2.0 * trees)),
-            "offset": self.number(state.offset),
-            "unit": self.number(state.unit),
+            **self.units(),
         }
         self.fill("forest_cells", **values)
         self.fill("forest_scores", **values)
         self.fill("forest_body", **values)
-        self.write_loss(state.rule.arguments["loss"])
-        self.fill("rule_AROW", r=self.number(state.rule.arguments["r"]))
+        self.write_rule(state.rule)
         self.write_goal()
         values |= {"numbers": experts * (experts + 1) + 1, "largest": self.number(LARGEST)}
         values["combine"] = "    memcpy(fresh, combination, sizeof(combination));"
@@ -115,10 +117,33 @@ class ForestLearner(Forms):
             self.fill("forest_combination", clipped=self.clipped(), **given, **values)
         self.fill("forest_learn", **values)
 
+    def write_rule(self, rule: Described) -> None:
+        """Write the loss and the rule of the experts."""
+        self.write_loss(rule.arguments["loss"])
+        if "schedule" in rule.arguments:
+            self.part("schedule", rule.arguments["schedule"])
+        write_rule(self, rule, self.state.second_order)
+        if not self.state.second_order:
+            self.fill("no_contraction")
+
+    @property
+    def several(self) -> bool:
+        """Whether a sample has several targets."""
+        return self.state.n_labels == 0 and self.size.outputs > 1
+
+    def units(self) -> dict[str, str]:
+        """Return the mean and the deviation of the target of output k."""
+        offset, unit = self.state.offset, self.state.unit
+        if self.several:
+            return {"offset": "offsets[k]", "unit": "units[k]"}
+        return {"offset": self.number(float(offset)), "unit": self.number(float(unit))}
+
     def write_goal(self) -> None:
         """Write the target of an output."""
-        state = self.state
-        goal = f"(y - {self.number(state.offset)}) / {self.number(state.unit)}"
+        state, units = self.state, self.units()
+        goal = "({y} - {offset}) / {unit}".format(y="targets[k]" if self.several else "y", **units)
+        if self.several:
+            self.source.use("targets")
         if state.n_labels:
             goal = "k == (int32_t)y ? 1 : -1" if self.size.outputs > 1 else "y > 0 ? 1 : -1"
         self.fill("forest_goal", goal=goal)

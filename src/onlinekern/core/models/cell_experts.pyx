@@ -1,4 +1,4 @@
-"""CellExperts: learners of second order on the cells of a forest, whose scores add up.
+"""CellExperts: learners on the cells of a forest, under any rule, whose scores add up.
 
 One expert for each noise r, with the leaves alone and with the upper cells beside them, all on one
 walk. An expert of noise r sees weights of samples that are divided by r. Each score has the weight
@@ -9,6 +9,8 @@ from libc.math cimport NAN, isfinite, sqrt
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
+
+import numpy as np
 
 from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport positive_number
@@ -31,10 +33,10 @@ cdef class Generation:
     """A forest with its weights, and what the next one needs to know of it."""
 
     def __cinit__(self, Forest forest, ForestCells leaves, ForestCells upper, metric, importances,
-                  double offset, double unit):
+                  offset, unit):
         self.forest, self.leaves, self.upper = forest, leaves, upper
         self.metric, self.importances = metric, importances
-        self.offset, self.unit = offset, unit
+        self.offset, self.unit = np.array(offset), np.array(unit)
 
     def copy(self):
         """The same trees and cells; those of either may be replaced."""
@@ -181,17 +183,17 @@ cdef class CellExperts:
             score = 0
             for e in range(self.n_experts):
                 score += self.combination.weights[e] * scored[e * self.n_outputs + k]
-            out[k] = now.offset + now.unit * score
+            out[k] = now.offset[k] + now.unit[k] * score
 
-    cdef double target(self, Generation now, Py_ssize_t k, double y) noexcept nogil:
+    cdef double target(self, Generation now, Py_ssize_t k, const double *y) noexcept nogil:
         """The target of output k."""
         if self.n_labels == 0:
-            return (y - now.offset) / now.unit
+            return (y[k] - now.offset[k]) / now.unit[k]
         if self.n_outputs == 1:
-            return sign_of(y)
-        return 1 if k == <Py_ssize_t> y else -1
+            return sign_of(y[0])
+        return 1 if k == <Py_ssize_t> y[0] else -1
 
-    cdef Status learn(self, Generation now, const Cells *cells, Walked walked, double y,
+    cdef Status learn(self, Generation now, const Cells *cells, Walked walked, const double *y,
                       double weight) noexcept nogil:
         """Let each expert learn a sample that has been scored. Returns a status."""
         cdef Py_ssize_t e, k, K = self.n_outputs
@@ -206,8 +208,8 @@ cdef class CellExperts:
             self.falls[e] = contraction * share * share
             for k in range(e * K, (e + 1) * K):
                 self.steps[k] *= share
-            any_moves |= contraction > 0
-            both |= contraction > 0 and e >= self.n_lower
+            any_moves |= contraction >= 0
+            both |= contraction >= 0 and e >= self.n_lower
         if any_moves:
             if now.leaves.touch(cells.leaves) < 0:
                 return NO_MEMORY
@@ -220,10 +222,13 @@ cdef class CellExperts:
         return OK
 
     cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
-                      double y, double importance) noexcept nogil:
-        """Set `steps` to the coefficients of an expert; return the largest contraction."""
+                      const double *y, double importance) noexcept nogil:
+        """Set `steps` to the coefficients of an expert; return the largest contraction.
+
+        It is -1 where there is no step, and 0 where a rule of first order steps.
+        """
         cdef Py_ssize_t k
-        cdef double f, goal, largest = 0
+        cdef double f, goal, contraction, largest = -1
         cdef double *steps = self.steps + e * self.n_outputs
         for k in range(self.n_outputs):
             f, goal = scored[k], self.target(now, k, y)
@@ -231,12 +236,14 @@ cdef class CellExperts:
             if self.rule.needs_length(f, goal, importance):
                 steps[k] = self.rule.coefficient(f, goal, variance, 1, importance)
                 # One variance serves all outputs: it falls once, by the largest contraction.
-                largest = max(largest, self.rule.contraction(f, goal, variance, importance))
+                contraction = self.rule.contraction(f, goal, variance, importance)
+                if steps[k] != 0 or contraction > 0:
+                    largest = max(largest, contraction)
                 if not isfinite(steps[k]):
                     return NAN
         return largest
 
-    cdef void combine(self, Generation now, const double *scored, double y,
+    cdef void combine(self, Generation now, const double *scored, const double *y,
                       double weight) noexcept nogil:
         """Let the weights follow the errors of the sample scored last, before it is learnt.
 
