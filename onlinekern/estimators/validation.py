@@ -134,7 +134,7 @@ def validate_data(
     own = estimator.__dict__
     if type(X) is not np.ndarray or "encoder_" in own or (reset and own.get("encode") is True):
         X = encoded(estimator, X, reset, learn)
-    given = y, dtype, reset, y_numeric, missing
+    given = y, dtype, reset, y_numeric, multi_output, missing
     if not isinstance(X, Encoded):
         return validated(estimator, X, *given)
     found = validated(stand_in(estimator, reset), X.rows, *given)
@@ -144,7 +144,14 @@ def validate_data(
 
 
 def validated(
-    estimator: Any, X: Any, y: Any, dtype: Any, reset: bool, y_numeric: bool, missing: bool
+    estimator: Any,
+    X: Any,
+    y: Any,
+    dtype: Any,
+    reset: bool,
+    y_numeric: bool,
+    multi_output: bool,
+    missing: bool,
 ) -> Any:
     """Validate rows of numbers, and targets, as `validate_data` does."""
     alone = isinstance(y, str) and y == "no_validation"
