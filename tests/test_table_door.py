@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from commands import run
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import cross_val_score
 
@@ -450,3 +451,17 @@ def test_scales_are_told_with_the_line_for_tables():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         eval(line, vars(onlinekern) | globals()).fit(rows, targets(SPAClassifier()))
+
+
+def test_the_command_line_reads_rows_as_the_encoder_does(capsys, tmp_path):
+    pytest.importorskip("typer")
+    rows = X.assign(town=X["town"].replace("?", "Bonn"))  # a text file has ? for what is missing
+    model = KernelForestClassifier(n_trees=20, random_state=0).fit(rows, targets(PAClassifier()))
+    model.save(tmp_path / "m.okn")
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    code, out, error = run(capsys, "predict", tmp_path / "m.okn", tmp_path / "rows.csv")
+    assert code == 0, error
+    assert out.split() == model.predict(rows).tolist()
+    _, out, _ = run(capsys, "info", tmp_path / "m.okn")
+    assert "town: category" in out
+    assert f"features: {model._model.d}" in out

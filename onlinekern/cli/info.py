@@ -50,7 +50,8 @@ def lines_about(model: Any) -> Iterator[str]:
     if encoder is not None:
         yield from lines_about_columns(encoder)
     names = None if encoder is not None else getattr(model, "feature_names_in_", None)
-    n_features = learner.n_features_in_
+    inside = vars(learner).get("encoder_")
+    n_features = learner.n_features_in_ if inside is None else inside.n_features_out_
     yield f"features: {listed(names) if names is not None else f'{n_features:,}'}"
     if hasattr(learner, "classes_"):
         yield f"classes: {listed(learner.classes_)}"
