@@ -1,0 +1,169 @@
+"""The detector whose witness is the difference of two means of random Fourier features."""
+
+from math import isfinite
+
+import numpy as np
+
+from onlinekern.drift.detector import is_array, seed_of
+from onlinekern.drift.pairs import PairDetector
+from onlinekern.estimators.parameters import Count, KernelWidth, RandomState, Share, estimator
+from onlinekern.estimators.types import Floats
+from onlinekern.preprocessing.kernel_features import FourierFeatures
+
+# A payoff of so many times its root mean square is the largest that a bet pays.
+SPREAD = 3.0
+
+
+@estimator
+class MMDDetector(PairDetector):
+    """Detector of change in rows, by the witness of the maximum mean discrepancy (MMD).
+
+    Every second row of the stream waits as a reference row; every other is paired with the
+    reference row that has waited longest. With random Fourier features z of a kernel, the witness
+    w, a mean that forgets of the differences of the pairs so far, bets that a new row x is more
+    like the new rows before it than its reference row r is::
+
+        g = w . (z(x) - z(r)),   f = clip(g / (3 root mean square of g), -1, 1)
+        R_s <- (R_s + 1) (1 + s f)   for the stakes s = 0.03, 0.06, 0.125, 0.25, 0.5, 0.9
+
+    and an alarm is raised when the mean of the R_s reaches `run_length`. Then all begins anew.
+
+    Parameters
+    ----------
+    n_reference : int >= 1, default=500
+        Reference rows that wait. So many rows come after the first 100 before the first bet, and a
+        change can be seen while those of before it last, twice as many rows. More finds smaller
+        changes.
+    forgetting : float in (0, 1), default=0.99
+        What the weight of a pair in w is multiplied by with each later one.
+    n_components : int >= 1, default=200
+        Frequencies of the Fourier features.
+    gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
+        Width of the Gaussian kernel of standardised rows, as for `FourierFeatures`, from the first
+        100 rows.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the frequencies.
+    run_length : float >= 1, default=10000.0
+        The promise: so many bets come between two false alarms, on average, at least. An alarm
+        costs a change a delay that grows with the logarithm.
+
+    Attributes
+    ----------
+    alarms_ : ndarray of shape (n_alarms,), int64
+        Numbers of the samples, counted from 1, that raised an alarm.
+    drift_detected : bool
+        Whether the last call raised an alarm.
+    statistic_ : float
+        The mean wealth R since the last alarm.
+    n_seen_ : int
+        Samples seen.
+    feature_shares_ : ndarray of shape (n_features,), float64
+        After an alarm: how much of the payoffs of its last 128 pairs or so is lost if a feature
+        changes places between the two rows of each pair, as shares. Of correlated features it shows
+        all that take part. It describes what was won, and is no test.
+    n_features_in_ : int
+        Features of a row.
+
+    Notes
+    -----
+    **The promise.** Let rows come independently from one distribution. Both rows of a pair are new
+    to w and to the scale, and either could have been the other: f is symmetric about 0 given the
+    past. So ``R_t - t`` is a martingale, for every stake and for their mean, and for the first
+    alarm N and any t ``E[min(N, t)] = E[R_min(N, t)] >= run_length P(N <= t)``, which gives ``E[N]
+    >= run_length``: the argument of Shiryaev and Roberts, as for all e-detectors [1]_. It asks for
+    nothing else of the distribution or the kernel. CUSUM, ``max(R, 1)(1 + s f)``, is
+    never above R: it keeps the same promise, and raises its alarms later. The promise is of bets;
+    each takes two rows of the stream.
+
+    That each row is used once is what it rests on: against reference rows drawn again and again,
+    what is peculiar to them looks like change. Neighbours that are alike are not independent: a
+    series raises alarms more often (docs/alarms.md).
+
+    Payoffs and witness are those of the sequential kernel test [2]_, with features in place of the
+    kernel [3]_ and forgetting. The first 100 rows give the centre and the scale of each feature,
+    and are not used for bets. Pairs are learnt eight at a time. Parameters that are set later take
+    effect when the detector begins anew.
+
+    References
+    ----------
+    .. [1] J. Shin, A. Ramdas, A. Rinaldo (2024). E-detectors: a nonparametric framework for
+       sequential change detection. New England Journal of Statistics in Data Science 2, 229-260.
+    .. [2] S. Shekhar, A. Ramdas (2024). Nonparametric two-sample testing by betting. IEEE
+       Transactions on Information Theory 70, 1178-1203.
+    .. [3] N. Keriven, D. Garreau, I. Poli (2020). NEWMA: a new method for scalable model-free
+       online change-point detection. IEEE Transactions on Signal Processing 68, 3515-3528.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern.drift import MMDDetector
+    >>> X = np.random.default_rng(0).normal(size=(4000, 5))
+    >>> X[3000:, 1] = 0.7 * X[3000:, 0] + 0.7 * X[3000:, 1]  # only the correlation changes
+    >>> detector = MMDDetector(random_state=0).update_many(X)
+    >>> bool(3000 < detector.alarms_[0] < 4000)
+    True
+    >>> sorted(np.argsort(detector.feature_shares_)[-2:].tolist())
+    [0, 1]
+    """
+
+    n_components: Count = 200
+    forgetting: Share = 0.99
+    gamma: KernelWidth = "median"
+    random_state: RandomState = None
+
+    _block = 8
+
+    def _new_seed(self) -> int:
+        return seed_of(self.random_state)
+
+    def _new_witness(self, rows: Floats) -> None:
+        self._features = FourierFeatures(
+            n_components=self.n_components, gamma=self.gamma, random_state=self._seed
+        ).fit(rows)
+        length = self._features._n_features_out
+        self._direction = np.zeros(length)
+        self._square = 0.0
+        kept = float(self.forgetting)
+        self._kept = kept**self._block
+        self._weights = (1 - kept) * kept ** np.arange(self._block - 1, -1, -1)
+
+    def _differences(self, pairs: Floats) -> Floats:
+        features = self._features._map.transform(pairs)
+        return features[1::2] - features[::2]
+
+    def _values(self, differences: Floats) -> Floats:
+        """Return the products with the direction, each row by itself: bits do not depend on how
+        many rows there are."""
+        return (differences * self._direction).sum(axis=1)
+
+    def _payoffs(self, pairs: Floats) -> Floats:
+        values = self._values(self._differences(pairs))
+        if self._square <= 0:
+            return np.zeros(len(values))
+        return np.clip(values / (SPREAD * np.sqrt(self._square)), -1.0, 1.0)
+
+    def _learn(self, pairs: Floats) -> None:
+        differences = self._differences(pairs)
+        # The scale is that of values before they are learnt, as those that pay.
+        square = float((self._values(differences) ** 2).mean())
+        before = self._square
+        self._square = self._kept * before + (1 - self._kept) * square if before > 0 else square
+        added = (self._weights[:, None] * differences).sum(axis=0)
+        self._direction = self._kept * self._direction + added
+
+    def _has_sound_witness(self, d: int) -> bool:
+        own = vars(self)
+        features, square, kept = own.get("_features"), own.get("_square"), own.get("_kept")
+        return (
+            isinstance(features, FourierFeatures)
+            and "_map" in vars(features)
+            and features.n_features_in_ == d
+            and features._map.itemsize == 8
+            and is_array(own.get("_direction"), features._map.n_features)
+            and is_array(own.get("_weights"), self._block)
+            and type(square) is float
+            and isfinite(square)
+            and square >= 0
+            and type(kept) is float
+            and 0 < kept < 1
+        )
