@@ -4,14 +4,16 @@
     nice python benchmarks/alarms.py --part stakes
     nice python benchmarks/alarms.py --part rows --json rows.json
     nice python benchmarks/alarms.py --part errors
+    nice python benchmarks/alarms.py --part once
 
     nice python benchmarks/alarms.py --part rows --detectors "MMDDetector;NEWMA"
 
 `promise` counts samples between false alarms on streams that do not change. `stakes` compares ways
 to bet on the same payoffs. `rows` makes thirteen kinds of change of 20 features, `errors` nine of
-the mistakes of a learner. Each stream changes once; an alarm before that is a false one, the first
-after it has a delay. river's detectors have their defaults; they take numbers, so that of rows
-there is one for each feature, and one alarm begins all anew. The time is of this process alone.
+the mistakes of a learner. `once` uses reference rows again, and linear learners. A stream changes
+once; an alarm before that is a false one, the first after it has a delay. river's detectors have
+their defaults; they take numbers, so that of rows there is one for each feature, and an alarm
+begins all anew. The time is of this process alone.
 """
 
 import argparse
@@ -20,10 +22,12 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
+from scipy.signal import lfilter
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from onlinekern import FourierFeatures, KernelRLSClassifier
-from onlinekern.drift import ClassifierDetector, LossDetector, MMDDetector, pairs, wealth
+from onlinekern import AROWClassifier, FourierFeatures, KernelRLSClassifier, PAClassifier
+from onlinekern.drift import ClassifierDetector, LossDetector, MMDDetector, pairs, queue, wealth
 from onlinekern.streams import SEA, ConceptDrift, Hyperplane, RandomRBF
 
 FEATURES = 20
@@ -260,16 +264,17 @@ STATIONARY = {
 }
 
 
-def autoregressive(rng, n):
+def autoregressive(rng, n, strength=0.9):
     """Return rows that are like the one before: not what the promise is made for."""
-    noise = rng.standard_normal((n, 5))
-    X = np.zeros((n, 5))
-    for i in range(1, n):
-        X[i] = 0.9 * X[i - 1] + noise[i]
-    return X
+    return lfilter([1.0], [1.0, -strength], rng.standard_normal((n, 5)), axis=0)
 
 
-SERIES = {"neighbours alike: AR(1) of 0.9, 5": autoregressive}
+SERIES = {
+    "neighbours alike: AR(1) of 0.9, 5": autoregressive,
+    "every 10th row of it": lambda rng, n: autoregressive(rng, n, 0.9**10),
+    "every 20th row of it": lambda rng, n: autoregressive(rng, n, 0.9**20),
+    "every 30th row of it": lambda rng, n: autoregressive(rng, n, 0.9**30),
+}
 COINS = {
     "mistakes, 2 %": coins(0.02),
     "mistakes, 10 %": coins(0.1),
@@ -281,15 +286,16 @@ COINS = {
 
 def promise(arguments):
     """Print the samples between false alarms."""
-    lengths = {"MMDDetector": 20, "ClassifierDetector": 5, "NEWMA": 1, "ADWIN": 1, "PageHinkley": 1}
+    # So many times --n, by what they cost.
+    lengths = {"MMDDetector": 20, "LossDetector": 20, "ClassifierDetector": 5, "KSWIN": 0.25}
     print("| stream | detector | promised | samples | alarms | samples between alarms |")
     print("|---|---|---:|---:|---:|---:|")
     for streams, makers in ((STATIONARY | SERIES, ROWS), (COINS, LOSSES)):
         for title, stream in streams.items():
-            for name, make in makers.items():
+            for name, make in chosen(makers, arguments).items():
                 if " of " in name:
                     continue
-                n = arguments.n * (20 if name == "LossDetector" else lengths.get(name, 0.25))
+                n = arguments.n * lengths.get(name, 1)
                 X = stream(np.random.default_rng(1), int(n))
                 for length in (1_000, 10_000) if name.endswith("Detector") else (None,):
                     detector = make(0)
@@ -390,7 +396,7 @@ def payoffs_of(X):
     original = pairs.PairDetector._bet
 
     def noted(self, paid):
-        payoffs.extend(np.ravel(paid).tolist())
+        payoffs.extend(paid)
         return original(self, paid)
 
     pairs.PairDetector._bet = noted
@@ -405,18 +411,46 @@ def payoffs_of(X):
 
 def alarms_of(places, payoffs, shares, restarts, threshold=10_000):
     """Return the samples at which bets with other stakes raise an alarm."""
-    own, found = np.zeros(len(shares)), []
+    own, found = np.zeros((2, len(shares))), []
     for place, payoff in zip(places, payoffs, strict=True):
-        own = (np.maximum(own, 1) if restarts else own + 1) * (1 + shares * payoff)
+        factors = 1 + shares * np.array(payoff)[:, None]
+        own = (np.maximum(own, 1) if restarts else own + 1) * factors
         if own.mean() >= threshold:
             found.append(place)
-            own = np.zeros(len(shares))
+            own = np.zeros((2, len(shares)))
     return found
+
+
+class DrawnAgain(queue.RowQueue):
+    """Reference rows that are drawn at random, again and again, and stay."""
+
+    draws = np.random.default_rng(0)
+
+    def pop(self):
+        place = int(self.draws.integers(self.start, self.stop))
+        return self.blocks[place // queue.ROWS][place % queue.ROWS]
+
+
+def once(arguments):
+    """Print false alarms with reference rows used once and again, and what linear learners find."""
+    X = normal(np.random.default_rng(1), 2 * arguments.n)
+    for kind in (queue.RowQueue, DrawnAgain):
+        pairs.RowQueue = kind
+        for name in ("MMDDetector", "ClassifierDetector"):
+            alarms = len(ROWS[name](0).update_many(X).alarms_)
+            print(f"{kind.__name__}, {name}: {alarms} false alarms in {len(X):,} rows")
+    pairs.RowQueue = queue.RowQueue
+    before, after = CHANGES["correlations of 0.7, ten pairs"]
+    streams = [joined(before, after, seed) for seed in range(arguments.repeats)]
+    for learner in (AROWClassifier(), PAClassifier()):
+        detector = ClassifierDetector(classifier=learner)
+        late = [run(stream, lambda seed: clone(detector), 0)[1] for stream in streams]  # noqa: B023
+        print(f"{learner}: {sum(one is not None for one in late)} of {len(late)} found")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parts = {"promise": promise, "stakes": stakes, "rows": rows, "errors": errors}
+    parts = {"promise": promise, "stakes": stakes, "rows": rows, "errors": errors, "once": once}
     parser.add_argument("--part", choices=parts, required=True)
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--n", type=int, default=20_000)

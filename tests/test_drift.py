@@ -441,8 +441,8 @@ DAMAGED = {
     "_queue": None,
     "_recent": (np.zeros((1, 3)),),
     "_features": None,
-    "_direction": np.zeros(3),
-    "_square": -1.0,
+    "_directions": (np.zeros(3), np.zeros(6)),
+    "_squares": (-1.0, 1.0),
     "_kept": 2.0,
     "n_features_in_": 4,
 }

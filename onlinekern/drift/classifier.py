@@ -46,7 +46,8 @@ class ClassifierDetector(PairDetector):
     feature_shares_ : ndarray of shape (n_features,), float64
         After an alarm: how much of the payoffs of its last 128 pairs or so is lost if a feature
         changes places between the two rows of each pair, as shares. Of correlated features it shows
-        all that take part. It describes what was won, and is no test.
+        all that take part. It describes what the witness has learnt, chance with it: features that
+        have not changed have shares too, and small changes are not told from them.
     n_features_in_ : int
         Features of a row.
 
@@ -107,9 +108,9 @@ class ClassifierDetector(PairDetector):
 
     def _payoffs(self, pairs: Floats) -> Floats:
         if not self._has_learnt:
-            return np.zeros(len(pairs) // 2)
+            return np.zeros((len(pairs) // 2, 1))
         scores = self._witness.decision_function(pairs)
-        return np.clip((scores[1::2] - scores[::2]) / 2, -1.0, 1.0)
+        return np.clip((scores[1::2] - scores[::2]) / 2, -1.0, 1.0)[:, None]
 
     def _learn(self, pairs: Floats) -> None:
         self._has_learnt = True

@@ -13,6 +13,8 @@ from onlinekern.estimators.types import ArrayLike, Floats
 
 # Losses are told apart in so many steps of the bound.
 LEVELS = 256
+# So many losses are looked at before an alarm may make the rest begin anew.
+PIECE = 1024
 # The constants of SplitMix64 (Steele, Lea, Flood 2014).
 GAMMA, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 MASK = 2**64 - 1
@@ -159,7 +161,8 @@ class LossDetector(Detector):
         self._open()
         position = 0
         while position < len(losses):
-            shares = np.minimum(losses[position:] / self._bound, 1.0)
+            with np.errstate(over="ignore"):
+                shares = np.minimum(losses[position : position + PIECE] / self._bound, 1.0)
             known = self._known
             beyond = (shares[:, None] / (known or 1.0) - 1.0).tolist()
             found = self._bet(self._of_ranks(shares) if known is None else beyond)

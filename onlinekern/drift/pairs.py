@@ -27,8 +27,9 @@ class PairDetector(Detector):
     """Base of the detectors of rows. A witness scores the rows of a pair before it learns them.
 
     A subclass has a witness: `_new_witness(rows)` makes one of the first rows, `_payoffs(pairs)`
-    says what each pair pays, and `_learn(pairs)` teaches the witness a block. Pairs are rows, the
-    reference row and the new one of the first pair, then those of the second.
+    says what each pair pays, ndarray of shape (n_pairs, n_kinds), and `_learn(pairs)` teaches the
+    witness a block. Pairs are rows: the reference row and the new one of the first pair, then those
+    of the second.
     """
 
     n_reference: Count = 500
@@ -218,7 +219,7 @@ class PairDetector(Detector):
     def _play(self, pairs: Floats, first: int, count: int) -> int | None:
         """Bet on new pairs of a block, and learn it if it is full; return which raised an alarm."""
         payoffs = self._payoffs(pairs[2 * first : 2 * (first + count)])
-        found = self._bet(payoffs[:, None].tolist())
+        found = self._bet(payoffs.tolist())
         if found is not None:
             self._shares = self._shares_of(pairs[: 2 * (first + found + 1)])
             return found

@@ -40,17 +40,11 @@ def pairs(X, n_reference):
     return found
 
 
-def mmd_payoffs(bets, frequencies, forgetting, block=8):
-    """Return the payoffs of the witness, which learns blocks of pairs."""
-    count = len(frequencies)
-
-    def features(row):
-        angles = frequencies @ row
-        return np.concatenate([np.cos(angles), np.sin(angles)]) / count**0.5
-
-    direction, square, payoffs = np.zeros(2 * count), 0.0, []
-    for start in range(0, len(bets), block):
-        part = [features(x) - features(r) for _, r, x in bets[start : start + block]]
+def witness_payoffs(differences, forgetting, block):
+    """Return the payoffs of a witness that learns blocks of pairs."""
+    direction, square, payoffs = np.zeros(len(differences[0])), 0.0, []
+    for start in range(0, len(differences), block):
+        part = differences[start : start + block]
         values = [direction @ difference for difference in part]
         scale = 3 * square**0.5
         payoffs += [np.clip(g / scale, -1, 1) if scale else 0.0 for g in values]
@@ -59,7 +53,24 @@ def mmd_payoffs(bets, frequencies, forgetting, block=8):
         square = kept * square + (1 - kept) * new if square else new
         for difference in part:
             direction = forgetting * direction + (1 - forgetting) * difference
-    return np.array(payoffs)[:, None]
+    return payoffs
+
+
+def mmd_payoffs(bets, frequencies, forgetting, block=8):
+    """Return the payoffs of both witnesses: of Fourier features, and of the features themselves."""
+
+    def fourier(row):
+        angles = frequencies @ row
+        return np.concatenate([np.cos(angles), np.sin(angles)]) / len(frequencies) ** 0.5
+
+    def plain(row):
+        return np.concatenate([row, abs(row)])
+
+    kinds = [
+        witness_payoffs([z(x) - z(r) for _, r, x in bets], forgetting, block)
+        for z in (fourier, plain)
+    ]
+    return np.array(kinds).T
 
 
 def loss_payoffs(losses, draws):
