@@ -271,6 +271,52 @@ def test_a_call_that_fails_in_the_middle_leaves_no_trace(at, single):
     np.testing.assert_array_equal(*scores)
 
 
+class FailingLater(Failing):
+    """A classifier that has learnt a block, and then cannot score."""
+
+    def decision_function(self, X):
+        if self.n_seen_ > 32 and not self.__dict__.get("scores"):
+            raise FloatingPointError("too large")
+        return super().decision_function(X)
+
+
+@pytest.mark.parametrize("rows", [2, 9, 20, 60])
+def test_a_call_that_fails_after_a_block_leaves_no_trace(rows):
+    X = stream("classifier", n=400, change=400)
+    detector = ClassifierDetector(classifier=FailingLater(), n_reference=60)
+    at = 160
+    while detector.update_many(X[detector.n_seen_ : at])._n_pairs < 15 or at < 200:
+        at += 1
+    assert detector._witness.n_seen_ == 32
+    before = copy.deepcopy(detector)
+    # The pair that completes the block comes with one of the next two rows.
+    with pytest.raises(FloatingPointError):
+        detector.update_many(X[at : at + 2 + rows])
+    for one in (detector, before):
+        one._witness.scores = True
+        one._witness.__class__ = PAClassifier
+        one.update_many(X[at:])
+    same(detector, before)
+    scores = [one._witness.decision_function(X) for one in (detector, before)]
+    np.testing.assert_array_equal(*scores)
+
+
+@pytest.mark.parametrize("start", [130, 159, 160, 161, 170])
+@pytest.mark.parametrize("given", [False, True])
+def test_the_pairs_of_a_call_are_known_before(start, given):
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    begun = MMDDetector(n_reference=60, random_state=0)
+    begun = begun.fit(X[:start]) if given else begun.update_many(X[:start])
+    for count in range(1, 80):
+        one, made = copy.deepcopy(begun), []
+        one._payoffs = lambda pairs, made=made: (
+            made.append(len(pairs) // 2) or np.zeros((len(pairs) // 2, 2))
+        )
+        expected = one._most_pairs(count, one._queue)
+        one.update_many(X[start : start + count])
+        assert sum(made) == expected
+
+
 BAD_PARAMETERS = [
     ("mmd", "run_length", 0.5),
     ("mmd", "forgetting", 1.0),

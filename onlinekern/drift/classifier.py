@@ -103,8 +103,7 @@ class ClassifierDetector(PairDetector):
         self._has_learnt = False
 
     def _keep_witness(self) -> None:
-        if self._queue is not None:
-            self._witness = deepcopy(self._witness)
+        self._witness = deepcopy(self._witness)
 
     def _payoffs(self, pairs: Floats) -> Floats:
         if not self._has_learnt:

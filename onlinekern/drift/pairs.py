@@ -138,9 +138,17 @@ class PairDetector(Detector):
         self._open()
         if self._queue is not None:
             self._queue = self._queue.copy()
-        if self._n_pairs + len(X) >= 2 * self._block:
-            self._keep_witness()
+            # A block that is learnt at the end of the call is the last that can fail.
+            if self._n_pairs + self._most_pairs(len(X), self._queue) > self._block:
+                self._keep_witness()
         self._see(X, bets=True)
+
+    def _most_pairs(self, count: int, queue: RowQueue) -> int:
+        """Return how many pairs so many rows make, if none raises an alarm."""
+        surplus = len(queue) - self._waits
+        if surplus < 0:
+            return max(0, count + surplus + 1) // 2
+        return min(count, surplus + 1) + max(0, count - surplus - 1) // 2
 
     def _rows(self, X: Any, reset: bool) -> Any:
         if sp.issparse(X):
