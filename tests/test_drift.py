@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -521,3 +522,23 @@ def test_names_of_columns_are_checked():
     for row in X.to_numpy()[300:]:
         detector.update(row)
     same(detector, DETECTORS["mmd"](run_length=500).update_many(X.to_numpy()))
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_threads_wait_for_each_other(name):
+    X, detector = stream(name), DETECTORS[name]()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(detector.update, X))
+    assert detector.n_seen_ == len(X)
+    assert len(pickle.loads(pickle.dumps(detector)).alarms_) == len(detector.alarms_)
+
+
+@pytest.mark.parametrize("name", OF_ROWS)
+def test_the_caller_s_arrays_are_not_kept(name):
+    X = stream(name)
+    expected, detector = DETECTORS[name]().update_many(X.copy()), DETECTORS[name]()
+    for start in range(0, len(X), 50):
+        part = X[start : start + 50].copy()
+        detector.update_many(part)
+        part[:] = np.nan
+    same(detector, expected)
