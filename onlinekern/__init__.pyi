@@ -7,6 +7,7 @@ from . import cli as cli
 from . import compat as compat
 from . import core as core
 from . import distributed as distributed
+from . import drift as drift
 from . import evaluate as evaluate
 from . import extending as extending
 from . import plotting as plotting

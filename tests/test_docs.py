@@ -14,7 +14,7 @@ from onlinekern import all_estimators
 LEARNERS = sorted({cls.__module__ for _, cls in all_estimators()})
 PUBLIC = {
     getattr(module, name).__module__
-    for module in (onlinekern, onlinekern.streams, onlinekern.evaluate)
+    for module in (onlinekern, onlinekern.drift, onlinekern.streams, onlinekern.evaluate)
     for name in module.__all__
     if hasattr(getattr(module, name), "__module__")
 }

@@ -20,6 +20,7 @@ PAGES = sorted(
 # Pages whose Python examples run by themselves; test_consumers.py builds those of docs/c_api.md.
 WITH_EXAMPLES = [
     "README.md",
+    "docs/alarms.md",
     "docs/choosing.md",
     "docs/coming_from.md",
     "docs/drift.md",

@@ -15,6 +15,7 @@ STOREYS = [
     {"estimators"},
     {"preprocessing"},
     {"learners"},
+    {"drift"},
     {"_registry"},
     {"fitted"},
     {"extending", "streams"},

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import onlinekern
 
-MODULES = ("streams", "evaluate", "distributed", "plotting", "compat.river", "compat.onnx")
+MODULES = (
+    "drift",
+    "streams",
+    "evaluate",
+    "distributed",
+    "plotting",
+    "compat.river",
+    "compat.onnx",
+)
 # Of `onlinekern.plotting`: its own helpers.
 HELPERS = {"check_suffix"}
 PAPER = re.compile(r"\.\. \[1\] (.*?) \((\d{4})\)", re.S)

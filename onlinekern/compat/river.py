@@ -25,9 +25,16 @@ except ImportError as error:
     ) from error
 
 from onlinekern.compat._classes import ClassesAsTheyCome
+from onlinekern.compat._drift import RiverDriftDetector
 from onlinekern.compat._on_dictionaries import Features, OnDictionaries
 
-__all__ = ["Learner", "RiverClassifier", "RiverDetector", "RiverRegressor"]
+__all__ = [
+    "Learner",
+    "RiverClassifier",
+    "RiverDetector",
+    "RiverDriftDetector",
+    "RiverRegressor",
+]
 
 
 class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):

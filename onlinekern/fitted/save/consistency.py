@@ -21,6 +21,7 @@ def complete(loaded: Any) -> None:
     """Set the derived attributes of an object; raise ValueError if the others do not agree, or if
     it has learnt with parameters that are not valid."""
     check_parameters(loaded)
+    check_detector(loaded)
     from onlinekern.estimators.contract import Learner
     from onlinekern.estimators.median_width import WarmUp
     from onlinekern.estimators.outliers import RecentQuantile
@@ -58,6 +59,15 @@ def check_parameters(loaded: Any) -> None:
         return
     if vars(loaded).keys() - set(loaded._get_param_names()):
         loaded._validate_params()
+
+
+def check_detector(detector: Any) -> None:
+    """Check a detector of change, which knows what fits together."""
+    is_sound = getattr(detector, "_is_sound", None)
+    if is_sound is None:
+        require("_wealth" not in vars(detector), "_wealth is of another class")
+    else:
+        require(is_sound(), "its state is none of a detector")
 
 
 def check_learner(learner: Any) -> None:

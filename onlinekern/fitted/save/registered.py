@@ -16,14 +16,24 @@ from onlinekern.fitted.save import foreign
 from onlinekern.fitted.state import kinds
 
 # The attributes of these helpers of estimators are their state, as those of table columns are.
-HELPERS = {"RecentQuantile": "estimators.outliers", "WarmUp": "estimators.median_width"}
+HELPERS = {
+    "RecentQuantile": "estimators.outliers",
+    "WarmUp": "estimators.median_width",
+    "RowQueue": "drift.queue",
+}
+# Public classes of a package of their own.
+PACKAGED = {
+    "ClassifierDetector": "drift.classifier",
+    "LossDetector": "drift.losses",
+    "MMDDetector": "drift.mmd",
+}
 
 
 @cache
 def library_class(name: str) -> type | None:
     """Return the class of this library with that name whose attributes are its state, or None."""
     is_column = name.endswith("Column")
-    module = "preprocessing.tables.columns" if is_column else HELPERS.get(name)
+    module = "preprocessing.tables.columns" if is_column else (HELPERS | PACKAGED).get(name)
     if module is None:
         value = public(name)
         return value if isinstance(value, type) else None

@@ -1,0 +1,157 @@
+"""What all detectors share: when they begin, and the alarms that they have raised."""
+
+from copy import deepcopy
+from math import isfinite
+from numbers import Real
+from typing import Annotated, Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from onlinekern.drift.wealth import NOTHING, Wealth, first_alarm, mean
+from onlinekern.estimators.atomic import all_or_nothing
+from onlinekern.estimators.parameters import estimator
+from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.scikit_learn import BaseEstimator, Interval
+from onlinekern.estimators.types import Indices
+
+RunLength: TypeAlias = Annotated[float, Interval(Real, 1, None, closed="left")]
+
+
+def seed_of(random_state: Any) -> int:
+    """Return a seed that NumPy takes, drawn from a parameter `random_state`."""
+    return int(check_random_state(random_state).randint(2**31))
+
+
+def are_all(values: Any, kind: type) -> bool:
+    """Return whether values are a tuple of one kind."""
+    return type(values) is tuple and all(type(value) is kind for value in values)
+
+
+def is_array(value: Any, *shape: int) -> bool:
+    """Return whether a value is an array of finite floats of that shape."""
+    fits = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape
+    return fits and bool(np.isfinite(value).all())
+
+
+@estimator
+class Detector(Savable, BaseEstimator):
+    """Base of the detectors.
+
+    A subclass says in `_forget` what a detector that begins has, and bets in its updates. A call
+    works on a twin (`all_or_nothing`): what both have does not change in place.
+    """
+
+    # In words and in the docstrings of the classes: with R_0 = 0 and payoffs f_t >= -1 whose
+    # expectation given the past is at most 0, R_t = (R_(t-1) + 1)(1 + s f_t) has
+    # E[R_t - t | past] <= R_(t-1) - (t - 1). So E[R_N] <= E[N] at an alarm N, where R_N is at
+    # least the threshold. The mean over stakes keeps that, and so does a restart at any alarm.
+
+    run_length: RunLength = 10_000.0
+
+    _most_kinds: ClassVar[int] = 1
+
+    def _forget(self) -> None:
+        """Set what belongs to the samples since the last alarm to what it is before the first."""
+        raise NotImplementedError(f"{type(self).__name__}._forget")
+
+    def _begin(self) -> None:
+        """Begin, if no sample has come, or begin anew after an alarm."""
+        self._validate_params()
+        self._n_seen: int = self.__dict__.get("_n_seen", 0)
+        self._found: tuple[int, ...] = self.__dict__.get("_found", ())
+        self._alarmed: bool = self.__dict__.get("_alarmed", False)
+        self._wealth: Wealth = NOTHING * self._kinds()
+        self._threshold = float(self.run_length)
+        if "_seed" not in self.__dict__:
+            self._seed = self._new_seed()
+        self._forget()
+
+    def _kinds(self) -> int:
+        """Return how many kinds of payoffs there are."""
+        return 1
+
+    def _new_seed(self) -> int:
+        """Return the seed of all that is drawn at random; 0 where nothing is."""
+        return 0
+
+    def _open(self) -> None:
+        """Prepare for the samples of a call."""
+        if not self._has_begun():
+            self._begin()
+        self._alarmed = False
+
+    def _bet(self, payoffs: Any) -> int | None:
+        """Bet on payoffs; return the number of the one that raised an alarm, from 0."""
+        self._wealth, place = first_alarm(self._wealth, payoffs, self._threshold)
+        return place
+
+    def _raise_alarm(self, number: int) -> None:
+        """Note an alarm at a sample, counted from 1, and begin anew."""
+        self._found = (*self._found, number)
+        self._begin()
+        self._alarmed = True
+
+    def _has_begun(self) -> bool:
+        return "_wealth" in self.__dict__
+
+    @all_or_nothing
+    def reset(self) -> Self:
+        """Forget all samples and alarms: the detector is as it was made.
+
+        Returns
+        -------
+        self : object
+        """
+        names = set(self._get_param_names())
+        self.__dict__ = {name: value for name, value in vars(self).items() if name in names}
+        return self
+
+    @property
+    def drift_detected(self) -> bool:
+        """Whether the last call raised an alarm."""
+        return bool(self.__dict__.get("_alarmed", False))
+
+    @property
+    def alarms_(self) -> Indices:
+        """Numbers of the samples, counted from 1, that raised an alarm."""
+        return np.array(self.__dict__.get("_found", ()), dtype=np.int64)
+
+    @property
+    def n_seen_(self) -> int:
+        """Number of samples seen."""
+        return int(self.__dict__.get("_n_seen", 0))
+
+    @property
+    def statistic_(self) -> float:
+        """Wealth won since the last alarm; an alarm is raised at `run_length`."""
+        return mean(self.__dict__.get("_wealth", NOTHING))
+
+    def __copy__(self) -> Self:
+        # Two detectors must not fill one block of rows.
+        return deepcopy(self)
+
+    def _is_sound(self) -> bool:
+        """Return whether the attributes fit together, as those of a file may not."""
+        own = vars(self)
+        if not self._has_begun():
+            return not own.keys() - set(self._get_param_names())
+        count: Any = own.get("_n_seen")
+        found: Any = own.get("_found")
+        won = own["_wealth"]
+        return (
+            type(count) is int
+            and count >= 0
+            and are_all(found, int)
+            and list(found) == sorted(set(found))
+            and all(1 <= number <= count for number in found)
+            and are_all(won, float)
+            and len(won) in (len(NOTHING), self._most_kinds * len(NOTHING))
+            and all(isfinite(value) and value >= 0 for value in won)
+            and type(own.get("_alarmed")) is bool
+            and type(own.get("_threshold")) is float
+            and type(own.get("_seed")) is int
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._has_begun()
