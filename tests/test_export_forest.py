@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from compiled import Program, load
+from compiled import Program, address, load
 from exported import scores_of
 from sklearn.base import clone, is_regressor
 
@@ -53,8 +53,15 @@ def fitted(task="binary", n=300, d=6, far=0.0, n_codes=0, missing=0.0, **paramet
         f = f + 2 * (np.nan_to_num(X[:, 1]) % 3 == 1)
     if task == "regression":
         return KernelForestRegressor(**given).fit(X, 5 + 3 * f), rows
+    if task == "targets":
+        return KernelForestRegressor(**given).fit(X, targets_of(f)), rows
     classes = f > 0 if task == "binary" else np.digitize(f, [-0.5, 0.5])
     return KernelForestClassifier(**given).fit(X, classes), rows
+
+
+def targets_of(f):
+    """Return three targets of other units."""
+    return np.column_stack([5 + 3 * f, np.sin(f), 100 - f * f])
 
 
 def in_c(model, X, folder, dtype):
@@ -86,6 +93,8 @@ MODELS = {
     "binary": {},
     "classes": {"task": "classes"},
     "regression": {"task": "regression"},
+    "targets": {"task": "targets"},
+    "targets without trees": {"task": "targets", "n": 20},
     "leaves alone": {"levels": "leaf"},
     "upper cells": {"levels": "upper", "noise": 1.0},
     "one feature": {"d": 1},
@@ -185,6 +194,8 @@ LEARNING = {
     "binary": {},
     "classes": {"task": "classes"},
     "regression": {"task": "regression"},
+    "targets": {"task": "targets"},
+    "a table of targets": {"task": "targets", "n_codes": 9, "missing": 0.1},
     "leaves alone": {"levels": "leaf", "task": "classes"},
     "upper cells": {"levels": "upper", "noise": 1.0, "task": "regression"},
     "one expert": {"levels": "leaf", "noise": 1.0},
@@ -214,7 +225,9 @@ def teach(program, model, X, y):
     for number, (x, target) in enumerate(zip(X, y, strict=True)):
         model.learn_one(x, target)
         ending, arguments, _alive = program.forms(x)[number % 2]
-        assert program.call(f"learn_one{ending}", *arguments, kind(given[number])) == 0
+        several = np.ascontiguousarray(given[number], program.dtype)
+        told = kind(given[number]) if np.ndim(y) == 1 else address(several)
+        assert program.call(f"learn_one{ending}", *arguments, told) == 0
 
 
 def more_of(model, n=150):
@@ -224,7 +237,7 @@ def more_of(model, n=150):
     if model.is_categorical_.any():
         X = table(X, 12, 0.1, 2)
     if is_regressor(model):
-        return X, 5 - 3 * f
+        return X, 5 - 3 * f if model.n_outputs_ == 1 else targets_of(-f)
     return X, f < 0 if len(model.classes_) == 2 else np.digitize(-f, [-0.5, 0.5])
 
 
@@ -262,12 +275,26 @@ def test_samples_that_are_refused_teach_nothing(task, bad, tmp_path):
     np.testing.assert_array_equal(program.scores(X), before)
 
 
-@pytest.mark.parametrize("task", ["classes", "regression"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
+@pytest.mark.parametrize("place", [0, 2])
+def test_targets_that_are_refused_teach_nothing(place, bad, tmp_path):
+    model, X = fitted("targets")
+    program = learning_program(model, tmp_path)
+    before = program.scores(X)
+    targets = np.ones(3)
+    targets[place] = bad
+    for ending, arguments, _alive in program.forms(X[0]):
+        assert program.call(f"learn_one{ending}", *arguments, address(targets)) < 0
+    np.testing.assert_array_equal(program.scores(X), before)
+
+
+@pytest.mark.parametrize("task", ["classes", "regression", "targets"])
 def test_a_scaler_learns_in_front(task, tmp_path):
     forest, _ = fitted(task)
     X, f = samples(300)
     model = make_stream_pipeline(OnlineStandardScaler(), clone(forest))
-    model.fit(X * 100 + 7, 5 + 3 * f if task == "regression" else np.digitize(f, [-0.5, 0.5]))
+    told = {"classes": np.digitize(f, [-0.5, 0.5]), "regression": 5 + 3 * f}
+    model.fit(X * 100 + 7, told.get(task, targets_of(f)))
     program = learning_program(model, tmp_path)
     Z, y = more_of(model[-1])
     teach(program, model, Z * 90 + 3, y)

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from grids import grid
 from oracles.kernel_forest import kernel_forest
+from sklearn.metrics import r2_score
 
 from onlinekern import KernelForestClassifier, KernelForestRegressor, merge
 from onlinekern.fitted.save import from_bytes, to_bytes
@@ -31,7 +32,8 @@ SETTINGS = {
 }
 TWINS = inspect.signature(kernel_forest).parameters
 
-CLASSES = {"binary": 2, "three": 3, "ten": 10, "regression": 0}
+# Classes; 0 of a regression, and -3 of one of three targets.
+CLASSES = {"binary": 2, "three": 3, "ten": 10, "regression": 0, "targets": -3, "ten targets": -10}
 
 
 @pytest.fixture(autouse=True)
@@ -60,19 +62,22 @@ def samples(n_classes, n=170, d=9, seed=0, coded=()):
     weight = rng.integers(0, 5, size=n) / 2
     if n_classes == 0:
         return X, 30 + 7 * f, weight
+    if n_classes < 0:
+        others = [np.sin(f + k * Z[:, k % d]) * 10.0**k - 5 * k for k in range(1, -n_classes)]
+        return X, np.column_stack([30 + 7 * f, *others]), weight
     return X, np.digitize(f, np.quantile(f, np.arange(1, n_classes) / n_classes)), weight
 
 
 def run(X, y, weight, n_classes, **parameters):
     """Return a model that has learnt, its predictions before that, and its twin's result."""
-    cls = KernelForestClassifier if n_classes else KernelForestRegressor
+    cls = KernelForestClassifier if n_classes > 0 else KernelForestRegressor
     model = cls(random_state=3, **{**SMALL, **parameters})
-    known = {"classes": np.arange(n_classes)} if n_classes else {}
+    known = {"classes": np.arange(n_classes)} if n_classes > 0 else {}
     predictions = model.partial_fit_predict(X, y, sample_weight=weight, **known)
     given = {key: value for key, value in model.get_params().items() if key in TWINS}
     dense = X.toarray() if sp.issparse(X) else X
     *_, at_once, _, seed = model._model.space.settings
-    twin = kernel_forest(dense, y, n_classes, seed, weight, at_once=at_once, **given)
+    twin = kernel_forest(dense, y, max(n_classes, 0), seed, weight, at_once=at_once, **given)
     return model, predictions, twin
 
 
@@ -104,11 +109,14 @@ def test_twin(setting, task, dtype, layout):
     X = X.astype(dtype)
     given = sp.csr_matrix(X) if layout == "csr" else X
     model, predictions, twin = run(given, y, weight, CLASSES[task], **SETTINGS[setting])
-    if CLASSES[task]:
+    if CLASSES[task] > 0:
         np.testing.assert_array_equal(predictions, twin.predictions)
         assert model.n_mistakes_ == twin.mistakes
     else:
-        np.testing.assert_allclose(predictions, twin.predictions, rtol=1e-6)
+        unit = np.abs(y).max(axis=0)
+        np.testing.assert_allclose(
+            predictions / unit, twin.predictions / unit, rtol=1e-6, atol=1e-6
+        )
     assert model.cumulative_loss_ == pytest.approx(twin.cumulative_loss, rel=1e-6)
     assert_twins(model, twin, X)
 
@@ -126,9 +134,9 @@ def test_twin_of_large_nodes(task):
 def taught(n_classes, first, last, model=None, **parameters):
     """Return a model that has learnt some of the samples, or a copy of one that has gone on."""
     X, y, _ = samples(n_classes)
-    cls = KernelForestClassifier if n_classes else KernelForestRegressor
+    cls = KernelForestClassifier if n_classes > 0 else KernelForestRegressor
     model = copy.deepcopy(model) if model else cls(random_state=3, **{**SMALL, **parameters})
-    known = {"classes": np.arange(n_classes)} if n_classes else {}
+    known = {"classes": np.arange(n_classes)} if n_classes > 0 else {}
     return model.partial_fit(X[first:last], y[first:last], **known)
 
 
@@ -136,7 +144,7 @@ def state(model):
     return model._model.space.get_state()
 
 
-@pytest.mark.parametrize("n_classes", [0, 3])
+@pytest.mark.parametrize("n_classes", [0, 3, -3])
 @pytest.mark.parametrize("memory", [64, 512])
 def test_any_cut_beside_a_renewal_is_resumed_to_the_bit(memory, n_classes):
     whole = taught(n_classes, 0, 140, memory=memory)
@@ -146,7 +154,7 @@ def test_any_cut_beside_a_renewal_is_resumed_to_the_bit(memory, n_classes):
         assert to_bytes(taught(n_classes, cut, 140, again)) == to_bytes(whole), cut
 
 
-@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("n_classes", [0, 2, 3, -3])
 def test_common_trees_are_merged_as_gaussians(n_classes):
     base = taught(n_classes, 0, 85)
     models = [taught(n_classes, *ends, base) for ends in ((85, 100), (100, 120))]
@@ -162,11 +170,11 @@ def test_common_trees_are_merged_as_gaussians(n_classes):
     assert found["entered"] == 120
     X, y, _ = samples(n_classes)
     np.testing.assert_array_equal(found["targets"][:85], y[:85])
-    assert sorted(found["targets"]) == sorted(y[:120])
+    np.testing.assert_array_equal(np.sort(found["targets"], axis=0), np.sort(y[:120], axis=0))
     np.testing.assert_array_equal(found["rows"][85:88], X[[100, 85, 101]])
 
 
-@pytest.mark.parametrize("n_classes", [0, 2, 3])
+@pytest.mark.parametrize("n_classes", [0, 2, 3, -3])
 def test_a_base_in_a_renewal_is_not_counted_twice(n_classes):
     """Both models end the renewal that began at the 64th sample, 16 samples later."""
     base = taught(n_classes, 0, 70)
@@ -212,7 +220,7 @@ def test_one_model_and_its_base_give_the_model():
             np.testing.assert_allclose(found[name], value, rtol=1e-6, err_msg=name)
 
 
-@pytest.mark.parametrize("n_classes", [0, 3])
+@pytest.mark.parametrize("n_classes", [0, 3, -3])
 def test_other_trees_grow_anew_from_the_samples_of_all(n_classes):
     models = [taught(n_classes, *ends, memory=100) for ends in ((0, 60), (60, 160))]
     merged = merge(models)
@@ -313,7 +321,7 @@ def test_a_renewal_without_its_samples_is_refused(when_full):
     ("argument", "value"),
     [
         ("n_outputs", 1),
-        ("n_labels", 0),
+        ("n_labels", 1),
         ("noises", ()),
         ("levels", ()),
         ("n_trees", 0),
@@ -336,3 +344,99 @@ def test_damaged_arguments_are_refused(argument, value):
     arguments[names.index(argument)] = value
     with pytest.raises(ValueError, match=r"must be in|outputs"):
         type(space)(*arguments)
+
+
+TARGETS = "y must have 3 targets a sample"
+
+
+def test_several_targets_are_learnt_side_by_side():
+    X, Y, weight = samples(-3, n=400)
+    model = KernelForestRegressor(random_state=3, **SMALL).fit(X, Y)
+    assert model.predict(X).shape == Y.shape
+    assert model.n_outputs_ == 3
+    np.testing.assert_array_equal(model.score_one(X[7]), model.predict(X[7:8])[0])
+    assert r2_score(Y, model.predict(X), multioutput="raw_values").min() > 0.5
+    one = KernelForestRegressor(random_state=3, **SMALL)
+    # Fitted anew, it may have another number of them; a single column is one target.
+    np.testing.assert_array_equal(
+        model.fit(X, Y[:, :1], weight).predict(X), one.fit(X, Y[:, 0], weight).predict(X)
+    )
+    assert model.predict(X).shape == (400,)
+
+
+@pytest.mark.parametrize("way", ["learn_one", "partial_fit", "lists", "columns"])
+def test_several_targets_come_in_any_form(way):
+    X, Y, _ = (part[:140] for part in samples(-3))
+    whole, part = taught(-3, 0, 140), taught(-3, 0, 60)
+    if way == "learn_one":
+        for x, y in zip(X[60:], Y[60:], strict=True):
+            part.learn_one(x, y.tolist())
+    elif way == "partial_fit":
+        for i in range(60, 140):
+            part.partial_fit(X[i : i + 1], Y[i : i + 1])
+    elif way == "lists":
+        part.partial_fit(X[60:].tolist(), Y[60:].tolist())
+    else:
+        part.partial_fit(np.asfortranarray(X[60:]), np.asfortranarray(Y[60:]))
+    assert to_bytes(part) == to_bytes(whole)
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.zeros((2, 2)), TARGETS),
+        (np.zeros(2), TARGETS),
+        (np.zeros((2, 0)), "y must hold"),
+        (np.zeros((1, 3)), "inconsistent"),
+        (np.zeros((2, 3, 1)), "dim"),
+        (np.array([[0, 1, 2], [0, np.nan, 1]]), "NaN"),
+        (np.array([[0, 1, 2], [0, np.inf, 1]]), "infinity"),
+        (np.array([["a", 1, 2], [0, 1, 2]]), "numbers"),
+        (sp.csr_matrix(np.ones((2, 3))), "sparse"),
+    ],
+)
+def test_targets_that_do_not_fit_change_nothing(y, message):
+    X, _, _ = samples(-3)
+    model = taught(-3, 0, 40)
+    before = to_bytes(model)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X[:2], y)
+    assert to_bytes(model) == before
+    for one in (1.0, [1.0, 2.0], [1.0, np.nan, 2.0], [[1.0, 2.0, 3.0]]):
+        with pytest.raises(ValueError, match=r"^y must"):
+            model.learn_one(X[0], one)
+    with pytest.raises(ValueError, match="sample_weight"):
+        model.learn_one(X[0], [1.0, 2.0, 3.0], -1.0)
+    assert to_bytes(model) == before
+
+
+def test_a_step_that_is_not_finite_takes_all_targets_back():
+    X, Y, _ = samples(-3)
+    model = taught(-3, 0, 90)
+    before = to_bytes(model)
+    Y = Y[90:140].copy()
+    Y[45, 2] = 1e308
+    with pytest.raises(FloatingPointError):
+        model.partial_fit(X[90:140], Y)
+    assert to_bytes(model) == before
+
+
+@pytest.mark.parametrize("n_labels", [0, 3])
+def test_a_head_of_other_targets_is_refused(n_labels):
+    """A file may say anything: a class number is no array of targets."""
+    model = taught(3 if n_labels == 0 else -3, 0, 40)._model
+    space = taught(-3 if n_labels == 0 else 3, 0, 40)._model.space
+    with pytest.raises(ValueError, match="targets"):
+        type(model)(space, model.head, model.rule, model.sampler, model.rng, model.d, model.dtype)
+
+
+@pytest.mark.parametrize("change", [lambda a: a[:, :2], lambda a: a[:, 0], lambda a: a * np.nan])
+def test_damaged_targets_are_refused(change):
+    space = taught(-3, 0, 70)._model.space
+    good = space.get_state()
+    with pytest.raises(ValueError, match="targets"):
+        space.set_state({**good, "targets": change(good["targets"])})
+    for name, value in (("unit", np.zeros(3)), ("unit", np.ones(2)), ("offset", 1.0)):
+        with pytest.raises((ValueError, TypeError), match=name):
+            space.set_state({**good, name: value})
+    space.set_state(good)

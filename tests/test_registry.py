@@ -117,6 +117,7 @@ def test_every_subclass_is_registered():
     tasks = onlinekern.estimators.tasks
     bases = (
         *(tasks.Classifier, tasks.Regressor, tasks.OnlineClassifier, tasks.OnlineRegressor),
+        onlinekern.estimators.several_targets.OnlineMultiRegressor,
         onlinekern.estimators.outliers.OnlineOutlierDetector,
         onlinekern.estimators.one_vs_one.PairwiseClassifier,
     )

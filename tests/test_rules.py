@@ -234,8 +234,8 @@ def compose(rule, gate, head, K, X, y):
     return model, model.learn(X, y)
 
 
-OF_TARGETS = ("regression", "standardized")
-MULTI_CLASS = ("ovr", "margin", "ovo", "joint", "joint_ovr")
+OF_TARGETS = ("regression", "standardized", "several")
+MULTI_CLASS = ("several", "ovr", "margin", "ovo", "joint", "joint_ovr")
 SOME_RULES = ("hinge-constant", "squared-invsqrt", "pa1-hinge", "arow", "scw1", "least_squares")
 COMBINATIONS = [
     pytest.param(rule, twin, head, gate, id=f"{name}-{head}-{gate}")
@@ -253,16 +253,18 @@ def test_every_rule_behind_every_gate_under_every_head(rule, twin, head, gate, s
     K = 4 if head in MULTI_CLASS else 2
     if head not in OF_TARGETS:
         y = np.arange(len(y)) * 7 % K
-    model, predictions = compose(rule, gate, head, K, X, y.astype(np.float64))
+    if head == "several":
+        y = np.column_stack([y, 2 - y, y**2, np.sin(y)])
+    model, predictions = compose(rule, gate, head, K, X, y.astype(np.float64).reshape(-1))
     gates = {"always": None, "loss_proportional": GATE, "slope_proportional": SLOPE_GATE,
              "within_margin": ("margin", MARGIN_GATE)}  # fmt: skip
     seen = targets.learnt(y, np.ones(len(y))) if head == "standardized" else y
     expected = algorithms.run(
-        X, seen, rule=twin, head="regression" if head in OF_TARGETS else head, n_classes=K,
+        X, seen, rule=twin, head="regression" if head in OF_TARGETS[:2] else head, n_classes=K,
         gamma=0.5, average=True, gate=gates[gate],
         uniforms=iter(Generator(5).random(len(X))),
     )  # fmt: skip
-    found = expected.predictions
+    found = expected.averaged_scores if head == "several" else expected.predictions
     if head == "standardized":
         found = targets.predictions(found, y, np.ones(len(y)))
     close(predictions, found, np.float64)

@@ -14,6 +14,7 @@ import numpy as np
 from onlinekern._registry import all_estimators
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.outliers import OnlineOutlierDetector
+from onlinekern.estimators.several_targets import OnlineMultiRegressor
 from onlinekern.estimators.tasks import Classifier, OnlineClassifier, OnlineRegressor, Regressor
 from onlinekern.estimators.types import Array
 from onlinekern.estimators.validation import NUMBERS, same_labels
@@ -185,7 +186,7 @@ def way_of(cls: type) -> tuple[bool, ...]:
         return any(getattr(cls, name, None) is getattr(owner, name) for owner in owners)
 
     calls_blas = issubclass(cls, Learner) and cls._calls_blas
-    learns = has("learn_one", OnlineClassifier, OnlineRegressor)
+    learns = has("learn_one", OnlineClassifier, OnlineRegressor, OnlineMultiRegressor)
     # Every sample of these calls BLAS, which `learn_one` prepares.
     learns = learns and not (calls_blas and has("_next_calls_blas", Learner))
     scores = has("score_one", Learner) and has("_scores", Learner)
@@ -195,7 +196,7 @@ def way_of(cls: type) -> tuple[bool, ...]:
         issubclass(cls, Classifier),
         calls_blas,
         scores,
-        scores and (classifies or has("predict", Regressor)),
+        scores and (classifies or has("predict", Regressor, OnlineMultiRegressor)),
         issubclass(cls, Learner) and hasattr(cls, "partial_fit"),
     )
 
@@ -247,7 +248,10 @@ def check_room(out: Array, needed: int, name: str) -> None:
 
 def predict(estimator: Any, X: Any, out: Array) -> None:
     """Write predictions of samples to the array `out`."""
-    out[:] = estimator.predict(X)
+    found = estimator.predict(X)
+    if found.ndim > 1:
+        raise ValueError(f"a prediction is {found.shape[1]} targets: ask for the scores instead")
+    out[:] = found
 
 
 def count(estimator: Any, name: str) -> Any:

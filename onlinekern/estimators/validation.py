@@ -50,11 +50,12 @@ def plain_rows_for(estimator: Any, X: Any, dtype: Any, reset: bool) -> Any:
     return rows
 
 
-def are_plain_targets(y: Any, n_samples: int, kinds: str) -> bool:
-    """Return whether y is an array of one label or finite number per sample."""
+def are_plain_targets(y: Any, n_samples: int, kinds: str, several: bool = False) -> bool:
+    """Return whether y is an array of one label or finite number per sample, or of several."""
     return (
         type(y) is np.ndarray
-        and y.shape == (n_samples,)
+        and (y.shape == (n_samples,) or (several and y.ndim == 2 and len(y) == n_samples))
+        and y.size > 0
         and y.dtype.kind in kinds
         and (y.dtype.kind != "f" or all_finite(y))
     )
@@ -87,6 +88,7 @@ def validate_data(
     dtype: Any,
     reset: bool,
     y_numeric: bool = False,
+    multi_output: bool = False,
     missing: bool = False,
 ) -> Any:
     """Validate rows, C-ordered or CSR, and targets: `sklearn.utils.validation.validate_data`.
@@ -103,6 +105,8 @@ def validate_data(
         Whether X sets the number and names of the features; otherwise X must match them.
     y_numeric : bool, default=False
         Whether y are numbers, not labels.
+    multi_output : bool, default=False
+        Whether a sample may have several targets, which are the columns of y.
     missing : bool, default=False
         Whether NaN in X stands for a missing value.
 
@@ -121,13 +125,15 @@ def validate_data(
     if plain is not None:
         targets = np.asarray(y) if type(y) is list else y
         kinds = NUMBERS if y_numeric else LABELS
-        if alone or are_plain_targets(targets, plain.shape[0], kinds):
+        if alone or are_plain_targets(targets, plain.shape[0], kinds, multi_output):
             if reset:  # scikit-learn notes the number of the features, and forgets their names.
                 validation.validate_data(estimator, X, y, reset=True, skip_check_array=True)
             return plain if alone else (plain, targets)
     if sp.issparse(X):
         check_sparse(X)
-    checks: dict[str, Any] = {} if alone else {"y_numeric": y_numeric}
+    checks: dict[str, Any] = {}
+    if not alone:
+        checks = {"y_numeric": y_numeric, "multi_output": multi_output}
     if missing:
         checks["ensure_all_finite"] = "allow-nan"
     check_types(estimator, X, missing)
@@ -150,9 +156,11 @@ def check_targets(y: Any) -> None:
 
     scikit-learn makes NaN of None after its own check, and lets dates and text pass.
     """
+    if sp.issparse(y):
+        raise ValueError("y must be an array of targets, got a sparse matrix")
     if y.dtype.kind not in NUMBERS:
         raise ValueError(f"y must hold numbers, got an array of dtype {y.dtype}")
-    finite = np.isfinite(y)
+    finite = np.isfinite(y.reshape(len(y), -1)).all(axis=1)
     if not finite.all():
         row = int(np.argmin(finite))
         raise ValueError(f"y must hold finite numbers; y[{row}] is missing or {y[row]}")

@@ -21,7 +21,8 @@ from onlinekern.estimators.categories import (
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import Count, Positive, estimator
 from onlinekern.estimators.scikit_learn import Interval
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.several_targets import OnlineMultiRegressor
+from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Array, Floats
 
 # A tree of n samples has less than 2 n nodes, whose numbers have 16 bits.
@@ -73,7 +74,8 @@ class KernelForest(Learner):
         cell = NODE_BYTES + 4 * n_experts * (1 + n_outputs)
         kept = int((1 + self.renewal_spread) * self.memory)
         n_axes = n_features + FURTHER * len(self._categories)
-        sample = 2 * itemsize * n_features + 8 * n_axes + 8 * self.n_trees
+        n_targets = 1 if isinstance(self, OnlineClassifier) else n_outputs
+        sample = 2 * (itemsize * n_features + 8 * n_targets) + 8 * n_axes + 8 * self.n_trees
         return kept * sample + self.n_trees * rows * cell
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
@@ -298,11 +300,12 @@ had
 
 
 @estimator
-class KernelForestRegressor(OnlineRegressor, KernelForest):
+class KernelForestRegressor(OnlineMultiRegressor, KernelForest):
     """Kernel forest for regression: trees that cut where the function changes, learnt jointly.
 
     See `KernelForestClassifier`. Targets are learnt in units of their own deviation, which each
-    renewal of the forest measures.
+    renewal of the forest measures. ``fit(X, Y)`` with the columns of Y as targets learns several on
+    the same trees: a cut is told by the sum of what it lowers the variances by.
 
     Parameters
     ----------
@@ -359,6 +362,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     ----------
     cumulative_loss_ : float
         Sum of weight times half the squared error, each before its sample was learnt.
+
+        Of several targets, the errors are added up.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the mean square of the function's gradient, in units of the spread
         of the features; 0 before the 32nd sample.
@@ -368,6 +373,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         Nodes of all trees.
     expert_weights_ : ndarray of shape (n_levels, n_noises)
         Weight of each expert's score; they sum to 1, and some may be negative.
+    n_outputs_ : int
+        Targets of a sample.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int

@@ -279,7 +279,7 @@ def run(
         prediction = parts.head.predict(averaged_scores if average else scores)
         result.predictions[i] = prediction
         if weights[i] > 0.0:
-            result.mistakes += int(prediction != y[i])
+            result.mistakes += int(prediction != np.ravel(y[i])[0])
             model.past.compare(parts.head, scores, averaged_scores, y[i])
             learn(model, i, scores, y[i], gram[i, i], weights[i], parts, result)
     result.finish(model, X, kernel_parameters)

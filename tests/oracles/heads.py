@@ -158,6 +158,22 @@ class Regression(Head):
         return float(scores[0])
 
 
+class SeveralTargets(Regression):
+    """An output for each target; no average of models leads or follows."""
+
+    def __init__(self, n_targets):
+        self.n_outputs = n_targets
+
+    def problems(self, scores, target):
+        return [
+            Problem(float(scores[k]), float(target[k]), _unit(self.n_outputs, k))
+            for k in range(self.n_outputs)
+        ]
+
+    def error(self, scores, target):
+        return 0.0
+
+
 def _first_largest(scores, candidates):
     """Return the candidate index with the largest score, the first one of a tie."""
     best = None
@@ -175,4 +191,5 @@ HEADS = {
     "joint": Joint,
     "joint_ovr": JointOneVersusRest,
     "regression": Regression,
+    "several": SeveralTargets,
 }

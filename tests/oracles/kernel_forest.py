@@ -415,14 +415,15 @@ class KernelForest:
     """The forest, its experts, and the samples that are kept."""
 
     def __init__(
-        self, d, n_classes, *, n_trees, noises, levels, memory, max_samples, max_rows, max_leaf,
-        n_candidates, n_replays, renewal_spread, when_full, at_once, seed,
+        self, d, n_classes, n_targets, *, n_trees, noises, levels, memory, max_samples, max_rows,
+        max_leaf, n_candidates, n_replays, renewal_spread, when_full, at_once, seed,
         categories,
     ):  # fmt: skip
         self.categories = categories
         self.at_once, self.spread, self.anew = at_once, renewal_spread, when_full == "renew"
         self.renewed, self.pending = 0, None
-        self.n_classes, self.n_outputs = n_classes, n_classes if n_classes > 2 else 1
+        self.n_classes = n_classes
+        self.n_outputs = n_classes if n_classes > 2 else 1 if n_classes else n_targets
         self.noises, self.levels, self.memory = noises, levels, memory
         self.max_samples, self.max_rows, self.max_leaf = max_samples, max_rows, max_leaf
         self.n_candidates, self.n_replays, self.seed = n_candidates, n_replays, seed
@@ -432,7 +433,7 @@ class KernelForest:
         n_experts = len(self.experts.kinds)
         self.errors, self.met = np.zeros((n_experts, n_experts)), 0.0
         self.metric, self.importances = np.ones(d), np.zeros(d)
-        self.offset, self.unit = 0.0, 1.0
+        self.offset, self.unit = np.zeros(self.n_outputs), np.ones(self.n_outputs)
         self.kept, self.entered = [], 0
 
     def new_experts(self):
@@ -451,7 +452,7 @@ class KernelForest:
     def goals(self, y):
         """Return the targets of the outputs."""
         if self.n_classes == 0:
-            return np.array([(y - self.offset) / self.unit])
+            return (y - self.offset) / self.unit
         if self.n_outputs == 1:
             return np.array([1.0 if y > 0 else -1.0])
         return np.where(y == np.arange(self.n_classes), 1.0, -1.0)
@@ -467,7 +468,7 @@ class KernelForest:
         found = self.cells(x)
         scores, _ = self.experts.scores(found)
         if self.n_classes == 0 and self.entered == 0:
-            self.offset = y
+            self.offset = np.full(self.n_outputs, y, dtype=float)
         self.note_errors(scores, self.goals(y), weight)
         self.teach(self.experts, found, y, weight)
         self.kept = [*self.kept, (x, y, weight)][-self.memory :]
@@ -589,7 +590,8 @@ class Renewal:
         self.X, self.y = X, y
         if self.anew:
             if fresh.n_classes == 0:
-                fresh.offset, fresh.unit = units_of_targets(y)
+                columns = y.reshape(len(y), -1).T
+                fresh.offset, fresh.unit = np.transpose([units_of_targets(one) for one in columns])
             self.take_scale(X, y)
         slopes = self.look()
         self.rows = fresh.scale.rows(X)
@@ -668,10 +670,13 @@ def kernel_forest(
     renewal_spread=0.25, when_full="grow", at_once=512,
     categorical_features=(),
 ):  # fmt: skip
-    """Learn samples one after the other; `n_classes` is 0 of a regression."""
+    """Learn samples one after the other; `n_classes` is 0 of a regression.
+
+    The columns of y are targets, if there are several.
+    """
     model = KernelForest(
-        X.shape[1], n_classes, n_trees=n_trees, seed=seed, memory=memory, max_samples=max_samples,
-        noises=(0.2, 4.0) if noise == "auto" else (noise,),
+        X.shape[1], n_classes, y[0].size, n_trees=n_trees, seed=seed, memory=memory,
+        max_samples=max_samples, noises=(0.2, 4.0) if noise == "auto" else (noise,),
         levels={"leaf": [False], "upper": [True], "both": [False, True]}[levels],
         max_rows=max_rows, max_leaf=max_leaf, n_candidates=n_candidates, n_replays=n_replays,
         renewal_spread=renewal_spread, when_full=when_full, at_once=at_once,
@@ -682,13 +687,13 @@ def kernel_forest(
     for x, target, weight in zip(X, y, weights, strict=True):
         scores = model.scores(x)
         winner = int(scores[0] > 0) if n_classes == 2 else int(scores.argmax())
-        predictions.append(winner if n_classes else scores[0])
+        predictions.append(winner if n_classes else scores if y.ndim == 2 else scores[0])
         if weight == 0:
             continue
         if n_classes:
             mistakes += int(winner != target)
             total += weight * np.maximum(1 - model.goals(target) * scores, 0).sum()
         else:
-            total += weight * (target - scores[0]) ** 2 / 2
+            total += weight * np.sum((target - scores) ** 2) / 2
         model.learn(x, target, weight)
     return Result(np.array(predictions), mistakes, total, model)

@@ -286,10 +286,10 @@ class Scoring:
         return self.body.scores(rows)
 
     def predict(self, X: Samples) -> Array:
-        """Return the class numbers of rows, or targets, ndarray (n,)."""
+        """Return the class numbers of rows, or targets, ndarray (n,); of several (n, n_outputs)."""
         scores = self.scores(X)
         if self.head == "regression":
-            return scores[:, 0]
+            return scores[:, 0] if self.n_outputs == 1 else scores
         if self.head == "classes":
             return scores.argmax(axis=1)
         return (scores[:, 0] > 0 if self.head == "binary" else scores[:, 0] >= 0).astype(np.intp)

@@ -155,8 +155,8 @@ class ForestState:
     weights: Floats
     n_lower: int
     n_labels: int
-    offset: float
-    unit: float
+    offset: float | Floats
+    unit: float | Floats
     rule: Described
 
 

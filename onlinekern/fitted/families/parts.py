@@ -33,6 +33,7 @@ IN_C = (
     ("sampling", "SlopeProportional", "G="),
     ("heads", "Head Binary", ""),
     ("heads", "Standardized", "forgetting="),
+    ("heads", "SeveralTargets", "n_targets="),
     ("heads", "OneVsRest Margin Joint JointOneVsRest", "n_classes="),
 )
 POINT = "PointGradient ImplicitGradient StoppedGradient CappedGradient"

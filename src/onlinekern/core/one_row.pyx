@@ -130,7 +130,7 @@ cdef bint predict_row(object estimator, Way way, const ok_matrix *x, double *out
         return False
     if not way.labels:
         out[0] = scores[0]
-        return True
+        return n == 1
     if n == 1 and scores[0] > 0:
         winner = 1
     for k in range(1, n):

@@ -26,7 +26,8 @@ cdef class Model(Composed):
                     const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
                     double *predictions, double *scores, Py_ssize_t *reached) noexcept nogil
     cdef double learn_row(self, const Rows *rows, double y, double weight) except? -1
-    cdef int reserve(self, Py_ssize_t n_outputs) except -1
+    cdef int learn_targets(self, const Rows *rows, const double *y, double weight,
+                           double *predictions) except -1
     cdef bint interrupted(self) noexcept nogil
     cdef void checkpoint(self)
     cdef int64_t next_number(self)

@@ -12,18 +12,19 @@ Several threads may use a model: while one learns, the others wait; several may 
 """
 cimport numpy as cnp
 from libc.math cimport INFINITY, NAN, fabs, isfinite
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 
-import copy
+import numpy as np
 
 from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, OVERFLOWED, RAISED, Status
 from onlinekern.core.base.state cimport check_width, count_of, items_of
 from onlinekern.core.base.lock cimport begin_writing, end_writing
 from onlinekern.core.base.vector cimport finite
 from onlinekern.core.learning.heads cimport (
-    begin_sample, class_of, importance_of, note_importance, sign_of, solve_output)
-from onlinekern.core.learning.order cimport Order, check_outputs, check_targets, fill
+    begin_sample, class_of, importance_of, note_importance, room_for, sign_of, solve_output)
+from onlinekern.core.learning.order cimport (
+    AS_THEY_STAND, Order, check_outputs, check_targets, fill, order_of)
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.targets cimport (
     in_units, set_state, standardized as standardized_target, state_of, take_up)
@@ -31,7 +32,7 @@ from onlinekern.core.models.composed cimport MOST_ROWS, Composed, note_lead
 from onlinekern.core.models.space cimport Space, raised_by_signals
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
-from onlinekern.core.base.part import frozen, refuse_attributes
+from onlinekern.core.base.part import frozen
 from onlinekern.core.models.composed import diverged
 
 cdef extern from "onlinekern/overflow.h" nogil:
@@ -43,7 +44,6 @@ cnp.import_array()
 # Signals are looked for about every so many kernel values, some tens of milliseconds: asking needs
 # the GIL, which another thread may hold for its whole switch interval.
 cdef Py_ssize_t VALUES_BETWEEN_SIGNALS = 1 << 25
-cdef Order AS_THEY_STAND = Order()
 
 cdef enum:
     NEVER = -1      # no sample has this number
@@ -62,25 +62,13 @@ cdef class Model(Composed):
     """
 
     def __cinit__(self, *args, **kwargs):
-        self.reserve(self.head.n_outputs)
+        self.current = room_for(self.head.n_outputs, &self.sample, &self.update)
+        if self.current == NULL:
+            raise MemoryError(f"no memory for the scores of {self.head.n_outputs} outputs")
+        self.averaged = self.current + self.head.n_outputs
 
     def __dealloc__(self):
         free(self.current)
-        free(self.update.needs_length)
-
-    cdef int reserve(self, Py_ssize_t n_outputs) except -1:
-        """Give the sample and its update memory for so many outputs."""
-        self.current = <double *> calloc(6 * n_outputs, sizeof(double))
-        self.update.needs_length = <char *> calloc(n_outputs, 1)
-        if self.current == NULL or self.update.needs_length == NULL:
-            raise MemoryError(f"no memory for the scores of {n_outputs} outputs")
-        self.averaged = self.current + n_outputs
-        self.update.lengths = self.current + 2 * n_outputs
-        self.update.coefficients = self.current + 3 * n_outputs
-        self.update.contractions = self.current + 4 * n_outputs
-        self.update.importances = self.current + 5 * n_outputs
-        self.sample.scores = self.current
-        return 0
 
     cdef Status run(self, const Rows *rows, Order order, const double *y,
                     const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
@@ -99,8 +87,9 @@ cdef class Model(Composed):
             order.choose(first)
             if self.space.open(rows, order.rows, first, width) < 0:
                 return NO_MEMORY
-            self.space.foresee(y if order.rows else y + first,
-                               order.rows + first if order.rows else NULL, width)
+            if self.head.n_targets == 1:
+                self.space.foresee(y if order.rows else y + first,
+                                   order.rows + first if order.rows else NULL, width)
             status = learn_block(self, self.space, self.present_rule, order.rows, first, width, y,
                                  weight, predictions, scores, reached)
             if status != OK:
@@ -129,7 +118,8 @@ cdef class Model(Composed):
         ----------
         X : ndarray or CSR matrix of shape (n, d), validated
         y : ndarray of shape (n,)
-            Class numbers, or targets.
+            Class numbers, or targets; several of a sample lie one behind the other, and y has the
+            shape (n * n_targets,).
         weight : ndarray of shape (n,), optional
             Weights >= 0; default 1.
         order : Order, or ndarray of intp, optional
@@ -147,7 +137,7 @@ cdef class Model(Composed):
 
         Returns
         -------
-        predictions : ndarray of shape (n,)
+        predictions : ndarray of shape (n,) or (n, n_targets)
             What was predicted for each row (class numbers, or targets) before it was learnt; NaN
             for rows that were not.
 
@@ -163,16 +153,14 @@ cdef class Model(Composed):
             raise ValueError(f"window must be an integer >= 1, or None, got {window}")
         cdef Samples samples = samples_of(X, self.dtype)
         check_width("X", samples.rows.d, self.d)
-        cdef Order sequence = AS_THEY_STAND
-        if order is not None:
-            sequence = order if isinstance(order, Order) else Order(order)
+        cdef Order sequence = order_of(order)
         check_targets(self.head, sequence, y, weight, samples.rows.n)
         check_outputs(self.head, scores, samples.rows.n)
         cdef Py_ssize_t n = samples.rows.n if sequence.n < 0 else sequence.n, reached = 0
-        cdef cnp.npy_intp length = samples.rows.n
-        predictions = cnp.PyArray_EMPTY(1, &length, cnp.NPY_FLOAT64, 0)
+        cdef cnp.npy_intp[2] shape = [samples.rows.n, self.head.n_targets]
+        predictions = cnp.PyArray_EMPTY(1 if shape[1] == 1 else 2, shape, cnp.NPY_FLOAT64, 0)
         cdef double *predicted = <double *> cnp.PyArray_DATA(predictions)
-        fill(predicted, length, NAN)
+        fill(predicted, shape[0] * shape[1], NAN)
         cdef const double *weights = &weight[0] if weight is not None and n > 0 else NULL
         cdef double *written = &scores[0, 0] if scores is not None and n > 0 else NULL
         cdef Status status
@@ -193,43 +181,55 @@ cdef class Model(Composed):
             end_writing(self.lock, self.access)
         return predictions
 
-    def learn_one(self, x, double y, double weight=1.0):
+    def learn_one(self, x, y, double weight=1.0):
         """Test-then-train on one dense sample, with the least of checks.
 
         Parameters
         ----------
         x : array-like of shape (d,)
             Fastest as a C-contiguous ndarray of the model's dtype.
-        y : float
+        y : float, or ndarray of shape (n_targets,)
             Class number, or target.
         weight : float >= 0, default=1.0
 
         Returns
         -------
-        float
-            What was predicted for x before it was learnt.
+        What was predicted for x before it was learnt, as y.
         """
         cdef Rows rows
+        cdef const double[::1] targets
+        cdef double[::1] predictions
         _alive = self.only_row(x, &rows)
-        return self.learn_row(&rows, y, weight)
+        if self.head.n_targets == 1:
+            return self.learn_row(&rows, y, weight)
+        targets, predictions = y, np.empty(self.head.n_targets)
+        check_targets(self.head, AS_THEY_STAND, targets, None, 1)
+        self.learn_targets(&rows, &targets[0], weight, &predictions[0])
+        return np.asarray(predictions)
 
     cdef double learn_row(self, const Rows *rows, double y, double weight) except? -1:
         """`learn_one` of the only row, which has been checked."""
         cdef double prediction
-        cdef Py_ssize_t reached
         self.head.check_label(y)
+        self.learn_targets(rows, &y, weight, &prediction)
+        return prediction
+
+    cdef int learn_targets(self, const Rows *rows, const double *y, double weight,
+                           double *predictions) except -1:
+        """The same of a sample whose target, or targets, have been checked."""
+        cdef Py_ssize_t reached
         if not 0 <= weight < INFINITY:
             raise ValueError(f"sample_weight must be finite and at least 0, got {weight}")
         begin_writing(self.lock, self.access)
         try:
             self.checkpoint()
             self.next_noted = self.next_number()
-            status = self.run(rows, AS_THEY_STAND, &y, &weight, 1, 1, &prediction, NULL, &reached)
+            status = self.run(rows, AS_THEY_STAND, y, &weight, 1, 1, predictions, NULL, &reached)
             if status != OK or self.watched is not None:
                 self.conclude(status, 0)
         finally:
             end_writing(self.lock, self.access)
-        return prediction
+        return 0
 
     cdef void checkpoint(self):
         """Remember the model as it is, at no cost, for a call that fails."""
@@ -287,12 +287,6 @@ cdef class Model(Composed):
                              self.counters.loss, frozen(self.recent, {}), targets,
                              self.counters.lead)
 
-    def __copy__(self):
-        return copy.deepcopy(self)
-
-    def __getstate__(self):
-        refuse_attributes(self)
-
 
 cdef Status learn_block(Model model, Space space, Rule rule, const Py_ssize_t *order,
                         Py_ssize_t first, Py_ssize_t width, const double *y, const double *weight,
@@ -317,18 +311,24 @@ cdef inline Status learn_samples(Model model, Space space, Rule rule, const Py_s
                                  Py_ssize_t *reached, Case case) noexcept nogil:
     """`learn_block` of such a case."""
     cdef Py_ssize_t i, row, n_outputs = model.head.n_outputs
+    cdef Py_ssize_t n_targets = model.head.n_targets if case == ANY else 1
     cdef int64_t mistakes = 0
     cdef double importance, prediction
     cdef Status status
     for i in range(width):
         row = order[first + i] if order else first + i
         importance = weight[row] if weight else 1
-        status = step(model, space, rule, i, y[row], importance, &prediction, case)
+        if case == ANY:
+            model.sample.targets = y + row * n_targets
+        status = step(model, space, rule, i, y[row * n_targets], importance, &prediction, case)
         if status != OK:
             reached[0] = row
             return status
-        predictions[row] = prediction
-        mistakes += (prediction != y[row]) & (importance != 0)
+        if n_targets == 1:
+            predictions[row] = prediction
+        else:
+            memcpy(predictions + row * n_targets, model.averaged, n_targets * sizeof(double))
+        mistakes += (prediction != y[row * n_targets]) & (importance != 0)
         if scores:
             memcpy(scores + row * n_outputs, model.averaged, n_outputs * sizeof(double))
     model.counters.mistakes += mistakes
@@ -392,7 +392,10 @@ cdef inline Status train(Model model, Space space, Rule rule, Py_ssize_t i, doub
         return status
     model.counters.loss += weight * model.update.loss
     if case == ANY and model.observes:
-        space.observe(i, y, weight)
+        if model.head.n_targets == 1:
+            space.observe(i, y, weight)
+        else:
+            space.observe_targets(i, model.sample.targets, weight)
     return space.update(i, &model.update)
 
 
@@ -436,10 +439,7 @@ cdef inline Status solve_single(Model model, Space space, Rule rule, Py_ssize_t 
 
 
 def restore(arguments, seen, mistakes, loss, recent=None, targets=None, lead=0):
-    """A model of these parts that goes on from these counts, recent scores, targets and lead.
-
-    Without recent scores or a lead there are none so far: older files hold none.
-    """
+    """A model that goes on from these counts, scores, targets and lead: older files hold fewer."""
     cdef Model model = Model(*items_of(arguments, "arguments of a model", 7))
     model.resume_counts(seen, mistakes, loss)
     model.counters.lead = count_of("lead", lead)

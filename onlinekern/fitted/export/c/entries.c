@@ -155,6 +155,26 @@ int ${prefix}_learn_one_sparse(const int32_t *columns, const real *elements, int
     return learn_read($sparse(columns, elements, n, &prepared), &prepared, y, 1);
 }
 
+/*** learn_targets: all_finite ***/
+int ${prefix}_learn_one(const real *x, const real *y)
+{
+    row prepared;
+    if (!all_finite(y, ${PREFIX}_N_OUTPUTS))
+        return ${PREFIX}_NOT_FINITE;
+    targets = y;
+    return learn_read($follow(x, &prepared), &prepared, y[0], 1);
+}
+
+int ${prefix}_learn_one_sparse(const int32_t *columns, const real *elements, int32_t n,
+                               const real *y)
+{
+    row prepared;
+    if (!all_finite(y, ${PREFIX}_N_OUTPUTS))
+        return ${PREFIX}_NOT_FINITE;
+    targets = y;
+    return learn_read($sparse(columns, elements, n, &prepared), &prepared, y[0], 1);
+}
+
 /*** learn_read ***/
 /* Learn a row that was read with this status. */
 static int learn_read(int status, const row *x, real y, real weight)

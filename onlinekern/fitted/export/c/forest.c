@@ -121,11 +121,16 @@ static void body(const row *x, real *scores)
     }
 }
 
+/*** targets ***/
+/* Of the sample that is learnt. */
+static const real *targets;
+
 /*** forest_goal ***/
 /* The target of output k. */
 static real goal_of(int32_t k, real y)
 {
     (void)k;
+    (void)y;
     return $goal;
 }
 

@@ -84,6 +84,9 @@ class ForestLearner(Forms):
         source.changing("upper", state.upper)
         source.state("combination", np.r_[state.weights, state.errors.ravel(), state.met])
         source.constants("noises", state.noises)
+        if self.several:
+            source.constants("offsets", state.offset)
+            source.constants("units", state.unit)
         for name in ("leaf_of", "upper_of"):
             source.memory(name, trees, "int32_t")
         for name, count in (("scored", experts * outputs), ("steps", experts * outputs),
@@ -98,8 +101,7 @@ class ForestLearner(Forms):
             "cells": UPPER_CELLS,
             "share_lower": self.number(1 / np.sqrt(trees)),
             "share_both": self.number(1 / np.sqrt(2.0 * trees)),
-            "offset": self.number(state.offset),
-            "unit": self.number(state.unit),
+            **self.units(),
         }
         self.fill("forest_cells", **values)
         self.fill("forest_scores", **values)
@@ -115,10 +117,24 @@ class ForestLearner(Forms):
             self.fill("forest_combination", clipped=self.clipped(), **given, **values)
         self.fill("forest_learn", **values)
 
+    @property
+    def several(self) -> bool:
+        """Whether a sample has several targets."""
+        return self.state.n_labels == 0 and self.size.outputs > 1
+
+    def units(self) -> dict[str, str]:
+        """Return the mean and the deviation of the target of output k."""
+        offset, unit = self.state.offset, self.state.unit
+        if self.several:
+            return {"offset": "offsets[k]", "unit": "units[k]"}
+        return {"offset": self.number(float(offset)), "unit": self.number(float(unit))}
+
     def write_goal(self) -> None:
         """Write the target of an output."""
-        state = self.state
-        goal = f"(y - {self.number(state.offset)}) / {self.number(state.unit)}"
+        state, units = self.state, self.units()
+        goal = "({y} - {offset}) / {unit}".format(y="targets[k]" if self.several else "y", **units)
+        if self.several:
+            self.source.use("targets")
         if state.n_labels:
             goal = "k == (int32_t)y ? 1 : -1" if self.size.outputs > 1 else "y > 0 ? 1 : -1"
         self.fill("forest_goal", goal=goal)

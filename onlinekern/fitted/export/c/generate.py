@@ -22,6 +22,7 @@ MEANINGS = {
     "binary": "One score, > 0 for class 1.",
     "classes": "A score for each class; the largest wins.",
     "regression": "One score, the prediction.",
+    "several": "A score for each target, the prediction.",
     "outlier": "One score, < 0 for outliers.",
 }
 WINNERS = {
@@ -73,9 +74,9 @@ TAKEN = {
 }
 LEARN = """
 /* Learn one sample: $target. Other codes than 0 change nothing. */
-int ${prefix}_learn_one(const ${prefix}_real *x, $type y);
+int ${prefix}_learn_one(const ${prefix}_real *x, ${type}y);
 int ${prefix}_learn_one_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n,
-                               $type y);
+                               ${type}y);
 """
 
 
@@ -127,7 +128,8 @@ def stores_rows(state: states.Space) -> bool:
 
 def write_learning(source: Source, scoring: parts.Scoring, learning: states.Learning) -> str:
     """Write the functions that learn; return their declaration."""
-    type_name, target = "int32_t", "y is its class number"
+    type_name, target = "int32_t ", "y is its class number"
+    number = f"{source.names['prefix']}_real"
     reading = {"follow": "read_dense", "sparse": "read_sparse"}
     if learning.scaler is None:
         source.fill("learn_read")
@@ -135,9 +137,12 @@ def write_learning(source: Source, scoring: parts.Scoring, learning: states.Lear
         source.fill("followed_reading")
         source.fill("learn_followed")
         reading = {"follow": "follow_dense", "sparse": "follow_sparse"}
-    if scoring.head == "regression":
+    if scoring.head == "regression" and scoring.n_outputs > 1:
+        source.fill("learn_targets", **reading)
+        type_name, target = f"const {number} *", "y has its targets"
+    elif scoring.head == "regression":
         source.fill("learn_target", **reading)
-        type_name, target = f"{source.names['prefix']}_real", "y is its target"
+        type_name, target = f"{number} ", "y is its target"
     else:
         weight = "1"
         if learning.factors is not None:
@@ -163,7 +168,7 @@ def finished(
         outputs=scoring.n_outputs,
         classes=0 if scoring.labels is None else len(scoring.labels),
         labels=labels,
-        meaning=MEANINGS[scoring.head],
+        meaning=MEANINGS["several" if regression and scoring.n_outputs > 1 else scoring.head],
         predict=Template(PREDICT[regression]).substitute(source.names),
         learn=learn,
     )

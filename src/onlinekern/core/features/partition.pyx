@@ -191,7 +191,7 @@ cdef class Partition:
         """Keep n rows. Returns a status."""
         cdef Py_ssize_t i
         for i in range(n):
-            if self.recent.keep(rows, first + i, y[i], 1) != OK:
+            if self.recent.keep(rows, first + i, &y[i], 1) != OK:
                 return NO_MEMORY
         self.entered += n
         return OK

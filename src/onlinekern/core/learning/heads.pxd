@@ -11,7 +11,8 @@ from onlinekern.core.learning.sampling cimport Sampler
 # What a head knows of a sample.
 cdef struct Sample:
     const double *scores     # of the K outputs, by the model that learns
-    double y                 # class number, or target
+    double y                 # class number, or target, the first of several
+    const double *targets    # of the K outputs, where each has one of its own
     double weight            # > 0
     int64_t t                # number of the sample, from 1
 
@@ -30,6 +31,9 @@ cdef struct Update:
     double *coefficients     # K coefficients of the sample
     double *importances      # K importances that the sampler gave; 0: the output does not update
     double *contractions     # K contractions, of rules of second order
+
+
+cdef double *room_for(Py_ssize_t n_outputs, Sample *sample, Update *update) noexcept nogil
 
 
 cdef inline double sign_of(double y) noexcept nogil:
@@ -97,8 +101,40 @@ cdef inline double solve_noted(Py_ssize_t k, double f, double y, const Sample *s
                         sample.t, update, rule, solves_hinge(rule))
 
 
+cdef inline double goal_of(Py_ssize_t k, bint of_classes, const Sample *sample) noexcept nogil:
+    """The target of the scalar problem of output k, which solves its own."""
+    if of_classes:
+        return 1 if k == <Py_ssize_t> sample.y else -1
+    return sample.targets[k]
+
+
+cdef inline void select_each(Py_ssize_t n, bint of_classes, const Sample *sample, Update *update,
+                             Rule rule, Sampler sampler, Generator rng) noexcept nogil:
+    """`Head.select_lengths` of n outputs that are one problem each."""
+    cdef Py_ssize_t k
+    update.needs_lengths = False
+    begin_sample(update)
+    for k in range(n):
+        update.needs_lengths |= select_length(k, sample.scores[k], goal_of(k, of_classes, sample),
+                                              sample.weight, update, rule, sampler, rng)
+
+
+cdef inline void solve_each(Py_ssize_t n, bint of_classes, const Sample *sample, Update *update,
+                            Rule rule) noexcept nogil:
+    """`Head.solve` of n outputs that are one problem each."""
+    cdef Py_ssize_t k
+    update.loss = 0
+    update.updates = False
+    update.shrink = rule.shrink(sample.t)
+    for k in range(n):
+        update.loss += solve_noted(k, sample.scores[k], goal_of(k, of_classes, sample), sample,
+                                   update, rule)
+        update.updates |= update.coefficients[k] != 0
+
+
 cdef class Head(Part):
     cdef readonly Py_ssize_t n_outputs
+    cdef readonly Py_ssize_t n_targets    # numbers that a sample brings beside its features
     cdef readonly Py_ssize_t n_labels     # labels are 0 ... n_labels - 1; 0: they are any numbers
     # By which the weights of earlier targets are multiplied where the model standardises them; 0:
     # it learns targets as they are.

@@ -8,6 +8,7 @@ so a length, of its own. What the sampler keeps out needs none: to measure one m
 work.
 """
 from libc.math cimport fabs
+from libc.stdlib cimport calloc
 
 import numpy as np
 
@@ -21,8 +22,27 @@ from onlinekern.core.learning.sampling cimport Sampler
 cdef Py_ssize_t MOST_PAIRED = 46340  # classes: their pairs are within MOST_OUTPUTS
 
 
+cdef double *room_for(Py_ssize_t n_outputs, Sample *sample, Update *update) noexcept nogil:
+    """Memory for scores, twice, and for an update of so many outputs; NULL if there is none.
+
+    The caller frees it. The flags lie behind the numbers.
+    """
+    cdef double *scores = <double *> calloc(n_outputs, 6 * sizeof(double) + 1)
+    sample.scores = scores
+    if scores != NULL:
+        update.lengths = scores + 2 * n_outputs
+        update.coefficients = scores + 3 * n_outputs
+        update.contractions = scores + 4 * n_outputs
+        update.importances = scores + 5 * n_outputs
+        update.needs_length = <char *> (scores + 6 * n_outputs)
+    return scores
+
+
 cdef class Head(Part):
     """Base of the heads, and the head of regression: the prediction is the score."""
+
+    def __cinit__(self, *args, **kwargs):
+        self.n_targets = 1
 
     def __init__(self):
         self.n_outputs = 1
@@ -159,22 +179,41 @@ cdef class OneVsRest(Head):
 
     cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Sampler sampler,
                              Generator rng) noexcept nogil:
-        cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
-        update.needs_lengths = False
-        begin_sample(update)
-        for k in range(self.n_outputs):
-            update.needs_lengths |= select_length(k, sample.scores[k], 1 if k == label else -1,
-                                                  sample.weight, update, rule, sampler, rng)
+        select_each(self.n_outputs, True, sample, update, rule, sampler, rng)
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
-        cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
-        update.loss = 0
-        update.updates = False
-        update.shrink = rule.shrink(sample.t)
-        for k in range(self.n_outputs):
-            update.loss += solve_noted(k, sample.scores[k], 1 if k == label else -1, sample,
-                                       update, rule)
-            update.updates |= update.coefficients[k] != 0
+        solve_each(self.n_outputs, True, sample, update, rule)
+
+
+cdef class SeveralTargets(Head):
+    """A regression of several targets at once, each of which is the target of an output.
+
+    The loss of a sample is the sum of the losses of its targets. A prediction is all scores.
+
+    Parameters
+    ----------
+    n_targets : int >= 2
+    """
+
+    def __init__(self, Py_ssize_t n_targets):
+        self.n_outputs = integer_within("n_targets", n_targets, 2, MOST_OUTPUTS)
+        self.n_targets = self.n_outputs
+        self.arguments = (n_targets,)
+
+    cdef int check_label(self, double y) except -1:
+        raise ValueError(f"y must be {self.n_targets} targets, as the samples before had, got {y}")
+
+    cdef int64_t lead_after(self, int64_t lead, const double *last, const double *averaged,
+                            double y) noexcept nogil:
+        """No lead: the first target says nothing of the others."""
+        return 0
+
+    cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Sampler sampler,
+                             Generator rng) noexcept nogil:
+        select_each(self.n_outputs, False, sample, update, rule, sampler, rng)
+
+    cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
+        solve_each(self.n_outputs, False, sample, update, rule)
 
 
 cdef class Margin(OneVsRest):
@@ -401,5 +440,6 @@ cdef class Weighted(Head):
                 update.coefficients[k] *= self.weights[label]
 
 
-HEADS = {"regression": Head, "standardized": Standardized, "binary": Binary, "ovr": OneVsRest,
-         "margin": Margin, "ovo": OneVsOne, "joint": Joint, "joint_ovr": JointOneVsRest}
+HEADS = {"regression": Head, "standardized": Standardized, "several": SeveralTargets,
+         "binary": Binary, "ovr": OneVsRest, "margin": Margin, "ovo": OneVsOne, "joint": Joint,
+         "joint_ovr": JointOneVsRest}

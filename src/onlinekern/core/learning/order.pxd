@@ -11,6 +11,8 @@ cdef class Order:
     cdef void choose(self, Py_ssize_t first) noexcept nogil
 
 
+cdef Order AS_THEY_STAND
+cdef Order order_of(object order)
 cdef int check_targets(Head head, Order order, const double[::1] y, const double[::1] weight,
                        Py_ssize_t n) except -1
 cdef int check_outputs(Head head, const double[:, ::1] scores, Py_ssize_t n) except -1

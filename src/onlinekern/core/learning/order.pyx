@@ -43,6 +43,16 @@ cdef class Order:
         """Write the numbers of the next rows into `rows`, from `first` on; at most `most`."""
 
 
+cdef Order AS_THEY_STAND = Order()
+
+
+cdef Order order_of(object order):
+    """An order of what `Model.learn` is given."""
+    if order is None:
+        return AS_THEY_STAND
+    return order if isinstance(order, Order) else Order(order)
+
+
 cdef int check_count(str name, const double[::1] values, Py_ssize_t n) except -1:
     """Raise ValueError unless there is one number for each row; None is fine."""
     if values is not None and values.shape[0] != n:
@@ -50,12 +60,23 @@ cdef int check_count(str name, const double[::1] values, Py_ssize_t n) except -1
     return 0
 
 
+cdef int check_targets_of(Head head, const double[::1] y, Py_ssize_t n) except -1:
+    """Raise ValueError unless there are all targets of each row."""
+    if y.shape[0] != n * head.n_targets:
+        raise ValueError(f"y must have {head.n_targets} targets for each of the {n} rows of X, "
+                         f"got {y.shape[0]} numbers")
+    return 0
+
+
 cdef int check_targets(Head head, Order order, const double[::1] y, const double[::1] weight,
                        Py_ssize_t n) except -1:
     """Raise ValueError unless targets, weights and order are those of n rows, for this head."""
-    check_count("y", y, n)
+    if head.n_targets > 1:
+        check_targets_of(head, y, n)
+    else:
+        check_count("y", y, n)
+        head.check_labels(y)
     check_count("weight", weight, n)
-    head.check_labels(y)
     order.check_rows(n)
     return 0
 

@@ -21,7 +21,7 @@ cdef class Generation:
     cdef readonly ForestCells leaves
     cdef readonly ForestCells upper              # of the experts that see the upper cells, or None
     cdef readonly object metric, importances     # ndarrays of shape (d,)
-    cdef readonly double offset, unit            # of the targets of a regression
+    cdef double[::1] offset, unit                # of the targets of a regression, (n_outputs,)
 
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
@@ -63,10 +63,10 @@ cdef class CellExperts:
     cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil
     cdef void score(self, Generation now, const Cells *cells, Walked walked) noexcept nogil
     cdef void mix(self, Generation now, const double *scored, double *out) noexcept nogil
-    cdef double target(self, Generation now, Py_ssize_t k, double y) noexcept nogil
-    cdef Status learn(self, Generation now, const Cells *cells, Walked walked, double y,
+    cdef double target(self, Generation now, Py_ssize_t k, const double *y) noexcept nogil
+    cdef Status learn(self, Generation now, const Cells *cells, Walked walked, const double *y,
                       double weight) noexcept nogil
     cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
-                      double y, double importance) noexcept nogil
-    cdef void combine(self, Generation now, const double *scored, double y,
+                      const double *y, double importance) noexcept nogil
+    cdef void combine(self, Generation now, const double *scored, const double *y,
                       double weight) noexcept nogil

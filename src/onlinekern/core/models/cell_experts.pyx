@@ -10,6 +10,8 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
+import numpy as np
+
 from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport positive_number
 from onlinekern.core.learning.combination cimport Combination
@@ -31,10 +33,10 @@ cdef class Generation:
     """A forest with its weights, and what the next one needs to know of it."""
 
     def __cinit__(self, Forest forest, ForestCells leaves, ForestCells upper, metric, importances,
-                  double offset, double unit):
+                  offset, unit):
         self.forest, self.leaves, self.upper = forest, leaves, upper
         self.metric, self.importances = metric, importances
-        self.offset, self.unit = offset, unit
+        self.offset, self.unit = np.array(offset), np.array(unit)
 
     def copy(self):
         """The same trees and cells; those of either may be replaced."""
@@ -181,17 +183,17 @@ cdef class CellExperts:
             score = 0
             for e in range(self.n_experts):
                 score += self.combination.weights[e] * scored[e * self.n_outputs + k]
-            out[k] = now.offset + now.unit * score
+            out[k] = now.offset[k] + now.unit[k] * score
 
-    cdef double target(self, Generation now, Py_ssize_t k, double y) noexcept nogil:
+    cdef double target(self, Generation now, Py_ssize_t k, const double *y) noexcept nogil:
         """The target of output k."""
         if self.n_labels == 0:
-            return (y - now.offset) / now.unit
+            return (y[k] - now.offset[k]) / now.unit[k]
         if self.n_outputs == 1:
-            return sign_of(y)
-        return 1 if k == <Py_ssize_t> y else -1
+            return sign_of(y[0])
+        return 1 if k == <Py_ssize_t> y[0] else -1
 
-    cdef Status learn(self, Generation now, const Cells *cells, Walked walked, double y,
+    cdef Status learn(self, Generation now, const Cells *cells, Walked walked, const double *y,
                       double weight) noexcept nogil:
         """Let each expert learn a sample that has been scored. Returns a status."""
         cdef Py_ssize_t e, k, K = self.n_outputs
@@ -220,7 +222,7 @@ cdef class CellExperts:
         return OK
 
     cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
-                      double y, double importance) noexcept nogil:
+                      const double *y, double importance) noexcept nogil:
         """Set `steps` to the coefficients of an expert; return the largest contraction."""
         cdef Py_ssize_t k
         cdef double f, goal, largest = 0
@@ -236,7 +238,7 @@ cdef class CellExperts:
                     return NAN
         return largest
 
-    cdef void combine(self, Generation now, const double *scored, double y,
+    cdef void combine(self, Generation now, const double *scored, const double *y,
                       double weight) noexcept nogil:
         """Let the weights follow the errors of the sample scored last, before it is learnt.
 

@@ -22,7 +22,7 @@ from onlinekern.core.learning.targets cimport begin_targets, in_units
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
 
-from onlinekern.core.base.part import components_of, frozen
+from onlinekern.core.base.part import components_of, frozen, refuse_attributes
 
 
 def diverged(what):
@@ -77,6 +77,8 @@ cdef class Composed:
         if self.space.n_outputs != self.head.n_outputs or self.head.n_outputs < 1:
             raise ValueError(f"the head has {self.head.n_outputs} outputs and the space has "
                              f"{self.space.n_outputs}; both must have the same, at least 1")
+        if not self.space.takes_targets(self.head.n_targets):
+            raise ValueError(f"the space is none for samples of {self.head.n_targets} targets")
         if form is not None and (form[0] != self.d or form[1] not in (self.itemsize, None)):
             raise ValueError(
                 f"the space must be one for samples of d={self.d} features of {self.itemsize} "
@@ -290,6 +292,12 @@ cdef class Composed:
         for component in self.watched or ():
             component.check_defined()
         return 0
+
+    def __copy__(self):
+        return copy.deepcopy(self)
+
+    def __getstate__(self):
+        refuse_attributes(self)
 
     cdef int check_finite(self) except -1:
         """Raise FloatingPointError if the space holds a number that is not finite.

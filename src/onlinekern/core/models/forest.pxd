@@ -28,7 +28,8 @@ cdef class ForestSpace(Space):
     cdef bint anew
     cdef Walked walked
     cdef bint is_walked              # whether the open block has been, by the present forest
-    cdef double y, weight            # of the sample that was observed last
+    cdef double[::1] y               # targets of the sample that was observed last,
+    cdef double weight               # and its weight
 
     cdef int64_t last_due(self, int64_t entered) noexcept nogil
     cdef bint is_due(self, int64_t entered) noexcept nogil

@@ -18,10 +18,11 @@ import numpy as np
 
 from onlinekern.core.base.part cimport OK, RAISED, Status
 from onlinekern.core.base.state cimport (
-    count_of, doubles_of_shape, fields_of, finite_number, positive_number)
+    count_of, doubles_of_shape, fields_of, finite_number)
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Walked
+from onlinekern.core.models.cell_numbers cimport numbers_of, set_numbers
 from onlinekern.core.models.forest_renewal cimport Renewal
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.partitions.recent_rows cimport RecentRows
@@ -29,7 +30,8 @@ from onlinekern.core.partitions.scale cimport N_DIRECTIONS, Scale, check_codes
 from onlinekern.core.partitions.trees cimport Forest
 from onlinekern.core.samples.rows cimport Rows
 
-from onlinekern.core.partitions.renewal import cells_of, check_labels, check_reach, check_sizes
+from onlinekern.core.partitions.renewal import (
+    check_labels, check_reach, check_sizes, outputs_of, restored_units, told)
 from onlinekern.core.partitions.scale import SCALE, fields_of_scale, restored_scale
 from onlinekern.core.partitions.tables import check_categories, most_further
 
@@ -53,7 +55,7 @@ cdef class ForestSpace(Space):
         Of the samples.
     n_outputs : int
     n_labels : int
-        Classes; 0 with targets that are numbers.
+        Classes; 0 with targets that are numbers, one for each output.
     rule : Rule
         Of second order, with r = 1; an expert of noise r sees weights that are divided by r.
     noises : tuple of float > 0
@@ -86,7 +88,7 @@ cdef class ForestSpace(Space):
         check_sizes(MOST, d=d, n_outputs=n_outputs, n_noises=len(noises), n_levels=len(levels),
                     n_trees=n_trees, most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory)
         check_sizes(MOST_TURNS, n_candidates=n_candidates, replays=replays)
-        if n_outputs != (n_labels if n_labels > 2 else 1) or n_labels < 0 or n_labels == 1:
+        if n_labels < 0 or n_labels == 1 or n_labels and n_outputs != outputs_of(n_labels):
             raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
         if not 0 < share <= 1:
             raise ValueError(f"share must be in (0, 1], got {share}")
@@ -100,14 +102,17 @@ cdef class ForestSpace(Space):
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
         self.rule, self.memory, self.anew = rule, memory, anew
         # A renewal that is done again needs the samples that it grew from.
-        self.recent = RecentRows(d, dtype, memory + <Py_ssize_t> (spread * memory))
+        self.recent = RecentRows(d, dtype, memory + <Py_ssize_t> (spread * memory),
+                                 1 if n_labels else n_outputs)
         self.itemsize = self.recent.itemsize
         self.experts = CellExperts(n_outputs, n_labels, rule, self.settings[0], self.settings[1],
                                    n_trees)
         nothing = np.zeros(d)
         forest = Forest.stumps(n_trees, Scale(nothing, nothing))
         leaves, upper = self.experts.new_cells(forest)
-        self.now = Generation(forest, leaves, upper, np.ones(d), np.zeros(d), 0, 1)
+        self.now = Generation(forest, leaves, upper, np.ones(d), np.zeros(d),
+                              np.zeros(n_outputs), np.ones(n_outputs))
+        self.y = np.zeros(self.recent.n_targets)
         self.walked = self.new_walked(1)
 
     def components(self):
@@ -123,6 +128,9 @@ cdef class ForestSpace(Space):
 
     cdef bint takes_missing(self) noexcept nogil:
         return True
+
+    cdef bint takes_targets(self, Py_ssize_t n):
+        return n == self.recent.n_targets
 
     cdef int check_row(self, const Rows *rows) except -1:
         return check_codes(rows, self.categories)
@@ -158,7 +166,12 @@ cdef class ForestSpace(Space):
         memcpy(averaged, current, self.n_outputs * sizeof(double))
 
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
-        self.y, self.weight = y, weight
+        self.y[0], self.weight = y, weight
+
+    cdef void observe_targets(self, Py_ssize_t i, const double *targets,
+                              double weight) noexcept nogil:
+        memcpy(&self.y[0], targets, self.n_outputs * sizeof(double))
+        self.weight = weight
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Learn the sample scored last, which `observe` told of. Returns a status.
@@ -169,13 +182,14 @@ cdef class ForestSpace(Space):
         cdef Cells cells = self.walked.cells(i if self.is_walked else 0)
         if self.n_labels == 0 and self.entered == 0:
             # Targets are learnt as deviations: from the first one, and later from their mean.
-            self.now.offset = self.y
+            self.now.offset[:] = self.y
         # Targets have no unit before the first renewal.
         if self.n_labels > 0 or self.entered >= FIRST_RENEWAL:
-            self.experts.combine(self.now, self.walked.scored, self.y, self.weight)
-        status = self.experts.learn(self.now, &cells, self.walked, self.y, self.weight)
+            self.experts.combine(self.now, self.walked.scored, &self.y[0], self.weight)
+        status = self.experts.learn(self.now, &cells, self.walked, &self.y[0], self.weight)
         if status == OK:
-            status = self.recent.keep(&self.rows, self.row_number(i), self.y, self.weight)
+            status = self.recent.keep(&self.rows, self.row_number(i), &self.y[0],
+                                      self.weight)
         if status != OK:
             return status
         self.entered += 1
@@ -295,39 +309,6 @@ cdef class ForestSpace(Space):
             return self.renewal.looks()
         return self.is_due(self.entered + 1)
 
-    def cells(self, Generation now):
-        """Numbers of all nodes, ndarray of shape (n_nodes, n_experts, 1 + n_outputs), float32.
-
-        A leaf has its own, with those of the experts that see both; a node that is an upper cell
-        has those of the latter. Every other node has what a cell begins with.
-        """
-        forest = now.forest
-        shape = forest.n_nodes, self.experts.n_experts, 1 + self.n_outputs
-        out = np.zeros(shape, dtype=np.float32)
-        out[:, :, 0] = 1
-        nodes, upper = cells_of(forest)
-        out[nodes] = now.leaves.to_array()
-        if now.upper is not None:
-            there = upper >= 0
-            out[upper[there], self.experts.n_lower:] = now.upper.to_array()[there]
-        return out
-
-    def set_cells(self, Generation now, array):
-        """Give the cells of a generation what `cells` returned."""
-        shape = now.forest.n_nodes, self.experts.n_experts, 1 + self.n_outputs
-        if not isinstance(array, np.ndarray) or array.dtype != np.float32:
-            raise TypeError("cells must be an ndarray of float32")
-        if array.shape != shape:
-            raise ValueError(f"cells must be of shape {shape}, got {array.shape}")
-        nodes, upper = cells_of(now.forest)
-        leaves, above = self.experts.new_cells(now.forest)
-        leaves.set_array(array[nodes])
-        if above is not None:
-            there, numbers = upper >= 0, above.to_array()
-            numbers[there] = array[upper[there], self.experts.n_lower:]
-            above.set_array(numbers)
-        now.leaves, now.upper = leaves, above
-
     cdef void checkpoint(self) noexcept nogil:
         if self.is_changed:
             with gil:
@@ -348,7 +329,7 @@ cdef class ForestSpace(Space):
         self.entered, self.renewed = self.saved_entered, self.saved_renewed
         self.n_grown = self.saved_grown
         if self.entered == 0:
-            self.now.offset = 0
+            self.now.offset[:] = 0
         self.now.rollback()
         self.recent.rollback()
         self.experts.combination.rollback()
@@ -384,9 +365,10 @@ cdef class ForestSpace(Space):
             "rows": rows, "targets": targets, "weights": weights,
             **self.experts.combination.get_state(), **fields_of_scale(self.now.forest.scale),
             "cuts": cuts, "features": features, "left": left, "first": first,
-            "cells": self.cells(self.now), "metric": self.now.metric.copy(),
-            "importances": self.now.importances.copy(), "offset": self.now.offset,
-            "unit": self.now.unit,
+            "cells": numbers_of(self.experts, self.now), "metric": self.now.metric.copy(),
+            "importances": self.now.importances.copy(),
+            "offset": told(self.now.offset, self.recent.n_targets),
+            "unit": told(self.now.unit, self.recent.n_targets),
         }
 
     def set_state(self, state):
@@ -416,12 +398,11 @@ cdef class ForestSpace(Space):
             check_reach(state["rows"], entered, self.last_due(entered))
         if n_grown > forest.n_trees:
             raise ValueError(f"n_grown must be at most {forest.n_trees}, got {n_grown}")
-        offset = finite_number("offset", state["offset"])
-        unit = positive_number("unit", state["unit"])
+        offset, unit = restored_units(state, self.recent.n_targets, self.n_outputs)
         if self.n_labels:
             check_labels(state["targets"], self.n_labels)
         now = Generation(forest, None, None, metric.copy(), importances.copy(), offset, unit)
-        self.set_cells(now, state["cells"])
+        set_numbers(self.experts, now, state["cells"])
         self.experts.combination.set_arrays(errors, met)
         self.recent.set_arrays(entered, state["rows"], state["targets"], state["weights"], True)
         self.now = now

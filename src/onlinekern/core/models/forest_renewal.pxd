@@ -36,7 +36,8 @@ cdef class Renewal:
     cdef bint is_growing
     # The replay: samples learnt, again if there are several.
     cdef Walked walked
-    cdef double[::1] targets, weights
+    cdef double[:, ::1] targets      # n_targets of each
+    cdef double[::1] weights
     cdef float[:, ::1] rows
     cdef int64_t n_replayed
 

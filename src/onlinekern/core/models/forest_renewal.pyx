@@ -29,7 +29,7 @@ from onlinekern.core.samples.rows cimport Rows
 from onlinekern.core.features.gradients import BLOCK, few_outputs
 from onlinekern.core.features.looking import (
     LANDMARKS, directions_of, machine_of, metric_of, number_taught, signs_of)
-from onlinekern.core.partitions.renewal import slopes_of, spread, units
+from onlinekern.core.partitions.renewal import slopes_of, spread, units_of_each
 from onlinekern.core.partitions.tables import TableLearner, of_features, on_axes
 
 # Rows of a unit of the look that copies them, and of a step of the replay.
@@ -134,10 +134,12 @@ cdef class Renewal:
         """Copy some samples."""
         if self.X is None:
             self.X = np.empty((self.n, self.d), dtype=self.recent.dtype)
-            self.y, self.weight = np.empty(self.n + self.lag), np.empty(self.n + self.lag)
+            self.y = np.empty((self.n + self.lag, self.recent.n_targets))
+            self.weight = np.empty(self.n + self.lag)
             self.center, self.factor, _ = self.before.forest.scale.arrays()
-        self.X[rows], self.y[rows], self.weight[rows] = self.recent.part(
+        self.X[rows], y, self.weight[rows] = self.recent.part(
             self.begun - self.n + rows.start, rows.stop - rows.start)
+        self.y[rows] = y.reshape(-1, self.recent.n_targets)
 
     def measure(self, columns):
         """Find centers and spreads of some features, and how many of their values are missing."""
@@ -147,7 +149,7 @@ cdef class Renewal:
     def code(self, _):
         """Find the units of the targets, and begin with the tables."""
         if self.n_labels == 0:
-            self.fresh.offset, self.fresh.unit = units(self.y[:self.n])
+            self.fresh.offset, self.fresh.unit = units_of_each(self.y[:self.n])
         categories = self.tables.categories
         if len(categories):
             self.factor[categories] = 0
@@ -169,8 +171,8 @@ cdef class Renewal:
     def goals(self, y):
         """Targets of the outputs, ndarray of shape (n, n_outputs)."""
         if self.n_labels == 0:
-            return ((y - self.fresh.offset) / self.fresh.unit)[:, None]
-        return signs_of(y, self.n_labels)
+            return (y - np.asarray(self.fresh.offset)) / np.asarray(self.fresh.unit)
+        return signs_of(y[:, 0], self.n_labels)
 
     def absorb(self, rows):
         self.teacher.absorb(rows)
@@ -362,7 +364,8 @@ cdef class Renewal:
             record = <const double *> self.recent.record(self.begun + i - self.n)
             row = self.recent.row(self.begun + i - self.n)
             self.fresh.forest.scale.load(&row, 0, &self.rows[i, 0])
-            self.targets[i], self.weights[i] = record[0], record[1]
+            memcpy(&self.targets[i, 0], record, self.recent.n_targets * sizeof(double))
+            self.weights[i] = record[self.recent.n_targets]
         self.fresh.forest.walk_rows(&self.rows[first, 0], n,
                                     self.walked.leaves + first * self.n_trees,
                                     self.walked.upper + first * self.n_trees)
@@ -375,7 +378,7 @@ cdef class Renewal:
         for i in range(first, first + n):
             cells = self.walked.cells(i)
             self.experts.score(self.fresh, &cells, self.walked)
-            status = self.experts.learn(self.fresh, &cells, self.walked, self.targets[i],
+            status = self.experts.learn(self.fresh, &cells, self.walked, &self.targets[i, 0],
                                         self.weights[i])
             if status != OK:
                 return status

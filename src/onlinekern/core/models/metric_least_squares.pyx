@@ -144,7 +144,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         """Take up a sample as least squares do, and keep it. Returns a status."""
         cdef Status status = LeastSquaresSpace.update(self, i, update)
         if status == OK:
-            status = self.recent.keep(&self.rows, self.row_number(i), self.y,
+            status = self.recent.keep(&self.rows, self.row_number(i), &self.y,
                                       update.contractions[0])
         if status != OK or not self.is_time(self.recent.count):
             return status

@@ -38,8 +38,11 @@ cdef class Space(Component):
     cdef bint has_single_score(self, const Rows *rows, bint wants_length) noexcept nogil
     cdef double single_score(self, Py_ssize_t i) noexcept nogil
     cdef bint observes(self)
+    cdef bint takes_targets(self, Py_ssize_t n)
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil
+    cdef void observe_targets(self, Py_ssize_t i, const double *targets,
+                              double weight) noexcept nogil
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil
     cdef Status settle(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil

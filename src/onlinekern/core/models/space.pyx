@@ -117,12 +117,21 @@ cdef class Space:
         """Whether the class defines `observe`."""
         return <void *> self.observe != <void *> Space.observe
 
+    cdef bint takes_targets(self, Py_ssize_t n):
+        """Whether it can follow a stream whose samples have n targets, or labels, each."""
+        return n == 1 or not self.observes()
+
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         self.missing = b"Space.squared_lengths"
 
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
         """Label and weight of sample i, before its update: for models that follow the stream."""
         pass
+
+    cdef void observe_targets(self, Py_ssize_t i, const double *targets,
+                              double weight) noexcept nogil:
+        """The same of a sample that has several targets."""
+        self.missing = b"Space.observe_targets"
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         self.missing = b"Space.update"
@@ -241,8 +250,15 @@ cdef class KernelSpace(Space):
         for k in range(self.n_outputs):
             update.lengths[k] = length
 
+    cdef bint takes_targets(self, Py_ssize_t n):
+        return n == 1 or <void *> self.budget.observe == <void *> Budget.observe
+
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
         self.budget.observe(y, weight)
+
+    cdef void observe_targets(self, Py_ssize_t i, const double *targets,
+                              double weight) noexcept nogil:
+        pass
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Count the step, shrink, and give sample i its coefficients. Returns a status."""

@@ -7,11 +7,12 @@ from onlinekern.core.samples.rows cimport Rows
 
 
 cdef class RecentRows:
-    cdef readonly Py_ssize_t d, itemsize, capacity
+    cdef readonly Py_ssize_t d, itemsize, capacity, n_targets
     cdef readonly int64_t count        # samples kept so far, those that left too
     cdef int64_t oldest                # the number of the first sample that may be kept
     cdef int64_t saved_count
-    cdef Py_ssize_t size               # bytes of a record: target, weight, row
+    cdef Py_ssize_t size               # bytes of a record: targets, weight, row;
+    cdef Py_ssize_t begin              # where the row begins
     cdef Py_ssize_t room               # records that there is memory for
     cdef char *records
     cdef Journal journal
@@ -22,6 +23,7 @@ cdef class RecentRows:
 
     cdef Py_ssize_t n(self) noexcept nogil
     cdef Rows row(self, int64_t number) noexcept nogil
-    cdef Status keep(self, const Rows *rows, Py_ssize_t i, double y, double weight) noexcept nogil
+    cdef Status keep(self, const Rows *rows, Py_ssize_t i, const double *y,
+                     double weight) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -26,13 +26,16 @@ cdef class RecentRows:
         float32 or float64.
     capacity : int
         How many samples are kept.
+    n_targets : int
+        Of a sample.
     """
 
-    def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t capacity):
-        self.d, self.capacity = d, capacity
+    def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t capacity, Py_ssize_t n_targets=1):
+        self.d, self.capacity, self.n_targets = d, capacity, n_targets
         self.itemsize = float_dtype(dtype).itemsize
         # Whole doubles, so that each record begins at one.
-        self.size = 2 * sizeof(double) + (d * self.itemsize + 7) // 8 * 8
+        self.begin = (n_targets + 1) * sizeof(double)
+        self.size = self.begin + (d * self.itemsize + 7) // 8 * 8
         self.journal = Journal(self.size)
 
     def __dealloc__(self):
@@ -45,12 +48,13 @@ cdef class RecentRows:
     cdef Rows row(self, int64_t number) noexcept nogil:
         """A kept sample, by its number in the stream, as rows of which there is one."""
         cdef Rows rows
-        rows.values = self.record(number) + 2 * sizeof(double)
+        rows.values = self.record(number) + self.begin
         rows.columns = rows.starts = NULL
         rows.n, rows.d, rows.itemsize = 1, self.d, self.itemsize
         return rows
 
-    cdef Status keep(self, const Rows *rows, Py_ssize_t i, double y, double weight) noexcept nogil:
+    cdef Status keep(self, const Rows *rows, Py_ssize_t i, const double *y,
+                     double weight) noexcept nogil:
         """Keep row i of some rows, in the place of the oldest if there are enough."""
         cdef Py_ssize_t place = <Py_ssize_t> (self.count % self.capacity), more
         cdef char *record
@@ -64,9 +68,9 @@ cdef class RecentRows:
         record = self.records + place * self.size
         if self.journal.keep(place, record) < 0:
             return NO_MEMORY
-        (<double *> record)[0] = y
-        (<double *> record)[1] = weight
-        copy_row(rows, i, record + 2 * sizeof(double))
+        memcpy(record, y, self.n_targets * sizeof(double))
+        (<double *> record)[self.n_targets] = weight
+        copy_row(rows, i, record + self.begin)
         self.count += 1
         return OK
 
@@ -82,6 +86,10 @@ cdef class RecentRows:
     def dtype(self):
         return np.dtype(np.float32 if self.itemsize == 4 else np.float64)
 
+    def shape_of(self, n):
+        """The shape of the targets of n samples: of several, they are the columns."""
+        return (n,) if self.n_targets == 1 else (n, self.n_targets)
+
     def arrays(self):
         """Samples, targets and weights, the oldest first."""
         n = self.n()
@@ -90,18 +98,19 @@ cdef class RecentRows:
     def part(self, int64_t first, Py_ssize_t n):
         """Samples, targets and weights of n samples, from one on that is kept."""
         cdef Py_ssize_t i
-        X, y, weight = np.empty((n, self.d), dtype=self.dtype), np.empty(n), np.empty(n)
+        X, weight = np.empty((n, self.d), dtype=self.dtype), np.empty(n)
+        y = np.empty(self.shape_of(n))
         cdef char[::1] rows = X.view(np.int8).reshape(-1)
-        cdef double[::1] targets = y, weights = weight
+        cdef double[::1] targets = y.reshape(-1), weights = weight
         cdef const char *record
         if first < self.count - self.n() or first + n > self.count:
             raise ValueError(f"samples {first} to {first + n} are not kept")
         for i in range(n):
             record = self.record(first + i)
-            targets[i] = (<const double *> record)[0]
-            weights[i] = (<const double *> record)[1]
+            memcpy(&targets[i * self.n_targets], record, self.n_targets * sizeof(double))
+            weights[i] = (<const double *> record)[self.n_targets]
             if self.d > 0:
-                memcpy(&rows[i * self.d * self.itemsize], record + 2 * sizeof(double),
+                memcpy(&rows[i * self.d * self.itemsize], record + self.begin,
                        self.d * self.itemsize)
         return X, y, weight
 
@@ -115,7 +124,8 @@ cdef class RecentRows:
         count = count_of("count", count)
         n = min(len(y) if isinstance(y, np.ndarray) else 0, count, self.capacity)
         X = rows_of_form("rows", X, self.d, self.dtype, False, missing)
-        cdef const double[::1] targets = doubles_of_shape("targets", y, (n,))
+        cdef const double[::1] targets = np.ravel(
+            doubles_of_shape("targets", y, self.shape_of(n)))
         cdef const double[::1] weights = doubles_of_shape("weights", weight, (n,))
         if len(X) != n:
             raise ValueError(f"rows must be those of the last {n} samples, got {len(X)}")
@@ -128,7 +138,7 @@ cdef class RecentRows:
         self.count = self.oldest = count - n
         self.journal.begin(0)
         for i in range(n):
-            if self.keep(&rows, i, targets[i], weights[i]) < 0:
+            if self.keep(&rows, i, &targets[i * self.n_targets], weights[i]) < 0:
                 raise MemoryError(f"no memory for {n} samples")
         self.checkpoint()
 

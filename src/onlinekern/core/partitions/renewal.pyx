@@ -1,6 +1,7 @@
 """What a renewal of a forest computes once: units of features and targets, and slopes."""
 import numpy as np
 
+from onlinekern.core.base.state cimport doubles_of_shape, finite_number, positive_number
 from onlinekern.core.partitions.trees cimport UPPER_CELLS, UPPER_LEVEL
 
 # Of a row's slopes, so much is the mean of all rows: one gradient may err.
@@ -20,6 +21,11 @@ def check_reach(rows, entered, begun):
     if len(rows) <= entered - begun:
         raise ValueError(f"rows must reach back to sample {begun}, where a renewal began: more "
                          f"than {entered - begun}, got {len(rows)}")
+
+
+def outputs_of(Py_ssize_t n_labels):
+    """How many outputs a learner of so many classes has."""
+    return n_labels if n_labels > 2 else 1
 
 
 def check_labels(labels, Py_ssize_t n_labels):
@@ -84,6 +90,30 @@ def units(y):
     mean = (y / largest).mean()
     deviation = np.sqrt((((y / largest) - mean) ** 2).mean())
     return float(mean * largest), float(deviation * largest) if deviation > 1e-12 else 1.0
+
+
+def units_of_each(Y):
+    """Means and deviations of the columns of targets, ndarray of shape (2, n_targets)."""
+    found = [units(y) for y in np.ascontiguousarray(Y.T)]
+    return np.ascontiguousarray(np.transpose(found))
+
+
+def told(numbers, Py_ssize_t n_targets):
+    """What a state says of the offsets or units of outputs: a number, or those of the targets."""
+    return np.array(numbers) if n_targets > 1 else float(numbers[0])
+
+
+def restored_units(state, Py_ssize_t n_targets, Py_ssize_t n_outputs):
+    """Offsets and units of outputs from what a state says."""
+    if n_targets == 1:
+        offset = finite_number("offset", state["offset"])
+        unit = positive_number("unit", state["unit"])
+        return np.full(n_outputs, offset), np.full(n_outputs, unit)
+    offset = doubles_of_shape("offset", state["offset"], (n_outputs,))
+    unit = doubles_of_shape("unit", state["unit"], (n_outputs,))
+    if not (unit > 0).all():
+        raise ValueError(f"unit must be > 0, got {unit.min()}")
+    return offset, unit
 
 
 def slopes_of(squares, mean, Py_ssize_t n):

@@ -1,0 +1,6 @@
+# What experts have learnt of all nodes of a forest. May change at minor versions.
+from onlinekern.core.models.cell_experts cimport CellExperts, Generation
+
+
+cdef object numbers_of(CellExperts experts, Generation now)
+cdef int set_numbers(CellExperts experts, Generation now, object array) except -1

@@ -1,0 +1,42 @@
+"""Numbers of all nodes of a forest in one array, as the state of a model holds them."""
+import numpy as np
+
+from onlinekern.core.models.cell_experts cimport CellExperts, Generation
+
+from onlinekern.core.partitions.renewal import cells_of
+
+
+cdef object numbers_of(CellExperts experts, Generation now):
+    """Numbers of all nodes, ndarray of shape (n_nodes, n_experts, 1 + n_outputs), float32.
+
+    A leaf has its own, with those of the experts that see both; a node that is an upper cell
+    has those of the latter. Every other node has what a cell begins with.
+    """
+    forest = now.forest
+    shape = forest.n_nodes, experts.n_experts, 1 + experts.n_outputs
+    out = np.zeros(shape, dtype=np.float32)
+    out[:, :, 0] = 1
+    nodes, upper = cells_of(forest)
+    out[nodes] = now.leaves.to_array()
+    if now.upper is not None:
+        there = upper >= 0
+        out[upper[there], experts.n_lower:] = now.upper.to_array()[there]
+    return out
+
+
+cdef int set_numbers(CellExperts experts, Generation now, object array) except -1:
+    """Give the cells of a generation what `numbers_of` returned."""
+    shape = now.forest.n_nodes, experts.n_experts, 1 + experts.n_outputs
+    if not isinstance(array, np.ndarray) or array.dtype != np.float32:
+        raise TypeError("cells must be an ndarray of float32")
+    if array.shape != shape:
+        raise ValueError(f"cells must be of shape {shape}, got {array.shape}")
+    nodes, upper = cells_of(now.forest)
+    leaves, above = experts.new_cells(now.forest)
+    leaves.set_array(array[nodes])
+    if above is not None:
+        there, numbers = upper >= 0, above.to_array()
+        numbers[there] = array[upper[there], experts.n_lower:]
+        above.set_array(numbers)
+    now.leaves, now.upper = leaves, above
+    return 0
