@@ -190,6 +190,7 @@ def test_rows_of_infinite_values_have_scores_of_nan(tmp_path):
     assert np.isnan(scores).tolist() == [False, False, True, False]
 
 
+RULES = ("least_squares", "scw1", "scw2", "pa1", "pa2", "logistic")
 LEARNING = {
     "binary": {},
     "classes": {"task": "classes"},
@@ -204,6 +205,9 @@ LEARNING = {
     "a table": {"n_codes": 9, "missing": 0.1},
     "weighted": {"class_weight": {False: 0.3, True: 2.0}},
     "some of weight 0": {"class_weight": {False: 0.0}},
+    **{rule: {"rule": rule, "task": "classes"} for rule in RULES},
+    "pa1 of targets": {"rule": "pa1", "task": "targets"},
+    "pa2 of a target": {"rule": "pa2", "task": "regression"},
 }
 
 

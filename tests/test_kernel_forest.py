@@ -121,6 +121,49 @@ def test_twin(setting, task, dtype, layout):
     assert_twins(model, twin, X)
 
 
+RULES = ["least_squares", "scw1", "scw2", "pa1", "pa2", "logistic"]
+
+
+@pytest.mark.parametrize("task", CLASSES)
+@pytest.mark.parametrize("rule", RULES)
+def test_twin_of_rules(rule, task):
+    if CLASSES[task] <= 0 and rule not in ("pa1", "pa2"):
+        with pytest.raises(ValueError, match="'rule' parameter"):
+            KernelForestRegressor(rule=rule).fit(*samples(CLASSES[task])[:2])
+        return
+    X, y, weight = samples(CLASSES[task])
+    model, predictions, twin = run(X, y, weight, CLASSES[task], rule=rule)
+    unit = np.abs(y).max(axis=0) if CLASSES[task] <= 0 else 1
+    np.testing.assert_allclose(predictions / unit, twin.predictions / unit, rtol=1e-6, atol=1e-6)
+    assert_twins(model, twin, X)
+    other, _, _ = run(X, y, weight, CLASSES[task])
+    assert not np.array_equal(state(other)["cells"], state(model)["cells"])
+    variances = state(model)["cells"][..., 0]
+    assert (variances == 1).all() == (rule in ("pa1", "pa2", "logistic"))
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("memory", [64, 512])
+def test_rules_are_resumed_and_taken_back_to_the_bit(memory, rule):
+    whole = taught(3, 0, 140, memory=memory, rule=rule)
+    for cut in (33, 100, 128):
+        part = taught(3, 0, cut, memory=memory, rule=rule)
+        again = from_bytes(to_bytes(pickle.loads(pickle.dumps(part))), "a file")
+        again.partial_fit(*samples(3, n=20, seed=1)[:2])
+        again._model.undo()
+        assert to_bytes(taught(3, cut, 140, again)) == to_bytes(whole), cut
+
+
+@pytest.mark.parametrize("rule", ["pa1", "logistic"])
+def test_weights_of_first_order_are_merged_as_means(rule):
+    base = taught(3, 0, 85, rule=rule)
+    models = [taught(3, *ends, base) for ends in ((85, 95), (95, 115))]
+    found, *parts = [state(each)["cells"] for each in (merge(models, base=base), *models)]
+    np.testing.assert_array_equal(found[..., 0], 1)
+    mean = (parts[0][..., 1:] + 2 * parts[1][..., 1:]) / 3
+    np.testing.assert_allclose(found[..., 1:], mean, atol=1e-6)
+
+
 @pytest.mark.parametrize("task", ["binary", "ten", "regression"])
 def test_twin_of_large_nodes(task):
     """Some rows of a node tell what its cuts gain."""

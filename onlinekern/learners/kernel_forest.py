@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias, cast
 
 import numpy as np
 
-from onlinekern.core import LOSSES, RULES
+from onlinekern.core import LOSSES, RULES, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.estimators.categories import (
@@ -29,6 +29,8 @@ from onlinekern.estimators.types import Array, Floats
 MOST_KEPT = 1 << 14
 NOISES = (0.2, 4.0)
 LEVELS = {"leaf": (False,), "upper": (True,), "both": (False, True)}
+# With which probability a sample shall be right, where a rule asks for one.
+CONFIDENCE = 0.9
 NODE_BYTES = 8
 # Columns that a feature of categories has beside its own, as in `core.partitions.tables`.
 FURTHER = 2
@@ -40,12 +42,31 @@ MemoryShare: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="right")]
 Replays: TypeAlias = Annotated[int, Interval(Integral, 1, 100, closed="both")]
 
 
+def rule_on_cells(name: str, of_targets: bool) -> Any:
+    """Return a rule whose r or 1 / C is 1: experts divide the weights of samples by their noise.
+
+    A sample has the squared length 1, where no variance has fallen.
+    """
+    absolute = LOSSES["epsilon_insensitive"](0.0)
+    loss = absolute if of_targets else LOSSES["hinge"]()
+    if name == "logistic":
+        return RULES["gradient"](LOSSES["logistic"](), SCHEDULES["constant"](1.0), 0.0)
+    if name == "least_squares":
+        # AROW whose loss is the absolute error steps along the squared one, at each sample.
+        return RULES["arow"](absolute, 1.0)
+    if name in ("scw1", "scw2"):
+        return RULES[name](loss, CONFIDENCE, 1.0)
+    return RULES[name](loss, 1.0)
+
+
 @estimator
 class KernelForest(Learner):
     """Mixin of learners on the cells of a forest."""
 
     n_trees: Count = 100
     noise: Literal["auto"] | Positive = "auto"
+    # A subclass says which there are.
+    rule: str = "arow"
     levels: Literal["both", "leaf", "upper"] = "both"
     memory: Annotated[int, Interval(Integral, 64, MOST_KEPT, closed="both")] = MOST_KEPT
     max_samples: MemoryShare = 0.4
@@ -98,7 +119,7 @@ class KernelForest(Learner):
             X.dtype,
             n_outputs,
             self._n_labels(),
-            RULES["arow"](self._loss(), 1.0),
+            rule_on_cells(self.rule, of_targets=self._n_labels() == 0),
             self._noises(),
             LEVELS[self.levels],
             self.n_trees,
@@ -118,10 +139,6 @@ class KernelForest(Learner):
     def _n_labels(self) -> int:
         """Return the number of classes, 0 of a regression."""
         raise NotImplementedError(f"{type(self).__name__}._n_labels")
-
-    def _loss(self) -> Any:
-        """Return the loss of the rule, whose slope is -1, 0 or 1."""
-        raise NotImplementedError(f"{type(self).__name__}._loss")
 
     def _next_calls_blas(self) -> bool:
         return bool(self._model.space.is_looking())
@@ -167,6 +184,12 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy
         ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and adds up their
         scores with weights that follow their errors.
+    rule : {'arow', 'least_squares', 'scw1', 'scw2', 'pa1', 'pa2', 'logistic'}, default='arow'
+        What the experts on the cells learn by. Each has an expert for each noise r: 'arow'; soft
+        confidence-weighted learning (probability 0.9) and passive-aggressive learning, of
+        C = 1 / r; gradient descent on the logistic loss, of step 1 / r. 'least_squares' is 'arow'
+        that learns the squared error of the labels 1 and -1 at each sample. 'pa1', 'pa2' and
+        'logistic' are of first order: the variances stay as they are.
     levels : {'both', 'leaf', 'upper'}, default='both'
         Cells that a sample has in each tree: 'leaf' its leaf, 'upper' the node at depth 4 too,
         which adapts at once where leaves are many. 'both' learns either way, and adds up the
@@ -281,6 +304,7 @@ had
     True
     """
 
+    rule: Literal["arow", "least_squares", "scw1", "scw2", "pa1", "pa2", "logistic"] = "arow"
     max_samples: MemoryShare = 0.7
     max_rows: Count = 8192
     n_replays: Replays = 2
@@ -290,9 +314,6 @@ had
 
     def _n_labels(self) -> int:
         return len(self.classes_)
-
-    def _loss(self) -> Any:
-        return LOSSES["hinge"]()
 
     def _rule(self) -> Any:
         # The space has a rule of its own for each expert; this one counts the losses.
@@ -315,6 +336,10 @@ class KernelForestRegressor(OnlineMultiRegressor, KernelForest):
         Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy
         ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and adds up their
         scores with weights that follow their errors.
+    rule : {'arow', 'pa1', 'pa2'}, default='arow'
+        What the experts on the cells learn by. Each has an expert for each noise r: 'arow', which
+        are recursive least squares with a variance for each cell; passive-aggressive learning of
+        C = 1 / r, where the variances stay as they are.
     levels : {'both', 'leaf', 'upper'}, default='both'
         Cells that a sample has in each tree: 'leaf' its leaf, 'upper' the node at depth 4 too,
         which adapts at once where leaves are many. 'both' learns either way, and adds up the
@@ -424,6 +449,7 @@ had
     True
     """
 
+    rule: Literal["arow", "pa1", "pa2"] = "arow"
     n_candidates: Annotated[int, Interval(Integral, 1, 1000, closed="both")] = 30
 
     # The forest standardises it.
@@ -432,9 +458,6 @@ had
 
     def _n_labels(self) -> int:
         return 0
-
-    def _loss(self) -> Any:
-        return LOSSES["epsilon_insensitive"](0.0)
 
     def _rule(self) -> Any:
         return RULES["least_squares"](LOSSES["squared"]())

@@ -16,8 +16,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from . import second_order
 from .forest_tables import learnt_tables
 from .fourier import splitmix
+from .losses import LOSSES
+from .rules import AROW, RULES
 
 single = np.float32
 UPPER_LEVEL = 4
@@ -358,33 +361,44 @@ class Experts:
             variances.append(share * share * sums[0])
         return np.array(scores), np.array(variances)
 
-    def learn(self, found, goals, weight, loss_of):
-        """AROW [2]_ of each expert: one variance serves all outputs, and falls once."""
+    def learn(self, found, goals, weight, rule):
+        """Let each expert step by the rule [2]_: one variance serves all outputs, and falls once.
+
+        An expert of noise r sees the weight of the sample divided by r.
+        """
         scores, variances = self.scores(found)
         for e, (_, noise) in enumerate(self.kinds):
-            losses, slopes = zip(*[loss_of(f, y) for f, y in zip(scores[e], goals, strict=True)],
-                                 strict=True)  # fmt: skip
-            spread = variances[e] + 1 / (weight / noise)
-            steps = np.array(slopes) * np.array(losses) / spread
-            if max(losses) <= 0:
-                continue
+            given = variances[e], 1, weight / noise
+            pairs = list(zip(scores[e], goals, strict=True))
+            steps = np.array([rule.coefficient(f, y, *given) for f, y in pairs])
+            contraction = max(rule.contraction(f, y, *given) for f, y in pairs)
             leaves, upper = self.cells(e, found)
             for t, cell in [*leaves, *upper]:
                 own = self.numbers[t][cell, e]
                 variance = float(own[0])
                 own[1:] += (self.share[e] * steps * variance).astype(single)
-                fall = 1 / spread * self.share[e] * self.share[e]
+                fall = contraction * self.share[e] * self.share[e]
                 own[0] = variance - fall * variance * variance
 
 
-def hinge(f, y):
-    """Return the loss, and minus its slope along f."""
-    loss = max(0.0, 1 - y * f)
-    return loss, y if loss > 0 else 0.0
+class SquaredAROW(AROW):
+    """AROW on the squared error, whose step along the sample is that of least squares."""
+
+    def coefficient(self, f, y, q, t, importance=1.0):
+        return (y - f) * self.contraction(f, y, q, t, importance)
 
 
-def absolute(f, y):
-    return abs(y - f), np.sign(y - f)
+def rule_of(name, n_classes):
+    """Return the rule of the experts, for classes or for targets."""
+    absolute = LOSSES["epsilon_insensitive"](epsilon=0.0)
+    loss = LOSSES["hinge"]() if n_classes else absolute
+    if name == "least_squares" or (name == "arow" and not n_classes):
+        return SquaredAROW(absolute, r=1.0)
+    if name == "logistic":
+        return RULES["gradient"](LOSSES["logistic"](), eta=1.0)
+    if name in second_order.RULES:
+        return second_order.RULES[name](loss, C=1.0, confidence=0.9)
+    return RULES[name](loss, C=1.0, r=1.0)
 
 
 def numbered(sources):
@@ -417,8 +431,9 @@ class KernelForest:
     def __init__(
         self, d, n_classes, n_targets, *, n_trees, noises, levels, memory, max_samples, max_rows,
         max_leaf, n_candidates, n_replays, renewal_spread, when_full, at_once, seed,
-        categories,
+        categories, rule,
     ):  # fmt: skip
+        self.rule = rule_of(rule, n_classes)
         self.categories = categories
         self.at_once, self.spread, self.anew = at_once, renewal_spread, when_full == "renew"
         self.renewed, self.pending = 0, None
@@ -481,7 +496,7 @@ class KernelForest:
             self.go_on()
 
     def teach(self, experts, found, y, weight):
-        experts.learn(found, self.goals(y), weight, hinge if self.n_classes else absolute)
+        experts.learn(found, self.goals(y), weight, self.rule)
 
     def note_errors(self, scores, goals, weight):
         """Note the errors of the experts, before they learn the sample."""
@@ -668,7 +683,7 @@ def kernel_forest(
     X, y, n_classes, seed, sample_weight=None, *, noise="auto", levels="both", n_trees=100,
     memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
     renewal_spread=0.25, when_full="grow", at_once=512,
-    categorical_features=(),
+    categorical_features=(), rule="arow",
 ):  # fmt: skip
     """Learn samples one after the other; `n_classes` is 0 of a regression.
 
@@ -679,7 +694,7 @@ def kernel_forest(
         max_samples=max_samples, noises=(0.2, 4.0) if noise == "auto" else (noise,),
         levels={"leaf": [False], "upper": [True], "both": [False, True]}[levels],
         max_rows=max_rows, max_leaf=max_leaf, n_candidates=n_candidates, n_replays=n_replays,
-        renewal_spread=renewal_spread, when_full=when_full, at_once=at_once,
+        renewal_spread=renewal_spread, when_full=when_full, at_once=at_once, rule=rule,
         categories=[] if categorical_features == "from_dtype" else list(categorical_features),
     )  # fmt: skip
     weights = np.ones(len(y)) if sample_weight is None else sample_weight

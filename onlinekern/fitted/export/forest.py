@@ -117,6 +117,7 @@ def learning_of_forest(space: State) -> tuple[ForestState, Numbers]:
         offset=state.offset,
         unit=state.unit,
         rule=described(own.rule, "rule"),
+        second_order=own.rule.second_order,
     ), Numbers(np.zeros((own.n_outputs, 0)), np.zeros((own.n_outputs, 0)))
 
 

@@ -145,6 +145,8 @@ class ForestState:
     n_labels : int
         Classes; 0 if targets are numbers, which are learnt in units of `unit` from `offset`.
     rule : Described
+    second_order : bool
+        Whether the rule changes variances.
     """
 
     trees: Trees
@@ -158,6 +160,7 @@ class ForestState:
     offset: float | Floats
     unit: float | Floats
     rule: Described
+    second_order: bool
 
 
 Space: TypeAlias = LinearState | MappedState | KernelState | SquaresState | ForestState

@@ -45,7 +45,10 @@ def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
     due = is_due(own, entered, len(told["targets"]))
     told |= {"renewed": entered, "n_grown": 0}
     if not due and all(same_cells(own[0], each) for each in own[1:]):
-        told |= {"metric": mix.mean(metrics), **common_cells(mix, own, before)}
+        told |= {
+            "metric": mix.mean(metrics),
+            **common_cells(mix, own, before, parts[0].arguments.rule.second_order),
+        }
     else:
         # The axes behind those of the features may be others in each model.
         d = parts[0].arguments.d
@@ -102,16 +105,22 @@ def last(rows: Array, n: int) -> Array:
     return rows[len(rows) - n :]
 
 
-def common_cells(mix: Mix, own: list[State], before: State | None) -> dict[str, Any]:
+def common_cells(
+    mix: Mix, own: list[State], before: State | None, second_order: bool
+) -> dict[str, Any]:
     """Return common trees with the product of what their cells have learnt.
 
-    What the base has learnt is in all of them if its trees are the same.
+    What the base has learnt is in all of them if its trees are the same. Under a rule of first
+    order the weights are their mean, as those of linear models are.
     """
     inside = [before] if before is not None and same_cells(before, own[0]) else []
     numbers = [numbers_of(each) for each in [*own, *inside]]
     means, variances = map(list, zip(*numbers, strict=True))
     old, prior = (means.pop(), variances.pop()) if inside else (0 * means[0], None)
-    mean, variance = merged_gaussians(mix, means, variances, old, prior)
+    if second_order:
+        mean, variance = merged_gaussians(mix, means, variances, old, prior)
+    else:
+        mean, variance = mix.mean(means), variances[0]
     first = own[0]
     return {
         **{name: getattr(first, name) for name in (*CELLS, "importances")},

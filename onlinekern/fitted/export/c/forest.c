@@ -121,6 +121,16 @@ static void body(const row *x, real *scores)
     }
 }
 
+/*** no_contraction ***/
+static real rule_contraction(real f, real y, real q, real importance)
+{
+    (void)f;
+    (void)y;
+    (void)q;
+    (void)importance;
+    return 0;
+}
+
 /*** targets ***/
 /* Of the sample that is learnt. */
 static const real *targets;
@@ -239,7 +249,7 @@ static void move(float *record, int32_t first)
     const int32_t weights = ($experts - first) * $outputs;
     for (int32_t e = first; e < $experts; e++) {
         const float variance = record[weights + e - first];
-        if (!(falls[e] > 0))
+        if (!(falls[e] >= 0))
             continue;
         for (int32_t k = 0; k < $outputs; k++) {
             const float step = (float)steps[e * $outputs + k] * variance;
@@ -261,14 +271,16 @@ $combine
     for (int32_t e = 0; e < $experts; e++) {
         const real share = e < $lower ? $share_lower : $share_both;
         const real importance = weight / noises[e];
-        real largest = 0;
+        real largest = -1;
         for (int32_t k = 0; k < $outputs; k++) {
             const real f = scored[e * $outputs + k], goal = goal_of(k, y);
             const real contraction = rule_contraction(f, goal, variances[e], importance);
-            steps[e * $outputs + k]
-                = rule_coefficient(f, goal, variances[e], 1, importance) * share;
-            /* One variance serves all outputs: it falls once, by the largest contraction. */
-            largest = contraction > largest ? contraction : largest;
+            const real step = rule_coefficient(f, goal, variances[e], 1, importance);
+            steps[e * $outputs + k] = step * share;
+            /* One variance serves all outputs: it falls once, by the largest contraction. It is -1
+               where there is no step, and 0 where a rule of first order steps. */
+            if ((step > 0 || step < 0 || contraction > 0) && contraction > largest)
+                largest = contraction;
         }
         falls[e] = largest * share * share;
     }

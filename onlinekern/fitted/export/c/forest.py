@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from onlinekern.fitted.export.c.forms import Forms, Size
+from onlinekern.fitted.export.c.rules import write_rule
 from onlinekern.fitted.export.c.source import Source, literal_of
 from onlinekern.fitted.export.forest import UPPER_CELLS, UPPER_LEVEL
-from onlinekern.fitted.export.states import ForestState, Learning
+from onlinekern.fitted.export.states import Described, ForestState, Learning
 from onlinekern.fitted.export.terms import FARTHEST, Tables, Trees
 
 TABLE = "typedef struct {{ int32_t source, column, first, size; }} {}_table;\n"
@@ -106,8 +107,7 @@ class ForestLearner(Forms):
         self.fill("forest_cells", **values)
         self.fill("forest_scores", **values)
         self.fill("forest_body", **values)
-        self.write_loss(state.rule.arguments["loss"])
-        self.fill("rule_AROW", r=self.number(state.rule.arguments["r"]))
+        self.write_rule(state.rule)
         self.write_goal()
         values |= {"numbers": experts * (experts + 1) + 1, "largest": self.number(LARGEST)}
         values["combine"] = "    memcpy(fresh, combination, sizeof(combination));"
@@ -116,6 +116,15 @@ class ForestLearner(Forms):
             given = {name: self.number(value) for name, value in COMBINATION.items()}
             self.fill("forest_combination", clipped=self.clipped(), **given, **values)
         self.fill("forest_learn", **values)
+
+    def write_rule(self, rule: Described) -> None:
+        """Write the loss and the rule of the experts."""
+        self.write_loss(rule.arguments["loss"])
+        if "schedule" in rule.arguments:
+            self.part("schedule", rule.arguments["schedule"])
+        write_rule(self, rule, self.state.second_order)
+        if not self.state.second_order:
+            self.fill("no_contraction")
 
     @property
     def several(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, log, log1p
+from math import log, log1p
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,12 @@ import numpy as np
 from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c import squares, support
 from onlinekern.fitted.export.c.forms import Forms, Size
-from onlinekern.fitted.export.c.second_order import write_second_order_rule, write_variances
+from onlinekern.fitted.export.c.rules import write_rule
+from onlinekern.fitted.export.c.second_order import write_variances
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
 from onlinekern.fitted.export.terms import Fourier
 
-# These parts have the C of another class.
-SAME_RULE = {"Pegasos": "Gradient"}
 TARGETS = ("weight", "mean", "squares", "scale")
 DRAWING_SAMPLERS = ("LossProportional", "SlopeProportional")
 # The weights start from 1 again above the first; the second is the most that they grow from one
@@ -193,7 +192,7 @@ class Learner(Forms):
             self.part("schedule", own.rule.arguments["schedule"])
         squares = isinstance(self.state, states.SquaresState)
         if not squares:
-            self.write_rule(own.rule)
+            write_rule(self, own.rule, self.second_order)
         sampler = dict(own.sampler.arguments)
         if own.sampler.name == "LossProportional":
             weighted = sampler.pop("weighted", True)
@@ -210,20 +209,6 @@ class Learner(Forms):
             self.fill("head_single", target=SINGLE[own.head.name])
         else:
             self.fill(f"head_{own.head.name}", contraction=rival)
-
-    def write_rule(self, rule: states.Described) -> None:
-        if self.second_order:
-            write_second_order_rule(self, rule)
-            return
-        arguments = {k: v for k, v in rule.arguments.items() if isinstance(v, int | float)}
-        if rule.name == "ScaledPassiveAggressive1":
-            C = arguments.pop("C", 1.0)
-            most = "step" if inf == C else f"(step < {self.number(C)} ? step : {self.number(C)})"
-            self.fill("rule_ScaledPassiveAggressive1", least=most)
-            return
-        if arguments.get("C") == inf:
-            arguments["C"] = float(np.finfo(self.source.dtype).max) / 4
-        self.part("rule", states.Described(SAME_RULE.get(rule.name, rule.name), arguments))
 
     def write_learn(self) -> None:
         """Write the functions `learn` and `body`."""

@@ -1,4 +1,4 @@
-"""CellExperts: learners of second order on the cells of a forest, whose scores add up.
+"""CellExperts: learners on the cells of a forest, under any rule, whose scores add up.
 
 One expert for each noise r, with the leaves alone and with the upper cells beside them, all on one
 walk. An expert of noise r sees weights of samples that are divided by r. Each score has the weight
@@ -208,8 +208,8 @@ cdef class CellExperts:
             self.falls[e] = contraction * share * share
             for k in range(e * K, (e + 1) * K):
                 self.steps[k] *= share
-            any_moves |= contraction > 0
-            both |= contraction > 0 and e >= self.n_lower
+            any_moves |= contraction >= 0
+            both |= contraction >= 0 and e >= self.n_lower
         if any_moves:
             if now.leaves.touch(cells.leaves) < 0:
                 return NO_MEMORY
@@ -223,9 +223,12 @@ cdef class CellExperts:
 
     cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
                       const double *y, double importance) noexcept nogil:
-        """Set `steps` to the coefficients of an expert; return the largest contraction."""
+        """Set `steps` to the coefficients of an expert; return the largest contraction.
+
+        It is -1 where there is no step, and 0 where a rule of first order steps.
+        """
         cdef Py_ssize_t k
-        cdef double f, goal, largest = 0
+        cdef double f, goal, contraction, largest = -1
         cdef double *steps = self.steps + e * self.n_outputs
         for k in range(self.n_outputs):
             f, goal = scored[k], self.target(now, k, y)
@@ -233,7 +236,9 @@ cdef class CellExperts:
             if self.rule.needs_length(f, goal, importance):
                 steps[k] = self.rule.coefficient(f, goal, variance, 1, importance)
                 # One variance serves all outputs: it falls once, by the largest contraction.
-                largest = max(largest, self.rule.contraction(f, goal, variance, importance))
+                contraction = self.rule.contraction(f, goal, variance, importance)
+                if steps[k] != 0 or contraction > 0:
+                    largest = max(largest, contraction)
                 if not isfinite(steps[k]):
                     return NAN
         return largest

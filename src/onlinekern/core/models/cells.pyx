@@ -177,9 +177,9 @@ cdef class ForestCells:
 
     cdef void step(self, const int32_t *cells, const double *coefficients,
                    const double *falls) noexcept nogil:
-        """w_k += a_k S and S -= fall S^2 in a cell of each tree, of experts whose fall is not 0.
+        """w_k += a_k S and S -= fall S^2 in a cell of each tree, of experts whose fall is >= 0.
 
-        `coefficients` are n_experts x n_outputs.
+        `coefficients` are n_experts x n_outputs. An expert of fall -1 stays as it is.
         """
         cdef Py_ssize_t t, e, k, K = self.n_outputs
         cdef float *record
@@ -189,7 +189,7 @@ cdef class ForestCells:
                 continue
             record = self.record(t, cells[t])
             for e in range(self.n_experts):
-                if falls[e] > 0:
+                if falls[e] >= 0:
                     variance = record[self.n_weights + e]
                     for k in range(e * K, (e + 1) * K):
                         record[k] += <float> coefficients[k] * variance

@@ -1,0 +1,46 @@
+"""Rules in C: the coefficient of a sample, and the contraction of rules of second order."""
+
+from __future__ import annotations
+
+from math import inf
+from statistics import NormalDist
+
+import numpy as np
+
+from onlinekern.fitted.export.c.forms import Forms
+from onlinekern.fitted.export.states import Described
+
+# These parts have the C of another class.
+SAME_RULE = {"Pegasos": "Gradient"}
+
+
+def write_rule(learner: Forms, rule: Described, second_order: bool) -> None:
+    """Write the functions of a rule."""
+    if second_order:
+        write_second_order_rule(learner, rule)
+        return
+    arguments = {k: v for k, v in rule.arguments.items() if isinstance(v, int | float)}
+    if rule.name == "ScaledPassiveAggressive1":
+        C = arguments.pop("C", 1.0)
+        most = "step"
+        if inf > C:
+            most = f"(step < {learner.number(C)} ? step : {learner.number(C)})"
+        learner.fill("rule_ScaledPassiveAggressive1", least=most)
+        return
+    if arguments.get("C") == inf:
+        arguments["C"] = float(np.finfo(learner.source.dtype).max) / 4
+    learner.part("rule", Described(SAME_RULE.get(rule.name, rule.name), arguments))
+
+
+def write_second_order_rule(learner: Forms, rule: Described) -> None:
+    """Write the functions for the coefficient and the contraction of a rule."""
+    if rule.name == "AROW":
+        learner.fill("rule_AROW", r=learner.number(rule.arguments["r"]))
+        return
+    phi = learner.number(NormalDist().inv_cdf(rule.arguments["confidence"]))
+    C = learner.number(rule.arguments.get("C", 1.0))
+    soft = rule.name.startswith("Soft")
+    learner.fill("quantile_soft" if soft else f"quantile_{rule.name}", phi=phi)
+    learner.fill(f"alpha_{rule.name}", phi=phi, C=C)
+    learner.fill("bound_variance" if rule.name.startswith("Variance") else "bound_deviation")
+    learner.fill("rule_confidence")
