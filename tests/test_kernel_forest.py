@@ -12,6 +12,7 @@ from oracles.kernel_forest import kernel_forest
 from sklearn.metrics import r2_score
 
 from onlinekern import KernelForestClassifier, KernelForestRegressor, merge
+from onlinekern.evaluate import prequential
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.learners import kernel_forest as learners
 
@@ -451,6 +452,13 @@ def test_targets_that_do_not_fit_change_nothing(y, message):
     with pytest.raises(ValueError, match="sample_weight"):
         model.learn_one(X[0], [1.0, 2.0, 3.0], -1.0)
     assert to_bytes(model) == before
+
+
+def test_the_stream_is_tested_on_one_target():
+    X, Y, _ = samples(-3)
+    model = KernelForestRegressor(random_state=3, **SMALL)
+    with pytest.raises(ValueError, match="y must be one label or target"):
+        prequential(model, [(X, Y)])
 
 
 def test_a_step_that_is_not_finite_takes_all_targets_back():

@@ -150,6 +150,11 @@ class Run:
 
         Returns their losses: 0 or 1 for a classification, else the absolute errors.
         """
+        if getattr(y, "ndim", 1) > 1:
+            raise ValueError(
+                f"y must be one label or target of each sample, got an array of shape {y.shape}: "
+                "test several targets one by one"
+            )
         start, rows, losses = 0, len(y), [np.zeros(0)]
         while start < rows:
             stop = min(rows, start + self._samples_to_next_mark())
