@@ -12,6 +12,7 @@ from oracles.kernel_forest import kernel_forest
 from sklearn.metrics import r2_score
 
 from onlinekern import KernelForestClassifier, KernelForestRegressor, merge
+from onlinekern.compat import c_interface
 from onlinekern.evaluate import prequential
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.learners import kernel_forest as learners
@@ -491,3 +492,16 @@ def test_damaged_targets_are_refused(change):
         with pytest.raises((ValueError, TypeError), match=name):
             space.set_state({**good, name: value})
     space.set_state(good)
+
+
+def test_the_c_interface_scores_several_targets():
+    X, Y, _ = samples(-3)
+    model = taught(-3, 0, 100)
+    scores, before = np.zeros(12), to_bytes(model)
+    c_interface.scores(model, X[:4], scores)
+    np.testing.assert_array_equal(scores.reshape(4, 3), model.predict(X[:4]))
+    with pytest.raises(ValueError, match="a prediction is 3 targets"):
+        c_interface.predict(model, X[:4], np.zeros(4))
+    with pytest.raises(ValueError, match=TARGETS):
+        c_interface.learn(model, X[:4], Y[:4, 0], None, None)
+    assert to_bytes(model) == before

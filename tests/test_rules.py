@@ -308,3 +308,13 @@ def test_a_rule_without_lengths_with_a_covariance(head, covariance):
         Model(space, head, rule, SAMPLERS["always"](), Generator(0), 5, X.dtype).learn(X, y)
     np.testing.assert_allclose(spaces[1].latest(), spaces[0].latest(), rtol=1e-12)
     assert np.abs(spaces[0].latest()).min() > 0
+
+
+def test_a_policy_that_follows_labels_takes_one_target():
+    rule = RULES["pa1"](LOSSES["epsilon_insensitive"](0.0), 1.0)
+    support = SupportSet(KERNELS["gaussian"](0.5, 3, 0.0), 2, np.float64, 3, True, False)
+    space = KernelSpace(support, POLICIES["bolssvm"](5, 1.0))
+    with pytest.raises(ValueError, match="none for samples of 3 targets"):
+        Model(space, HEADS["several"](3), rule, SAMPLERS["always"](), Generator(0), 2, np.float64)
+    with pytest.raises(ValueError, match=r"y must have 4 targets for each of the 5 rows"):
+        compose(rule, "always", "several", 4, np.zeros((5, 2)), np.zeros(5))
