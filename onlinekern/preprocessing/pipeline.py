@@ -165,6 +165,18 @@ class StreamPipeline(Savable, Pipeline):
         """
         return self._teach("partial_fit_predict", X, y, classes, sample_weight)
 
+    @available_if(final_has("_partial_fit_scores"))
+    def _partial_fit_scores(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Floats:
+        """Score each sample, then learn it, as `partial_fit_predict`; return the scores."""
+        scores: Floats = self._teach("_partial_fit_scores", X, y, classes, sample_weight)
+        return scores
+
     @available_if(final_has("partial_fit"))
     def learn_one(
         self,

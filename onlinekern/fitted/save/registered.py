@@ -16,7 +16,11 @@ from onlinekern.fitted.save import foreign
 from onlinekern.fitted.state import kinds
 
 # The attributes of these helpers of estimators are their state, as those of table columns are.
-HELPERS = {"RecentQuantile": "estimators.outliers", "WarmUp": "estimators.median_width"}
+HELPERS = {
+    "Coverage": "estimators.coverage",
+    "RecentQuantile": "estimators.outliers",
+    "WarmUp": "estimators.median_width",
+}
 
 
 @cache
