@@ -4,9 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
+from commands import run
 from oracles.conformal import thresholds
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.preprocessing import StandardScaler
@@ -316,6 +318,21 @@ def test_a_step_of_a_pipeline(equal):
     scaled = model.steps[0][1].transform(X)
     for found in (model.predict_interval(X), model.predict_interval(X, 0.9)):
         equal(found, model.steps[1][1].predict_interval(scaled))
+
+
+def test_the_command_line_prints_the_intervals(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = targets()
+    model = ConformalRegressor(AROWRegressor(), coverage=0.8).fit(X, y)
+    model.save("m.okn")
+    dump_svmlight_file(X[:4], y[:4], "rows.txt", zero_based=False)
+    code, out, err = run(capsys, "predict", "m.okn", "rows.txt", "--what", "intervals")
+    assert code == 0, err
+    found = np.loadtxt(out.splitlines()[1:], delimiter=",")
+    np.testing.assert_allclose(found, np.column_stack(model.predict_interval(X[:4])), rtol=1e-9)
+    code, _, err = run(capsys, "predict", "m.okn", "rows.txt", "--what", "intervals",
+                       "--coverage", 0.9)  # fmt: skip
+    assert (code, "has followed 0.8" in err) == (2, True)
 
 
 # Saved, and undone.

@@ -46,7 +46,8 @@ class Lesson:
             X = X.tocsr()
         elif not (hasattr(X, "iloc") or hasattr(X, "__getitem__")):
             X = np.asarray(X)
-        check_consistent_length(X, y)
+        if type(X) is not np.ndarray or X.shape[:1] != y.shape:  # scikit-learn takes its time
+            check_consistent_length(X, y)
         if len(y) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
         labels = None if classes is None else np.asarray(classes)
@@ -63,10 +64,10 @@ class Lesson:
     def teach(self, learner: Any, method: str) -> Any:
         """Call a method of a learner with the samples."""
         more = {"classes": self.classes, "sample_weight": self.weight}
-        for name, value in more.items():
-            if value is not None and not takes(learner, method, name):
-                raise ValueError(f"{name}: {type(learner).__name__}.{method} takes none")
         given = {name: value for name, value in more.items() if value is not None}
+        for name in given:
+            if not is_own(learner) and not takes(learner, method, name):
+                raise ValueError(f"{name}: {type(learner).__name__}.{method} takes none")
         return getattr(learner, method)(self.X, self.y, **given)
 
     def teach_each(self, learner: Any, ask: Callable[[Any, Any], Any]) -> list[Any]:
@@ -91,10 +92,15 @@ class Lesson:
         return np.ones(len(self.y), dtype=bool) if self.weight is None else self.weight > 0
 
 
+def is_own(learner: Any) -> bool:
+    """Return whether a learner is one of this library."""
+    return type(learner).__module__.startswith("onlinekern.")
+
+
 def learns_alone(learner: Any, method: str) -> bool:
     """Return whether a learner answers all samples of a call, each before it is learnt."""
     # A method of that name in another library need not test first.
-    return type(learner).__module__.startswith("onlinekern.") and hasattr(learner, method)
+    return is_own(learner) and hasattr(learner, method)
 
 
 def predict_ahead(learner: Any, lesson: Lesson) -> Floats:
@@ -129,11 +135,11 @@ def of_scores(scores: Floats) -> Floats:
     return np.column_stack([scores, -scores])
 
 
-def strangeness_ahead(learner: Any, lesson: Lesson) -> tuple[Array, Floats, Any]:
+def strangeness_ahead(learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Array, Floats, Any]:
     """Teach a classifier; return how strange each class was for the samples before.
 
     A class that was unknown is infinitely strange; so a sample of a new class is learnt in a call
-    of its own.
+    of its own: `edges` says where the samples are cut (`edges_of`).
 
     Returns
     -------
@@ -143,9 +149,10 @@ def strangeness_ahead(learner: Any, lesson: Lesson) -> tuple[Array, Floats, Any]
     told : ndarray of bool, shape (n_samples,)
         Where the learner knew two classes or more, and something of the samples.
     """
-    edges = edges_of(learner, lesson)
     found = [strangeness_of_part(learner, lesson.part(*edge)) for edge in pairwise(edges)]
     classes = labels_known(learner, lesson)
+    if len(found) == 1 and len(found[0][0]) == len(classes):
+        return found[0]
     strange, told = np.full((len(lesson.y), len(classes)), np.inf), []
     for first, (labels, values, knew) in zip(edges, found, strict=False):
         columns = np.searchsorted(classes, labels)
@@ -156,6 +163,8 @@ def strangeness_ahead(learner: Any, lesson: Lesson) -> tuple[Array, Floats, Any]
 
 def edges_of(learner: Any, lesson: Lesson) -> list[int]:
     """Return where the samples are cut for `strangeness_ahead`, both ends among them."""
+    if len(lesson.y) == 1:
+        return [0, 1]
     known = labels_known(learner, lesson)
     labels, places = np.unique(lesson.y, return_index=True)
     new = places[~np.isin(labels, known)]
@@ -166,7 +175,7 @@ def strangeness_of_part(learner: Any, part: Lesson) -> tuple[Array, Floats, Any]
     """Return the labels that a learner knew, the columns of `strangeness_ahead`, and where told."""
     known, n = labels_known(learner, part), len(part.y)
     own = learns_alone(learner, "_partial_fit_scores")
-    if own and len(known) >= 2 and np.isin(part.y[0], known):
+    if own and len(known) >= 2 and (known == part.y[0]).any():
         return known, of_scores(part.teach(learner, "_partial_fit_scores")), np.ones(n, dtype=bool)
     # Where there is one label, or none, there is nothing to ask.
     ask = strangeness if len(known) >= 2 else answer_nothing

@@ -26,6 +26,7 @@ from onlinekern.estimators.scikit_learn import (
     RegressorMixin,
 )
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
+from onlinekern.estimators.validation import NUMBERS, are_plain_targets
 from onlinekern.learners.ahead import (
     Lesson,
     edges_of,
@@ -75,8 +76,9 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
             coverage = Coverage(self.coverage)
         else:
             learner, coverage = self.estimator_, self._coverage.copy()
-        with self._undone_on_failure(learner, lesson) as taught:
-            answers, scores, held = self._answers(taught, lesson)
+        edges = self._edges(learner, lesson)
+        with self._undone_on_failure(learner, len(edges) > 2) as taught:
+            answers, scores, held = self._answers(taught, lesson, edges)
             scores = np.where(lesson.counts, scores, np.nan)
             if start:
                 # A learner that has seen nothing tells nothing of the samples to come.
@@ -85,7 +87,11 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         self.estimator_, self._coverage = taught, coverage
         return answers, thresholds
 
-    def _answers(self, learner: Any, lesson: Lesson) -> tuple[Any, Floats, Any]:
+    def _edges(self, learner: Any, lesson: Lesson) -> list[int]:
+        """Return where the samples are cut into calls, both ends among them."""
+        return [0, len(lesson.y)]
+
+    def _answers(self, learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Any, Floats, Any]:
         """Teach a learner; return its answers before, their scores, and what is held anyway.
 
         A score is NaN where there was no answer.
@@ -93,12 +99,16 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         raise NotImplementedError(f"{type(self).__name__}._answers")
 
     @contextmanager
-    def _undone_on_failure(self, learner: Any, lesson: Lesson) -> Iterator[Any]:
-        """Return a context with a learner to teach; the one given is as it was if that fails."""
-        if self._needs_copy(learner, lesson):
+    def _undone_on_failure(self, learner: Any, several: bool) -> Iterator[Any]:
+        """Return a context with a learner to teach, perhaps in several calls.
+
+        The one given is as it was if that fails.
+        """
+        is_pipeline = isinstance(learner, StreamPipeline)
+        if not learns_alone(learner, self._ahead) or (is_pipeline and several):
+            # Their steps take one call back, if any.
             yield copy.deepcopy(learner)
             return
-        is_pipeline = isinstance(learner, StreamPipeline)
         steps = [step for _, step in learner.steps] if is_pipeline else [learner]
         before = [Before(step) for step in steps if does_something(step)]
         try:
@@ -107,10 +117,6 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
             for state in before:
                 state.restore()
             raise
-
-    def _needs_copy(self, learner: Any, lesson: Lesson) -> bool:
-        """Return whether the samples need several calls that one undo cannot take back."""
-        return not learns_alone(learner, self._ahead)
 
     def predict(self, X: Samples) -> Array:
         """Predict samples, as the learner does.
@@ -349,11 +355,14 @@ class ConformalRegressor(RegressorMixin, Conformal):
         return self._learn(lesson, start=not self.__sklearn_is_fitted__())
 
     def _lesson(self, X: Any, y: Any, sample_weight: Any, whole: bool = False) -> Lesson:
-        y = column_or_1d(y, dtype=np.float64, warn=True, input_name="y")
-        assert_all_finite(y, input_name="y")
+        if are_plain_targets(y, len_of(X), NUMBERS):
+            y = y.astype(np.float64, copy=False)
+        else:
+            y = column_or_1d(y, dtype=np.float64, warn=True, input_name="y")
+            assert_all_finite(y, input_name="y")
         return Lesson.of(X, y, sample_weight, whole=whole)
 
-    def _answers(self, learner: Any, lesson: Lesson) -> tuple[Any, Floats, Any]:
+    def _answers(self, learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Any, Floats, Any]:
         predicted = predict_ahead(learner, lesson)
         return predicted, np.abs(lesson.y - predicted), False
 
@@ -361,6 +370,11 @@ class ConformalRegressor(RegressorMixin, Conformal):
         from onlinekern.learners.race.stream import StreamRegressor
 
         return StreamRegressor()
+
+
+def len_of(X: Any) -> int:
+    """Return the number of rows of an array, else -1."""
+    return len(X) if type(X) is np.ndarray and X.ndim == 2 else -1
 
 
 def around(predicted: Floats, threshold: Any) -> tuple[Floats, Floats]:
@@ -626,22 +640,21 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     def _lesson(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, whole: bool = False
     ) -> Lesson:
-        y = column_or_1d(y, warn=True, input_name="y")
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
+        if not are_plain_targets(y, len_of(X), "biuU"):
+            y = column_or_1d(y, warn=True, input_name="y")
+            assert_all_finite(y, input_name="y")
+            check_classification_targets(y)
         return Lesson.of(X, y, sample_weight, classes, whole)
 
-    def _answers(self, learner: Any, lesson: Lesson) -> tuple[Any, Floats, Any]:
-        classes, strange, told = strangeness_ahead(learner, lesson)
+    def _answers(self, learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Any, Floats, Any]:
+        classes, strange, told = strangeness_ahead(learner, lesson, edges)
         own = strange[np.arange(len(lesson.y)), np.searchsorted(classes, lesson.y)]
         scores = np.where(told, own, np.nan)
         held = not self.allow_empty and own == strange.min(axis=1)
         return (classes, strange), scores, held
 
-    def _needs_copy(self, learner: Any, lesson: Lesson) -> bool:
-        parts = len(edges_of(learner, lesson)) - 1
-        several = parts > 1 and isinstance(learner, StreamPipeline)
-        return several or super()._needs_copy(learner, lesson)
+    def _edges(self, learner: Any, lesson: Lesson) -> list[int]:
+        return edges_of(learner, lesson)
 
     def _sets(self, strange: Floats, thresholds: Any) -> Array:
         """Return the sets of labels that are no stranger than the thresholds."""

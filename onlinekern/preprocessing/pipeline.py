@@ -251,14 +251,15 @@ class StreamPipeline(Savable, Pipeline):
         return score
 
     @available_if(final_has("predict_interval"))
-    def predict_interval(self, X: Samples, coverage: float = 0.9) -> tuple[Array, Array]:
+    def predict_interval(self, X: Samples, coverage: float | None = None) -> tuple[Array, Array]:
         """Predict intervals that hold the targets with a probability, as the learner does.
 
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
             What the first step takes.
-        coverage : float in (0, 1), default=0.9
+        coverage : float in (0, 1) or None, default=None
+            None: what the learner does without, which is 0.9 or its parameter.
 
         Returns
         -------
@@ -274,7 +275,8 @@ class StreamPipeline(Savable, Pipeline):
         check_is_fitted(self)
         for _, step in self._transformers():
             X = step.transform(X)
-        intervals: tuple[Array, Array] = self.steps[-1][1].predict_interval(X, coverage)
+        given = () if coverage is None else (coverage,)
+        intervals: tuple[Array, Array] = self.steps[-1][1].predict_interval(X, *given)
         return intervals
 
     def _teach(self, method: str, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
