@@ -29,6 +29,8 @@ from .learners.budgeted import BPAClassifier as BPAClassifier
 from .learners.budgeted import BPARegressor as BPARegressor
 from .learners.budgeted import ForgetronClassifier as ForgetronClassifier
 from .learners.budgeted import RBPClassifier as RBPClassifier
+from .learners.conformal import ConformalClassifier as ConformalClassifier
+from .learners.conformal import ConformalRegressor as ConformalRegressor
 from .learners.dual_sgd import DualSGDClassifier as DualSGDClassifier
 from .learners.dual_sgd import DualSGDRegressor as DualSGDRegressor
 from .learners.fogd_nogd import FOGDClassifier as FOGDClassifier

@@ -77,12 +77,13 @@ METHODS = "spa,bsgd-merge,olla"
 OPTIONS = {"repeats": 2, "settings": {"budget": 15, "C": 1.0}, "seed": 3}
 
 
-@pytest.mark.parametrize("every", [150, "0.001s"])
+@pytest.mark.parametrize(("every", "delay"), [(150, None), ("0.001s", None), (150, 170), (60, 1)])
 def test_a_run_that_stops_everywhere_ends_as_one_that_never_stopped(
-    every, source, test_source, tmp_path, monkeypatch
+    every, delay, source, test_source, tmp_path, monkeypatch
 ):
     """It is stopped after each of its checkpoints in turn."""
-    expected = plain(compare(METHODS, source, test=test_source, **OPTIONS))
+    options = OPTIONS | {"delay": delay}
+    expected = plain(compare(METHODS, source, test=test_source, **options))
     path, write, stops = tmp_path / "run", Checkpoint.write, []
 
     def stop(self, *arguments):
@@ -94,14 +95,17 @@ def test_a_run_that_stops_everywhere_ends_as_one_that_never_stopped(
     for _ in range(400):
         try:
             compare(METHODS, source, test=test_source, checkpoint=path, checkpoint_every=every,
-                    resume=True, **OPTIONS)  # fmt: skip
+                    resume=True, **options)  # fmt: skip
         except Stopped:
             if len(Snapshot.read(path).state["finished"].get("olla", {"runs": []})["runs"]) == 2:
                 break
     assert len(stops) > 20
     monkeypatch.setattr(Checkpoint, "write", write)
-    found = compare(METHODS, source, test=test_source, checkpoint=path, resume=True, **OPTIONS)
+    found = compare(METHODS, source, test=test_source, checkpoint=path, resume=True, **options)
     assert plain(found) == expected
+    with pytest.raises(ValueError, match="delay was"):
+        compare(METHODS, source, test=test_source, checkpoint=path, resume=True,
+                **options | {"delay": 7})  # fmt: skip
 
 
 def test_a_race_that_stops_after_every_rung_chooses_the_same(tmp_path, monkeypatch):

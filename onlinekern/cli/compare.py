@@ -50,6 +50,8 @@ class Request(Learning):
     in_order: bool = option(False, None, "Run once, in the file's own order, for a stream that "
         "changes: the table also has kappa-temporal and the error over the last "
         "samples.", "--in-order")
+    delay: int = option(0, "N", "How many samples are predicted between a sample and the coming "
+        "of its label, which is when it is learnt.")
     plot: str | None = option(None, "FILE", "Draw mistakes and support vectors against samples "
         "seen.")
     csv: str | None = option(None, "FILE", "Write the table as CSV.")
@@ -72,7 +74,7 @@ class Request(Learning):
             one_of(f"--{name}", getattr(self, name), known)
         for name in self.methods.split(","):
             one_of("--methods", name.strip(), (*METHODS, "all", "usual"))
-        self.check_learning(repeats=1, limit=2)
+        self.check_learning(repeats=1, limit=2, delay=0)
         self.width()
         self.set_parameters()
         if self.data is None and (self.test or self.target):

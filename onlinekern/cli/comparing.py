@@ -48,6 +48,7 @@ def run(request: Request) -> None:
                     shuffle=not request.in_order, kernel=request.kernel, gamma=request.width(),
                     scale="running" if request.scaling() == "running" else "none",
                     settings=request.set_parameters(), seed=request.seed, window=request.window,
+                    delay=request.delay,
                     progress=progress, checkpoint=request.checkpoint,
                     checkpoint_every=request.checkpoint_every, resume=request.resume,
                 )  # fmt: skip

@@ -28,7 +28,8 @@ class Request(FromText, FromRows):
         "their names. Methods like kernel-rls have intervals.")
     ignore_extra: bool = option(False, None, "Leave out columns, or features of LIBSVM text, that "
         "the model does not know.", "--ignore-extra")
-    coverage: float = option(0.9, "SHARE", "The share of the targets that intervals are to hold.")
+    coverage: float | None = option(None, "SHARE", "The share of the targets that intervals are to "
+        "hold. By default 0.9, or the share that the model has followed.")
     # fmt: on
 
     def run(self) -> None:
@@ -47,7 +48,7 @@ class Request(FromText, FromRows):
 
         one_of("--what", self.what, ANSWERS)
         reading_of(self)
-        if not 0 < self.coverage < 1:
+        if self.coverage is not None and not 0 < self.coverage < 1:
             raise ValueError(f"--coverage must be between 0 and 1, got {self.coverage}")
         check_readable(self.model)
         check_data(self.data)

@@ -92,7 +92,8 @@ def answer_of(model: Any, request: Request) -> Any:
         learner = type(answers.learner_of(model)).__name__
         raise ValueError(f"--what {request.what}: {learner} has no {name}")
     if request.what == "intervals":
-        return lambda X: np.column_stack(method(X, request.coverage))
+        given = () if request.coverage is None else (request.coverage,)
+        return lambda X: np.column_stack(method(X, *given))
     return method
 
 

@@ -138,8 +138,18 @@ class Learner(Savable, BaseEstimator):
         self._finish()
         return self
 
-    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
-        """Continue, or begin, with one pass in the given order; return the predictions made."""
+    def _partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        labels: Any,
+        sample_weight: ArrayLike | None,
+        scored: bool = False,
+    ) -> Any:
+        """Continue, or begin, with one pass in the given order; return the predictions made.
+
+        If `scored`, return the scores in their place, ndarray of shape (n_samples, n_outputs).
+        """
         with self._blas():
             start = not self.__sklearn_is_fitted__()
             X, y, weight = self._validate(X, y, sample_weight, start=start)
@@ -151,10 +161,11 @@ class Learner(Savable, BaseEstimator):
                 model = self._model
             self._renew(model)
             before = model.n_seen
-            self._model, predictions = self._learn(model, X, y, weight, None)
+            scores = np.empty((X.shape[0], model.head.n_outputs)) if scored else None
+            self._model, predictions = self._learn(model, X, y, weight, None, scores=scores)
             self._look_at_scales(X, y, before, self._model.n_seen)
             self._finish()
-            return self._decode(predictions)
+            return scores if scored else self._decode(predictions)
 
     def _validate(
         self,
@@ -208,15 +219,22 @@ class Learner(Savable, BaseEstimator):
         return model
 
     def _learn(
-        self, model: Model, X: Any, y: Any, weight: Any, order: Any, noted: bool = True
+        self,
+        model: Model,
+        X: Any,
+        y: Any,
+        weight: Any,
+        order: Any,
+        noted: bool = True,
+        scores: Any = None,
     ) -> tuple[Model, Any]:
         """Learn samples once; return the model that has learnt, and its predictions before.
 
-        `noted` is as in `Model.learn`.
+        `noted` and `scores` are as in `Model.learn`.
         """
         if "_warm_up" in self.__dict__:
-            return learn_first(self, model, X, y, weight, order, noted)
-        return model, model.learn(X, y, weight, order, self.window or 0, None, noted)
+            return learn_first(self, model, X, y, weight, order, noted, scores)
+        return model, model.learn(X, y, weight, order, self.window or 0, scores, noted)
 
     @all_or_nothing
     def _learn_one_with_blas(self, x: Any, y: Any, weight: float) -> Self:

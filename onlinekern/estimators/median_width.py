@@ -160,7 +160,14 @@ def begin_warm_up(estimator: Any, draws: np.random.RandomState) -> None:
 
 
 def learn_first(
-    estimator: Any, model: Model, X: Any, y: Any, weight: Any, order: Any, noted: bool
+    estimator: Any,
+    model: Model,
+    X: Any,
+    y: Any,
+    weight: Any,
+    order: Any,
+    noted: bool,
+    scores: Any = None,
 ) -> tuple[Model, Any]:
     """Learn as `_learn` does, in a learner that is warming up."""
     rows = np.arange(X.shape[0]) if order is None else order
@@ -172,11 +179,11 @@ def learn_first(
         # has learnt other samples than those that are kept.
         model = copy.copy(model)
     for piece in whole:
-        predictions[piece] = model.learn(X, y, weight, piece, window, None, noted)[piece]
+        predictions[piece] = model.learn(X, y, weight, piece, window, scores, noted)[piece]
         estimator._warm_up = estimator._warm_up.keep(X, y, weight, piece)
         model = measured_anew(estimator, model)
     if len(rest):
-        predictions[rest] = model.learn(X, y, weight, rest, window, None, noted)[rest]
+        predictions[rest] = model.learn(X, y, weight, rest, window, scores, noted)[rest]
         if is_warming_up(estimator):
             estimator._warm_up = estimator._warm_up.keep(X, y, weight, rest)
     return model, predictions

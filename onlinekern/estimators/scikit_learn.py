@@ -9,7 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator as TheirBase
-from sklearn.utils._param_validation import Interval, InvalidParameterError, RealNotInt, StrOptions
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    InvalidParameterError,
+    RealNotInt,
+    StrOptions,
+)
 
 check_parameters: Any = TheirBase._validate_params
 
@@ -54,6 +60,6 @@ else:
     from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
 
 __all__ = [
-    "BaseEstimator", "ClassifierMixin", "Interval", "InvalidParameterError", "OutlierMixin",
-    "RealNotInt", "RegressorMixin", "StrOptions", "check_parameters",
+    "BaseEstimator", "ClassifierMixin", "HasMethods", "Interval", "InvalidParameterError",
+    "OutlierMixin", "RealNotInt", "RegressorMixin", "StrOptions", "check_parameters",
 ]  # fmt: skip

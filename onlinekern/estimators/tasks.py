@@ -279,6 +279,21 @@ class OnlineClassifier(Classifier):
         """
         return self._partial_fit(X, y, self._classes(classes), sample_weight)
 
+    @fit_method
+    def _partial_fit_scores(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Floats:
+        """Score each sample, then learn it; return the scores, (n_samples, n_outputs).
+
+        All labels in y must be among those known, or in `classes`.
+        """
+        scores: Floats = self._partial_fit(X, y, self._classes(classes), sample_weight, scored=True)
+        return scores
+
     def learn_one(
         self,
         x: Sample,

@@ -1,6 +1,7 @@
 """The public names of `onlinekern.evaluate`."""
 
 from .comparing import compare as compare
+from .delayed import delays_of as delays_of
 from .methods import METHODS as METHODS
 from .methods import Method as Method
 from .results import Comparison as Comparison

@@ -10,7 +10,7 @@ import functools
 import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from onlinekern.estimators.scales import SCALES_DIFFER
 from onlinekern.estimators.types import BatchLearner, StreamLearner
 from onlinekern.evaluate.baselines import BASELINES
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval
+from onlinekern.evaluate.delayed import check_number
 from onlinekern.evaluate.errors import Errors
 from onlinekern.evaluate.methods import (
     KERNELS,
@@ -60,6 +61,7 @@ def compare(
     seed: int = 0,
     window: int = WINDOW,
     scale: str = "none",
+    delay: int | None = None,
     progress: Callable[[int, int | None, str], None] | None = None,
     checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: int | str = "60s",
@@ -95,6 +97,9 @@ def compare(
     scale : {"none", "running"}
         "running" puts an `OnlineStandardScaler` before each named method that does not scale by
         itself, as `onlinekern train` does. Estimators that are given run as they are.
+    delay : int or None
+        How many samples are predicted between a sample and the coming of its label, as in
+        `prequential`. Parameters are chosen as if labels came at once.
     progress : callable, optional
         Called as ``progress(done, total, text)`` with a number of samples.
     checkpoint : str or path, optional
@@ -123,6 +128,7 @@ def compare(
         If the models have no room.
     """
     setting, repeats = check_setting(repeats, shuffle, kernel, gamma, settings, seed, window, scale)
+    setting = replace(setting, delay=check_number(delay))
     what = (methods, source, test, repeats, setting)
     kept = _checkpoint(checkpoint, checkpoint_every, resume, what)
     with KeptProgress(kept) as keeper:
@@ -138,7 +144,7 @@ def compare(
             if all(len(result.runs) > repeat for result in results):
                 continue
             runs = [
-                Run(build(seed + repeat), source.classes, unit, window=window)
+                Run(build(seed + repeat), source.classes, unit, window=window, delay=setting.delay)
                 for build, _ in prepared
             ]
             keeper.restore_runs(runs, repeat)
@@ -162,7 +168,7 @@ def comparison_of(
         len(counts) or None, setting.kernel, repeats, setting.seed, setting.shuffle,
         setting.window, n_head,
         max(counts.values()) / source.n_samples if counts else None,
-        source.layout.target_deviation, results,
+        source.layout.target_deviation, results, setting.delay or 0,
     )  # fmt: skip
 
 
@@ -193,6 +199,7 @@ class Setting:
     seed: int
     window: int
     scale: str = "none"
+    delay: int | None = None
 
 
 class SampleCounter:

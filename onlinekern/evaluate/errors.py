@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from onlinekern.estimators.types import Array, ArrayLike, Floats
 from onlinekern.evaluate.baselines import MOST_ELEMENTS, Majority, NoChange
+from onlinekern.evaluate.delayed import Arrivals
 
 KAPPAS = ("kappa", "kappa_temporal", "kappa_m")
 # A curve has at most so many points; of more, every second one is dropped.
@@ -261,27 +263,35 @@ class Metrics(Errors):
         self._no_change, self._majority = NoChange(), Majority()
         self._baselines(np.zeros(0, dtype=np.int64))  # which tells them the labels
 
-    def add(self, y: Any, predicted: Any) -> Floats:
-        """Count samples; return their losses: 0 or 1, or the absolute errors."""
+    def add(self, y: Any, predicted: Any, arrivals: Arrivals | None = None) -> Floats:
+        """Count samples; return their losses: 0 or 1, or the absolute errors.
+
+        `arrivals` are the labels that came meanwhile; None: each came after its sample.
+        """
         y, predicted = np.asarray(y), np.asarray(predicted)
         if self._classes is None:
-            return self._add_targets(y.astype(np.float64), predicted)
+            return self._add_targets(y.astype(np.float64), predicted, arrivals)
         truths, guesses = self._numbers(y), self._numbers(predicted)
-        wrong = [predicted != y, *(other != truths for other in self._baselines(truths))]
+        if arrivals is not None:
+            arrivals = replace(arrivals, y=self._numbers(arrivals.y))
+        others = self._baselines(truths, arrivals)
+        wrong = [predicted != y, *(other != truths for other in others)]
         losses = np.column_stack(wrong).astype(np.float64)
         self._count(losses, truths, guesses)
         return losses[:, 0]
 
-    def _add_targets(self, y: Floats, predicted: Any) -> Floats:
+    def _add_targets(self, y: Floats, predicted: Any, arrivals: Arrivals | None) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):  # a model may diverge
-            all_predicted = np.column_stack([predicted, *self._baselines(y)])
+            all_predicted = np.column_stack([predicted, *self._baselines(y, arrivals)])
             errors = self._unit * np.abs(all_predicted - y[:, None])
             self._count(errors**2)
         return errors[:, 0]
 
-    def _baselines(self, y: Any) -> list[Array]:
+    def _baselines(self, y: Any, arrivals: Arrivals | None = None) -> list[Array]:
         """Return what the baselines predict."""
         both = (self._no_change, self._majority)
+        if arrivals is not None:
+            return [arrivals.predict(baseline, self._labels) for baseline in both]
         return [baseline.partial_fit_predict(None, y, self._labels) for baseline in both]
 
     def _figures(self, sums: Sums) -> dict[str, float]:

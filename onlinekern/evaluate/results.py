@@ -102,6 +102,8 @@ class Comparison:
     methods : list of MethodResult
         The last two are the baselines "no-change", the last label or target, and "majority", the
         most frequent label so far or the mean target.
+    delay : int
+        Samples predicted between a sample and the coming of its label.
     """
 
     data: str
@@ -118,6 +120,7 @@ class Comparison:
     majority_share: float | None
     target_deviation: float
     methods: list[MethodResult] = field(default_factory=list)
+    delay: int = 0
 
 
 def mean_and_deviation(values: Any) -> tuple[float, float | None]:

@@ -20,6 +20,7 @@ from onlinekern.estimators.types import (
     Samples,
     StreamLearner,
 )
+from onlinekern.evaluate.delayed import Arrivals, Late, check_delay, losses_come
 from onlinekern.evaluate.errors import Curve, Metrics
 from onlinekern.evaluate.refitting import Refitted
 from onlinekern.fitted.save import from_bytes, to_bytes
@@ -109,7 +110,7 @@ class Run:
     unit : float
         Factor by which regression errors are multiplied before they are recorded.
     window, fading : as for ``prequential``
-    detector, on_drift : as for ``prequential``
+    detector, on_drift, delay : as for ``prequential``
     curve : bool
         False: record no curve, and learn blocks as they come, which is faster.
     """
@@ -124,6 +125,7 @@ class Run:
         fading: float | None = None,
         detector: DriftDetector | None = None,
         on_drift: Callable[[Any, int], Any] | None = None,
+        delay: int | ArrayLike | None = None,
         curve: bool = True,
     ) -> None:
         check_count("window", window, optional=True)
@@ -139,10 +141,14 @@ class Run:
         self._marks: list[tuple[int, float, int]] = []
         self._curve = None if window is None and fading is None else Curve(window or WINDOW)
         self._detector, self._on_drift, self._drifts = detector, on_drift, list[int]()
+        delays = check_delay(delay)
+        self._late = None if delays is None else Late(delays)
+        # Losses of samples whose labels have not come.
+        self._losses: dict[int, float] = {}
 
     @property
     def n_samples(self) -> int:
-        """Samples learnt."""
+        """Samples predicted; without a delay they are learnt too."""
         return self._metrics.n_rows
 
     def feed(self, X: Any, y: Any) -> Floats:
@@ -172,11 +178,19 @@ class Run:
         Those were learnt before the model was saved. Returns whether any row was fed.
         """
         learnt = min(self.n_samples - position, len(y))
-        if learnt > 0 and isinstance(self.estimator, Refitted):
-            self.estimator.keep(X[:learnt], y[:learnt])
+        if learnt > 0:
+            self._keep(position, X[:learnt], y[:learnt])
         if learnt < len(y):
             self.feed(X[learnt:], y[learnt:])
         return learnt < len(y)
+
+    def _keep(self, position: int, X: Any, y: Any) -> None:
+        """Keep what is needed of rows that were predicted before the model was saved."""
+        if self._late is not None:
+            learnt = self._late.keep(position, X, y, self.n_samples)
+            X, y = learnt.X, learnt.y
+        if isinstance(self.estimator, Refitted):
+            self.estimator.keep(X, y)
 
     def state(self) -> dict[str, Any]:
         """Return the errors and the curves as plain numbers, for `restore`."""
@@ -254,25 +268,34 @@ class Run:
 
     def _learn(self, X: Any, y: Any) -> Floats:
         classes = {} if self.classes is None else {"classes": self.classes}
+        arrivals: Arrivals | None = None
+        first = self.n_samples
         began = perf_counter()
-        predicted = self.estimator.partial_fit_predict(X, y, **classes)
+        if self._late is None:
+            predicted = self.estimator.partial_fit_predict(X, y, **classes)
+        else:
+            predicted, arrivals = self._late.learn(self.estimator, first, X, y, self.classes)
         self.seconds += perf_counter() - began
-        first = self.n_samples + 1
-        losses = self._metrics.add(y, predicted)
+        losses = self._metrics.add(y, predicted, arrivals)
         if self._detector is not None:
-            self._detect(self._detector, losses, first)
+            counts: Any = range(first + 1, first + 1 + len(losses))
+            told = losses
+            if arrivals is not None:
+                self._losses.update(enumerate(losses.tolist(), start=first))
+                told, counts = losses_come(arrivals, self._losses)
+            self._detect(self._detector, told, counts)
         return losses
 
-    def _detect(self, detector: DriftDetector, losses: Floats, first: int) -> None:
-        for count, loss in enumerate(losses.tolist(), start=first):
+    def _detect(self, detector: DriftDetector, losses: Floats, counts: Any) -> None:
+        for count, loss in zip(counts, losses.tolist(), strict=True):
             detector.update(loss)
             if not detector.drift_detected:
                 continue
-            self._drifts.append(count)
+            self._drifts.append(int(count))
             if self._on_drift is not None:
                 refitted = isinstance(self.estimator, Refitted)
                 inner = self.estimator.estimator if refitted else self.estimator
-                found = self._on_drift(inner, count)
+                found = self._on_drift(inner, int(count))
                 if found is not None and found is not inner:
                     self.estimator = _stream_learner(found, self.classes)
 
@@ -303,6 +326,7 @@ def prequential(
     fading: float | None = None,
     detector: DriftDetector | None = None,
     on_drift: Callable[[Any, int], Any] | None = None,
+    delay: int | ArrayLike | None = None,
 ) -> PrequentialResult:
     """Run an estimator test-then-train over a stream.
 
@@ -329,6 +353,12 @@ def prequential(
         it was learnt and before the next one: the samples are learnt one by one, which is slower.
         It may change the estimator, or return another one to go on with, for example
         ``sklearn.base.clone(estimator)``.
+    delay : int, array-like of int of shape (n_samples,), or None, default=None
+        How many samples are predicted between a sample and the coming of its label, for all or for
+        each (`delays_of` makes them of times). A sample is learnt when its label comes; labels that
+        come with another one are learnt in the order of their samples. The errors are those of all
+        samples, the last ones too, whose labels never come; the baselines and the detector know the
+        labels that have come. None or 0: labels come at once.
 
     Returns
     -------
@@ -368,8 +398,9 @@ def prequential(
             f"detector must have update and drift_detected, got {type(detector).__name__}"
         )
     run = Run(
-        estimator, classes, window=window, fading=fading, detector=detector, on_drift=on_drift
-    )
+        estimator, classes, window=window, fading=fading, detector=detector, on_drift=on_drift,
+        delay=delay,
+    )  # fmt: skip
     for X, y in stream:
         run.feed(X, y)
     return run.result()

@@ -192,12 +192,14 @@ class LinearPA(LinearEstimator):
                 break
         return number
 
-    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None) -> Any:
+    def _partial_fit(
+        self, X: Any, y: Any, labels: Any, sample_weight: Any, scored: bool = False
+    ) -> Any:
         if self.early_stopping:
             raise ValueError("early_stopping=True needs fit; partial_fit holds no rows out")
         if not self.__sklearn_is_fitted__():
             self._weigh_classes(None)
-        return super()._partial_fit(X, y, labels, sample_weight)
+        return super()._partial_fit(X, y, labels, sample_weight, scored)
 
     def _finish(self) -> None:
         self.n_iter_ = 1

@@ -165,6 +165,18 @@ class StreamPipeline(Savable, Pipeline):
         """
         return self._teach("partial_fit_predict", X, y, classes, sample_weight)
 
+    @available_if(final_has("_partial_fit_scores"))
+    def _partial_fit_scores(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Floats:
+        """Score each sample, then learn it, as `partial_fit_predict`; return the scores."""
+        scores: Floats = self._teach("_partial_fit_scores", X, y, classes, sample_weight)
+        return scores
+
     @available_if(final_has("partial_fit"))
     def learn_one(
         self,
@@ -239,14 +251,15 @@ class StreamPipeline(Savable, Pipeline):
         return score
 
     @available_if(final_has("predict_interval"))
-    def predict_interval(self, X: Samples, coverage: float = 0.9) -> tuple[Array, Array]:
+    def predict_interval(self, X: Samples, coverage: float | None = None) -> tuple[Array, Array]:
         """Predict intervals that hold the targets with a probability, as the learner does.
 
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
             What the first step takes.
-        coverage : float in (0, 1), default=0.9
+        coverage : float in (0, 1) or None, default=None
+            None: what the learner does without, which is 0.9 or its parameter.
 
         Returns
         -------
@@ -262,7 +275,8 @@ class StreamPipeline(Savable, Pipeline):
         check_is_fitted(self)
         for _, step in self._transformers():
             X = step.transform(X)
-        intervals: tuple[Array, Array] = self.steps[-1][1].predict_interval(X, coverage)
+        given = () if coverage is None else (coverage,)
+        intervals: tuple[Array, Array] = self.steps[-1][1].predict_interval(X, *given)
         return intervals
 
     def _teach(self, method: str, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:

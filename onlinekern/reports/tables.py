@@ -92,7 +92,8 @@ def heading(comparison: Comparison) -> Iterator[str]:
         else "one random permutation" if comparison.shuffled else "in file order"
     )  # fmt: skip
     gamma = f", gamma {_value(shared)}" if shared else ""
-    yield f"{comparison.kernel} kernel{gamma}; one pass, {order}"
+    late = f"; labels come {comparison.delay:,} samples late" if comparison.delay else ""
+    yield f"{comparison.kernel} kernel{gamma}; one pass, {order}{late}"
 
 
 def footnote(comparison: Comparison) -> Iterator[str]:

@@ -48,6 +48,9 @@ def complete(loaded: Any) -> None:
             check(loaded)
         else:
             require(learnt not in vars(loaded), f"{learnt} is of another class")
+    # Their module is imported only where there is one.
+    if {"_coverage", "estimator_"} & vars(loaded).keys():
+        check_conformal(loaded)
 
 
 def check_parameters(loaded: Any) -> None:
@@ -139,6 +142,21 @@ def check_quantile(quantile: Any) -> None:
     require(values.shape == (quantile.LENGTH,), "its quantile is of other scores")
     require(type(count) is int and count >= 0, "its count of scores is none")
     require(type(own["quantile"]) is float, "its quantile is no number")
+
+
+def check_conformal(model: Any) -> None:
+    from onlinekern.estimators.coverage import Coverage
+    from onlinekern.learners.conformal import Conformal
+
+    own = vars(model)
+    if not isinstance(model, Conformal):
+        require("_coverage" not in own, "_coverage is of another class")
+        return
+    followed, learner = own.get("_coverage"), own.get("estimator_")
+    require(type(followed) is Coverage, "its coverage is none")
+    fault = followed.fault() if isinstance(followed, Coverage) else None
+    require(fault is None, fault or "")
+    require(hasattr(learner, "predict") and hasattr(learner, "partial_fit"), "it has no learner")
 
 
 def check_warm_up(warm_up: Any) -> None:

@@ -17,6 +17,7 @@ from onlinekern.fitted.state import kinds
 
 # The attributes of these helpers of estimators are their state, as those of table columns are.
 HELPERS = {
+    "Coverage": "estimators.coverage",
     "RecentQuantile": "estimators.outliers",
     "WarmUp": "estimators.median_width",
     "RowQueue": "drift.queue",

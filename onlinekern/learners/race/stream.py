@@ -298,20 +298,22 @@ an expert in the vote is
         # Without `classes`, they are taken up as they come.
         return None if classes is None else super()._classes(classes)
 
-    def _partial_fit(self, X: Any, y: Any, labels: Any, sample_weight: Any) -> Any:
+    def _partial_fit(
+        self, X: Any, y: Any, labels: Any, sample_weight: Any, scored: bool = False
+    ) -> Any:
         fitted = self.__sklearn_is_fitted__()
         # Pieces are cut off below: it is the whole call that tells what the columns of a table are.
         X = encoded(self, X, start=not fitted and "_waiting" not in self.__dict__, learn=True)
         given = np.asarray(y) if type(y) is list else y
         if fitted and class_numbers(given, self.classes_) is not None:
-            return super()._partial_fit(X, given, self.classes_, sample_weight)
+            return super()._partial_fit(X, given, self.classes_, sample_weight, scored)
         y = column_or_1d(y)
         check_classification_targets(y)
         known = self.classes_ if fitted else self._announced(labels)
         check_kind(y, known)
         starts = first_places(y, known)
         if len(starts) == 0 and (fitted or len(known) > 1):
-            return super()._partial_fit(X, y, known, sample_weight)
+            return super()._partial_fit(X, y, known, sample_weight, scored)
         edges = sorted({0, *starts, len(y)})
         pieces = [slice(*piece) for piece in pairwise(edges)]
         found = [self._learn_piece(X, y, sample_weight, piece, labels) for piece in pieces]

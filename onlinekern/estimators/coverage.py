@@ -1,0 +1,95 @@
+"""What intervals and sets of labels have held along a stream, and the threshold that follows."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from onlinekern.core.learning.coverage import begin, follow
+from onlinekern.estimators.types import Floats
+
+# So many of the last scores give the threshold: few enough to follow a stream. Where a share is
+# rarely missed there are more, for BEYOND of them to lie beyond it, up to a megabyte.
+KEPT, MOST_KEPT, BEYOND = 512, 65_536, 10
+
+
+class Coverage:
+    """The threshold that a share of the scores of a stream stays below, adapted along it.
+
+    Scores are taken before their samples are learnt. However a stream is divided into calls, the
+    thresholds are the same. The attributes are the state.
+
+    Parameters
+    ----------
+    share : float in (0, 1)
+
+    Attributes
+    ----------
+    recent, ordered : ndarray of shape (size,)
+        The last scores: number k at k % size, and in ascending order.
+    levels, weights : ndarray of shape (8,)
+        The shares to be missed that run along, one for each rate, and their weights.
+    seen : int
+        Scores taken up.
+    threshold : float
+        The one of the next score, infinite as long as there are too few.
+    told, held : int
+        Samples that had a finite threshold, and those of them that were covered.
+    """
+
+    def __init__(self, share: float) -> None:
+        self.share = float(share)
+        size = int(min(max(KEPT, np.ceil(BEYOND / (1 - self.share))), MOST_KEPT))
+        self.recent, self.ordered, self.levels, self.weights = begin(size)
+        self.levels[:] = 1 - self.share
+        self.seen = self.told = self.held = 0
+        self.threshold = inf
+
+    def copy(self) -> Coverage:
+        """Return a copy in the same state."""
+        twin: Any = object.__new__(Coverage)
+        for name, value in vars(self).items():
+            setattr(twin, name, value.copy() if isinstance(value, np.ndarray) else value)
+        return twin
+
+    def append(self, scores: Floats, held: Any = False) -> Floats:
+        """Take scores up, of which NaN counts for nothing; return for each the threshold before it.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n,)
+        held : bool or ndarray of shape (n,), default=False
+            The samples that are covered whatever the threshold.
+        """
+        state = (self.recent, self.ordered, self.levels, self.weights)
+        thresholds, self.threshold, self.seen = follow(scores, *state, self.seen, 1 - self.share)
+        told = ~np.isnan(scores) & (thresholds < inf)
+        self.told += int(np.count_nonzero(told))
+        self.held += int(np.count_nonzero(told & (held | (scores <= thresholds))))
+        return thresholds
+
+    def fault(self) -> str | None:
+        """Return what is wrong with a state that was read, None if nothing is."""
+        own = vars(self)
+        new = vars(Coverage(0.5))
+        # Arrays may be those of a file.
+        if own.keys() != new.keys() or not all(isinstance(own[k], type(new[k])) for k in new):
+            return "its coverage is none"
+        if not 0 < self.share < 1:
+            return "its share is none"
+        for name, value in vars(Coverage(self.share)).items():
+            if isinstance(value, np.ndarray) and (
+                own[name].dtype != value.dtype or own[name].shape != value.shape
+            ):
+                return f"its {name} are none"
+        known = self.recent[: min(self.seen, len(self.recent))] if self.seen >= 0 else self.recent
+        if not np.array_equal(np.sort(known), self.ordered[: len(known)]):
+            return "its scores do not ascend"
+        shares = np.concatenate([self.levels, self.weights])
+        if not ((shares >= 0) & (shares <= 1)).all() or not self.weights.sum() > 0:
+            return "its levels are none"
+        if not 0 <= self.held <= self.told <= self.seen or np.isnan(self.threshold):
+            return "its counts are none"
+        return None

@@ -1,0 +1,669 @@
+"""Conformal prediction along a stream: intervals and sets of labels around any learner."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
+
+from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.coverage import Coverage
+from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.scikit_learn import (
+    BaseEstimator,
+    ClassifierMixin,
+    HasMethods,
+    Interval,
+    RegressorMixin,
+)
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
+from onlinekern.estimators.validation import NUMBERS, are_plain_targets
+from onlinekern.learners.ahead import (
+    Lesson,
+    edges_of,
+    learns_alone,
+    predict_ahead,
+    strangeness,
+    strangeness_ahead,
+)
+from onlinekern.preprocessing.pipeline import Before, StreamPipeline, does_something
+
+
+def learner_has(method: str) -> Callable[[Any], bool]:
+    """Return a check for `available_if`: whether the learner has a method."""
+    return lambda model: hasattr(model._learner, method)
+
+
+class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
+    """Base of learners that wrap another, and know what share of its answers hold."""
+
+    estimator: Any
+    coverage: float
+    estimator_: Any
+    _coverage: Coverage
+    # With this method a learner of this library answers all samples of a call ahead.
+    _ahead: ClassVar[str]
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit", "partial_fit", "predict"]), None],
+        "coverage": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+    def _default(self) -> Any:
+        """Return the learner that None stands for."""
+        raise NotImplementedError(f"{type(self).__name__}._default")
+
+    @property
+    def _learner(self) -> Any:
+        """The learner: the one that learns, or the parameter before anything has been learnt."""
+        own = vars(self)
+        if "estimator_" in own:
+            return own["estimator_"]
+        return self._default() if self.estimator is None else self.estimator
+
+    def _learn(self, lesson: Lesson, start: bool) -> tuple[Any, Floats]:
+        """Learn samples; return what was answered before, and the threshold of each."""
+        if start:
+            learner = clone(self._default() if self.estimator is None else self.estimator)
+            coverage = Coverage(self.coverage)
+        else:
+            learner, coverage = self.estimator_, self._coverage.copy()
+        edges = self._edges(learner, lesson)
+        with self._undone_on_failure(learner, len(edges) > 2) as taught:
+            answers, scores, held = self._answers(taught, lesson, edges)
+            scores = np.where(lesson.counts, scores, np.nan)
+            if start:
+                # A learner that has seen nothing tells nothing of the samples to come.
+                scores[0] = np.nan
+            thresholds = coverage.append(scores, held)
+        self.estimator_, self._coverage = taught, coverage
+        return answers, thresholds
+
+    def _edges(self, learner: Any, lesson: Lesson) -> list[int]:
+        """Return where the samples are cut into calls, both ends among them."""
+        return [0, len(lesson.y)]
+
+    def _answers(self, learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Any, Floats, Any]:
+        """Teach a learner; return its answers before, their scores, and what is held anyway.
+
+        A score is NaN where there was no answer.
+        """
+        raise NotImplementedError(f"{type(self).__name__}._answers")
+
+    @contextmanager
+    def _undone_on_failure(self, learner: Any, several: bool) -> Iterator[Any]:
+        """Return a context with a learner to teach, perhaps in several calls.
+
+        The one given is as it was if that fails.
+        """
+        is_pipeline = isinstance(learner, StreamPipeline)
+        if not learns_alone(learner, self._ahead) or (is_pipeline and several):
+            # Their steps take one call back, if any.
+            yield copy.deepcopy(learner)
+            return
+        steps = [step for _, step in learner.steps] if is_pipeline else [learner]
+        before = [Before(step) for step in steps if does_something(step)]
+        try:
+            yield learner
+        except BaseException:
+            for state in before:
+                state.restore()
+            raise
+
+    def predict(self, X: Samples) -> Array:
+        """Predict samples, as the learner does.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        predicted: Array = self.estimator_.predict(X)
+        return predicted
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "estimator_" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._learner).input_tags
+        return tags
+
+    @property
+    def n_features_in_(self) -> int:  # type: ignore[override]
+        """Features of a sample."""
+        return int(self._learner.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Array:  # type: ignore[override]
+        """Names of the features."""
+        names: Array = self._learner.feature_names_in_
+        return names
+
+    @property
+    def coverage_(self) -> float:
+        """Share of the samples that were held by what was told before they were learnt."""
+        check_is_fitted(self)
+        return self._coverage.held / self._coverage.told if self._coverage.told else np.nan
+
+    @property
+    def threshold_(self) -> float:
+        """Greatest score that is held now; infinite as long as too few scores are known."""
+        check_is_fitted(self)
+        return self._coverage.threshold
+
+    def _check_coverage(self, coverage: float | None) -> None:
+        """Raise ValueError for another share than the one that is followed."""
+        if coverage is not None and coverage != self._coverage.share:
+            raise ValueError(
+                f"coverage: this {type(self).__name__} has followed {self._coverage.share} along "
+                f"the stream, and can tell no other, got {coverage!r}"
+            )
+
+
+class ConformalRegressor(RegressorMixin, Conformal):
+    """Regression with intervals that hold the targets of a share of the samples, on any stream.
+
+    Any regressor that learns along a stream predicts; the interval is its prediction plus and minus
+    a threshold: a quantile of its last errors, each taken before the sample was learnt. Which
+    quantile is corrected after each sample by whether the interval held (adaptive conformal
+    inference [1]_), at eight rates at once, of which those that did best count most [2]_. So the
+    share is kept where the stream drifts, and nothing is assumed of targets or learner.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        A regressor with `partial_fit` and `predict`, of this library, of scikit-learn or with the
+        same methods. It is cloned, not changed. None: a `StreamRegressor`.
+    coverage : float in (0, 1), default=0.9
+        Share of the targets that the intervals are to hold.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The regressor that learns.
+    coverage_ : float
+        Share of the samples so far whose interval, told before they were learnt, held; NaN as long
+        as there were none.
+    threshold_ : float
+        Half the width of the intervals now.
+    n_features_in_ : int
+        Features of a sample.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if the regressor has it.
+
+    Notes
+    -----
+    The last 512 errors count; with more than 98 % coverage, the last ``10 / (1 - coverage)``, at
+    most 65,536. Until there are ``1 / (1 - coverage) - 1`` of them, the intervals are infinite;
+    later none is wider than the largest error kept. A sample of weight 0 counts for nothing, any
+    other once. However a stream is cut into calls, the intervals are the same, if that is so of
+    the predictions.
+
+    A regressor of this library learns a call at once. Another predicts and learns row by row, and
+    each call learns on a copy of it, so that one that fails changes nothing.
+
+    This is algorithm 1 of [2]_, with the mean of the levels in place of one that is drawn, and
+    levels kept in [0, 1].
+
+    `KernelRLSRegressor` has intervals of its own, for any coverage, wider where it knows less.
+
+    References
+    ----------
+    .. [1] I. Gibbs, E. Candes (2021). Adaptive conformal inference under distribution shift.
+       Advances in Neural Information Processing Systems 34.
+    .. [2] I. Gibbs, E. Candes (2024). Conformal inference for online prediction with arbitrary
+       distribution shifts. Journal of Machine Learning Research 25.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import ConformalRegressor, KernelOGDRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, (3000, 1))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(3000)
+    >>> y[1500:] *= -1  # the stream changes
+    >>> model = ConformalRegressor(KernelOGDRegressor(gamma=1.0), coverage=0.9)
+    >>> lower, upper = model.partial_fit_interval(X, y)
+    >>> bool(abs(np.mean((lower <= y) & (y <= upper)) - 0.9) < 0.01)
+    True
+    >>> lower, upper = model.predict_interval(X[:5])
+    """
+
+    _ahead = "partial_fit_predict"
+
+    def __init__(self, estimator: Any = None, coverage: float = 0.9) -> None:
+        self.estimator = estimator
+        self.coverage = coverage
+
+    @fit_method
+    def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from scratch: the samples once, in their order, each predicted before.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            What the regressor takes.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights for the regressor; None is 1 for every sample.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X, y or sample_weight are invalid.
+        """
+        self._learn(self._lesson(X, y, sample_weight, whole=True), start=True)
+        return self
+
+    @fit_method
+    def partial_fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn samples in their order, each predicted before.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        self : object
+        """
+        self._go_on(X, y, sample_weight)
+        return self
+
+    @fit_method
+    def partial_fit_predict(
+        self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Array:
+        """Predict each sample, then learn it: `partial_fit` that tests first.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            0 where a regressor of another library had learnt nothing yet.
+        """
+        return np.nan_to_num(self._go_on(X, y, sample_weight)[0], nan=0.0)
+
+    @fit_method
+    def partial_fit_interval(
+        self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
+        """Tell the interval of each sample, then learn it: `partial_fit` that tests first.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_samples,)
+        """
+        return around(*self._go_on(X, y, sample_weight))
+
+    def predict_interval(self, X: Samples, coverage: float | None = None) -> tuple[Array, Array]:
+        """Predict intervals that hold the targets of a share `coverage` of the samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        coverage : float or None, default=None
+            Nothing but the parameter of the same name, which None stands for: it has been followed
+            along the stream.
+
+        Returns
+        -------
+        lower, upper : ndarrays of shape (n_samples,)
+            Infinite as long as too few errors are known.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X is invalid, or it is another coverage.
+        """
+        predicted = self.predict(X)
+        self._check_coverage(coverage)
+        return around(predicted, self._coverage.threshold)
+
+    def _go_on(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Floats]:
+        """Learn samples; return the predictions before, and the thresholds."""
+        lesson = self._lesson(X, y, sample_weight)
+        return self._learn(lesson, start=not self.__sklearn_is_fitted__())
+
+    def _lesson(self, X: Any, y: Any, sample_weight: Any, whole: bool = False) -> Lesson:
+        if are_plain_targets(y, len_of(X), NUMBERS):
+            y = y.astype(np.float64, copy=False)
+        else:
+            y = column_or_1d(y, dtype=np.float64, warn=True, input_name="y")
+            assert_all_finite(y, input_name="y")
+        return Lesson.of(X, y, sample_weight, whole=whole)
+
+    def _answers(self, learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Any, Floats, Any]:
+        predicted = predict_ahead(learner, lesson)
+        return predicted, np.abs(lesson.y - predicted), False
+
+    def _default(self) -> Any:
+        from onlinekern.learners.race.stream import StreamRegressor
+
+        return StreamRegressor()
+
+
+def len_of(X: Any) -> int:
+    """Return the number of rows of an array, else -1."""
+    return len(X) if type(X) is np.ndarray and X.ndim == 2 else -1
+
+
+def around(predicted: Floats, threshold: Any) -> tuple[Floats, Floats]:
+    """Return the intervals of this half width around predictions, where there are none, all."""
+    width = np.where(np.isnan(predicted), np.inf, np.maximum(threshold, 0.0))
+    middle = np.nan_to_num(predicted, nan=0.0)
+    return middle - width, middle + width
+
+
+class ConformalClassifier(ClassifierMixin, Conformal):
+    """Classification with sets of labels that hold the true one in a share of the samples.
+
+    Any classifier that learns along a stream scores the classes; the set of a sample are the labels
+    whose scores, negative, are no greater than a threshold: a quantile of those that the true
+    labels had, before their samples were learnt. Which quantile is corrected after each sample by
+    whether the set held (adaptive conformal inference [1]_), at eight rates at once, of which those
+    that did best count most [2]_. So the share is kept where the stream drifts: a set of one label
+    is a sure answer, one of several names the doubt.
+
+    Parameters
+    ----------
+    estimator : estimator or None, default=None
+        A classifier with `partial_fit` and `predict`, of this library, of scikit-learn or with the
+        same methods. It is cloned, not changed. None: a `StreamClassifier`.
+    coverage : float in (0, 1), default=0.9
+        Share of the samples whose set is to hold the label.
+    allow_empty : bool, default=True
+        Whether sets may be empty. A classifier that is right more often than `coverage` keeps that
+        share by sets without any label, for samples that are like none it knows. False: the
+        predicted label is always in the set, and more than the share are held.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    estimator_ : estimator
+        The classifier that learns.
+    coverage_ : float
+        Share of the samples so far whose set, told before they were learnt, held the label; NaN as
+        long as there were none.
+    threshold_ : float
+        The highest negative score that is in a set now.
+    n_features_in_ : int
+        Features of a sample.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, if the classifier has it.
+
+    Notes
+    -----
+    Scores are those of `decision_function`, with two classes f and -f. A classifier of another
+    library that has `predict_proba` is asked for that; one that has neither gives sets of the
+    predicted label or of all.
+
+    The last 512 scores count; with more than 98 % coverage, the last ``10 / (1 - coverage)``, at
+    most 65,536. Until there are ``1 / (1 - coverage) - 1`` of them, the sets hold all labels. A
+    label that the classifier did not know when its sample came is one that the set did not hold.
+    A sample of weight 0 counts for nothing, any other once. However a stream is cut into calls,
+    the sets are the same, if that is so of the scores.
+
+    A classifier of this library learns a call at once. Another scores and learns row by row, and
+    each call learns on a copy of it, so that one that fails changes nothing.
+
+    The levels are those of `ConformalRegressor`.
+
+    References
+    ----------
+    .. [1] I. Gibbs, E. Candes (2021). Adaptive conformal inference under distribution shift.
+       Advances in Neural Information Processing Systems 34.
+    .. [2] I. Gibbs, E. Candes (2024). Conformal inference for online prediction with arbitrary
+       distribution shifts. Journal of Machine Learning Research 25.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import ConformalClassifier, KernelRLSClassifier
+    >>> from onlinekern.streams import SEA
+    >>> X, y = SEA(random_state=0).take(3000)
+    >>> model = ConformalClassifier(KernelRLSClassifier(random_state=0), coverage=0.9)
+    >>> sets = model.partial_fit_set(X / 10, y, classes=[0, 1])
+    >>> bool(abs(np.mean(sets[np.arange(3000), y]) - 0.9) < 0.01)
+    True
+    >>> model.predict_set(X[:2] / 10).shape
+    (2, 2)
+    """
+
+    _ahead = "_partial_fit_scores"
+    _parameter_constraints = {**Conformal._parameter_constraints, "allow_empty": ["boolean"]}
+
+    def __init__(
+        self, estimator: Any = None, coverage: float = 0.9, allow_empty: bool = True
+    ) -> None:
+        self.estimator = estimator
+        self.coverage = coverage
+        self.allow_empty = allow_empty
+
+    @fit_method
+    def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from scratch: the samples once, in their order, each scored before.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            What the classifier takes.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights for the classifier; None is 1 for every sample.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X, y or sample_weight are invalid, or y holds one class only.
+        """
+        lesson = self._lesson(X, y, None, sample_weight, whole=True)
+        lesson.classes = np.unique(lesson.y)
+        if len(lesson.classes) < 2:
+            label = lesson.classes.tolist()[0]
+            raise ValueError(f"y holds one class only ({label!r}), not two or more")
+        self._learn(lesson, start=True)
+        return self
+
+    @fit_method
+    def partial_fit(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn samples in their order, each scored before.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that may come, for the classifier: needed in the first call, unless it takes
+            labels up as they come. More labels later, where it takes them up.
+
+        Returns
+        -------
+        self : object
+        """
+        self._go_on(X, y, classes, sample_weight)
+        return self
+
+    @fit_method
+    def partial_fit_predict(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Array:
+        """Predict each sample, then learn it: `partial_fit` that tests first.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        (labels, strange), _ = self._go_on(X, y, classes, sample_weight)
+        return labels[strange.argmin(axis=1)]
+
+    @fit_method
+    def partial_fit_set(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Array:
+        """Tell the set of each sample, then learn it: `partial_fit` that tests first.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+            The columns are in the order of `classes_`, as it is after this call.
+        """
+        (_, strange), thresholds = self._go_on(X, y, classes, sample_weight)
+        return self._sets(strange, thresholds[:, None])
+
+    def predict_set(self, X: Samples) -> Array:
+        """Predict sets that hold the labels of a share `coverage` of the samples.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+            Whether a label is in the set; the columns are in the order of `classes_`.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X is invalid.
+        """
+        check_is_fitted(self)
+        if not hasattr(self.estimator_, "classes_"):  # as long as one label has come
+            return np.ones((len(self.estimator_.predict(X)), 1), dtype=bool)
+        return self._sets(strangeness(self.estimator_, X), self._coverage.threshold)
+
+    @available_if(learner_has("predict_proba"))
+    def predict_proba(self, X: Samples) -> Floats:
+        """Predict the probabilities of the classes, as the classifier does.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        probabilities: Floats = self.estimator_.predict_proba(X)
+        return probabilities
+
+    @available_if(learner_has("decision_function"))
+    def decision_function(self, X: Samples) -> Floats:
+        """Score samples, as the classifier does.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        scores: Floats = self.estimator_.decision_function(X)
+        return scores
+
+    @property
+    def classes_(self) -> Array:  # type: ignore[override]
+        """The labels, sorted."""
+        labels: Array = self._learner.classes_
+        return labels
+
+    def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Any, Floats]:
+        """Learn samples; return the labels, how strange each was before, and the thresholds."""
+        lesson = self._lesson(X, y, classes, sample_weight)
+        return self._learn(lesson, start=not self.__sklearn_is_fitted__())
+
+    def _lesson(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, whole: bool = False
+    ) -> Lesson:
+        if not are_plain_targets(y, len_of(X), "biuU"):
+            y = column_or_1d(y, warn=True, input_name="y")
+            assert_all_finite(y, input_name="y")
+            check_classification_targets(y)
+        return Lesson.of(X, y, sample_weight, classes, whole)
+
+    def _answers(self, learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Any, Floats, Any]:
+        classes, strange, told = strangeness_ahead(learner, lesson, edges)
+        own = strange[np.arange(len(lesson.y)), np.searchsorted(classes, lesson.y)]
+        scores = np.where(told, own, np.nan)
+        held = not self.allow_empty and own == strange.min(axis=1)
+        return (classes, strange), scores, held
+
+    def _edges(self, learner: Any, lesson: Lesson) -> list[int]:
+        return edges_of(learner, lesson)
+
+    def _sets(self, strange: Floats, thresholds: Any) -> Array:
+        """Return the sets of labels that are no stranger than the thresholds."""
+        sets: Array = strange <= thresholds
+        if not self.allow_empty:
+            sets |= strange == strange.min(axis=1, keepdims=True)
+        return sets
+
+    def _default(self) -> Any:
+        from onlinekern.learners.race.stream import StreamClassifier
+
+        return StreamClassifier()

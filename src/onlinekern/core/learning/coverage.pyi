@@ -1,0 +1,12 @@
+from onlinekern.estimators.types import Floats
+
+def begin(size: int) -> tuple[Floats, Floats, Floats, Floats]: ...
+def follow(
+    scores: Floats,
+    recent: Floats,
+    ordered: Floats,
+    levels: Floats,
+    weights: Floats,
+    seen: int,
+    wanted: float,
+) -> tuple[Floats, float, int]: ...

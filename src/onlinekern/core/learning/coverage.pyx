@@ -1,0 +1,169 @@
+"""Coverage: the thresholds that hold a share of the scores of a stream.
+
+A score says how ill a target agrees with what was predicted for it. A threshold is the score of a
+rank among the last ones: ``ceil((n + 1) (1 - a))`` of n, in ascending order. Eight levels a_i run
+along the stream, each with a rate of its own: ``a_i <- a_i + rate_i (wanted - missed_i)`` (Gibbs
+and Candes 2021, eq. 2). The level in use is their mean, by weights that fall with their losses
+(Gibbs and Candes 2024, algorithm 1): nobody has to choose the rate.
+"""
+cimport numpy as cnp
+from libc.math cimport INFINITY, ceil, exp, isnan, log, sqrt
+from libc.stdint cimport int64_t
+from libc.string cimport memmove
+
+import numpy as np
+
+cnp.import_array()
+
+cdef enum: N_RATES = 8
+# The rates are the paper's.
+cdef double[N_RATES] RATES = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128]
+# So many samples the weights are to look back; the paper's 500.
+cdef double HORIZON = 500
+# Products that are whole numbers are so up to their last bits.
+cdef double SLACK = 1e-9
+
+
+cdef Py_ssize_t place_of(const double *ordered, Py_ssize_t n, double score) noexcept nogil:
+    """How many of the scores, which ascend, are smaller."""
+    cdef Py_ssize_t low = 0, high = n, middle
+    while low < high:
+        middle = (low + high) // 2
+        if ordered[middle] < score:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+cdef void replace(double *ordered, Py_ssize_t n, double old, double new) noexcept nogil:
+    """Replace one of n scores, which ascend before and after."""
+    cdef Py_ssize_t gone = place_of(ordered, n, old), place = place_of(ordered, n, new)
+    if place > gone:
+        place -= 1
+        memmove(ordered + gone, ordered + gone + 1, (place - gone) * sizeof(double))
+    else:
+        memmove(ordered + place + 1, ordered + place, (gone - place) * sizeof(double))
+    ordered[place] = new
+
+
+cdef void insert(double *ordered, Py_ssize_t n, double score) noexcept nogil:
+    """Insert a score among n, which ascend before and after."""
+    cdef Py_ssize_t place = place_of(ordered, n, score)
+    memmove(ordered + place + 1, ordered + place, (n - place) * sizeof(double))
+    ordered[place] = score
+
+
+cdef double threshold_of(const double *ordered, Py_ssize_t n, const double *levels,
+                         const double *weights, double wanted) noexcept nogil:
+    """The threshold; infinite as long as there are too few scores for the share that is wanted."""
+    cdef double level = 0, total = 0
+    cdef Py_ssize_t i, rank
+    if (n + 1) * wanted < 1 - SLACK:
+        return INFINITY
+    for i in range(N_RATES):
+        level += weights[i] * levels[i]
+        total += weights[i]
+    rank = <Py_ssize_t> ceil((n + 1) * (1 - level / total) - SLACK)
+    # Beyond the largest score nothing is known of those to come.
+    return ordered[min(rank, n) - 1] if rank > 0 else -INFINITY
+
+
+cdef void move(double *levels, double *weights, double wanted, double highest) noexcept nogil:
+    """Move the levels and their weights after a sample, which is held by levels <= highest."""
+    cdef double spread = (1 - wanted) ** 2 * wanted ** 3 + wanted ** 2 * (1 - wanted) ** 3
+    cdef double eta = sqrt(3 / HORIZON * (log(N_RATES * HORIZON) + 2) / spread)
+    cdef double share = 1 / (2 * HORIZON), total = 0, loss
+    cdef Py_ssize_t i
+    for i in range(N_RATES):
+        loss = wanted * (highest - levels[i]) - min(0.0, highest - levels[i])
+        weights[i] *= exp(-eta * loss)
+        total += weights[i]
+        levels[i] += RATES[i] * (wanted - (levels[i] > highest))
+        levels[i] = min(max(levels[i], 0.0), 1.0)
+    for i in range(N_RATES):
+        weights[i] = (1 - share) * weights[i] / total + share / N_RATES
+
+
+cdef int64_t follow_scores(const double *scores, Py_ssize_t n_scores, double *recent,
+                           double *ordered, Py_ssize_t size, double *levels, double *weights,
+                           int64_t seen, double wanted, double *thresholds) noexcept nogil:
+    """`follow`, of pointers; returns how many scores have been seen."""
+    cdef Py_ssize_t i, held, place
+    for i in range(n_scores):
+        held = <Py_ssize_t> min(seen, <int64_t> size)
+        thresholds[i] = threshold_of(ordered, held, levels, weights, wanted)
+        if isnan(scores[i]):
+            continue
+        if thresholds[i] < INFINITY or held == size:
+            move(levels, weights, wanted,
+                 1 - place_of(ordered, held, scores[i]) / <double> (held + 1))
+        place = <Py_ssize_t> (seen % size)
+        if held < size:
+            insert(ordered, held, scores[i])
+        else:
+            replace(ordered, held, recent[place], scores[i])
+        recent[place] = scores[i]
+        seen += 1
+    return seen
+
+
+def begin(Py_ssize_t size):
+    """The arrays of `follow` before the first score.
+
+    Returns
+    -------
+    recent, ordered : ndarray of shape (size,)
+    levels, weights : ndarray of shape (8,)
+        The levels are set by whoever knows the share that is wanted.
+    """
+    return np.zeros(size), np.zeros(size), np.zeros(N_RATES), np.full(N_RATES, 1.0 / N_RATES)
+
+
+def follow(const double[::1] scores, double[::1] recent, double[::1] ordered, double[::1] levels,
+           double[::1] weights, int64_t seen, double wanted):
+    """Tell the threshold before each score, then take the score up.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        NaN: nothing is taken up.
+    recent, ordered : ndarray of shape (size,)
+        The last scores, where number k stands at k % size, and the same in ascending order.
+        Changed in place, as the next two.
+    levels, weights : ndarray of shape (8,)
+        The levels, shares to be missed, and their weights.
+    seen : int
+        Scores so far.
+    wanted : float in (0, 1)
+        The share of the scores to be missed: those greater than their threshold.
+
+    Returns
+    -------
+    thresholds : ndarray of shape (n,)
+    threshold : float
+        The one of the next score.
+    seen : int
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not fit together, `seen` is negative, or `wanted` is not in (0, 1).
+    """
+    cdef Py_ssize_t size = recent.shape[0]
+    if size == 0 or ordered.shape[0] != size:
+        raise ValueError("recent and ordered must have one length, not 0")
+    if levels.shape[0] != N_RATES or weights.shape[0] != N_RATES:
+        raise ValueError(f"levels and weights must have {N_RATES} elements")
+    if seen < 0 or not 0 < wanted < 1:
+        raise ValueError(f"seen must be >= 0 and wanted in (0, 1), got {seen} and {wanted}")
+    cdef cnp.npy_intp n = scores.shape[0]
+    thresholds = cnp.PyArray_EMPTY(1, &n, cnp.NPY_FLOAT64, 0)
+    cdef double *told = <double *> cnp.PyArray_DATA(thresholds)
+    if n > 0:
+        with nogil:
+            seen = follow_scores(&scores[0], n, &recent[0], &ordered[0], size, &levels[0],
+                                 &weights[0], seen, wanted, told)
+    cdef double following = threshold_of(&ordered[0], <Py_ssize_t> min(seen, <int64_t> size),
+                                         &levels[0], &weights[0], wanted)
+    return thresholds, following, seen

@@ -1,0 +1,476 @@
+"""Intervals and sets that hold a share of the targets, around learners of any library."""
+
+import pickle
+
+import numpy as np
+import pytest
+from commands import run
+from oracles.conformal import thresholds
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.datasets import dump_svmlight_file
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import onlinekern
+from onlinekern import (
+    AROWRegressor,
+    ConformalClassifier,
+    ConformalRegressor,
+    KernelForestClassifier,
+    KernelOGDRegressor,
+    KernelPAClassifier,
+    KernelRLSClassifier,
+    KernelRLSRegressor,
+    OGDClassifier,
+    OLLAClassifier,
+    OnlineStandardScaler,
+    PAClassifier,
+    StreamClassifier,
+    StreamRegressor,
+    TableEncoder,
+    make_stream_pipeline,
+)
+from onlinekern.estimators.coverage import Coverage
+from onlinekern.evaluate import prequential
+
+
+def targets(n=600, seed=0):
+    """Return samples and targets whose function changes half way, when the noise grows too."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, (n, 3))
+    later = np.arange(n) >= n // 2
+    y = np.sin(X[:, 0]) * np.where(later, -1, 1) + X[:, 1]
+    return X, y + rng.standard_normal(n) * np.where(later, 0.3, 0.1)
+
+
+def labels(n=600, n_classes=3, seed=0):
+    """Return samples and labels, of which the last comes from the middle of the stream on."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    y[: n // 2][y[: n // 2] == n_classes - 1] = 0
+    centers = rng.standard_normal((n_classes, 4)) * 1.5
+    return centers[y] + rng.standard_normal((n, 4)), y
+
+
+REGRESSORS = {
+    "kernel": KernelOGDRegressor(random_state=0),
+    "least squares": KernelRLSRegressor(n_components=30, random_state=0),
+    "linear": AROWRegressor(),
+    "stream": StreamRegressor(time_budget=5, random_state=0),
+    "pipeline": make_stream_pipeline(OnlineStandardScaler(), AROWRegressor()),
+    "foreign": SGDRegressor(random_state=0),
+}
+CLASSIFIERS = {
+    "kernel": KernelPAClassifier(random_state=0),
+    "least squares": KernelRLSClassifier(n_components=30, random_state=0),
+    "linear": PAClassifier(random_state=0),
+    "separate": OGDClassifier(loss="logistic", multi_class="ovr", random_state=0),
+    "forest": KernelForestClassifier(n_trees=3, random_state=0),
+    "stream": StreamClassifier(time_budget=5, random_state=0),
+    "pipeline": make_stream_pipeline(OnlineStandardScaler(), PAClassifier(random_state=0)),
+    "margins of another library": SGDClassifier(random_state=0),
+    "probabilities of another library": SGDClassifier(loss="log_loss", random_state=0),
+}
+CUTS = [[1], [2, 3, 130], [299, 300, 301, 302], list(range(1, 140, 7))]
+
+
+def told_in_calls(model, method, X, y, cuts, **more):
+    """Return what a method tells of the samples of a stream that is cut into calls."""
+    parts = [slice(*edge) for edge in zip([0, *cuts], [*cuts, len(y)], strict=True)]
+    rows = X.tocsr() if sparse.issparse(X) else X
+    found = [getattr(model, method)(rows[part], y[part], **more) for part in parts]
+    if not isinstance(found[0], tuple):
+        return np.concatenate(found)
+    return tuple(np.concatenate(each) for each in zip(*found, strict=True))
+
+
+# The thresholds.
+
+
+@pytest.mark.parametrize("share", [0.5, 0.9, 0.99, 0.3])
+@pytest.mark.parametrize("kind", ["normal", "growing", "ties", "infinite", "gaps"])
+def test_thresholds_are_those_of_the_twin(share, kind):
+    rng = np.random.default_rng(3)
+    scores = np.abs(rng.standard_normal(1500))
+    if kind == "growing":
+        scores *= np.geomspace(1e-3, 1e3, 1500)
+    elif kind == "ties":
+        scores = np.floor(3 * scores)
+    elif kind == "infinite":
+        scores[rng.random(1500) < 0.2] = np.inf
+    elif kind == "gaps":
+        scores[rng.random(1500) < 0.2] = np.nan
+    coverage = Coverage(share)
+    expected, following = thresholds(scores, 1 - coverage.share, len(coverage.recent))
+    found = np.concatenate([coverage.append(part) for part in np.split(scores, [1, 5, 700])])
+    np.testing.assert_array_equal(found, expected)
+    assert coverage.threshold == following
+    told = np.isfinite(expected) & ~np.isnan(scores)
+    assert (coverage.told, coverage.held) == (told.sum(), (scores <= expected)[told].sum())
+    assert coverage.fault() is None
+
+
+@pytest.mark.parametrize("share", [0.8, 0.9, 0.95])
+def test_the_share_is_held_on_streams_that_change(share):
+    rng = np.random.default_rng(0)
+    n = np.arange(20_000)
+    scale = np.where(n < 7000, 1.0, np.where(n < 13_000, 20.0, 0.05)) * (1 + n / 5000)
+    scores = np.abs(rng.standard_normal(len(n))) * scale
+    held = scores <= Coverage(share).append(scores)
+    assert abs(held[1000:].mean() - share) < 0.01
+    windows = np.convolve(held[1000:], np.full(1000, 1e-3), "valid")
+    assert np.abs(windows - share).max() < 0.04
+
+
+def test_a_share_that_is_rarely_missed_keeps_more_scores():
+    assert [len(Coverage(share).recent) for share in (0.5, 0.9, 0.999, 1 - 1e-9)] == [
+        512, 512, 10_000, 65_536,
+    ]  # fmt: skip
+
+
+# The wrappers.
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_intervals_are_around_what_was_predicted_before(name, equal):
+    X, y = targets()
+    model = ConformalRegressor(REGRESSORS[name], coverage=0.8)
+    lower, upper = model.partial_fit_interval(X, y)
+    twin = clone(REGRESSORS[name])
+    predicted = np.zeros(len(y))
+    for i in range(len(y)):
+        if i > 0:
+            predicted[i] = twin.predict(X[i : i + 1])[0]
+        twin.partial_fit(X[i : i + 1], y[i : i + 1])
+    scores = np.abs(y - predicted)
+    scores[0] = np.nan
+    expected, _ = thresholds(scores, 1 - model.coverage, 512)
+    # A pipeline scales a sample by moments that it is part of.
+    known = np.isfinite(expected) & (name not in ("pipeline", "stream"))
+    low, high = lower[known], upper[known]
+    np.testing.assert_allclose((high - low) / 2, expected[known], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose((high + low) / 2, predicted[known], rtol=1e-9, atol=1e-9)
+    covered = ((lower <= y) & (y <= upper))[np.isfinite(upper)]
+    assert model.coverage_ == pytest.approx(covered.mean(), abs=2 / len(covered))
+    low, high = model.predict_interval(X[:9])
+    np.testing.assert_allclose(high - low, 2 * model.threshold_)
+    equal(model.predict(X), model.estimator_.predict(X))
+    assert model.score(X, y) == model.estimator_.score(X, y)
+
+
+@pytest.mark.parametrize("cuts", CUTS, ids=range(4))
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_intervals_do_not_depend_on_the_calls(name, cuts, equal):
+    X, y = targets()
+    whole, cut = (ConformalRegressor(REGRESSORS[name]) for _ in range(2))
+    expected = whole.partial_fit_interval(X, y)
+    found = told_in_calls(cut, "partial_fit_interval", X, y, cuts)
+    for one, other in zip(found, expected, strict=True):
+        equal(one, other)
+    equal(cut.predict_interval(X), whole.predict_interval(X))
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_sets_hold_what_was_not_strange_before(name, equal):
+    X, y = labels()
+    model = ConformalClassifier(CLASSIFIERS[name], coverage=0.8)
+    sets = model.partial_fit_set(X, y, classes=[0, 1, 2])
+    twin = clone(CLASSIFIERS[name])
+    strange = np.zeros((len(y), 3))
+    for i in range(len(y)):
+        row = X[i : i + 1]
+        if i > 0 and "probabilities" in name:
+            strange[i] = 1 - twin.predict_proba(row)
+        elif i > 0:
+            strange[i] = -twin.decision_function(row)
+        twin.partial_fit(row, y[i : i + 1], classes=[0, 1, 2])
+    scores = strange[np.arange(len(y)), y]
+    scores[0] = np.nan
+    expected, _ = thresholds(scores, 1 - model.coverage, 512)
+    if name not in ("pipeline", "stream"):
+        # A score that blocks compute may be off in the last bit from that of a row.
+        slack = 0.0 if "another" in name else 1e-9
+        equal(sets, strange <= expected[:, None] + slack)
+    held = sets[np.arange(len(y)), y][np.isfinite(expected)]
+    assert model.coverage_ == pytest.approx(held.mean(), abs=0.01)
+    assert abs(model.coverage_ - 0.8) < 0.05
+    equal(model.predict(X), model.estimator_.predict(X))
+    assert model.predict_set(X).shape == (len(y), 3)
+    if hasattr(model.estimator_, "predict_proba"):
+        equal(model.predict_proba(X), model.estimator_.predict_proba(X))
+
+
+@pytest.mark.parametrize("cuts", CUTS, ids=range(4))
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_sets_do_not_depend_on_the_calls(name, cuts, equal):
+    X, y = labels()
+    whole, cut = (ConformalClassifier(CLASSIFIERS[name]) for _ in range(2))
+    expected = whole.partial_fit_set(X, y, classes=[0, 1, 2])
+    found = told_in_calls(cut, "partial_fit_set", X, y, cuts, classes=[0, 1, 2])
+    equal(found, expected)
+    equal(cut.predict_set(X), whole.predict_set(X))
+
+
+@pytest.mark.parametrize("cuts", CUTS, ids=range(4))
+def test_labels_that_nobody_told_of(cuts, equal):
+    X, y = labels(n_classes=4)
+    y[:5] = 1  # one label alone at first
+    names = np.array(["ant", "bee", "cat", "dog"])[y]
+    whole, cut = (ConformalClassifier(CLASSIFIERS["stream"]) for _ in range(2))
+    sets = whole.partial_fit_set(X, names)
+    for edge in zip([0, *cuts], [*cuts, len(y)], strict=True):
+        cut.partial_fit(X[slice(*edge)], names[slice(*edge)])
+    equal(cut.predict_set(X), whole.predict_set(X))
+    assert cut.coverage_ == whole.coverage_
+    first = int(np.flatnonzero(y == 3)[0])
+    assert not sets[first, 3], "nobody could have known it"
+    assert list(whole.classes_) == ["ant", "bee", "cat", "dog"]
+    alone = ConformalClassifier().partial_fit(X[:5], names[:5])
+    equal(alone.predict_set(X[:4]), np.ones((4, 1), dtype=bool))
+    equal(alone.partial_fit_predict(X[:2], names[:2]), names[:2])
+
+
+def test_more_classes_in_mid_stream():
+    X, y = labels()
+    model = ConformalClassifier(KernelPAClassifier(random_state=0))
+    model.partial_fit(X[:300], y[:300], classes=[0, 1])
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.partial_fit(X[300:], y[300:])
+    model.partial_fit(X[300:], y[300:], classes=[0, 1, 2])
+    assert model.predict_set(X).shape == (600, 3)
+
+
+def test_sets_that_are_never_empty(equal):
+    X, y = labels()
+    plain, full = (
+        ConformalClassifier(PAClassifier(random_state=0), coverage=0.5, allow_empty=allowed)
+        for allowed in (True, False)
+    )
+    some = plain.partial_fit_set(X, y, classes=[0, 1, 2])
+    sets = full.partial_fit_set(X, y, classes=[0, 1, 2])
+    assert not some.any(axis=1).all()
+    assert sets.any(axis=1).all()
+    assert (sets >= some).all()
+    predicted = full.predict(X)
+    equal(full.predict_set(X)[np.arange(600), predicted], np.ones(600, dtype=bool))
+    assert plain.threshold_ == full.threshold_
+    assert full.coverage_ > plain.coverage_ + 0.2
+
+
+def test_answers_before_are_those_of_the_learner(equal):
+    X, y = labels()
+    model = ConformalClassifier(KernelPAClassifier(random_state=0))
+    expected = KernelPAClassifier(random_state=0).partial_fit_predict(X, y, classes=[0, 1, 2])
+    equal(model.partial_fit_predict(X, y, classes=[0, 1, 2]), expected)
+    X, y = targets()
+    expected = AROWRegressor().partial_fit_predict(X, y)
+    equal(ConformalRegressor(AROWRegressor()).partial_fit_predict(X, y), expected)
+    result = prequential(ConformalRegressor(AROWRegressor()), [(X, y)])
+    assert result.error == prequential(AROWRegressor(), [(X, y)]).error
+
+
+# Weights, tables, layouts.
+
+
+@pytest.mark.parametrize("learner", [AROWRegressor(), SGDRegressor(random_state=0)])
+def test_samples_without_weight_count_for_nothing(learner, equal):
+    X, y = targets()
+    weight = np.ones(600)
+    weight[::3] = 0
+    y[::3] += 100
+    some = ConformalRegressor(learner).partial_fit(X, y, sample_weight=weight)
+    others = weight > 0
+    if isinstance(learner, AROWRegressor):
+        # The first sample of all is passed over, here one of weight 0.
+        kept = np.r_[0, np.flatnonzero(others)]
+        rest = ConformalRegressor(learner)
+        rest.partial_fit(X[kept], y[kept], sample_weight=weight[kept])
+        equal(some.predict_interval(X), rest.predict_interval(X))
+    assert some.threshold_ < 10
+
+
+def test_frames_and_sparse_rows(equal):
+    pandas = pytest.importorskip("pandas")
+    X, y = targets()
+    frame = pandas.DataFrame({"a": X[:, 0], "b": np.where(X[:, 1] > 0, "up", "down")})
+    model = ConformalRegressor(make_stream_pipeline(TableEncoder(), AROWRegressor()))
+    model.partial_fit(frame, y)
+    twice = clone(model)
+    for part in (slice(0, 100), slice(100, 600)):
+        twice.partial_fit(frame[part], y[part])
+    equal(model.predict_interval(frame), twice.predict_interval(frame))
+    assert list(model.feature_names_in_) == ["a", "b"]
+    rows = sparse.csr_matrix(X)
+    dense, thin = (ConformalRegressor(AROWRegressor()).fit(Z, y) for Z in (X, rows))
+    np.testing.assert_allclose(dense.predict_interval(X), thin.predict_interval(rows))
+    # Its step along the intercept is another for sparse rows.
+    other = ConformalRegressor(SGDRegressor(random_state=0)).fit(rows.tocsc(), y)
+    assert (thin.n_features_in_, other.n_features_in_) == (3, 3)
+
+
+def test_a_step_of_a_pipeline(equal):
+    X, y = targets()
+    model = make_stream_pipeline(OnlineStandardScaler(), ConformalRegressor(AROWRegressor()))
+    model.partial_fit(X, y)
+    scaled = model.steps[0][1].transform(X)
+    for found in (model.predict_interval(X), model.predict_interval(X, 0.9)):
+        equal(found, model.steps[1][1].predict_interval(scaled))
+
+
+def test_the_command_line_prints_the_intervals(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = targets()
+    model = ConformalRegressor(AROWRegressor(), coverage=0.8).fit(X, y)
+    model.save("m.okn")
+    dump_svmlight_file(X[:4], y[:4], "rows.txt", zero_based=False)
+    code, out, err = run(capsys, "predict", "m.okn", "rows.txt", "--what", "intervals")
+    assert code == 0, err
+    found = np.loadtxt(out.splitlines()[1:], delimiter=",")
+    np.testing.assert_allclose(found, np.column_stack(model.predict_interval(X[:4])), rtol=1e-9)
+    code, _, err = run(capsys, "predict", "m.okn", "rows.txt", "--what", "intervals",
+                       "--coverage", 0.9)  # fmt: skip
+    assert (code, "has followed 0.8" in err) == (2, True)
+
+
+# Saved, and undone.
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_a_saved_regressor_goes_on(name, tmp_path, equal):
+    X, y = targets()
+    model = ConformalRegressor(REGRESSORS[name]).partial_fit(X[:350], y[:350])
+    others = [pickle.loads(pickle.dumps(model))]
+    if name != "foreign":
+        model.save(tmp_path / "m.okn")
+        others.append(onlinekern.load(tmp_path / "m.okn"))
+    expected = model.partial_fit_interval(X[350:], y[350:])
+    for other in others:
+        equal(other.partial_fit_interval(X[350:], y[350:]), expected)
+        equal(other.predict_interval(X), model.predict_interval(X))
+        assert other.coverage_ == model.coverage_
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_a_saved_classifier_goes_on(name, tmp_path, equal):
+    X, y = labels()
+    model = ConformalClassifier(CLASSIFIERS[name]).partial_fit(X[:350], y[:350], classes=[0, 1, 2])
+    others = [pickle.loads(pickle.dumps(model))]
+    if "another" not in name:
+        model.save(tmp_path / "m.okn")
+        others.append(onlinekern.load(tmp_path / "m.okn"))
+    expected = model.partial_fit_set(X[350:], y[350:])
+    for other in others:
+        equal(other.partial_fit_set(X[350:], y[350:]), expected)
+        equal(other.predict_set(X), model.predict_set(X))
+
+
+@pytest.mark.parametrize("field", ["recent", "ordered", "levels", "seen", "told", "share"])
+def test_a_damaged_state_is_refused(field):
+    X, y = targets(40)
+    model = ConformalRegressor(AROWRegressor()).fit(X, y)
+    coverage = model._coverage
+    value = getattr(coverage, field)
+    setattr(coverage, field, -value if field != "levels" else value + 1)
+    with pytest.raises(ValueError, match="does not fit together"):
+        pickle.loads(pickle.dumps(model))
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS])
+def test_a_call_that_fails_changes_nothing(name, equal):
+    X, y = labels(n_classes=4)
+    model = ConformalClassifier(CLASSIFIERS[name]).partial_fit(X[:200], y[:200], classes=[0, 1, 2])
+    before = model.predict_set(X), model.coverage_, model.threshold_
+    bad = X[200:300].copy()
+    bad[70, 1] = np.inf
+    with pytest.raises(ValueError, match="inf"):
+        model.partial_fit(bad, np.minimum(y[200:300], 2))
+    if name != "stream":
+        with pytest.raises(ValueError, match=r"label|class"):
+            model.partial_fit(X[200:], y[200:])
+    else:
+        bad[90, 2] = np.inf
+        with pytest.raises(ValueError, match="inf"):
+            model.partial_fit(np.concatenate([X[200:], bad]), np.r_[y[200:], y[200:300]])
+    for found, expected in zip(
+        (model.predict_set(X), model.coverage_, model.threshold_), before, strict=True
+    ):
+        equal(np.asarray(found), np.asarray(expected))
+    twin = ConformalClassifier(CLASSIFIERS[name]).partial_fit(X[:200], y[:200], classes=[0, 1, 2])
+    for one in (model, twin):
+        one.partial_fit(X[200:300], np.minimum(y[200:300], 2))
+    equal(model.predict_set(X), twin.predict_set(X))
+
+
+# What is refused.
+
+
+def test_what_is_refused():
+    X, y = targets(60)
+    both = np.column_stack([y, y])
+    for model in (ConformalRegressor(AROWRegressor()), ConformalRegressor(SGDRegressor())):
+        with pytest.raises(ValueError, match="y should be a 1d array"):
+            model.partial_fit(X, both)
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            model.partial_fit(X, y[:50])
+        with pytest.raises(ValueError, match="y contains NaN"):
+            model.partial_fit(X, np.r_[y[:-1], np.nan])
+        with pytest.raises(NotFittedError):
+            model.predict_interval(X)
+    with pytest.raises(ValueError, match="'estimator' parameter of ConformalClassifier"):
+        ConformalClassifier(OLLAClassifier()).fit(X, y > 0)
+    with pytest.raises(ValueError, match=r"'coverage' parameter .* \(0, 1\)|range \(0"):
+        ConformalRegressor(AROWRegressor(), coverage=1.0).fit(X, y)
+    with pytest.raises(ValueError, match="one class only"):
+        ConformalClassifier(PAClassifier()).fit(X, np.ones(60))
+    model = ConformalRegressor(AROWRegressor()).fit(X, y)
+    with pytest.raises(ValueError, match=r"has followed 0\.9 along the stream"):
+        model.predict_interval(X, 0.95)
+    with pytest.raises(ValueError, match=r"sample_weight: Unweighted\.partial_fit takes none"):
+        ConformalRegressor(Unweighted()).fit(X, y, sample_weight=np.ones(60))
+
+
+class Unweighted(SGDRegressor):
+    def partial_fit(self, X, y):
+        return super().partial_fit(X, y)
+
+
+def test_nothing_to_choose():
+    X, y = targets()
+    model = ConformalRegressor().fit(X, y)
+    assert isinstance(model.estimator_, StreamRegressor)
+    assert isinstance(ConformalClassifier().fit(X, y > 0).estimator_, StreamClassifier)
+    assert ConformalRegressor().get_params() == {"coverage": 0.9, "estimator": None}
+    assert (
+        model.set_params(coverage=0.5).fit(X, y).threshold_
+        < clone(model).set_params(coverage=0.9).fit(X, y).threshold_
+    )
+
+
+def test_steps_of_another_library():
+    X, y = targets()
+    model = ConformalRegressor(make_stream_pipeline(StandardScaler(), AROWRegressor())).fit(X, y)
+    bad = X.copy()
+    bad[5] = np.nan
+    before = model.predict_interval(X)
+    with pytest.raises(ValueError, match="NaN"):
+        model.partial_fit(bad, y)
+    np.testing.assert_array_equal(model.predict_interval(X), before)
+
+
+# A sample of weight 2 is one score, and two samples are two: those of the learner, see
+# test_sklearn_contract.py.
+NOT_REPEATED = {
+    f"check_sample_weight_equivalence_on_{layout}_data": "a weight is no repetition of a sample"
+    for layout in ("dense", "sparse")
+}
+
+
+@parametrize_with_checks(
+    [ConformalRegressor(AROWRegressor()), ConformalClassifier(PAClassifier(random_state=0))],
+    expected_failed_checks=lambda estimator: NOT_REPEATED,
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
