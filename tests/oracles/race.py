@@ -1,6 +1,7 @@
 """Twins of the vote of experts, and of the race that decides who votes.
 
-Losses are discounted: L <- d L + w l, N <- d N + w for a sample of weight w, d = 0.999. Of classes,
+Losses are discounted: L <- d L + w l, N <- d N + w for a sample of weight w, d = 0.999; w is 0 for
+an expert that did not learn it. Of classes,
 l is 1 for a mistake, e = (L + 1) / (N + 2), and an expert's share is exp(-c (sqrt(e) - sqrt(min
 e))). Of targets, l is the squared error, e = L / N, and the share is exp(-c (sqrt(e / min e) - 1)).
 
@@ -16,6 +17,9 @@ SEGMENT, TRIAL, REST, ALARM = 256, 1024, 8, 512
 
 class Vote:
     """The vote of experts; `links` has a slope for each, 0 for least squares."""
+
+    # Who has a smaller share of the best one's sleeps.
+    least_weight = 0.02
 
     def __init__(self, links, decay=0.999, sharpness=60.0):
         self.links, self.decay, self.sharpness = links, decay, sharpness
@@ -98,8 +102,8 @@ class Vote:
         combined = self.bounded(self.combination(voting) @ opinions)
         self.note(-1, self.loss(combined, y), weight, self.decay)
         for k, f in enumerate(scores):
-            if fed[k]:
-                self.note(k, self.loss(f, y), weight, self.decay)
+            learns = weight if fed[k] else 0
+            self.note(k, self.loss(f, y), learns, self.decay)
         self.note(len(scores), loss, weight, self.decay)
         self.note(len(scores) + 1, loss, weight, 0.98)
         error = self.error(opinions, y)
@@ -119,6 +123,8 @@ class Vote:
 
 class MeanVote(Vote):
     """Vote of experts on targets."""
+
+    least_weight = 0.001
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -216,7 +222,7 @@ def choose(vote, costs, time_budget, everybody):
     voting, left = np.full(m, everybody), time_budget - sum(costs) / REST
     for k in np.argsort(-weights, kind="stable") if not everybody else ():
         cheap = costs[k] <= 0.03 * time_budget
-        strong = weights[k] >= 0.02 * weights.max() and costs[k] <= left
+        strong = weights[k] >= vote.least_weight * weights.max() and costs[k] <= left
         if not voting.any() or cheap or strong:
             voting[k] = True
             left -= costs[k]
