@@ -360,7 +360,7 @@ def test_a_leading_forest_is_a_learner_of_the_rows_as_they_come():
     plain = report.estimator()
     assert [type(step).__name__ for _, step in plain.steps] == ["KernelForestClassifier"]
     alone = plain.partial_fit_predict(X, y, classes=[0, 1])
-    assert abs(np.mean(alone[200:] != y[200:]) - np.mean(raced[200:] != y[200:])) < 0.03
+    assert abs(np.mean(alone[200:] != y[200:]) - np.mean(raced[200:] != y[200:])) < 0.05
     assert "make_stream_pipeline(KernelForestClassifier(" in str(report)
 
 

@@ -18,9 +18,6 @@ SEGMENT, TRIAL, REST, ALARM = 256, 1024, 8, 512
 class Vote:
     """The vote of experts; `links` has a slope for each, 0 for least squares."""
 
-    # Who has a smaller share of the best one's sleeps.
-    least_weight = 0.02
-
     def __init__(self, links, decay=0.999, sharpness=60.0):
         self.links, self.decay, self.sharpness = links, decay, sharpness
         # These are of each expert, of the vote, of the vote lately, and of the combination.
@@ -124,8 +121,6 @@ class Vote:
 class MeanVote(Vote):
     """Vote of experts on targets."""
 
-    least_weight = 0.001
-
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.seen = []
@@ -210,20 +205,30 @@ def stream_learner(
         if seen % SEGMENT == 0:
             if vote.is_worse():
                 alarm = seen + ALARM
-            voting = choose(vote, costs, time_budget, seen < max(TRIAL, alarm))
+            voting = choose(vote, experts, costs, time_budget, seen < max(TRIAL, alarm))
             history.append(voting)
     return answers, learnt, history
 
 
-def choose(vote, costs, time_budget, everybody):
+def choose(vote, experts, costs, time_budget, everybody):
     """Return who votes until the next segment ends."""
     m = len(costs)
     weights = vote.weights(np.ones(m, dtype=bool))
     voting, left = np.full(m, everybody), time_budget - sum(costs) / REST
-    for k in np.argsort(-weights, kind="stable") if not everybody else ():
+    if everybody:
+        return voting
+    # The best expert stays awake, and of targets the first forest.
+    forests = [k for k in range(m) if experts[k].raw]
+    stay = [int(np.argmax(weights)), *(forests[:1] if isinstance(vote, MeanVote) else [])]
+    for k in dict.fromkeys(stay):
+        voting[k] = True
+        left -= costs[k]
+    for k in np.argsort(-weights, kind="stable"):
+        if voting[k]:
+            continue
         cheap = costs[k] <= 0.03 * time_budget
-        strong = weights[k] >= vote.least_weight * weights.max() and costs[k] <= left
-        if not voting.any() or cheap or strong:
+        strong = weights[k] >= 0.02 * weights.max() and costs[k] <= left
+        if cheap or strong:
             voting[k] = True
             left -= costs[k]
     return voting
