@@ -60,6 +60,24 @@ def test_cuts_files_and_undo_change_nothing(task, case, dtype, metric, same_stat
 
 
 @pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("task", ["regression", "three"])
+def test_single_rows_are_scored_in_the_present_metric(task, metric):
+    X, y = samples(task, 700)
+    model = new_model(task, metric=metric)
+    score = model.predict if task == "regression" else model.decision_function
+    known = {} if task == "regression" else {"classes": np.unique(y)}
+    model.partial_fit(X[:200], y[:200], **known)
+    # The window of single rows is made here; the renewals come later.
+    for last in (200, 256, 600):
+        model.partial_fit(X[:last], y[:last]) if last > 200 else None
+        singles = np.concatenate([score(X[k : k + 1]) for k in range(5)])
+        np.testing.assert_allclose(singles, score(X[:5]), rtol=1e-9, atol=1e-9)
+    model._model.undo()
+    singles = np.concatenate([score(X[k : k + 1]) for k in range(5)])
+    np.testing.assert_allclose(singles, score(X[:5]), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("metric", METRICS)
 def test_undo_beyond_a_renewal(metric, same_state):
     X, y = samples("regression", 700)
     model = new_model(metric=metric, standardize_target=False).partial_fit(X[:300], y[:300])

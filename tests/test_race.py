@@ -306,6 +306,36 @@ def test_budgets_have_room_for_a_forest():
     assert trees(2000, memory=1000.0) == 0
 
 
+def test_kernels_of_targets_learn_metrics_beside_a_forest():
+    def metrics(n_features, **budgets):
+        learner = StreamRegressor(**budgets)
+        experts = learner._experts(n_features, 1, False)
+        names = [one.name for one in experts]
+        assert any("metric" in name for name in names) <= ("kernel forest" in names)
+        return [getattr(one.estimator, "metric", "none") for one in experts[:2]]
+
+    assert metrics(8) == ["full", "diagonal"]
+    # Samples that a metric is learnt from are kept: not of so many features.
+    assert metrics(129) == ["none", "none"]
+    assert metrics(8, time_budget=10.0) == ["none", "none"]
+
+
+def test_features_of_no_use_cost_little():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6000, 20))
+    y = np.sin(2 * X[:, 0]) * X[:, 1]
+    model = StreamRegressor(random_state=0)
+    predicted = model.partial_fit_predict(X, y)
+    assert model.report().leader.name.endswith("metric")
+    assert np.std(predicted[4000:] - y[4000:]) < 0.15 * np.std(y)
+    importances = model.feature_importances_
+    assert importances.sum() == pytest.approx(1)
+    assert set(np.argsort(-importances)[:2]) == {0, 1}
+    few = StreamRegressor(time_budget=10.0).partial_fit(X[:100], y[:100])
+    with pytest.raises(AttributeError, match="kernel forest, and this race has none"):
+        few.feature_importances_  # noqa: B018
+
+
 def test_classes_may_become_too_many_for_a_forest():
     X, y, _ = drifting(400, classes=40)
     learner = StreamClassifier(time_budget=20.0, memory_budget=6.0, random_state=0)
@@ -330,7 +360,7 @@ def test_a_leading_forest_is_a_learner_of_the_rows_as_they_come():
     plain = report.estimator()
     assert [type(step).__name__ for _, step in plain.steps] == ["KernelForestClassifier"]
     alone = plain.partial_fit_predict(X, y, classes=[0, 1])
-    assert abs(np.mean(alone[200:] != y[200:]) - np.mean(raced[200:] != y[200:])) < 0.03
+    assert abs(np.mean(alone[200:] != y[200:]) - np.mean(raced[200:] != y[200:])) < 0.05
     assert "make_stream_pipeline(KernelForestClassifier(" in str(report)
 
 

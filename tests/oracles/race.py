@@ -1,6 +1,7 @@
 """Twins of the vote of experts, and of the race that decides who votes.
 
-Losses are discounted: L <- d L + w l, N <- d N + w for a sample of weight w, d = 0.999. Of classes,
+Losses are discounted: L <- d L + w l, N <- d N + w for a sample of weight w, d = 0.999; w is 0 for
+an expert that did not learn it. Of classes,
 l is 1 for a mistake, e = (L + 1) / (N + 2), and an expert's share is exp(-c (sqrt(e) - sqrt(min
 e))). Of targets, l is the squared error, e = L / N, and the share is exp(-c (sqrt(e / min e) - 1)).
 
@@ -98,8 +99,8 @@ class Vote:
         combined = self.bounded(self.combination(voting) @ opinions)
         self.note(-1, self.loss(combined, y), weight, self.decay)
         for k, f in enumerate(scores):
-            if fed[k]:
-                self.note(k, self.loss(f, y), weight, self.decay)
+            learns = weight if fed[k] else 0
+            self.note(k, self.loss(f, y), learns, self.decay)
         self.note(len(scores), loss, weight, self.decay)
         self.note(len(scores) + 1, loss, weight, 0.98)
         error = self.error(opinions, y)
@@ -204,20 +205,30 @@ def stream_learner(
         if seen % SEGMENT == 0:
             if vote.is_worse():
                 alarm = seen + ALARM
-            voting = choose(vote, costs, time_budget, seen < max(TRIAL, alarm))
+            voting = choose(vote, experts, costs, time_budget, seen < max(TRIAL, alarm))
             history.append(voting)
     return answers, learnt, history
 
 
-def choose(vote, costs, time_budget, everybody):
+def choose(vote, experts, costs, time_budget, everybody):
     """Return who votes until the next segment ends."""
     m = len(costs)
     weights = vote.weights(np.ones(m, dtype=bool))
     voting, left = np.full(m, everybody), time_budget - sum(costs) / REST
-    for k in np.argsort(-weights, kind="stable") if not everybody else ():
+    if everybody:
+        return voting
+    # The best expert stays awake, and of targets the first forest.
+    forests = [k for k in range(m) if experts[k].raw]
+    stay = [int(np.argmax(weights)), *(forests[:1] if isinstance(vote, MeanVote) else [])]
+    for k in dict.fromkeys(stay):
+        voting[k] = True
+        left -= costs[k]
+    for k in np.argsort(-weights, kind="stable"):
+        if voting[k]:
+            continue
         cheap = costs[k] <= 0.03 * time_budget
         strong = weights[k] >= 0.02 * weights.max() and costs[k] <= left
-        if not voting.any() or cheap or strong:
+        if cheap or strong:
             voting[k] = True
             left -= costs[k]
     return voting

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from onlinekern.learners.fogd_nogd import FOGDClassifier, FOGDRegressor
 from onlinekern.learners.kernel_forest import KernelForestClassifier, KernelForestRegressor
 from onlinekern.learners.least_squares import KernelRLSClassifier, KernelRLSRegressor
 from onlinekern.learners.linear_passive_aggressive import PAClassifier
+from onlinekern.learners.passive_aggressive import KernelPAClassifier
 from onlinekern.learners.second_order import AROWRegressor
 
 # Scaled features are bounded: an outlier must not become a landmark far from everything.
@@ -28,18 +29,22 @@ CLIP = 5.0
 FORGETTING = 0.9999
 # The largest experts may have so many landmarks, in descending order.
 SIZES = (3200, 2400, 1600, 1200, 800, 600, 400, 300, 200, 100, 50)
-# One of the largest experts, and any expert, may take these shares of the time. There are three or
-# four of the largest, but most of the time only one or two are awake.
+# One of the largest experts, and any expert, may take these shares of the time. There are some of
+# the largest, but most of the time only one or two are awake. What a metric costs is not counted.
 LARGEST = 0.35
 # Beside a forest they are smaller.
 LARGEST_BESIDE = 0.25
-ALONE = 0.6
+MOST = 0.6
 # A sample of kernel least squares costs so much: always, for each pair of its features, and for
 # each product of a kernel value. Without a gate all samples enter, which costs this factor.
 FIXED = 2.0
 PER_PAIR = 1.6e-4
 PER_PRODUCT = 1e-4
 UNGATED = 1.5
+# With a metric it costs this factor: the renewals of a stream of ten thousand.
+RENEWED = 1.4
+# Samples that metrics are learnt from are kept: of more features, they would take the memory.
+MOST_MEASURED = 128
 # A sparse sample is taken to store so many elements.
 STORED = 100
 # Besides the widths of kernels, more linear features bring nothing, and cost as much as landmarks.
@@ -50,10 +55,39 @@ REG = 0.1
 FEW = 64
 FREQUENCIES = 200
 BUDGET = 300
+# A first-order learner of narrow kernels that drops its oldest support vector follows small
+# clusters that move. Of its kernel values some half are needed.
+NARROW = 10.0
+FOLLOWING = 500
 # Forests have so many trees for each microsecond of the time budget, between these numbers, and at
 # most as many as this share of the memory has room for. With fewer there is none.
 FEWEST_TREES, MOST_TREES = 10, 200
 FOREST_MEMORY = 0.7
+
+
+@dataclass(frozen=True)
+class SquaresKind:
+    """Kernel least squares of the race.
+
+    The width in units of 1/d; the landmarks, as a share of those of the largest, or `FEW` if it is
+    0; the forgetting factor; the metric and its exponent.
+    """
+
+    scale: float
+    share: float = 1.0
+    forgetting: float = 1.0
+    metric: Literal["none", "diagonal", "full"] = "none"
+    exponent: float = 0.5
+
+    @property
+    def name(self) -> str:
+        """Its name in tables."""
+        metric = "" if self.metric == "none" else f", {self.metric} metric"
+        return f"kernel least squares, gamma {self.scale:g}/d{memory_of(self.forgetting)}{metric}"
+
+    def length(self, size: int) -> int:
+        """Return its landmarks if the largest experts have so many."""
+        return FEW if self.share == 0 else max(SIZES[-1], int(self.share * size))
 
 
 @dataclass(frozen=True)
@@ -65,14 +99,37 @@ class ForestKind:
     parameters: dict[str, Any]
 
 
-# The defaults of the learners take four times as long as these. Four cuts a node instead of ten and
-# trees of half of the rows take a third of the time to grow; with more of them the mean error of 15
-# sets and streams is 9.8 % instead of 10.2. Targets need the directions among the ten. The forest
-# of the last 512 samples follows a stream that changes (docs/race.md).
+# Where there is no forest, kernels of several widths race.
+WIDTHS: dict[str, tuple[float, ...]] = {
+    "classification": (0.3, 1.0, 3.0),
+    "regression": (0.1, 0.3, 1.0, 3.0),
+}
+FOLLOWS = SquaresKind(3.0, 0, 0.98)
+ALONE = {
+    task: (*map(SquaresKind, widths), SquaresKind(1.0, 0.5, 0.998), FOLLOWS)
+    for task, widths in WIDTHS.items()
+}
+# Beside a forest, one width does what all do. Of targets, metrics do more: a full one finds
+# rotations, and a diagonal one, with few landmarks, features that are noise (docs/race.md).
+BESIDE = (SquaresKind(1.0), FOLLOWS)
+MEASURED = (
+    SquaresKind(1.0, metric="full"),
+    SquaresKind(1.0, 1 / 3, metric="diagonal", exponent=1.0),
+    FOLLOWS,
+)
+
+# The defaults of the learners take three times as long as these. Four cuts a node instead of ten
+# take less than half of the time to grow, and so do trees of half of the rows; with more of them
+# the mean error of 15 sets and streams is 9.8 % instead of 10.2. Classes want more of the rows,
+# targets the directions among ten cuts. The forest of the last 512 samples follows a stream that
+# changes (docs/race.md).
 HALVES = {"max_samples": 0.5, "n_replays": 1}
 FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "classification": (
-        ForestKind("kernel forest", 0.6, {**HALVES, "memory": 2048, "n_candidates": 4}),
+        ForestKind(
+            "kernel forest", 0.6,
+            {"max_samples": 0.7, "n_replays": 1, "memory": 2048, "n_candidates": 4},
+        ),
         ForestKind(
             "kernel forest of the last 512", 0.3,
             {**HALVES, "memory": 512, "n_candidates": 5, "when_full": "renew"},
@@ -80,6 +137,10 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
     ),
     "regression": (
         ForestKind("kernel forest", 0.5, {"memory": 2048, "max_samples": 0.5, "n_candidates": 10}),
+        ForestKind(
+            "kernel forest of the last 512", 0.15,
+            {**HALVES, "memory": 512, "n_candidates": 5, "when_full": "renew"},
+        ),
     ),
 }  # fmt: skip
 # A sample costs a tree so much, with all that renewals take of a stream of some thousands: always,
@@ -181,7 +242,7 @@ def ladder(
             continue
         found = members(task, n_features, width, size, forests)
         cheapest = min(found, key=lambda expert: expert.cost)
-        found = [one for one in found if one.cost <= ALONE * time or one is cheapest]
+        found = [one for one in found if one.cost <= MOST * time or one is cheapest]
         sizes = [one.n_bytes(n_features, n_outputs, is_sparse) for one in found]
         if sum(sizes) <= memory:
             return found
@@ -221,7 +282,7 @@ def forest_of(
     one, two = (of_size(n).n_bytes(n_features, n_outputs, is_sparse) for n in (1, 2))
     rooms = (
         kind.trees_of_time * time,
-        (ALONE * time - slopes) / each,
+        (MOST * time - slopes) / each,
         (FOREST_MEMORY * memory / len(FORESTS[task]) - (2 * one - two)) / (two - one),
     )
     n_trees = int(max(0, min(MOST_TREES, *rooms)))
@@ -237,19 +298,19 @@ def squares_cost(task: str, length: int, width: int) -> float:
 def squares_of(
     task: str, n_features: int, width: int, size: int, beside_forest: bool
 ) -> Iterator[Expert]:
-    """Return least squares of kernel features of several widths, and linear ones; some forget."""
+    """Return least squares of kernel features of several kinds, and linear ones; some forget."""
     squares = KernelRLSClassifier if task == "classification" else KernelRLSRegressor
-    scales = [0.3, 1.0, 3.0] if task == "classification" else [0.1, 0.3, 1.0, 3.0]
-    members = [(scale, size, 1.0) for scale in ([1.0] if beside_forest else scales)]
-    forgets = 2 * size // 3 if beside_forest else size // 2
-    members += [(1.0, max(SIZES[-1], forgets), 0.998), (3.0, FEW, 0.98)]
-    for scale, length, forgetting in members:
+    kinds = ALONE[task]
+    if beside_forest:
+        kinds = MEASURED if is_measured(task, n_features) else BESIDE
+    for kind in kinds:
         estimator = squares(
-            gamma=scale / n_features, n_components=length, forgetting=forgetting,
-            linear=n_features < MOST_LINEAR, reg=REG, random_state=0,
+            gamma=kind.scale / n_features, n_components=kind.length(size),
+            forgetting=kind.forgetting, linear=n_features < MOST_LINEAR, reg=REG, random_state=0,
+            metric=kind.metric, metric_exponent=kind.exponent,
         )  # fmt: skip
-        name = f"kernel least squares, gamma {scale:g}/d{memory_of(forgetting)}"
-        yield Expert(name, estimator, squares_cost(task, length, width))
+        cost = squares_cost(task, estimator.n_components, width)
+        yield Expert(kind.name, estimator, cost * (1 if kind.metric == "none" else RENEWED))
     for forgetting in (1.0,) if beside_forest else (1.0, 0.98):
         estimator = squares(
             kernel="linear", gamma=1.0, n_components=1, forgetting=forgetting, linear=True,
@@ -257,6 +318,11 @@ def squares_of(
         )  # fmt: skip
         name = f"linear least squares{memory_of(forgetting)}"
         yield Expert(name, estimator, squares_cost(task, n_features + 1, 1))
+
+
+def is_measured(task: str, n_features: int) -> bool:
+    """Whether the kernels beside a forest learn a metric."""
+    return task == "regression" and n_features <= MOST_MEASURED
 
 
 def memory_of(forgetting: float) -> str:
@@ -281,6 +347,13 @@ def first_order(task: str, n_features: int, width: int, beside_forest: bool) -> 
     )
     yield Expert("Fourier features, gradient descent", fourier, 1 + FREQUENCIES * wide, LOGISTIC)
     if beside_forest:
+        if classifies:
+            narrow = KernelPAClassifier(
+                gamma=NARROW / n_features, max_support=FOLLOWING, when_full="oldest",
+                average=False, random_state=0,
+            )  # fmt: skip
+            name = f"narrow kernel PA-I of the last {FOLLOWING}"
+            yield Expert(name, narrow, 0.3 + FOLLOWING / 2 * wide, HINGE)
         return
     budgeted = BPAClassifier if classifies else BPARegressor
     yield Expert(

@@ -161,6 +161,23 @@ def one_line(estimator: Any) -> str:
     return f"{type(estimator).__name__}({arguments})"
 
 
+def importances_of(race: Any) -> Floats:
+    """Return those of the forest that has the larger share.
+
+    Metrics of kernels tell them in other units, so they are not mixed with those of forests.
+    """
+    with race.reading():
+        weights = race.vote.weights(np.ones(len(race.experts), dtype=np.uint8))
+        for k in np.argsort(-weights, kind="stable"):
+            if race.raw[k]:
+                found: Floats = race.experts[k].space.importances
+                return found
+    raise AttributeError(
+        "feature_importances_ is that of a kernel forest, and this race has none: time_budget or "
+        "memory_budget have no room for it"
+    )
+
+
 def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
     """Make the report on a race of the core, whose experts are those of the ladder."""
     with race.reading():

@@ -23,7 +23,7 @@ from onlinekern.estimators.median_width import joined
 from onlinekern.estimators.parameters import Positive, estimator
 from onlinekern.estimators.table_door import Encoded, encoded
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
-from onlinekern.estimators.types import Array, ArrayLike, Sample, Samples
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import (
     NUMBERS,
     check_weights,
@@ -33,7 +33,7 @@ from onlinekern.estimators.validation import (
     validate_data,
 )
 from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert, ladder
-from onlinekern.learners.race.report import RaceReport, report_of
+from onlinekern.learners.race.report import RaceReport, importances_of, report_of
 
 MEGABYTE = 2**20
 FLOATS = [np.float64, np.float32]
@@ -96,6 +96,11 @@ class StreamLearner(Learner):
         self._renew(model)
         return super()._train(model, *arguments)
 
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each feature in the gradients of the better forest, ndarray (n_features,)."""
+        return importances_of(self._fitted_model)
+
     def report(self) -> RaceReport:
         """Tell who led when, what each expert costs, and which plain estimator does the same.
 
@@ -127,9 +132,9 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     Features come in any units, dense or sparse; classes are taken up as they come (`classes` may be
     given, but need not); the stream may drift. Eight experts race: two kernel forests, one of the
     last 512 samples, which get the features as they come, and behind a scaling by running moments
-    kernel least squares, two more that forget, linear least squares, linear PA-I, and gradient
-    descent on Fourier features. Each sample is answered by their vote, then learnt. The share of \
-an expert in the vote is
+    kernel least squares, others that forget, linear least squares, linear PA-I, PA-I with narrow
+    kernels and the last 500 support vectors, and gradient descent on Fourier features. Each \
+sample is answered by their vote, then learnt. The share of an expert in the vote is
     ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the discounted mean (0.999) of its mistakes so
     far; a combination of the experts, of the least squared error, votes as one more [3]_. Experts
     that lose sleep: they learn every eighth segment of 256 samples, and are woken when the vote
@@ -181,6 +186,9 @@ an expert in the vote is
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the mean square of the gradient of what a kernel forest has learnt,
+        in units of the spread of the features: of the forest with the larger share in the vote.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     cumulative_loss_ : float
@@ -397,8 +405,9 @@ def first_places(y: Array, known: Any) -> Any:
 class StreamRegressor(StreamLearner, OnlineRegressor):
     """Regression of raw streams, with nothing to choose.
 
-    As `StreamClassifier`, for targets in any units. The experts are a kernel forest, kernel least
-    squares, two more that forget, linear least squares, linear AROW, and gradient descent on
+    As `StreamClassifier`, for targets in any units. The experts are two kernel forests, one of the
+    last 512 samples, kernel least squares in a full metric and in a diagonal one, which they learn
+    along the stream, others that forget, linear least squares, linear AROW, and gradient descent on
     Fourier features. The answer is the weighted mean of their predictions; with the discounted mean
     (0.999) of the squared errors e, the share of an expert is ``exp(-60 (sqrt(e / min e) - 1))``.
     A combination of the experts, of the least squared error, votes as one more [3]_.
@@ -436,6 +445,9 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
 
     Attributes
     ----------
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the mean square of the gradient of what a kernel forest has learnt,
+        in units of the spread of the features: of the forest with the larger share in the vote.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     cumulative_loss_ : float

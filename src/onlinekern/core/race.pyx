@@ -11,6 +11,8 @@ stream, however it is cut into calls. Only there experts fall asleep or wake:
 - The first `TRIAL` samples are learnt by all.
 - Then those vote that have earned most, as many as `budget` has room for; an expert whose weight is
   below `LEAST_WEIGHT` of the best one's sleeps, unless it costs next to nothing.
+- Of targets the first forest never sleeps: it goes on getting better when kernels of some hundred
+  landmarks do no more, and asleep it would be late.
 - A sleeping expert learns every `REST`th segment, so that its losses stay known.
 - When the vote errs more than it did, all are woken for `ALARM` samples.
 
@@ -267,10 +269,14 @@ cdef class Race:
             return 0
         voting = np.zeros(len(self.experts), dtype=np.uint8)
         left = self.budget - sum(self.costs) / REST
-        for k in np.argsort(-weights, kind="stable"):
+        order = np.argsort(-weights, kind="stable").tolist()
+        stay = [order[0]]
+        if isinstance(self.vote, MeanVote) and True in self.raw:
+            stay.append(self.raw.index(True))
+        for k in sorted(order, key=lambda k: k not in stay):
             cheap = self.costs[k] <= LITTLE * self.budget
             strong = weights[k] >= LEAST_WEIGHT * weights.max()
-            if not voting.any() or cheap or (strong and self.costs[k] <= left):
+            if k in stay or cheap or (strong and self.costs[k] <= left):
                 voting[k] = 1
                 left -= self.costs[k]
         self.voting = voting

@@ -1,7 +1,9 @@
 """Votes: the answer of several experts, each with the weight that its success has earned.
 
 The loss of expert j is a discounted mean of the losses of its predictions, each made before its
-sample was learnt: L_j <- d L_j + l, N_j <- d N_j + 1, e_j = (L_j + 1) / (N_j + 2) with d = 0.999.
+sample was learnt: L_j <- d L_j + l, N_j <- d N_j + 1, e_j = (L_j + 1) / (N_j + 2), d = 0.999. Of a
+sample that it does not learn, L_j <- d L_j and N_j <- d N_j: what it did before it fell asleep is
+forgotten when what the others did then is.
 Its share in the answer is exp(-c (sqrt(e_j) - sqrt(min e))). Whether the loss is a mistake, its
 standard deviation depends on e; that of the root hardly does, so that one c serves easy streams and
 hard ones.
@@ -273,6 +275,8 @@ cdef class Vote(Component):
                 for k in range(m):
                     if fed[k]:
                         self.note(k, self.loss(&scores[k, i, 0], y[i]), own, self.decay)
+                    else:
+                        self.note(k, 0, 0, self.decay)
                 self.meet(&fed[0], work.opinions, y[i], own)
         if not isfinite(self.total):
             raise FloatingPointError(

@@ -24,4 +24,12 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
                            const double[:, ::1] targets, const double[::1] weights) except -1
 
 
+cdef class PresentWindow:
+    cdef FeatureMap map
+    cdef FeatureWindow window
+    cdef Py_ssize_t rows
+
+    cdef Status renew(self, FeatureMap map) noexcept
+
+
 cdef FeatureMap in_metric(FeatureMap map)

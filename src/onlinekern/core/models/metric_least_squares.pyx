@@ -282,6 +282,19 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         block.settle()
         return 0
 
+    cdef object new_window(self, Py_ssize_t rows):
+        return PresentWindow(self.map, rows)
+
+    cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
+                      double *out) noexcept nogil:
+        cdef Status status = OK
+        if (<PresentWindow> window).map is not self.map:
+            with gil:
+                status = (<PresentWindow> window).renew(self.map)
+        if status != OK:
+            return status
+        return LeastSquaresSpace.score(self, (<PresentWindow> window).window, rows, first, n, out)
+
     cdef void checkpoint(self) noexcept nogil:
         if self.saved_map is not self.map or self.saved_window is not self.window:
             with gil:
@@ -305,6 +318,23 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
     def metric(self):
         """M, ndarray of shape (d, d), or its diagonal, (d,), if it is diagonal."""
         return in_metric(self.map).metric()
+
+
+cdef class PresentWindow:
+    """A window of the present map: one that is kept outlives a metric."""
+
+    def __cinit__(self, FeatureMap map not None, Py_ssize_t rows):
+        self.rows = rows
+        self.map, self.window = map, map.new_window(rows)
+
+    cdef Status renew(self, FeatureMap map) noexcept:
+        """Begin anew with another map. Returns a status."""
+        try:
+            self.window = map.new_window(self.rows)
+        except MemoryError:
+            return NO_MEMORY
+        self.map = map
+        return OK
 
 
 cdef void write_row(FeatureWindow window, Py_ssize_t i, double factor, double *out,
