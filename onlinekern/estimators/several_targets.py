@@ -7,7 +7,7 @@ import numpy as np
 from onlinekern.core.learning.heads import HEADS
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.tasks import OnlineRegressor
-from onlinekern.estimators.types import Array, ArrayLike, Samples
+from onlinekern.estimators.types import Array, Sample, Samples
 from onlinekern.estimators.validation import learn_row, own_weight
 
 
@@ -37,13 +37,14 @@ class OnlineMultiRegressor(OnlineRegressor):
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def learn_one(self, x: ArrayLike, y: Any, sample_weight: float = 1.0) -> Any:
+    def learn_one(self, x: Sample, y: Any, sample_weight: float = 1.0) -> Any:
         """Learn one sample, without scikit-learn's validation.
 
         Parameters
         ----------
-        x : ndarray of shape (n_features,)
-            Fastest when C-contiguous and of the model's dtype.
+        x : ndarray of shape (n_features,), or dict
+            Fastest as an array, C-contiguous and of the model's dtype. The keys of a dictionary are
+            the names of the columns (docs/tables.md).
         y : float, or array-like of shape (n_outputs,)
         sample_weight : float >= 0, default=1.0
 
@@ -58,7 +59,7 @@ class OnlineMultiRegressor(OnlineRegressor):
             the weight is negative or not finite.
         """
         attributes = self.__dict__
-        if "_model" not in attributes:
+        if "_model" not in attributes or "encoder_" in attributes:
             return learn_row(self, x, [y], own_weight(sample_weight))
         if self.n_outputs_ == 1:
             return super().learn_one(x, y, sample_weight)
@@ -66,10 +67,7 @@ class OnlineMultiRegressor(OnlineRegressor):
         self._check_number(targets.shape[-1] if targets.ndim == 1 else 1)
         if not np.isfinite(targets).all():
             raise ValueError(f"y must be finite, got {y}")
-        if self._calls_blas and self._next_calls_blas():
-            return self._learn_one_with_blas(x, targets, sample_weight)
-        attributes["_model"].learn_one(x, targets, sample_weight)
-        return self
+        return self._learn_row(attributes["_model"], x, targets, sample_weight)
 
     @property
     def n_outputs_(self) -> int:

@@ -536,12 +536,16 @@ class OnlineRegressor(Regressor):
         y = float(y)
         if y - y != 0:
             raise ValueError(f"y must be finite, got {y}")
+        return self._learn_row(model, x, y, sample_weight)
+
+    def _learn_row(self, model: Any, x: Any, y: Any, weight: float) -> Self:
+        """Learn a sample whose target has been checked; one in a dictionary by `partial_fit`."""
         try:
             if self._calls_blas and self._next_calls_blas():
-                return self._learn_one_with_blas(x, y, sample_weight)
-            model.learn_one(x, y, sample_weight)
+                return self._learn_one_with_blas(x, y, weight)
+            model.learn_one(x, y, weight)
         except (TypeError, ValueError) as error:
             if isinstance(x, dict):  # The core takes none.
-                return learn_row(self, x, [y], own_weight(sample_weight))
+                return learn_row(self, x, [y], own_weight(weight))
             raise refused(self, x, error) from None
         return self
