@@ -147,7 +147,7 @@ cdef class Halving(Bounded):
     cdef Status read(self, Py_ssize_t slot) noexcept nogil:
         """Take one who stays into the factor, the values and the goals. Returns a status."""
         cdef Py_ssize_t j, k, m = 0, n = self.support.n, length = whole_panels(n)
-        cdef double term, scale = self.support.coefficients.average.scale
+        cdef double term, value, goal, scale = self.support.coefficients.average.scale
         cdef const char *g = self.support.kernel_row(slot)
         if g == NULL:
             return NO_MEMORY
@@ -158,12 +158,14 @@ cdef class Halving(Bounded):
                 m += 1
         self.factor.solve_lower(self.packed)
         for k in range(self.support.n_outputs):
-            self.values[k * length + slot] = self.goals[k * length + slot] = 0
+            value = goal = 0
             for j in range(n):
-                term = scale * self.support.coefficients.at(k, j) * self.row[j]
-                self.values[k * length + slot] += term
+                term = self.support.coefficients.at(k, j) * self.row[j]
+                value += term
                 if self.sizes[j] == INFINITY:
-                    self.goals[k * length + slot] += term
+                    goal += term
+            self.values[k * length + slot] = scale * value
+            self.goals[k * length + slot] = scale * goal
         return self.factor.append(self.row[slot])
 
     cdef Status project(self, Py_ssize_t k) noexcept nogil:
