@@ -25,6 +25,7 @@ from .learners.bogd import BOGDClassifier as BOGDClassifier
 from .learners.bogd import BOGDRegressor as BOGDRegressor
 from .learners.bsgd import BSGDClassifier as BSGDClassifier
 from .learners.bsgd import BSGDRegressor as BSGDRegressor
+from .learners.budgeted import AhpatronClassifier as AhpatronClassifier
 from .learners.budgeted import BPAClassifier as BPAClassifier
 from .learners.budgeted import BPARegressor as BPARegressor
 from .learners.budgeted import ForgetronClassifier as ForgetronClassifier

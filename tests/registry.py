@@ -65,6 +65,11 @@ def with_each(name, values, cases):
 
 
 ESTIMATORS = {
+    "AhpatronClassifier": Entry(
+        budgeted.ahpatron,
+        "test_ahpatron",
+        [{}, {"eta": 1.0, "epsilon": 0.0}, {"eta": 0.5, "max_norm": 1.2}],
+    ),
     "AROWClassifier": Entry(second_order.arow, "test_second_order", [{"r": 0.5}]),
     "AROWRegressor": Entry(
         second_order.arow, "test_second_order", [{"r": 0.5}, {"r": 2.0, "epsilon": 0.3}]
@@ -201,6 +206,7 @@ POLICIES = {
     "refuse": ("KernelPerceptronClassifier", {"max_support": 12, "when_full": "stop"}),
     "bpa_s": ("BPAClassifier", {"budget": 12}),
     "forgetron": ("ForgetronClassifier", {"budget": 12}),
+    "halve": ("AhpatronClassifier", {"budget": 12}),
     "remove": ("BSGDClassifier", {"budget": 12, "maintenance": "remove"}),
     "project": ("BSGDClassifier", {"budget": 12, "maintenance": "project"}),
     "merge": ("BSGDClassifier", {"budget": 12, "maintenance": "merge"}),

@@ -2,7 +2,9 @@
 
 from . import common
 
-REMOVING = ["BOGDClassifier", "BPAClassifier", "ForgetronClassifier", "RBPClassifier"]
+REMOVING = [
+    "AhpatronClassifier", "BOGDClassifier", "BPAClassifier", "ForgetronClassifier", "RBPClassifier",
+]  # fmt: skip
 
 
 class Budgeted(common.Learner):

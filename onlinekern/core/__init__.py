@@ -18,6 +18,7 @@ from onlinekern.core.budgets.bpa import POLICIES as BPA
 from onlinekern.core.budgets.dependence import POLICIES as DEPENDENCE
 from onlinekern.core.budgets.eviction import POLICIES as RANDOM_EVICTION
 from onlinekern.core.budgets.forgetron import POLICIES as FORGETRON
+from onlinekern.core.budgets.halving import POLICIES as HALVING
 from onlinekern.core.budgets.merging import POLICIES as MERGING
 from onlinekern.core.budgets.policy import POLICIES as PLAIN
 from onlinekern.core.budgets.projectron import POLICIES as PROJECTRON
@@ -51,6 +52,7 @@ POLICIES = {
     **RANDOM_EVICTION,
     **BPA,
     **FORGETRON,
+    **HALVING,
     **REMOVAL_PROJECTION,
     **MERGING,
     **PROJECTRON,

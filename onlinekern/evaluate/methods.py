@@ -121,6 +121,7 @@ METHODS = {
                {"C": AGGRESSIVENESS}),
         Method("rbp", "RBP", "RBPClassifier"),
         Method("forgetron", "Forgetron", "ForgetronClassifier"),
+        Method("ahpatron", "Ahpatron", "AhpatronClassifier", grid={"eta": POWERS_OF_TEN}),
         Method("bpa", "BPA-S", "BPAClassifier", "BPARegressor", grid={"C": AGGRESSIVENESS}),
         Method("bogd", "BOGD", "BOGDClassifier", "BOGDRegressor", {"removal": "uniform"},
                {"eta": POWERS_OF_TEN}),

@@ -2,7 +2,8 @@
 
 RBP: G. Cavallanti, N. Cesa-Bianchi, C. Gentile, Machine Learning 69, 2007. Forgetron: O. Dekel,
 S. Shalev-Shwartz, Y. Singer, SIAM Journal on Computing 37, 2008. BPA-S: Z. Wang, S. Vucetic,
-AISTATS 2010. BOGD, BOGD++: P. Zhao, J. Wang, P. Wu, R. Jin, S. Hoi, ICML 2012.
+AISTATS 2010. BOGD, BOGD++: P. Zhao, J. Wang, P. Wu, R. Jin, S. Hoi, ICML 2012. Ahpatron: Y. Liao,
+J. Li, S. Liao, Q. Hu, J. Dang, AAAI 2024.
 
 With K outputs the coefficient of a support vector is a vector of K numbers and f takes values in
 R^K; norms and inner products take the place of absolute values and products.
@@ -145,6 +146,71 @@ class BOGD(Budgeted):
         self.coefficients = np.clip(self.coefficients, -self.most, self.most)
         self.leave(r, i)
         self.coefficients[:, i] = step
+
+
+class Ahpatron(Budgeted):
+    """Halve a full set by projection, add, stay in the ball of radius U sqrt(K)."""
+
+    n_halvings = 0
+    n_scaled = 0
+
+    def __init__(self, *arguments, radius, **others):
+        super().__init__(*arguments, **others)
+        self.radius = radius * np.sqrt(len(self.coefficients))
+
+    def norm(self):
+        """Return the norm of the K functions together."""
+        a = self.coefficients
+        return np.sqrt(max(0.0, np.sum(a @ self.gram * a)))
+
+    def scale(self, norm):
+        """Give f this norm, unless one of the two is 0."""
+        if norm > 0 and self.norm() > 0:
+            self.coefficients = self.coefficients * (norm / self.norm())
+
+    def update(self, i, shrink, step, max_support):
+        moves = np.any(step != 0.0)
+        if moves and len(self.support) == self.budget:
+            self.halve()
+        super().update(i, shrink, step, max_support)
+        if moves and self.norm() > self.radius:
+            self.n_scaled += 1
+            self.scale(self.radius)
+
+    def halve(self):
+        """Project the half of the smaller coefficients onto the others; of equals, the older."""
+        before = self.norm()
+        # Equal coefficients may differ in rounding, which must not decide here either.
+        sizes = np.linalg.norm(self.coefficients[:, self.support], axis=0).round(12)
+        order = np.argsort(sizes, kind="stable")[: self.budget - self.budget // 2]
+        leaving = [self.support[place] for place in order]
+        staying = [s for s in self.support if s not in leaving]
+        K_11 = self.gram[np.ix_(staying, staying)] + 5e-4 * np.eye(len(staying))
+        K_12 = self.gram[np.ix_(staying, leaving)]
+        if staying:
+            theta = np.linalg.solve(K_11, K_12 @ self.coefficients[:, leaving].T).T
+            self.coefficients[:, staying] += theta
+        self.coefficients[:, leaving] = 0.0
+        self.support = staying
+        self.places = list(staying)
+        self.scale(before)
+        self.n_halvings += 1
+
+
+def ahpatron(
+    X, y, *, budget=500, eta=0.25, epsilon=0.5, max_norm=None, uniforms=None, seen=None, **common
+):
+    """Ahpatron; `seen` is given the model, which counts its halvings."""
+
+    def make_model(*arguments):
+        radius = 2 * eta * np.sqrt(budget) if max_norm is None else max_norm
+        model = Ahpatron(*arguments, budget=budget, radius=radius)
+        if seen is not None:
+            seen.append(model)
+        return model
+
+    gate = ("margin", 1 - epsilon)
+    return algorithms.kernel_ogd(X, y, eta=eta, gate=gate, make_model=make_model, **common)
 
 
 def rbp(X, y, *, budget=500, uniforms, **common):

@@ -79,6 +79,9 @@ def begin(space: State, old: State, growth: Growth) -> None:
             for half, number in zip(halves, both, strict=True):
                 half[growth.new] = number
         learnt.weights, learnt.offsets = np.vstack(weights), np.concatenate(halves)
+    elif name == "Halving":
+        # The norm of all functions together is computed anew.
+        learnt.square = -1.0
 
 
 def terms(space: Any) -> Terms:
@@ -123,6 +126,7 @@ policy("budgets.eviction.NonuniformEviction", f"{BOUND} rng= max_coefficient=")
 policy("budgets.bpa.CheapestReplacement", BOUND, LENGTHS, drops=True, in_c=True)
 margins = "values~[output slot] companions~[output slot] scale~ total~ steps~ n_steps~ damage~"
 policy("budgets.forgetron.ShrinkingEviction", BOUND, margins, drops=True)
+policy("budgets.halving.Halving", f"{BOUND} radius=", "square~", drops=True)
 policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True)
 policy("budgets.removal_projection.Projection", BOUND, INVERSE, drops=True)
 policy("budgets.merging.Merging", BOUND, drops=True)

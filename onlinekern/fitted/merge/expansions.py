@@ -196,6 +196,9 @@ def merged_expansion(mix: Mix, parts: list[State], base: State | None) -> State:
     fresh = opened(made)
     if replaced(space):
         project(whole, made.support, fresh)
+    if hasattr(fresh.budget.state.learnt, "square"):
+        # Ahpatron computes the norm of the function anew.
+        fresh.budget.state.learnt.square = -1.0
     return finished(mix, parts, base, fresh)
 
 
