@@ -25,7 +25,7 @@ CASES = {
     "scw1": (KernelSCWClassifier, kernel_scw, {"C": 0.3}),
     "scw2": (KernelSCWClassifier, kernel_scw, {"variant": "scw2", "C": 0.3, "confidence": 0.9}),
 }
-OF_THE_LOOP = {"n_epochs", "shuffle", "random_state", "window", "n_jobs", "class_weight"}
+OF_THE_LOOP = {"encode", "n_epochs", "shuffle", "random_state", "window", "n_jobs", "class_weight"}
 every_covariance = pytest.mark.parametrize("covariance", sorted(COVARIANCES))
 
 

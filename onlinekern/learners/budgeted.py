@@ -257,8 +257,8 @@ class AhpatronClassifier(OnlineClassifier, KernelEstimator):
     ----------
     eta : float > 0, default=0.25
         The step. The smaller it is, the more samples come within the margin.
-    epsilon : float >= 0, default=0.5
-        Deviations up to it are no loss in 'epsilon_insensitive'.
+    epsilon : float in [0, 1), default=0.5
+        The margin of a sample that enters is below ``1 - epsilon``. The larger, the fewer enter.
     max_norm : float > 0 or None, default=None
         Radius U of the ball that f stays in, the norm being that of the kernel; None is
         ``2 eta sqrt(budget)``. With K > 2 classes it is ``sqrt(K)`` times as large, for the K
@@ -294,6 +294,11 @@ class AhpatronClassifier(OnlineClassifier, KernelEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
+    encode : {'auto', True, False}, default='auto'
+        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
+        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
+        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
+        True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
