@@ -66,8 +66,8 @@ class Rows:
                                      f"has {n_rows} rows")  # fmt: skip
             table = X if with_X and not self.as_tables else None
             good = np.ones(n_rows, bool)
-            names, holes = self.part.reader.names, self.takes_missing
-            for row, what in faults_of(table, y, weight, names, holes):
+            names, takes_missing = self.part.reader.names, self.takes_missing
+            for row, what in faults_of(table, y, weight, names, takes_missing):
                 if good[row]:
                     self.reject(first + row, what)
                 good[row] = False

@@ -42,7 +42,8 @@ cdef Py_ssize_t ROWS = 64
 cdef Py_ssize_t MOST_TURNS = 1000
 cdef Py_ssize_t MOST = 1 << 48
 
-STATE = ("entered", "renewed", "n_grown", "rows", "targets", "weights", "errors", "met", *SCALE,
+COUNTS = ("entered", "renewed", "n_grown")
+STATE = (*COUNTS, "rows", "targets", "weights", "errors", "met", *SCALE,
          "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
 
 
@@ -391,7 +392,7 @@ cdef class ForestSpace(Space):
         if not (metric > 0).all():
             raise ValueError(f"metric must be > 0, got {metric.min()}")
         importances = doubles_of_shape("importances", state["importances"], (self.d,))
-        entered, renewed, n_grown = [count_of(name, state[name]) for name in STATE[:3]]
+        entered, renewed, n_grown = [count_of(name, state[name]) for name in COUNTS]
         if renewed > entered:
             raise ValueError(f"renewed must be at most {entered}, got {renewed}")
         if self.last_due(entered) > renewed:
