@@ -264,7 +264,7 @@ def test_prototypes_are_the_means_of_their_samples():
 def test_races_merge_their_experts(name):
     X, y = data("Regressor" in name, n=2400)
     known = {"classes": np.unique(y)} if "Classifier" in name else {}
-    base = CLASSES[name](time_budget=20).partial_fit(X[:600], y[:600], **known)
+    base = CLASSES[name](time_budget=20, random_state=0).partial_fit(X[:600], y[:600], **known)
     parts = (slice(600, 1300), slice(1300, 2000))
     models = [deepcopy(base).partial_fit(X[p], y[p]) for p in parts]
     merged = merge(models, base=base)
