@@ -296,7 +296,7 @@ def test_two_classes_become_three():
 @pytest.mark.parametrize("n_numbers", [0, 1, 3])
 def test_directions_mix_features_of_many_values(n_numbers):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(600, 6))
+    X = rng.normal(size=(600, 20))
     X[:, n_numbers:] = np.sign(X[:, n_numbers:])
     X[::2, 5] = 0
     y = (X.sum(axis=1) > 0).astype(int)
@@ -307,6 +307,14 @@ def test_directions_mix_features_of_many_values(n_numbers):
         return
     assert directions[:n_numbers].any(axis=1).all()
     assert not directions[n_numbers:].any()
+
+
+def test_directions_mix_a_few_others_of_many_rows():
+    rng = np.random.default_rng(0)
+    X = np.sign(rng.normal(size=(700, 6)))
+    y = (X.sum(axis=1) > 0).astype(int)
+    model = KernelForestClassifier(n_trees=3, random_state=0).fit(X, y)
+    assert state(model)["directions"].any(axis=1).all()
 
 
 @pytest.mark.parametrize(

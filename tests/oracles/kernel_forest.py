@@ -160,12 +160,18 @@ class Teacher:
 
 
 def directions_of(Z, gradients):
-    """Return directions that mix the features of which less than a sixth of pairs of rows agree."""
+    """Return directions.
+
+    They mix the features of which less than a sixth of pairs of rows agree, and the others too if
+    there are fifty rows for each of these.
+    """
     half = len(Z) // 2
     if half == 0:
         return None
     ties = (Z[:half] == Z[half : 2 * half]).mean(axis=0)
     mixed = [j for j in range(Z.shape[1]) if ties[j] < 1 / 6]
+    if 50 * (Z.shape[1] - len(mixed)) <= len(Z):
+        mixed = list(range(Z.shape[1]))
     if len(mixed) < 2:
         return None
     product = sum(each.T @ each for each in gradients) / len(Z)

@@ -19,8 +19,9 @@ cdef Py_ssize_t TAUGHT_NUMBERS = 1 << 20
 cdef Py_ssize_t LEAST_TAUGHT = 256
 LANDMARKS = 200
 # Directions mix features in which fewer pairs of rows agree, as they do of six equally frequent
-# values (docs/kernel_forests.md).
+# values, and others if there are so many rows for each (docs/kernel_forests.md).
 cdef double MOST_TIES = 1 / 6.0
+cdef Py_ssize_t ROWS_OF_TIED = 50
 cdef double WIDTH = 0.25
 # Scaled values beyond do not count for it.
 cdef double FARTHEST_TAUGHT = 8
@@ -86,8 +87,9 @@ def machine_of(Z, targets, metric, draws, bint has_product):
 def directions_of(machine):
     """Directions along which the function changes most, ndarray (d, n) of float32, or None.
 
-    They mix features of many values only. Of few values, or of one that most rows have, a sum has
-    many, along which a cut finds something in any noise.
+    They mix features of many values, and others if there are many rows for each of these. A sum of
+    features of few values, or of one that most rows have, has many values, along which a cut finds
+    something in any noise.
     """
     half = len(machine.rows) // 2
     if machine.product is None or half == 0:
@@ -95,6 +97,8 @@ def directions_of(machine):
     # Rows side by side may be alike because they are near in time.
     ties = (machine.rows[:half] == machine.rows[half:2 * half]).mean(axis=0)
     mixed = np.flatnonzero(ties < MOST_TIES)
+    if ROWS_OF_TIED * (len(ties) - len(mixed)) <= len(machine.rows):
+        mixed = np.arange(len(ties))
     if len(mixed) < 2:
         return None
     product = machine.product[np.ix_(mixed, mixed)] / len(machine.squares)
