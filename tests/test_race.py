@@ -350,9 +350,10 @@ def test_classes_may_become_too_many_for_a_forest():
 
 
 def test_a_leading_forest_is_a_learner_of_the_rows_as_they_come():
-    X, y, _ = drifting(600)
-    X[:, 0] = np.sign(X[:, 0]) * np.exp(np.abs(X[:, 0]) * 1e7)  # a scaler would clip most of it
-    y = (np.abs(X[:, 0]) > np.median(np.abs(X[:, 0]))).astype(int)
+    X = np.random.default_rng(0).normal(size=(900, 5))
+    size = np.abs(X[:, 0])
+    y = (size > np.median(size)).astype(int)
+    X[:, 0] = np.sign(X[:, 0]) * np.exp(3 * size)  # a scaler would clip most of what tells
     learner = StreamClassifier(time_budget=60.0, random_state=0)
     raced = learner.partial_fit_predict(X, y)
     report = learner.report()
@@ -360,7 +361,9 @@ def test_a_leading_forest_is_a_learner_of_the_rows_as_they_come():
     plain = report.estimator()
     assert [type(step).__name__ for _, step in plain.steps] == ["KernelForestClassifier"]
     alone = plain.partial_fit_predict(X, y, classes=[0, 1])
-    assert abs(np.mean(alone[200:] != y[200:]) - np.mean(raced[200:] != y[200:])) < 0.05
+    errors = [np.mean(found[300:] != y[300:]) for found in (alone, raced)]
+    assert max(errors) < 0.1
+    assert abs(errors[0] - errors[1]) < 0.03
     assert "make_stream_pipeline(KernelForestClassifier(" in str(report)
 
 

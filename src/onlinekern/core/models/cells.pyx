@@ -179,7 +179,7 @@ cdef class ForestCells:
                    const double *falls) noexcept nogil:
         """w_k += a_k S and S -= fall S^2 in a cell of each tree, of experts whose fall is >= 0.
 
-        `coefficients` are n_experts x n_outputs. An expert of fall -1 stays as it is.
+        `coefficients` are n_experts x n_outputs. An expert whose fall is < 0 takes no step.
         """
         cdef Py_ssize_t t, e, k, K = self.n_outputs
         cdef float *record

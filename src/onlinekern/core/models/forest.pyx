@@ -1,7 +1,7 @@
 """ForestSpace: learners on the cells of a forest that grows where the function changes.
 
 Trees cut space into cells; a sample is in one cell of each tree, and in the node above it at a
-fixed depth. Experts of second order learn linear functions of these cells, jointly for all trees:
+fixed depth. Experts of any rule learn linear functions of these cells, jointly for all trees:
 one for each noise r, with the leaves alone and with the upper cells beside them. Their scores add
 up, each with a weight; the weights follow their errors on samples that they had not seen.
 
@@ -58,7 +58,7 @@ cdef class ForestSpace(Space):
     n_labels : int
         Classes; 0 with targets that are numbers, one for each output.
     rule : Rule
-        Of second order, with r = 1; an expert of noise r sees weights that are divided by r.
+        With r = 1, or C = 1; an expert of noise r sees weights that are divided by r.
     noises : tuple of float > 0
     levels : tuple of bool
         False: experts that see the leaves; True: experts that see the upper cells too.
