@@ -19,7 +19,7 @@ MOST_LINEAR = 1000
 RIDGE = 0.05
 JITTER = 1e-6
 # Rows that are learnt together.
-BLOCK = 64
+BLOCK = 32
 # More outputs are replaced by so many random sums of them, which have the same mean square.
 MOST_OUTPUTS = 8
 

@@ -5,7 +5,7 @@ from onlinekern.core.base.part cimport Status
 from onlinekern.core.learning.combination cimport Combination
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cells cimport CellWeights, ForestCells
-from onlinekern.core.partitions.trees cimport Forest
+from onlinekern.core.partitions.trees cimport Forest, Tree
 from onlinekern.core.samples.rows cimport Rows
 
 
@@ -61,6 +61,7 @@ cdef class CellExperts:
     cdef CellWeights new_leaves(self, Py_ssize_t n_leaves)
     cdef CellWeights new_upper(self)
     cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil
+    cdef int inherit(self, Generation now, Py_ssize_t t, Tree after) except -1
     cdef void score(self, Generation now, const Cells *cells, Walked walked) noexcept nogil
     cdef void mix(self, Generation now, const double *scored, double *out) noexcept nogil
     cdef double target(self, Generation now, Py_ssize_t k, const double *y) noexcept nogil

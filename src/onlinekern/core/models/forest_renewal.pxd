@@ -26,13 +26,15 @@ cdef class Renewal:
     cdef Py_ssize_t n                # samples that it grows from,
     cdef Py_ssize_t lag              # and those that it is spread over
     cdef double looked, grown        # shares of these after which the look is done, and the trees
+    cdef double late                 # work on one of these in the replay, where others are 1
     # The look: what is to be done, and how much of it has been.
     cdef list units
+    cdef double[::1] costs           # of each unit and those before
     cdef Py_ssize_t n_units, n_looked
-    cdef object X, y, weight, center, factor, tables, teacher, along, scaled
+    cdef object X, y, weight, spread, tables, teacher, along, told, scaled
     cdef Scale axes                  # what the kernel machine sees
-    # The trees: how many are whole, and the work on the one before.
-    cdef Py_ssize_t tree, estimate
+    # The trees: how many are whole, the work on all of them and on the one before.
+    cdef Py_ssize_t tree, worked, estimate
     cdef bint is_growing
     # The replay: samples learnt, again if there are several.
     cdef Walked walked
@@ -44,6 +46,7 @@ cdef class Renewal:
     cdef Status advance(self, int64_t entered) noexcept nogil
     cdef bint looks(self) noexcept nogil
     cdef Status look_until(self, double share) noexcept nogil
+    cdef Py_ssize_t due(self, double share) noexcept nogil
     cdef Status grow_until(self, double share) noexcept nogil
     cdef Status replay_until(self, double share) noexcept nogil
     cdef void find_cells(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil

@@ -9,46 +9,52 @@ A stream that is longer than the memory of samples keeps its trees. Their leaves
 tree by tree, and new cells begin as the one that they are part of: no score changes.
 """
 from libc.math cimport floor
-from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memcpy
 
 import numpy as np
 
 from onlinekern.core.base.part cimport OK, RAISED, Status
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Walked
-from onlinekern.core.models.cells cimport CellWeights
 from onlinekern.core.partitions.growing cimport Grower
 from onlinekern.core.partitions.recent_rows cimport RecentRows
 from onlinekern.core.partitions.scale cimport Scale
-from onlinekern.core.partitions.trees cimport (
-    UPPER_CELLS, UPPER_LEVEL, Forest, Tree, is_leaf, number_of)
+from onlinekern.core.partitions.trees cimport Forest, Tree
 from onlinekern.core.samples.rows cimport Rows
 
-from onlinekern.core.features.gradients import BLOCK, few_outputs
+from onlinekern.core.features.gradients import BLOCK, MOST_OUTPUTS, few_outputs
 from onlinekern.core.features.looking import (
     LANDMARKS, directions_of, machine_of, metric_of, number_taught, signs_of)
-from onlinekern.core.partitions.renewal import slopes_of, spread, units_of_each
+from onlinekern.core.partitions.renewal import Spread, slopes_of, units_of_each
 from onlinekern.core.partitions.tables import TableLearner, of_features, on_axes
 
 # Rows of a unit of the look that copies them, and of a step of the replay.
-cdef Py_ssize_t COPIED = 256
+cdef Py_ssize_t COPIED = 64
 cdef Py_ssize_t REPLAYED = 64
-# Numbers of a unit of the look that measures features.
-cdef Py_ssize_t MEASURED = 1 << 13
 # Of the samples that a renewal is spread over, the share in which it looks, where leaves are cut.
 cdef double LOOKED = 0.15
-# Where trees are new, what a row costs about, in nanoseconds: a feature of the look, a pair of
-# landmarks or features that the kernel machine learns, and growth and replay in a tree.
-cdef double COST_OF_FEATURE = 100
+# What the parts of a renewal take about, in nanoseconds: how even the work is depends on them.
+# A number of a row that is copied, brought to scale or loaded; a number that is measured; a pair of
+# landmarks or features that the kernel machine learns, and a landmark and feature of a gradient; a
+# step that is done once; growth of a row in a tree; replay there, an output of it, and a walk.
+cdef double COST_OF_COPY = 2
+cdef double COST_OF_SCALE = 8
+cdef double COST_OF_LOAD = 15
+cdef double COST_OF_MEASURE = 5
 cdef double COST_OF_PAIR = 0.1
-cdef double COST_OF_GROWTH = 250
-cdef double COST_OF_REPLAY = 35
+cdef double COST_OF_SLOPE = 0.2
+cdef double COST_OF_STEP = 5e5
+cdef double COST_OF_GROWTH = 400
+cdef double COST_OF_REPLAY = 20
+cdef double COST_OF_OUTPUT = 3
+cdef double COST_OF_WALK = 40
 # More work than any tree is.
 cdef Py_ssize_t ALL = (<Py_ssize_t> 1) << 62
 # The work on a row of the first tree, before any is known.
-cdef Py_ssize_t WORK_OF_ROW = 300
+cdef Py_ssize_t WORK_OF_ROW = 500
+# A tree takes up to so many times the work of the one before.
+cdef double MOST_MORE = 1.15
 
 
 cdef class Renewal:
@@ -90,6 +96,7 @@ cdef class Renewal:
         self.tables = TableLearner(n, self.d, categories,
                                    np.random.RandomState(self.seed & 0xffffffff))
         self.units = self.plan()
+        self.costs = np.cumsum([cost for _, _, cost in self.units])
         self.n_units = len(self.units)
         self.fresh = Generation(None, None, None, None, None, before.offset, before.unit)
         self.looked, self.grown = LOOKED, 1
@@ -97,33 +104,31 @@ cdef class Renewal:
             self.looked, self.grown = self.stages()
 
     def stages(self):
-        """After which share of its samples a renewal has looked, and its trees have grown.
-
-        Only how evenly the work is spread depends on it.
-        """
+        """After which share of its samples a renewal has looked, and its trees have grown."""
         n_trees, _, _, share, most_rows, replays = self.settings
         count = min(max(64, share * self.n), most_rows)
-        look = COST_OF_FEATURE * self.n * self.d
-        look += COST_OF_PAIR * self.n_taught * (LANDMARKS + self.d) ** 2
-        growth = COST_OF_GROWTH * count * n_trees
-        costs = np.cumsum([look, growth, COST_OF_REPLAY * replays * self.n * n_trees])
+        again = (COST_OF_REPLAY + COST_OF_OUTPUT * self.n_outputs) * n_trees
+        # A row that has come meanwhile is walked too.
+        self.late = 1 + COST_OF_WALK * n_trees / again
+        replay = again * (replays * self.n + self.late * self.lag)
+        costs = np.cumsum([self.costs[self.n_units - 1], COST_OF_GROWTH * count * n_trees, replay])
         return costs[:2] / costs[2]
 
     def plan(self):
-        """What the look is made of: functions, and what they get."""
+        """What the look is made of: functions, what they get, and what they take."""
         n, d, taught = self.n, self.d, self.n_taught
-        copied = [slice(first, min(first + COPIED, n)) for first in range(0, n, COPIED)]
-        learnt = [slice(first, min(first + BLOCK, taught)) for first in range(0, taught, BLOCK)]
-        found = [(self.copy, rows) for rows in copied]
-        if self.is_whole:
-            some = max(1, MEASURED // max(n, 1))
-            found += [(self.measure, slice(j, min(j + some, d))) for j in range(0, d, some)]
-            found += [(self.code, None), *self.tables.plan()]
-        found += [(self.ask, None)]
-        found += [(self.absorb, rows) for rows in learnt] + [(self.solve, None)]
-        found += [(self.differentiate, rows) for rows in learnt] + [(self.turn, None)]
-        found += [(self.slope, rows) for rows in learnt] + [(self.scale, rows) for rows in copied]
-        return [*found, (self.plant, None), *[(self.load, rows) for rows in copied]]
+        of_gradient = COST_OF_SLOPE * LANDMARKS * d * min(self.n_outputs, MOST_OUTPUTS)
+        measures = once(self.code, *self.tables.plan()) if self.is_whole else []
+        return [
+            *by_rows(self.copy, n, COPIED, COST_OF_COPY * d),
+            *[(function, j, COST_OF_MEASURE * n) for j in range(d if self.is_whole else 0)
+              for function in (self.measure, self.measure_closer, self.take_measure)],
+            *measures, *once(self.ask),
+            *by_rows(self.absorb, taught, BLOCK, COST_OF_PAIR * (LANDMARKS + d) ** 2),
+            *once(self.solve), *by_rows(self.differentiate, taught, BLOCK, of_gradient),
+            *once(self.turn), *by_rows(self.slope, taught, BLOCK, COST_OF_SCALE * d),
+            *by_rows(self.scale, n, COPIED, COST_OF_SCALE * d), *once(self.prepare, self.plant),
+            *by_rows(self.load, n, COPIED, COST_OF_LOAD * d)]
 
     @property
     def n_taught(self):
@@ -136,15 +141,21 @@ cdef class Renewal:
             self.X = np.empty((self.n, self.d), dtype=self.recent.dtype)
             self.y = np.empty((self.n + self.lag, self.recent.n_targets))
             self.weight = np.empty(self.n + self.lag)
-            self.center, self.factor, _ = self.before.forest.scale.arrays()
+            self.spread = Spread(self.n, self.d)
         self.X[rows], y, self.weight[rows] = self.recent.part(
             self.begun - self.n + rows.start, rows.stop - rows.start)
         self.y[rows] = y.reshape(-1, self.recent.n_targets)
 
-    def measure(self, columns):
-        """Find centers and spreads of some features, and how many of their values are missing."""
-        self.center[columns], self.factor[columns] = spread(self.X[:, columns])
-        self.tables.miss(self.X, columns)
+    def measure(self, j):
+        """Find the center and spread of a feature, and how many of its values are missing."""
+        self.spread.look(self.X, j)
+        self.tables.miss(self.X, slice(j, j + 1))
+
+    def measure_closer(self, _):
+        self.spread.look_closer()
+
+    def take_measure(self, j):
+        self.spread.take(j)
 
     def code(self, _):
         """Find the units of the targets, and begin with the tables."""
@@ -152,8 +163,8 @@ cdef class Renewal:
             self.fresh.offset, self.fresh.unit = units_of_each(self.y[:self.n])
         categories = self.tables.categories
         if len(categories):
-            self.factor[categories] = 0
-            self.tables.begin(self.X, self.center, self.factor,
+            self.spread.factor[categories] = 0
+            self.tables.begin(self.X, self.spread.center, self.spread.factor,
                               few_outputs(self.goals(self.y[:self.n]), self.tables.draws))
 
     def ask(self, _):
@@ -161,7 +172,7 @@ cdef class Renewal:
         before = self.before
         self.axes = before.forest.scale
         if self.is_whole:
-            self.axes = Scale(self.center, self.factor, None, self.tables.arrays())
+            self.axes = Scale(self.spread.center, self.spread.factor, None, self.tables.arrays())
         last = slice(self.n - self.n_taught, self.n)
         draws = np.random.RandomState(self.seed >> 32)
         self.teacher = machine_of(self.axes.axes(self.X[last]), self.goals(self.y[last]),
@@ -213,22 +224,26 @@ cdef class Renewal:
             row = self.recent.row(self.begun - self.n + i)
             scale.load(&row, 0, &self.rows[i, 0])
 
+    def prepare(self, _):
+        """Have the slopes of all samples, and the targets that cuts are told by."""
+        self.along = slopes_of(self.along, self.along.mean(axis=0), self.n)
+        # The sums that stand for many outputs are those that the kernel machine has learnt.
+        self.told = few_outputs(self.goals(self.y[:self.n]),
+                                np.random.RandomState(self.seed >> 32))
+        self.X = self.teacher = self.tables = None
+
     def plant(self, _):
         """Begin with the trees."""
-        n = self.n
-        slopes, slope_of = slopes_of(self.along, self.along.mean(axis=0), n)
         _, most_in_leaf, n_candidates, _, _, _ = self.settings
-        # The sums that stand for many outputs are those that the kernel machine has learnt.
-        goals = few_outputs(self.goals(self.y[:n]), np.random.RandomState(self.seed >> 32))
-        has_margin = self.n_labels > 0 and goals.shape[1] == self.n_outputs
-        self.grower = Grower(self.scaled[:n], self.axes.n_axes, slopes, slope_of, goals, has_margin,
-                             n_candidates, most_in_leaf)
+        has_margin = self.n_labels > 0 and self.told.shape[1] == self.n_outputs
+        self.grower = Grower(self.scaled[:self.n], self.axes.n_axes, *self.along, self.told,
+                             has_margin, n_candidates, most_in_leaf)
         self.targets, self.weights = self.y, self.weight
         if self.is_whole:
             self.fresh.leaves, self.fresh.upper = self.experts.new_cells(self.fresh.forest)
-            self.walked = Walked(self.n_trees, 1, n + self.lag, self.experts.n_experts,
+            self.walked = Walked(self.n_trees, 1, self.n + self.lag, self.experts.n_experts,
                                  self.n_outputs)
-        self.X = self.teacher = self.along = self.tables = None
+        self.along = self.told = None
 
     def load(self, rows):
         self.grower.load(rows.start, rows.stop)
@@ -258,13 +273,14 @@ cdef class Renewal:
 
     cdef Status look_until(self, double share) noexcept nogil:
         """Have done a share of the look."""
-        cdef Py_ssize_t goal = <Py_ssize_t> (min(share, 1.0) * self.n_units)
-        if self.n_looked >= goal:
+        cdef double due = share * self.costs[self.n_units - 1]
+        if not self.looks() or share < 1 and self.costs[self.n_looked] > due:
             return OK
         with gil:
             try:
-                for function, rows in self.units[self.n_looked:goal]:
-                    function(rows)
+                while self.looks() and (share >= 1 or self.costs[self.n_looked] <= due):
+                    function, part, _ = self.units[self.n_looked]
+                    function(part)
                     self.n_looked += 1
                 if not self.looks():
                     self.units = None
@@ -275,15 +291,11 @@ cdef class Renewal:
 
     cdef Status grow_until(self, double share) noexcept nogil:
         """Have grown a share of the trees."""
-        cdef double due
-        cdef Py_ssize_t work
         while self.tree < self.n_trees and not self.has_tree:
-            due = min(share, 1.0) * self.n_trees - self.tree
-            if due <= 0:
+            if share <= 0 or self.is_growing and not self.grower.grow(self.due(share)):
                 return OK
-            work = ALL if due >= 1 else <Py_ssize_t> (due * self.estimate)
             # When a tree is taken does not depend on when it was whole.
-            if self.is_growing and not (self.grower.grow(work) and due >= 1):
+            if not self.is_whole and share * self.n_trees < self.tree + self.is_growing:
                 return OK
             with gil:
                 try:
@@ -293,12 +305,29 @@ cdef class Renewal:
                     return RAISED
         return OK
 
+    cdef Py_ssize_t due(self, double share) noexcept nogil:
+        """The work on the present tree that is to be done after a share of the growth.
+
+        Trees that are taken one by one have an equal share each, for some work more than the tree
+        before took: what is left at the end would be done at once.
+        """
+        cdef double each = self.estimate
+        if self.is_whole:
+            if share >= 1:
+                return ALL
+            if self.tree > 0:
+                each = <double> self.worked / self.tree
+            return <Py_ssize_t> (share * self.n_trees * each) - self.worked
+        share = share * self.n_trees - self.tree
+        return ALL if share >= 1 else <Py_ssize_t> (MOST_MORE * share * self.estimate)
+
     def begin_or_end_tree(self):
         """Begin the next tree, or let the one that has grown wait to be taken."""
         if not self.is_growing:
             self.begin_tree()
             return
         self.is_growing, self.has_tree = False, True
+        self.worked += self.grower.work
         self.estimate = self.grower.work
         if self.is_whole:
             self.take_tree(self.fresh)
@@ -313,6 +342,9 @@ cdef class Renewal:
         while not self.is_growing:
             before = None if self.is_whole else self.before.forest.trees[self.tree]
             self.grower.begin(before, count, counted(self.seed, <uint64_t> self.tree))
+            if self.is_whole:
+                self.grower.write_to(self.walked.leaves + self.tree, self.walked.upper + self.tree,
+                                     self.n_trees)
             if self.is_whole or self.tree >= self.n_grown:
                 self.is_growing = True
             else:
@@ -326,7 +358,7 @@ cdef class Renewal:
         if self.is_whole:
             now.leaves.put(self.tree, self.experts.new_leaves(tree.n_leaves))
         else:
-            inherit(self.experts, now, self.tree, tree)
+            self.experts.inherit(now, self.tree, tree)
         now.forest.put(self.tree, tree)
         self.tree += 1
         self.has_tree = False
@@ -336,10 +368,13 @@ cdef class Renewal:
         """Have learnt a share of the samples that are replayed, those that came meanwhile last."""
         cdef Status status
         cdef int64_t goal, again = <int64_t> self.replays * self.n
+        cdef double due = share * (again + self.late * self.lag)
         cdef Py_ssize_t first, m
         if share <= 0:
             return OK
-        goal = again + self.lag if share >= 1 else <int64_t> floor(share * (again + self.lag))
+        if due > again:
+            due = again + (due - again) / self.late
+        goal = again + self.lag if share >= 1 else <int64_t> floor(due)
         while self.n_replayed < goal:
             m = <Py_ssize_t> min(goal - self.n_replayed, REPLAYED)
             if self.n_replayed < again:
@@ -347,7 +382,7 @@ cdef class Renewal:
                 m = min(m, self.n - first)
             else:
                 first = self.n + <Py_ssize_t> (self.n_replayed - again)
-            if self.n_replayed < self.n or first >= self.n:
+            if first >= self.n:
                 self.find_cells(first, m)
             status = self.learn_rows(first, m)
             if status != OK:
@@ -356,11 +391,11 @@ cdef class Renewal:
         return OK
 
     cdef void find_cells(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Walk some rows, of which those behind the first `n` have come since the renewal began."""
+        """Walk some rows that have come since the renewal began: trees find the cells of others."""
         cdef Py_ssize_t i
         cdef Rows row
         cdef const double *record
-        for i in range(max(first, self.n), first + n):
+        for i in range(first, first + n):
             record = <const double *> self.recent.record(self.begun + i - self.n)
             row = self.recent.row(self.begun + i - self.n)
             self.fresh.forest.scale.load(&row, 0, &self.rows[i, 0])
@@ -385,51 +420,13 @@ cdef class Renewal:
         return OK
 
 
-cdef int inherit(CellExperts experts, Generation now, Py_ssize_t t, Tree after) except -1:
-    """Give a tree that has grown cells that begin as the one that they are part of.
+def once(*functions):
+    """A part of a look for each function, or function and what it gets."""
+    return [(*(each if isinstance(each, tuple) else (each, None)), COST_OF_STEP)
+            for each in functions]
 
-    A leaf that got an upper cell, to which its numbers went, begins without weights for the experts
-    that see both.
-    """
-    cdef Tree before = now.forest.trees[t]
-    cdef CellWeights old = now.leaves.blocks[t], fresh = experts.new_leaves(after.n_leaves)
-    cdef CellWeights old_upper, upper = None
-    cdef Py_ssize_t i, child, n = after.n_nodes, n_old = before.n_nodes
-    cdef Py_ssize_t n_lower = experts.n_lower * experts.n_outputs
-    cdef float *record
-    cdef int32_t *origin = <int32_t *> calloc(3 * n, sizeof(int32_t))
-    cdef int32_t *depth = origin + n
-    cdef int32_t *turns = origin + 2 * n
-    if origin == NULL:
-        raise MemoryError(f"no memory for a tree of {n} nodes")
-    if now.upper is not None:
-        old_upper, upper = now.upper.blocks[t], experts.new_upper()
-        memcpy(upper.values, old_upper.values,
-               (UPPER_CELLS + 1) * upper.length * sizeof(float))
-    for i in range(n_old):
-        origin[i] = <int32_t> i
-    turns[0] = 1
-    for i in range(n):
-        if is_leaf(after.nodes, i):
-            record = fresh.record(number_of(after.nodes + i))
-            memcpy(record, old.record(number_of(before.nodes + origin[i])),
-                   fresh.length * sizeof(float))
-            if depth[i] > UPPER_LEVEL >= depth[origin[i]]:
-                memset(record + n_lower, 0, (fresh.n_weights - n_lower) * sizeof(float))
-            continue
-        if upper is not None and depth[i] == UPPER_LEVEL and is_leaf(before.nodes, origin[i]):
-            experts.copy_both(old.record(number_of(before.nodes + origin[i])),
-                              upper.record(turns[i] - UPPER_CELLS))
-        # Parents come before their children.
-        for child in range(2):
-            depth[after.nodes[i].left + child] = depth[i] + 1
-            turns[after.nodes[i].left + child] = 2 * turns[i] + <int32_t> child
-            if after.nodes[i].left >= n_old:
-                origin[after.nodes[i].left + child] = origin[i]
-    free(origin)
-    fresh.forget_copies()
-    now.leaves.put(t, fresh)
-    if upper is not None:
-        upper.forget_copies()
-        now.upper.put(t, upper)
-    return 0
+
+def by_rows(function, Py_ssize_t n, Py_ssize_t size, double cost):
+    """Parts of a look that each see some of n rows, of which one takes so long."""
+    return [(function, slice(first, min(first + size, n)), cost * size)
+            for first in range(0, n, size)]

@@ -7,16 +7,22 @@ from onlinekern.core.partitions.trees cimport Node, Tree
 
 cdef class Grower(Cutter):
     cdef readonly Py_ssize_t most_in_leaf
-    cdef int32_t *spare
-    cdef int32_t *sorted
+    cdef int32_t *spare                    # leaves: of the rows in `order` until these are sorted,
+    cdef int32_t *sorted                   # then of all rows
     cdef int32_t *pool                     # all rows, in the order of the last draw
+    # Where the cells of all rows are written, or NULL: those of a row are `stride` numbers.
+    cdef int32_t *cells
+    cdef int32_t *upper
+    cdef Py_ssize_t stride
     # The tree that grows.
     cdef Node *nodes
     cdef Py_ssize_t n_nodes, most_nodes
     cdef Py_ssize_t room                   # nodes that there is memory for
-    cdef Py_ssize_t count                  # rows that it grows from
+    cdef int32_t *paths                    # of its nodes, once it is whole
+    cdef Py_ssize_t count                  # rows that it grows from,
+    cdef Py_ssize_t n_chosen               # those that have been drawn
     cdef Py_ssize_t n_walked               # rows whose leaf has been found
-    cdef Py_ssize_t n_absorbed             # rows whose goals know of it, counted twice
+    cdef Py_ssize_t n_told                 # steps of `tell` that are done
     cdef Py_ssize_t n_leaves               # nodes at first, of which leaves are cut
     cdef Py_ssize_t leaf                   # the next of these; -1 before the rows are sorted
     cdef int32_t *ends                     # where the rows of each of these end
@@ -26,17 +32,23 @@ cdef class Grower(Cutter):
 
     cdef int begin(self, Tree before, Py_ssize_t count, uint64_t seed) except -1
     cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_leaves) except -1
+    cdef void write_to(self, int32_t *cells, int32_t *upper, Py_ssize_t stride) noexcept nogil
     cdef bint grow(self, Py_ssize_t work) noexcept nogil
     cdef Tree grown(self)
-    cdef void choose(self, Py_ssize_t count) noexcept nogil
+    cdef void choose(self) noexcept nogil
     cdef void find_leaves(self) noexcept nogil
-    cdef void find_leaves_abreast(self, const int32_t *order, Py_ssize_t first,
-                                  Py_ssize_t n) noexcept nogil
-    cdef void absorb(self) noexcept nogil
+    cdef void find_leaves_abreast(self, const int32_t *order, Py_ssize_t first, Py_ssize_t n,
+                                  bint by_row) noexcept nogil
+    cdef void end(self) noexcept nogil
+    cdef bint tell(self) noexcept nogil
+    cdef void write_cells(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef void skip(self) noexcept nogil
     cdef void by_leaf(self) noexcept nogil
     cdef bint next_leaf(self) noexcept nogil
     cdef void wait(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,
                    Py_ssize_t depth) noexcept nogil
     cdef void cut_next(self) noexcept nogil
+    cdef bint cut(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,
+                  Py_ssize_t depth) noexcept nogil
+    cdef void keep_leaf(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef void set_cut(self, Py_ssize_t node, const Cut *cut) noexcept nogil

@@ -5,15 +5,18 @@ from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.partitions.cuts cimport WORK_OF_DRAW, Cut, Cutter
-from onlinekern.core.partitions.trees cimport ABREAST, MOST_NODES, Node, Tree, make_leaf, step_down
+from onlinekern.core.partitions.trees cimport (
+    ABREAST, BELOW, MOST_NODES, UPPER_CELLS, Node, Tree, find_paths, make_leaf, number_leaves,
+    number_of, step_down)
 
 # A walk is not longer: rows that differ in the last digit only would make a tree a list.
 cdef int DEEPEST = 40
 # What the work on a tree is measured by: about a nanosecond.
 cdef Py_ssize_t WORK_OF_WALK = 20
 cdef Py_ssize_t WORK_OF_SORT = 4
-# Rows that are brought to their leaves at a time.
+# Rows that are brought to their leaves at a time, and those that are drawn.
 cdef Py_ssize_t WALKED = 256
+cdef Py_ssize_t CHOSEN = 1024
 
 
 cdef class Grower(Cutter):
@@ -44,7 +47,12 @@ cdef class Grower(Cutter):
     def __dealloc__(self):
         free(self.pool)
         free(self.nodes)
+        free(self.paths)
         free(self.ends)
+
+    cdef void write_to(self, int32_t *cells, int32_t *upper, Py_ssize_t stride) noexcept nogil:
+        """Let the next tree write the cells of all rows, those of row i behind i * stride."""
+        self.cells, self.upper, self.stride = cells, upper, stride
 
     cdef int begin(self, Tree before, Py_ssize_t count, uint64_t seed) except -1:
         """Begin a tree, of `count` of the rows, from the leaves of another if it is given."""
@@ -58,11 +66,7 @@ cdef class Grower(Cutter):
             memcpy(self.nodes, before.nodes, old * sizeof(Node))
         memset(self.ends, 0, old * sizeof(int32_t))
         self.n_leaves, self.leaf, self.n_waiting = old, -1, 0
-        self.count, self.n_walked = count, 0
-        # Cuts that do not look at the goals need not know what is left of them.
-        self.n_absorbed = 0 if self.n_candidates > 1 else 2 * self.n_rows
-        self.choose(count)
-        self.work += WORK_OF_DRAW * count
+        self.count, self.n_chosen, self.n_walked, self.n_told = count, 0, 0, -1
         return 0
 
     cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_leaves) except -1:
@@ -73,7 +77,11 @@ cdef class Grower(Cutter):
             nodes = aligned_resize(self.nodes, 0, n_nodes * sizeof(Node))
             if nodes == NULL:
                 raise MemoryError(f"no memory for a tree of {n_nodes} nodes")
-            self.nodes, self.room = <Node *> nodes, n_nodes
+            self.nodes = <Node *> nodes
+            nodes = aligned_resize(self.paths, 0, n_nodes * sizeof(int32_t))
+            if nodes == NULL:
+                raise MemoryError(f"no memory for a tree of {n_nodes} nodes")
+            self.paths, self.room = <int32_t *> nodes, n_nodes
         self.boosting.reserve(n_nodes)
         if n_leaves > self.room_of_ends:
             ends = aligned_resize(self.ends, 0, n_leaves * sizeof(int32_t))
@@ -85,43 +93,84 @@ cdef class Grower(Cutter):
     cdef bint grow(self, Py_ssize_t work) noexcept nogil:
         """Go on until `work` has been done since the tree began. Returns whether it is whole."""
         while self.work < work:
-            if self.n_walked < self.count:
+            if self.n_chosen < self.count:
+                self.choose()
+            elif self.n_walked < self.count:
                 self.find_leaves()
             elif self.leaf < 0:
                 self.by_leaf()
             elif self.n_waiting > 0:
                 self.cut_next()
-            elif not self.next_leaf():
-                if self.n_absorbed == 2 * self.n_rows:
-                    return True
-                self.absorb()
+            elif self.n_told < 0:
+                if not self.next_leaf():
+                    self.end()
+            elif not self.tell():
+                return True
         return False
 
-    cdef void absorb(self) noexcept nogil:
-        """Let some more of the rows tell what a tree that is whole leaves of the targets.
+    cdef void end(self) noexcept nogil:
+        """End the tree: all rows may be told of it."""
+        self.n_leaves = number_leaves(self.nodes, self.n_nodes)
+        if self.cells:
+            find_paths(self.nodes, self.n_nodes, self.paths)
+        self.boosting.begin(self.n_nodes)
+        self.n_told = 0
+        self.work += WORK_OF_SORT * self.n_nodes
 
-        First all rows are added up in its leaves, then all take a share of the means.
+    cdef bint tell(self) noexcept nogil:
+        """Tell some more of the rows of a tree that is whole. Returns False if all know of it.
+
+        First the rows that it has not grown from find their leaves, then all are added up in their
+        leaves, then all take a share of the means.
         """
-        cdef Py_ssize_t i, n = self.n_rows, first = self.n_absorbed % n
-        cdef Py_ssize_t last = min(n, first + WALKED)
-        if self.n_absorbed == 0:
-            self.boosting.begin(self.n_nodes)
-        if self.n_absorbed < n:
-            i = first
-            while i < last:
-                self.find_leaves_abreast(NULL, i, min(last - i, <Py_ssize_t> ABREAST))
-                i += ABREAST
-            self.boosting.add_up(self.spare, first, last)
+        cdef Py_ssize_t i, n = self.n_rows, first = self.n_told, last, others = n - self.count
+        cdef bint learns = self.n_candidates > 1
+        # Cuts that do not look at the goals need not know what is left of them.
+        if first == others + 2 * n or not (learns or self.cells):
+            return False
+        if first < others:
+            last = min(others, first + WALKED)
+            for i in range(self.count + first, self.count + last, 8):
+                self.find_leaves_abreast(self.pool, i,
+                                         min(self.count + last - i, <Py_ssize_t> ABREAST), True)
             self.work += WORK_OF_WALK * (last - first)
+        elif first < others + n:
+            first -= others
+            last = min(n, first + 2 * WALKED)
+            if learns:
+                self.boosting.add_up(self.spare, first, last)
+            self.work += WORK_OF_SORT * (last - first)
         else:
-            self.boosting.learn(self.spare, first, last)
-        self.work += WORK_OF_SORT * (last - first)
-        self.n_absorbed += last - first
+            first -= others + n
+            last = min(n, first + WALKED)
+            if learns:
+                self.boosting.learn(self.spare, first, last)
+            if self.cells:
+                self.write_cells(first, last)
+            self.work += 2 * WORK_OF_SORT * (last - first)
+        self.n_told += last - first
+        return True
+
+    cdef void write_cells(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """Write the cells of some rows."""
+        cdef Py_ssize_t i
+        cdef int32_t leaf, path
+        for i in range(first, last):
+            leaf = self.spare[i]
+            path = self.paths[leaf]
+            self.cells[i * self.stride] = number_of(self.nodes + leaf)
+            self.upper[i * self.stride] = path - BELOW - UPPER_CELLS if path >= BELOW \
+                else UPPER_CELLS
 
     cdef void skip(self) noexcept nogil:
         """Take the tree that has begun for whole."""
-        while self.n_absorbed < 2 * self.n_rows:
-            self.absorb()
+        while self.n_chosen < self.count:
+            self.choose()
+        # No row has found its leaf by a cut.
+        self.count = 0
+        self.end()
+        while self.tell():
+            pass
 
     cdef void find_leaves(self) noexcept nogil:
         """Find the leaves of some more of the rows."""
@@ -135,16 +184,19 @@ cdef class Grower(Cutter):
         else:
             i = self.n_walked
             while i < last:
-                self.find_leaves_abreast(self.order, i, min(last - i, <Py_ssize_t> ABREAST))
+                self.find_leaves_abreast(self.order, i, min(last - i, <Py_ssize_t> ABREAST), False)
                 i += ABREAST
             for i in range(self.n_walked, last):
                 self.ends[leaves[i]] += 1
             self.work += WORK_OF_WALK * (last - self.n_walked)
         self.n_walked = last
 
-    cdef void find_leaves_abreast(self, const int32_t *order, Py_ssize_t first,
-                                  Py_ssize_t n) noexcept nogil:
-        """Find the leaves of some rows, in the given order if any; their walks go side by side."""
+    cdef void find_leaves_abreast(self, const int32_t *order, Py_ssize_t first, Py_ssize_t n,
+                                  bint by_row) noexcept nogil:
+        """Find the leaves of some rows of an order, by their place there or as rows.
+
+        Their walks go side by side.
+        """
         cdef int k
         cdef Py_ssize_t i
         cdef unsigned int next, changed = 1
@@ -153,7 +205,7 @@ cdef class Grower(Cutter):
         for k in range(ABREAST):
             # The last rows may be fewer: one of them is walked again.
             i = first + (k if k < n else 0)
-            rows[k], at[k] = &self.rows[order[i] if order else i, 0], 0
+            rows[k], at[k] = &self.rows[order[i], 0], 0
         while changed:
             changed = 0
             for k in range(ABREAST):
@@ -161,7 +213,7 @@ cdef class Grower(Cutter):
                 changed |= next ^ at[k]
                 at[k] = next
         for k in range(<int> n):
-            self.spare[first + k] = <int32_t> at[k]
+            self.spare[order[first + k] if by_row else first + k] = <int32_t> at[k]
 
     cdef void by_leaf(self) noexcept nogil:
         """Sort the rows in `order` by leaf; those of leaf k end at ends[k]."""
@@ -190,7 +242,14 @@ cdef class Grower(Cutter):
             if self.ends[self.leaf - 1] - first > self.most_in_leaf:
                 self.wait(self.leaf - 1, first, self.ends[self.leaf - 1], 0)
                 return True
+            self.keep_leaf(self.leaf - 1, first, self.ends[self.leaf - 1])
         return False
+
+    cdef void keep_leaf(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """Let the rows order[first] ... order[last - 1] have their leaf."""
+        cdef Py_ssize_t i
+        for i in range(first, last):
+            self.spare[self.order[i]] = <int32_t> node
 
     cdef void wait(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,
                    Py_ssize_t depth) noexcept nogil:
@@ -204,23 +263,30 @@ cdef class Grower(Cutter):
 
     cdef void cut_next(self) noexcept nogil:
         """Cut the leaf that waits and came last, if it has enough rows."""
-        cdef Py_ssize_t node, first, last, depth, middle
-        cdef Cut cut
+        cdef Py_ssize_t *waiting
         self.n_waiting -= 1
-        node, first = self.waiting[4 * self.n_waiting], self.waiting[4 * self.n_waiting + 1]
-        last, depth = self.waiting[4 * self.n_waiting + 2], self.waiting[4 * self.n_waiting + 3]
+        waiting = self.waiting + 4 * self.n_waiting
+        if not self.cut(waiting[0], waiting[1], waiting[2], waiting[3]):
+            self.keep_leaf(waiting[0], waiting[1], waiting[2])
+
+    cdef bint cut(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,
+                  Py_ssize_t depth) noexcept nogil:
+        """Cut a leaf, as `wait` tells of it, if it has enough rows. Returns whether it is cut."""
+        cdef Py_ssize_t middle
+        cdef Cut cut
         if last - first <= self.most_in_leaf or depth >= DEEPEST \
                 or self.n_nodes + 2 > self.most_nodes:
-            return
+            return False
         cut = self.best_cut(first, last)
         if cut.gain < 0:
-            return
+            return False
         middle = self.divide(first, last, &cut)
         if middle == first or middle == last:
-            return
+            return False
         self.set_cut(node, &cut)
         self.wait(self.n_nodes - 2, first, middle, depth + 1)
         self.wait(self.n_nodes - 1, middle, last, depth + 1)
+        return True
 
     cdef void set_cut(self, Py_ssize_t node, const Cut *cut) noexcept nogil:
         """Turn a leaf into a cut, with two new leaves as children."""
@@ -232,20 +298,21 @@ cdef class Grower(Cutter):
             make_leaf(self.nodes, k)
         self.n_nodes += 2
 
-    cdef void choose(self, Py_ssize_t count) noexcept nogil:
-        """Draw `count` rows into `order`, without repetition (Fisher and Yates)."""
-        cdef Py_ssize_t i, j
+    cdef void choose(self) noexcept nogil:
+        """Draw some more of the rows into `order`, without repetition (Fisher and Yates)."""
+        cdef Py_ssize_t i, j, last = min(self.count, self.n_chosen + CHOSEN)
         cdef int32_t row
-        for i in range(count):
+        for i in range(self.n_chosen, last):
             j = i + <Py_ssize_t> ((self.n_rows - i) * self.uniform())
             row = self.pool[j]
             self.pool[j] = self.pool[i]
             self.pool[i] = self.order[i] = row
+        self.work += WORK_OF_DRAW * (last - self.n_chosen)
+        self.n_chosen = last
 
     cdef Tree grown(self):
         """The tree, which is whole."""
         cdef Tree tree = Tree(self.n_nodes)
         memcpy(tree.nodes, self.nodes, self.n_nodes * sizeof(Node))
-        tree.n_nodes = self.n_nodes
-        tree.number_leaves()
+        tree.n_nodes, tree.n_leaves = self.n_nodes, self.n_leaves
         return tree

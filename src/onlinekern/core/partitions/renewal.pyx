@@ -1,4 +1,6 @@
 """What a renewal of a forest computes once: units of features and targets, and slopes."""
+from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, sqrt
+
 import numpy as np
 
 from onlinekern.core.base.state cimport doubles_of_shape, finite_number, positive_number
@@ -52,36 +54,109 @@ def cells_of(forest):
     return nodes, at.reshape(forest.n_trees * UPPER_CELLS)
 
 
-def spread(X):
-    """Centers of features, and factors to units of their spread: two ndarrays of shape (d,).
+cdef enum:
+    LANES = 4                # sums that a column is added up in, side by side
+
+
+cdef struct Moments:
+    double mean
+    double deviation
+
+
+cdef class Spread:
+    """Centers of features, and factors to units of their spread, found in pieces.
 
     Samples farther than four deviations are left out, twice over: a few that are far off would hide
     how the others differ. So are missing values. The factor of a constant feature is 0.
+
+    Attributes
+    ----------
+    center, factor : ndarray of shape (d,)
     """
-    center, scale = moments(X, ~np.isnan(X))
-    for _ in range(2):
-        inside = np.abs(X - center) <= 4 * scale
-        closer, smaller = moments(X, inside)
-        useful = smaller > 0
-        center, scale = np.where(useful, closer, center), np.where(useful, smaller, scale)
-    with np.errstate(divide="ignore", over="ignore"):
-        factor = np.where(scale > 0, 1 / scale, 0.0)
-    factor[~np.isfinite(factor)] = 0
-    return np.ascontiguousarray(center, dtype=np.float64), np.ascontiguousarray(factor)
+
+    cdef readonly object center, factor
+    cdef object column
+    cdef double[::1] x
+    cdef Moments found
+
+    def __init__(self, Py_ssize_t n, Py_ssize_t d):
+        self.center, self.factor = np.empty(d), np.empty(d)
+        # Missing values, which are left out, fill the last lanes.
+        self.column = np.full((n + LANES - 1) // LANES * LANES, np.nan)
+        self.x = self.column
+
+    def look(self, X, Py_ssize_t j):
+        """Look at all numbers of a feature."""
+        self.column[:len(X)] = X[:, j]
+        self.found = moments(self.x, 0, INFINITY)
+
+    def look_closer(self):
+        """Leave out those that are far off."""
+        cdef Moments closer = moments(self.x, self.found.mean, 4 * self.found.deviation)
+        if closer.deviation > 0:
+            self.found = closer
+
+    def take(self, Py_ssize_t j):
+        """Leave out others once more, and take what has been found."""
+        cdef double factor
+        self.look_closer()
+        factor = 1 / self.found.deviation if self.found.deviation > 0 else 0
+        self.center[j], self.factor[j] = self.found.mean, factor if isfinite(factor) else 0
 
 
-def moments(X, inside):
-    """Means and deviations of the columns, of the elements inside, however large they are."""
-    size = np.maximum(inside.sum(axis=0), 1)
-    X = X.astype(np.float64, copy=False)
-    largest = np.where(inside, np.abs(X), 0).max(axis=0)
-    largest[largest == 0] = 1
-    Z = np.where(inside, X / largest, 0)
-    mean = Z.sum(axis=0) / size
-    square = (np.where(inside, Z - mean, 0) ** 2).sum(axis=0) / size
-    deviation = np.sqrt(square)
-    deviation[deviation <= 1e-12 * np.abs(mean)] = 0
-    return mean * largest, deviation * largest
+def spread(X):
+    """Centers and factors of features, as `Spread` finds them: two ndarrays of shape (d,)."""
+    found = Spread(*X.shape)
+    for j in range(X.shape[1]):
+        found.look(X, j)
+        found.look_closer()
+        found.take(j)
+    return found.center, found.factor
+
+
+cdef Moments moments(const double[::1] x, double center, double reach) noexcept nogil:
+    """Mean and deviation of the numbers that are so near a center, however large they are."""
+    cdef Py_ssize_t i, k, n = x.shape[0]
+    cdef double largest = 0, size = 0, value, unit, mean
+    cdef int exponent = 0
+    cdef bint inside
+    cdef double[LANES] sizes, sums, tops
+    cdef Moments found
+    for k in range(LANES):
+        sizes[k], sums[k], tops[k] = 0, 0, 0
+    for i in range(0, n, 4):
+        for k in range(LANES):
+            inside = fabs(x[i + k] - center) <= reach
+            value = fabs(x[i + k]) if inside else 0
+            sizes[k] += inside
+            tops[k] = value if value > tops[k] else tops[k]
+    for k in range(LANES):
+        size += sizes[k]
+        largest = max(largest, tops[k])
+    # A power of two as the unit keeps all digits.
+    if largest > 0:
+        frexp(largest, &exponent)
+    size, unit = max(size, 1), ldexp(1, max(-1000, min(-exponent, 1000)))
+    for i in range(0, n, 4):
+        for k in range(LANES):
+            sums[k] += x[i + k] * unit if fabs(x[i + k] - center) <= reach else 0
+    mean = total(sums) / size
+    for k in range(LANES):
+        sums[k] = 0
+    for i in range(0, n, 4):
+        for k in range(LANES):
+            value = x[i + k] * unit - mean if fabs(x[i + k] - center) <= reach else 0
+            sums[k] += value * value
+    found.mean, found.deviation = mean / unit, sqrt(total(sums) / size)
+    if found.deviation <= 1e-12 * fabs(mean):
+        found.deviation = 0
+    found.deviation /= unit
+    return found
+
+
+cdef double total(const double *sums) noexcept nogil:
+    """The sum of all lanes."""
+    return (sums[0] + sums[1]) + (sums[2] + sums[3])
 
 
 def units(y):

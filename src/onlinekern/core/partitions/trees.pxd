@@ -18,6 +18,9 @@ cdef enum:
     MOST_NODES = 65535       # of a tree, as children have 16 bits
     UPPER_LEVEL = 4          # depth of the nodes that are cells beside the leaves,
     UPPER_CELLS = 16         # of which a tree has so many
+    # The path to a node is 1, then a bit for each step to `UPPER_LEVEL`: so it is less than
+    # `UPPER_CELLS` above, and that and the number of the cell there. Below it is that and
+    BELOW = 32
 
 
 # Walks that go side by side: the tree and the row of each, and where it is.
@@ -35,8 +38,6 @@ cdef struct Walks:
 cdef class Tree:
     cdef readonly Py_ssize_t n_nodes, n_leaves
     cdef Node *nodes
-
-    cdef void number_leaves(self) noexcept nogil
 
 
 cdef class Forest:
@@ -69,3 +70,5 @@ cdef inline int32_t number_of(const Node *leaf) noexcept nogil:
 
 
 cdef void make_leaf(Node *tree, Py_ssize_t node) noexcept nogil
+cdef Py_ssize_t number_leaves(Node *tree, Py_ssize_t n) noexcept nogil
+cdef void find_paths(const Node *tree, Py_ssize_t n, int32_t *paths) noexcept nogil

@@ -26,6 +26,33 @@ cdef void make_leaf(Node *tree, Py_ssize_t node) noexcept nogil:
     tree[node].feature, tree[node].left = 0, <uint16_t> node
 
 
+cdef Py_ssize_t number_leaves(Node *tree, Py_ssize_t n) noexcept nogil:
+    """Number the leaves of a tree of n nodes, in their order; return how many there are."""
+    cdef Py_ssize_t i
+    cdef uint32_t bits, number = 0
+    for i in range(n):
+        if is_leaf(tree, i):
+            bits = LEAF | number
+            memcpy(&tree[i].cut, &bits, sizeof(float))
+            number += 1
+    return number
+
+
+cdef void find_paths(const Node *tree, Py_ssize_t n, int32_t *paths) noexcept nogil:
+    """Write where the nodes of a tree are, as `UPPER_CELLS` tells."""
+    cdef Py_ssize_t i, child
+    paths[0] = 1
+    for i in range(n):
+        if is_leaf(tree, i):
+            continue
+        # Parents come before their children.
+        for child in range(2):
+            if paths[i] < UPPER_CELLS:
+                paths[tree[i].left + child] = 2 * paths[i] + <int32_t> child
+            else:
+                paths[tree[i].left + child] = paths[i] | BELOW
+
+
 cdef inline void walk_together(Walks *walks) noexcept nogil:
     """Walk down to the leaves."""
     cdef int k, _depth
@@ -64,21 +91,10 @@ cdef class Tree:
             raise MemoryError(f"no memory for a tree of {capacity} nodes")
         self.n_nodes = 1
         make_leaf(self.nodes, 0)
-        self.number_leaves()
+        self.n_leaves = number_leaves(self.nodes, 1)
 
     def __dealloc__(self):
         free(self.nodes)
-
-    cdef void number_leaves(self) noexcept nogil:
-        """Number the leaves, in the order of the nodes."""
-        cdef Py_ssize_t i
-        cdef uint32_t bits, number = 0
-        for i in range(self.n_nodes):
-            if is_leaf(self.nodes, i):
-                bits = LEAF | number
-                memcpy(&self.nodes[i].cut, &bits, sizeof(float))
-                number += 1
-        self.n_leaves = number
 
 
 cdef class Forest:
@@ -135,7 +151,7 @@ cdef class Forest:
                 tree.nodes[i - begin].feature = <uint16_t> b[i]
                 tree.nodes[i - begin].left = <uint16_t> c[i]
             tree.n_nodes = end - begin
-            tree.number_leaves()
+            tree.n_leaves = number_leaves(tree.nodes, tree.n_nodes)
             trees.append(tree)
         return Forest(scale, trees)
 
