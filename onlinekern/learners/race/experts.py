@@ -63,6 +63,8 @@ FOLLOWING = 500
 # most as many as this share of the memory has room for. With fewer there is none.
 FEWEST_TREES, MOST_TREES = 10, 200
 FOREST_MEMORY = 0.7
+# A forest keeps fewer samples only where there is no room for its trees.
+LEAST_KEPT = 2048
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "classification": (
         ForestKind(
             "kernel forest", 0.6,
-            {"max_samples": 0.7, "n_replays": 1, "memory": 2048, "n_candidates": 4},
+            {"max_samples": 0.7, "n_replays": 1, "memory": 4096, "n_candidates": 4},
         ),
         ForestKind(
             "kernel forest of the last 512", 0.3,
@@ -136,7 +138,10 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
         ),
     ),
     "regression": (
-        ForestKind("kernel forest", 0.5, {"memory": 2048, "max_samples": 0.5, "n_candidates": 10}),
+        ForestKind(
+            "kernel forest", 0.5,
+            {"max_samples": 0.4, "n_replays": 2, "memory": 8192, "n_candidates": 10},
+        ),
         ForestKind(
             "kernel forest of the last 512", 0.15,
             {**HALVES, "memory": 512, "n_candidates": 5, "when_full": "renew"},
@@ -269,24 +274,29 @@ def forest_of(
     kind: ForestKind, task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float,
     memory: float,
 ) -> list[Expert]:  # fmt: skip
-    """Return the forest of a kind that time and memory have room for, or nothing."""
-    make = KernelForestClassifier if task == "classification" else KernelForestRegressor
+    """Return the forest of a kind that time and memory have room for, or nothing.
 
+    Where there is no room for all of its trees, it keeps fewer samples: trees are worth more.
+    """
+    make = KernelForestClassifier if task == "classification" else KernelForestRegressor
     slopes = PER_SLOPE * n_features * min(n_outputs, MOST_SLOPES)
     each = PER_TREE + PER_CELL * n_outputs
+    wanted = max(0, int(min(MOST_TREES, kind.trees_of_time * time, (MOST * time - slopes) / each)))
 
-    def of_size(n_trees: int) -> Expert:
-        estimator = make(n_trees=n_trees, random_state=0, **kind.parameters)
+    def of_size(n_trees: int, kept: int) -> Expert:
+        parameters = {**kind.parameters, "memory": kept}
+        estimator = make(n_trees=n_trees, random_state=0, **parameters)
         return Expert(kind.name, estimator, slopes + n_trees * each)
 
-    one, two = (of_size(n).n_bytes(n_features, n_outputs, is_sparse) for n in (1, 2))
-    rooms = (
-        kind.trees_of_time * time,
-        (MOST * time - slopes) / each,
-        (FOREST_MEMORY * memory / len(FORESTS[task]) - (2 * one - two)) / (two - one),
-    )
-    n_trees = int(max(0, min(MOST_TREES, *rooms)))
-    return [of_size(n_trees)] if n_trees >= FEWEST_TREES else []
+    kept = kind.parameters["memory"]
+    while True:
+        one, two = (of_size(n, kept).n_bytes(n_features, n_outputs, is_sparse) for n in (1, 2))
+        room = (FOREST_MEMORY * memory / len(FORESTS[task]) - (2 * one - two)) / (two - one)
+        found = int(max(0, min(wanted, room)))
+        if found == wanted or kept <= LEAST_KEPT:
+            break
+        kept //= 2
+    return [of_size(found, kept)] if found >= FEWEST_TREES else []
 
 
 def squares_cost(task: str, length: int, width: int) -> float:
