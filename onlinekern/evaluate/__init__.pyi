@@ -1,5 +1,9 @@
 """The public names of `onlinekern.evaluate`."""
 
+from .bounds import RegretBound as RegretBound
+from .bounds import SketchBound as SketchBound
+from .bounds import regret_bound as regret_bound
+from .bounds import sketch_bound as sketch_bound
 from .comparing import compare as compare
 from .delayed import delays_of as delays_of
 from .methods import METHODS as METHODS
