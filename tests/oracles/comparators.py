@@ -24,7 +24,9 @@ def best_fixed(rows, y, C):
 
     Returns the norm of f, and f of all samples.
     """
-    machine = LinearSVC(C=C, loss="hinge", fit_intercept=False, max_iter=20_000, tol=1e-3)
+    machine = LinearSVC(
+        C=C, loss="hinge", fit_intercept=False, max_iter=20_000, tol=1e-3, random_state=0
+    )
     w = machine.fit(rows, y).coef_[0]
     return float(np.linalg.norm(w)), rows @ w
 
