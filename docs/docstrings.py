@@ -4,7 +4,7 @@
 the public classes. `--check` shows what it would change, and fails if that is anything. The files
 hold the whole text: nothing is filled in when the library is built or imported.
 
-A passage is an entry (a parameter or an attribute), a paragraph of the notes, or a reference.
+A passage is an entry (a parameter or an attribute) or a paragraph of the notes.
 
 - An entry is found by its name. The classes in brackets above a passage have that passage; one
   without brackets is for all other classes with such an entry. What a class adds is a paragraph of
@@ -12,10 +12,10 @@ A passage is an entry (a parameter or an attribute), a paragraph of the notes, o
   describes itself. ``name : own`` is for the classes whose whole entry is their own.
 - A paragraph of the notes is for the classes in brackets. It replaces the paragraph that is most
   like it; if none is, it comes after the passage before it, or after the others.
-- A reference is found by the title of the publication, in every class.
 
 Besides, the default in the head of a parameter is that of the class, and the parameters come in the
-order of the signature.
+order of the signature. References come from `docs/references.bib`, in every docstring of the
+library (`docs/bibliography.py`).
 """
 
 from __future__ import annotations
@@ -32,15 +32,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+
+import bibliography  # noqa: E402
+
 PASSAGES = ROOT / "docs" / "passages.txt"
 WIDTH = 100
 ENTRIES = ("Parameters", "Attributes")
-SECTIONS = (*ENTRIES, "Notes", "References")
+SECTIONS = (*ENTRIES, "Notes")
 # Paragraphs with a smaller share of words in common are not two versions of one.
 ALIKE = 0.6
 
 Lines = tuple[str, ...]
-# Title -> entries, paragraphs or references; of another section all that it holds.
+# Title -> entries or paragraphs; of another section all that it holds.
 Docstring = dict[str, list[Lines]]
 # Parameter -> default, in the order of the signature.
 Signature = Mapping[str, Any]
@@ -92,33 +96,29 @@ class Use(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All of it; a reference without its number."""
-        text = "\n".join(self.lines)
-        return text.partition("]")[2] if self.section == "References" else text
+        return "\n".join(self.lines)
 
     @property
     def head(self) -> str:
         """What may stand above one text only."""
-        return {"Notes": self.text, "References": self.key}.get(self.section, self.lines[0])
+        return self.text if self.section == "Notes" else self.lines[0]
 
     def __str__(self) -> str:
         return f"{self.cls}, {self.section}, {self.key}"
 
 
 def key_of(section: str, lines: Lines) -> str:
-    """The name of an entry, the title of a reference, or how a paragraph begins."""
+    """The name of an entry, or how a paragraph begins."""
     if section in ENTRIES:
         return lines[0].partition(" :")[0]
-    text = " ".join(line.strip() for line in lines)
-    title = re.search(r"\(\d{4}\)\. (.+?)\. ", text + " ") if section == "References" else None
-    return title[1] if title else text[:40]
+    return " ".join(line.strip() for line in lines)[:40]
 
 
 # From text to parts, and back
 
 
 def items_of(title: str, lines: list[str]) -> list[Lines]:
-    """The entries, paragraphs or references of a section; else its text as the only item."""
+    """The entries or paragraphs of a section; else its text as the only item."""
     items: list[list[str]] = []
     after_blank = True
     for line in lines:
@@ -183,7 +183,7 @@ def read(text: str) -> list[Passage]:
 
 
 def passage_for(cls: str, section: str, lines: Lines, passages: list[Passage]) -> Passage | None:
-    """The passage that an entry or a reference of a class has to be, if there is one."""
+    """The passage that an entry of a class has to be, if there is one."""
     same = [p for p in passages if p.section == section and p.key == key_of(section, lines)]
     named = [p for p in same if p.names(cls)]
     assert len(named) < 2, f"{cls}: " + " and ".join(map(str, named))
@@ -214,14 +214,6 @@ def entry_of(lines: Lines, passage: Passage | None, signature: Signature) -> Lin
             own = lines[lines.index("") :] if "" in lines else ()
         lines = (*passage.lines, *own)
     return (with_default(lines[0], signature.get(name, inspect.Parameter.empty)), *lines[1:])
-
-
-def reference_of(lines: Lines, passage: Passage | None) -> Lines:
-    """The reference of a class, with its own number."""
-    if passage is None:
-        return lines
-    number = lines[0].partition("]")[0]
-    return (number + "]" + passage.lines[0].partition("]")[2], *passage.lines[1:])
 
 
 def likeness(a: Lines, b: Lines) -> float:
@@ -267,14 +259,11 @@ def filled(
     if "Notes" in done:
         done["Notes"] = notes_of(done["Notes"], list(notes))
     uses += [Use(cls, "Notes", lines, notes.get(lines)) for lines in done.get("Notes", [])]
-    for section in (*ENTRIES, "References"):
+    for section in ENTRIES:
         items = []
         for lines in docstring.get(section, []):
             passage = passage_for(cls, section, lines, passages)
-            if section == "References":
-                items.append(reference_of(lines, passage))
-            else:
-                items.append(entry_of(lines, passage, signature if section == ENTRIES[0] else {}))
+            items.append(entry_of(lines, passage, signature if section == ENTRIES[0] else {}))
             uses.append(Use(cls, section, items[-1], passage))
         if items:
             done[section] = items
@@ -353,7 +342,7 @@ def repetitions(group: list[Use]) -> Iterator[str]:
 
 
 def contradictions(group: list[Use]) -> Iterator[str]:
-    """Classes that say something else under the head, or title, of another class."""
+    """Classes that say something else under the head of another class."""
     heads: dict[str, Use] = {}
     for use in sorted(group, key=lambda use: use.passage is None):
         first = heads.setdefault(use.head, use)
@@ -379,15 +368,24 @@ def signatures_by_file() -> dict[Path, dict[str, Signature]]:
 def compared() -> tuple[dict[Path, tuple[str, str]], list[str]]:
     """File -> its text and what it should be, where they differ; and the other problems."""
     passages = read(PASSAGES.read_text(encoding="utf-8"))
+    publications = bibliography.read(bibliography.FILE.read_text(encoding="utf-8"))
+    signatures = signatures_by_file()
     changed = {}
     uses: list[Use] = []
-    for path, signatures in signatures_by_file().items():
+    wrong: list[str] = []
+    unused = set(publications)
+    for path in sorted(ROOT.glob("onlinekern/**/*.py")):
         before = path.read_text(encoding="utf-8")
-        after, said = rewritten(before, signatures, passages)
+        after, said = rewritten(before, signatures.get(path, {}), passages)
+        after, cited, unknown = bibliography.written(after, publications)
         uses += said
+        unused -= set(cited)
+        name = path.relative_to(ROOT)
+        wrong += [f"{name}: {problem}" for problem in (*unknown, *bibliography.mismatches(after))]
         if after != before:
             changed[path] = (before, after)
-    return changed, list(problems(passages, uses))
+    wrong += [f"{bibliography.FILE.name}: nobody cites {key}" for key in sorted(unused)]
+    return changed, [*problems(passages, uses), *wrong]
 
 
 def main() -> None:

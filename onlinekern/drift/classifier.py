@@ -17,8 +17,8 @@ class ClassifierDetector(PairDetector):
 
     Pairs are those of `MMDDetector`: every second row waits, and becomes the reference row of a
     later one. A classifier of the labels -1, reference, and 1, new, scores both rows before it
-    learns them. It bets ``f = clip((score(x) - score(r)) / 2, -1, 1)``, and wealth and alarms are
-    those of `MMDDetector`, with the same promise.
+    learns them [2]_ [3]_. It bets ``f = clip((score(x) - score(r)) / 2, -1, 1)``, and wealth and
+    alarms are those of `MMDDetector`, with the same promise [1]_.
 
     Parameters
     ----------

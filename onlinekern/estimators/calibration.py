@@ -92,8 +92,8 @@ def sigmoid(
 ) -> tuple[float, float]:
     """Return the two coefficients of the features in a sigmoid for the probability of `positive`.
 
-    The likelihood of Platt's smoothed targets, (N+ + 1) / (N+ + 2) and 1 / (N- + 2), is maximised
-    by Newton's method with a line search, over slopes that are positive.
+    The likelihood of Platt's smoothed targets [1]_, (N+ + 1) / (N+ + 2) and 1 / (N- + 2), is
+    maximised by Newton's method with a line search [2]_, over slopes that are positive.
 
     Parameters
     ----------
@@ -106,9 +106,10 @@ def sigmoid(
 
     References
     ----------
-    J. Platt (2000). Probabilities for SV machines. Advances in Large Margin Classifiers, 61-74.
-    H.-T. Lin, C.-J. Lin, R. C. Weng (2007). A note on Platt's probabilistic outputs for support
-    vector machines. Machine Learning 68, 267-276.
+    .. [1] J. C. Platt (2000). Probabilities for SV machines. Advances in Large Margin Classifiers,
+       61-74.
+    .. [2] H.-T. Lin, C.-J. Lin, R. C. Weng (2007). A note on Platt's probabilistic outputs for
+       support vector machines. Machine Learning 68, 267-276.
     """
     largest = float(np.abs(features[:, 0]).max(initial=0))
     if not with_offset:

@@ -92,7 +92,7 @@ class Classifier(ClassifierMixin, Learner):
         ``1 / (1 + exp(-a f))`` with one a for f > 0 and another for f < 0, more have
         ``1 / (1 + exp(-a f_k - b))``, made to sum to 1.
 
-        The two numbers are fitted (after Platt) to the last 512 scores that samples had before they
+        The two numbers are fitted, as in [1]_, to the last 512 scores that samples had before they
         were learnt; from the 512th sample on every fourth sample counts. `fit` counts the first of
         its passes only. With few samples the probabilities stay near those that know nothing. They
         are of classes as they come: a class weight changes the scores, and the calibration undoes
@@ -109,7 +109,8 @@ class Classifier(ClassifierMixin, Learner):
 
         References
         ----------
-        J. Platt (2000). Probabilities for SV machines. Advances in Large Margin Classifiers.
+        .. [1] J. C. Platt (2000). Probabilities for SV machines. Advances in Large Margin
+           Classifiers, 61-74.
         """
         return np.exp(self.predict_log_proba(X))
 

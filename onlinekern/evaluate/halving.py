@@ -1,4 +1,4 @@
-"""Successive halving: the best of many settings, for the price of at most three.
+"""Successive halving [1]_ [2]_: the best of many settings, for the price of at most three.
 
 All candidates learn the first part of the head. The better half of them go on, from where they are,
 to twice as many samples, and so on until two are left. These learn the whole head, in a second
@@ -9,14 +9,15 @@ half of it, and two all of it, which is twice what one of them learns in three o
 What counts is that the last ones learn all of the head, and that the first rung is not too short:
 more orders count less. A first rung costs more than its samples, too: a model is made and grows.
 ``benchmarks/search.py`` compares it with runs of all candidates over the whole head;
-docs/defaults.md has its figures.
+docs/defaults.md has its figures. In the publications the rungs have equal shares of a budget; here
+each is twice as long as the one before.
 
 References
 ----------
-Z. Karnin, T. Koren, O. Somekh (2013). Almost optimal exploration in multi-armed bandits. ICML.
-K. Jamieson, A. Talwalkar (2016). Non-stochastic best arm identification and hyperparameter
-optimization. AISTATS. Deviation: the rungs do not have equal shares of a budget; each is twice as
-long as the one before.
+.. [1] Z. Karnin, T. Koren, O. Somekh (2013). Almost optimal exploration in multi-armed bandits.
+   International Conference on Machine Learning.
+.. [2] K. Jamieson, A. Talwalkar (2016). Non-stochastic best arm identification and hyperparameter
+   optimization. International Conference on Artificial Intelligence and Statistics, 240-248.
 """
 
 from __future__ import annotations

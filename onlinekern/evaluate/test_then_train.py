@@ -341,7 +341,7 @@ def prequential(
     classes : array-like, optional
         All classes of the stream; None for a regression.
     window : int or None, default=1000
-        Score the last so many samples too, at all multiples of that number. None: do not.
+        Score the last so many samples too, at all multiples of that number [1]_. None: do not.
     fading : float between 0 and 1, or None, default=None
         Score all samples too, each with `fading` times the weight of the one after it: with 0.999
         the last thousand samples or so count.
@@ -363,6 +363,7 @@ def prequential(
     Returns
     -------
     PrequentialResult
+        With the errors beside those of trivial predictions: kappa-temporal [2]_, kappa-M [3]_.
 
     Raises
     ------
@@ -373,12 +374,14 @@ def prequential(
 
     References
     ----------
-    Windows and fading: J. Gama, R. Sebastião, P. P. Rodrigues (2013). On evaluating stream learning
-    algorithms. Machine Learning 90. kappa-temporal: I. Žliobaitė, A. Bifet, J. Read, B. Pfahringer,
-    G. Holmes (2015). Evaluation methods and decision theory for classification of streaming data
-    with temporal dependence. Machine Learning 98. kappa-M: A. Bifet, G. De Francisci Morales,
-    J. Read, G. Holmes, B. Pfahringer (2015). Efficient online evaluation of big data stream
-    classifiers. KDD.
+    .. [1] J. Gama, R. Sebastião, P. P. Rodrigues (2013). On evaluating stream learning algorithms.
+       Machine Learning 90, 317-346.
+    .. [2] I. Žliobaitė, A. Bifet, J. Read, B. Pfahringer, G. Holmes (2015). Evaluation methods and
+       decision theory for classification of streaming data with temporal dependence. Machine
+       Learning 98, 455-482.
+    .. [3] A. Bifet, G. De Francisci Morales, J. Read, G. Holmes, B. Pfahringer (2015). Efficient
+       online evaluation of big data stream classifiers. ACM SIGKDD International Conference on
+       Knowledge Discovery and Data Mining, 59-68.
 
     Examples
     --------

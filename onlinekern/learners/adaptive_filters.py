@@ -133,8 +133,8 @@ class KLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
 
     References
     ----------
-    .. [1] W. Liu, P. P. Pokharel, J. C. Principe (2008). The kernel least-mean-square algorithm.
-       IEEE Transactions on Signal Processing 56.
+    .. [1] W. Liu, P. P. Pokharel, J. C. Príncipe (2008). The kernel least-mean-square algorithm.
+       IEEE Transactions on Signal Processing 56, 543-554.
 
     Examples
     --------
@@ -233,8 +233,8 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
 
     References
     ----------
-    .. [1] B. Chen, S. Zhao, P. Zhu, J. C. Principe (2012). Quantized kernel least mean square
-       algorithm. IEEE Transactions on Neural Networks and Learning Systems 23.
+    .. [1] B. Chen, S. Zhao, P. Zhu, J. C. Príncipe (2012). Quantized kernel least mean square
+       algorithm. IEEE Transactions on Neural Networks and Learning Systems 23, 22-32.
 
     Examples
     --------
@@ -357,7 +357,7 @@ class KAPARegressor(PolicyFilter, OnlineRegressor):
 
     References
     ----------
-    .. [1] W. Liu, J. C. Principe (2008). Kernel affine projection algorithms. EURASIP Journal on
+    .. [1] W. Liu, J. C. Príncipe (2008). Kernel affine projection algorithms. EURASIP Journal on
        Advances in Signal Processing 2008.
 
     Examples

@@ -137,7 +137,8 @@ default='hinge'
     References
     ----------
     .. [1] P. Zhao, J. Wang, P. Wu, R. Jin, S. C. H. Hoi (2012). Fast bounded online gradient
-       descent algorithms for scalable kernel-based online learning. ICML.
+       descent algorithms for scalable kernel-based online learning. International Conference on
+       Machine Learning.
 
     Examples
     --------
@@ -268,7 +269,8 @@ class BOGDRegressor(OnlineRegressor, GradientStep, KernelEstimator):
     References
     ----------
     .. [1] P. Zhao, J. Wang, P. Wu, R. Jin, S. C. H. Hoi (2012). Fast bounded online gradient
-       descent algorithms for scalable kernel-based online learning. ICML.
+       descent algorithms for scalable kernel-based online learning. International Conference on
+       Machine Learning.
 
     Examples
     --------

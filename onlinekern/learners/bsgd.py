@@ -140,7 +140,7 @@ class BSGDClassifier(OnlineClassifier, BSGD):
     ----------
     .. [1] Z. Wang, K. Crammer, S. Vucetic (2012). Breaking the curse of kernelization: budgeted
        stochastic gradient descent for large-scale SVM training. Journal of Machine Learning
-       Research 13.
+       Research 13, 3103-3131.
     .. [2] T. Glasmachers, S. Qaadan (2018). Speeding up budgeted stochastic gradient descent SVM
        training with precomputed golden section search. arXiv:1806.10180.
 
@@ -164,7 +164,7 @@ class BSGDClassifier(OnlineClassifier, BSGD):
 class BSGDRegressor(OnlineRegressor, BSGD):
     """Budgeted stochastic gradient descent (BSGD) for regression.
 
-    The model and its maintenance are those of `BSGDClassifier`, with a loss of regression.
+    The model and its maintenance are those of `BSGDClassifier`, with a loss of regression [1]_.
 
     Parameters
     ----------
@@ -271,7 +271,7 @@ class BSGDRegressor(OnlineRegressor, BSGD):
     ----------
     .. [1] Z. Wang, K. Crammer, S. Vucetic (2012). Breaking the curse of kernelization: budgeted
        stochastic gradient descent for large-scale SVM training. Journal of Machine Learning
-       Research 13.
+       Research 13, 3103-3131.
     .. [2] T. Glasmachers, S. Qaadan (2018). Speeding up budgeted stochastic gradient descent SVM
        training with precomputed golden section search. arXiv:1806.10180.
 

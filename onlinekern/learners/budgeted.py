@@ -103,7 +103,7 @@ class RBPClassifier(OnlineClassifier, KernelEstimator):
     References
     ----------
     .. [1] G. Cavallanti, N. Cesa-Bianchi, C. Gentile (2007). Tracking the best hyperplane with a
-       simple budget Perceptron. Machine Learning 69.
+       simple budget Perceptron. Machine Learning 69, 143-167.
 
     Examples
     --------
@@ -222,7 +222,7 @@ class ForgetronClassifier(OnlineClassifier, KernelEstimator):
     References
     ----------
     .. [1] O. Dekel, S. Shalev-Shwartz, Y. Singer (2008). The Forgetron: a kernel-based Perceptron
-       on a budget. SIAM Journal on Computing 37.
+       on a budget. SIAM Journal on Computing 37, 1342-1372.
 
     Examples
     --------
@@ -488,8 +488,8 @@ class BPAClassifier(OnlineClassifier, BPA):
 
     References
     ----------
-    .. [1] Z. Wang, S. Vucetic (2010). Online passive-aggressive algorithms on a budget. AISTATS,
-       Proceedings of Machine Learning Research 9.
+    .. [1] Z. Wang, S. Vucetic (2010). Online passive-aggressive algorithms on a budget.
+       International Conference on Artificial Intelligence and Statistics, 908-915.
 
     Examples
     --------
@@ -595,8 +595,8 @@ class BPARegressor(OnlineRegressor, BPA):
 
     References
     ----------
-    .. [1] Z. Wang, S. Vucetic (2010). Online passive-aggressive algorithms on a budget. AISTATS,
-       Proceedings of Machine Learning Research 9.
+    .. [1] Z. Wang, S. Vucetic (2010). Online passive-aggressive algorithms on a budget.
+       International Conference on Artificial Intelligence and Statistics, 908-915.
 
     Examples
     --------

@@ -222,9 +222,9 @@ class ConformalRegressor(RegressorMixin, Conformal):
 
     References
     ----------
-    .. [1] I. Gibbs, E. Candes (2021). Adaptive conformal inference under distribution shift.
+    .. [1] I. Gibbs, E. Candès (2021). Adaptive conformal inference under distribution shift.
        Advances in Neural Information Processing Systems 34.
-    .. [2] I. Gibbs, E. Candes (2024). Conformal inference for online prediction with arbitrary
+    .. [2] I. Gibbs, E. Candès (2024). Conformal inference for online prediction with arbitrary
        distribution shifts. Journal of Machine Learning Research 25.
 
     Examples
@@ -441,9 +441,9 @@ class ConformalClassifier(ClassifierMixin, Conformal):
 
     References
     ----------
-    .. [1] I. Gibbs, E. Candes (2021). Adaptive conformal inference under distribution shift.
+    .. [1] I. Gibbs, E. Candès (2021). Adaptive conformal inference under distribution shift.
        Advances in Neural Information Processing Systems 34.
-    .. [2] I. Gibbs, E. Candes (2024). Conformal inference for online prediction with arbitrary
+    .. [2] I. Gibbs, E. Candès (2024). Conformal inference for online prediction with arbitrary
        distribution shifts. Journal of Machine Learning Research 25.
 
     Examples

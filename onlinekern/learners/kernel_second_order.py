@@ -238,7 +238,7 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
     .. [2] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
        simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
-       kernels. SIAM International Conference on Data Mining (SDM).
+       kernels. SIAM International Conference on Data Mining, 675-683.
 
     Examples
     --------
@@ -417,11 +417,11 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
     References
     ----------
     .. [1] J. Wang, P. Zhao, S. C. H. Hoi (2012). Exact soft confidence-weighted learning.
-       International Conference on Machine Learning (ICML).
+       International Conference on Machine Learning.
     .. [2] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
        simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
-       kernels. SIAM International Conference on Data Mining (SDM).
+       kernels. SIAM International Conference on Data Mining, 675-683.
 
     Examples
     --------

@@ -186,7 +186,7 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     the class of a sample and -1 for the others. With ``gate="margin"`` a sample enters only if its
     margin is below `margin` when it comes: a second-order perceptron in kernel space [1]_ (with two
     classes, AROW of the squared hinge and noise `reg` [2]_). One pass comes close to the test error
-    of a tuned SVC; see docs/accuracy.md.
+    of a tuned SVC; see docs/accuracy.md. With `metric` it learns the kernel's metric too [4]_.
 
     Parameters
     ----------
@@ -328,18 +328,15 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     `sample_weight` multiplies the terms of its sample in A and b.
 
     A metric M is the power `metric_exponent` of the mean outer product of the gradients of the
-    scores at the last 2,048 samples (recursive feature machine, Radhakrishnan et al. 2024), scaled
-    to a trace of `n_features`; no eigenvalue is less than about a thousandth of their mean. These
-    scores have a prior precision of 0.1 where `reg` is larger: under a strong prior, what is not
-    linear may hide behind what is. The linear features are those of x as it is, and `landmarks_` \
-are
-    ``M^(1/2) x``. If M has changed by more than a tenth, landmarks are drawn anew from the samples
-    kept, and the model learns those of them again that had entered; once older ones would be
-    forgotten by that, it must have changed by more than four tenths. With `forgetting`, the \
-metric is
-    looked at after every n samples at last, n being the first of 256, 512, ... 4,096 that is no \
-less
-    than ``4 / (1 - forgetting)``, and n samples are kept.
+    scores at the last 2,048 samples (a recursive feature machine), scaled to a trace of
+    `n_features`; no eigenvalue is less than about a thousandth of their mean. These scores have a
+    prior precision of 0.1 where `reg` is larger: under a strong prior, what is not linear may hide
+    behind what is. The linear features are those of x as it is, and `landmarks_` are ``M^(1/2) x``.
+    If M has changed by more than a tenth, landmarks are drawn anew from the samples kept, and the
+    model learns those of them again that had entered; once older ones would be forgotten by that,
+    it must have changed by more than four tenths. With `forgetting`, the metric is looked at after
+    every n samples at last, n being the first of 256, 512, ... 4,096 that is no less than
+    ``4 / (1 - forgetting)``, and n samples are kept.
 
     The counted loss is ``max(0, 1 - margin)``.
 
@@ -350,10 +347,10 @@ less
     .. [2] K. Crammer, A. Kulesza, M. Dredze (2009). Adaptive regularization of weight vectors.
        Advances in Neural Information Processing Systems 22.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
-       kernels. SIAM International Conference on Data Mining (SDM).
-    .. [4] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin (2024). Mechanism for feature \
-learning
-       in neural networks and backpropagation-free machine learning models. Science 383, 1461-1467.
+       kernels. SIAM International Conference on Data Mining, 675-683.
+    .. [4] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin (2024). Mechanism for feature
+       learning in neural networks and backpropagation-free machine learning models. Science 383,
+       1461-1467.
 
     Examples
     --------
@@ -406,7 +403,8 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     The score ``f(x) = w . phi(x)``, with ``phi = [x / sqrt(d), 1, z(x)]`` and features z of a
     kernel, is after each sample the exact ridge regression of all samples so far, ``A = reg I + sum
     phi phi'``, ``b = sum phi y``, ``w = A^-1 b`` [1]_. It is the posterior mean of a Gaussian
-    process for the span of the features.
+    process for the span of the features. Intervals keep the share that `predict_interval` is asked
+    for [2]_; with `metric` the kernel's metric is learnt too [3]_.
 
     Parameters
     ----------
@@ -531,18 +529,15 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     `sample_weight` multiplies the terms of its sample in A and b.
 
     A metric M is the power `metric_exponent` of the mean outer product of the gradients of the
-    scores at the last 2,048 samples (recursive feature machine, Radhakrishnan et al. 2024), scaled
-    to a trace of `n_features`; no eigenvalue is less than about a thousandth of their mean. These
-    scores have a prior precision of 0.1 where `reg` is larger: under a strong prior, what is not
-    linear may hide behind what is. The linear features are those of x as it is, and `landmarks_` \
-are
-    ``M^(1/2) x``. If M has changed by more than a tenth, landmarks are drawn anew from the samples
-    kept, and the model learns those of them again that had entered; once older ones would be
-    forgotten by that, it must have changed by more than four tenths. With `forgetting`, the \
-metric is
-    looked at after every n samples at last, n being the first of 256, 512, ... 4,096 that is no \
-less
-    than ``4 / (1 - forgetting)``, and n samples are kept.
+    scores at the last 2,048 samples (a recursive feature machine), scaled to a trace of
+    `n_features`; no eigenvalue is less than about a thousandth of their mean. These scores have a
+    prior precision of 0.1 where `reg` is larger: under a strong prior, what is not linear may hide
+    behind what is. The linear features are those of x as it is, and `landmarks_` are ``M^(1/2) x``.
+    If M has changed by more than a tenth, landmarks are drawn anew from the samples kept, and the
+    model learns those of them again that had entered; once older ones would be forgotten by that,
+    it must have changed by more than four tenths. With `forgetting`, the metric is looked at after
+    every n samples at last, n being the first of 256, 512, ... 4,096 that is no less than
+    ``4 / (1 - forgetting)``, and n samples are kept.
 
     With the errors e and the variances v of one-step predictions, ``reg="auto"`` minimises ``n
     log(sum e^2 / (1 + v)) + sum log(1 + v)``, minus twice the logarithm of the density of the
@@ -560,11 +555,11 @@ less
     ----------
     .. [1] Y. Engel, S. Mannor, R. Meir (2004). The kernel recursive least-squares algorithm. IEEE
        Transactions on Signal Processing 52, 2275-2285.
-    .. [2] I. Gibbs, E. Candes (2021). Adaptive conformal inference under distribution shift.
+    .. [2] I. Gibbs, E. Candès (2021). Adaptive conformal inference under distribution shift.
        Advances in Neural Information Processing Systems 34.
-    .. [3] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin (2024). Mechanism for feature \
-learning
-       in neural networks and backpropagation-free machine learning models. Science 383, 1461-1467.
+    .. [3] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin (2024). Mechanism for feature
+       learning in neural networks and backpropagation-free machine learning models. Science 383,
+       1461-1467.
 
     Examples
     --------
@@ -618,7 +613,7 @@ learning
 
         The half width is a quantile of the last 512 residuals times ``sqrt(1 + leverage(X))``.
         Which quantile is corrected along the stream, by what the intervals have covered (adaptive
-        conformal inference, Gibbs and Candes 2021): in the long run the share is kept, whatever
+        conformal inference, Gibbs and Candès 2021): in the long run the share is kept, whatever
         the stream does.
 
         Parameters

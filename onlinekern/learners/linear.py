@@ -87,9 +87,10 @@ class PerceptronClassifier(OnlineClassifier, LinearEstimator):
 
     References
     ----------
-    .. [1] F. Rosenblatt (1958). The perceptron. Psychological Review 65.
+    .. [1] F. Rosenblatt (1958). The perceptron: a probabilistic model for information storage and
+       organization in the brain. Psychological Review 65, 386-408.
     .. [2] Y. Freund, R. E. Schapire (1999). Large margin classification using the perceptron
-       algorithm. Machine Learning 37.
+       algorithm. Machine Learning 37, 277-296.
 
     Examples
     --------
@@ -195,7 +196,7 @@ default='hinge'
     References
     ----------
     .. [1] M. Zinkevich (2003). Online convex programming and generalized infinitesimal gradient
-       ascent. ICML.
+       ascent. International Conference on Machine Learning.
 
     Examples
     --------
@@ -297,7 +298,7 @@ class OGDRegressor(OnlineRegressor, GradientStep, LinearEstimator):
     References
     ----------
     .. [1] M. Zinkevich (2003). Online convex programming and generalized infinitesimal gradient
-       ascent. ICML.
+       ascent. International Conference on Machine Learning.
 
     Examples
     --------
@@ -399,7 +400,7 @@ class PegasosClassifier(OnlineClassifier, LinearEstimator):
     References
     ----------
     .. [1] S. Shalev-Shwartz, Y. Singer, N. Srebro, A. Cotter (2011). Pegasos: primal estimated
-       sub-gradient solver for SVM. Mathematical Programming 127.
+       sub-gradient solver for SVM. Mathematical Programming 127, 3-30.
 
     Examples
     --------

@@ -348,7 +348,7 @@ class PAClassifier(LinearPA, OnlineClassifier):
     References
     ----------
     .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
-       passive-aggressive algorithms. Journal of Machine Learning Research 7.
+       passive-aggressive algorithms. Journal of Machine Learning Research 7, 551-585.
 
     Examples
     --------
@@ -483,7 +483,7 @@ class PARegressor(LinearPA, OnlineRegressor):
     References
     ----------
     .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
-       passive-aggressive algorithms. Journal of Machine Learning Research 7.
+       passive-aggressive algorithms. Journal of Machine Learning Research 7, 551-585.
 
     Examples
     --------

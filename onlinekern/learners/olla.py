@@ -448,7 +448,7 @@ or compiled kernel, default='gaussian'
     References
     ----------
     .. [1] V. Kecman (2016). Fast online algorithm for nonlinear support vector machines and other
-       alike models. Optical Memory and Neural Networks 25.
+       alike models. Optical Memory and Neural Networks 25, 203-218.
 
     Examples
     --------
@@ -674,7 +674,7 @@ or compiled kernel, default='gaussian'
     References
     ----------
     .. [1] V. Kecman (2016). Fast online algorithm for nonlinear support vector machines and other
-       alike models. Optical Memory and Neural Networks 25.
+       alike models. Optical Memory and Neural Networks 25, 203-218.
 
     Examples
     --------

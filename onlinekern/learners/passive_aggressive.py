@@ -150,7 +150,7 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
     References
     ----------
     .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
-       passive-aggressive algorithms. Journal of Machine Learning Research 7.
+       passive-aggressive algorithms. Journal of Machine Learning Research 7, 551-585.
 
     Examples
     --------
@@ -275,7 +275,7 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
     References
     ----------
     .. [1] K. Crammer, O. Dekel, J. Keshet, S. Shalev-Shwartz, Y. Singer (2006). Online
-       passive-aggressive algorithms. Journal of Machine Learning Research 7.
+       passive-aggressive algorithms. Journal of Machine Learning Research 7, 551-585.
 
     Examples
     --------

@@ -131,7 +131,7 @@ class ProjectronClassifier(OnlineClassifier, KernelEstimator):
     References
     ----------
     .. [1] F. Orabona, J. Keshet, B. Caputo (2009). Bounded kernel-based online learning. Journal of
-       Machine Learning Research 10.
+       Machine Learning Research 10, 2643-2666.
 
     Examples
     --------
@@ -264,7 +264,7 @@ class BOLSSVMClassifier(OnlineClassifier, KernelEstimator):
     References
     ----------
     .. [1] L. Jian, S. Shen, J. Li, X. Liang, L. Li (2017). Budget online learning algorithm for
-       least squares SVM. IEEE Transactions on Neural Networks and Learning Systems 28.
+       least squares SVM. IEEE Transactions on Neural Networks and Learning Systems 28, 2076-2087.
 
     Examples
     --------

@@ -216,8 +216,9 @@ class SlidingWindowKRLSRegressor(PolicyFilter, OnlineRegressor):
 
     References
     ----------
-    .. [1] S. Van Vaerenbergh, J. Via, I. Santamaria (2006). A sliding-window kernel RLS algorithm
-       and its application to nonlinear channel identification. IEEE ICASSP.
+    .. [1] S. Van Vaerenbergh, J. Vía, I. Santamaría (2006). A sliding-window kernel RLS algorithm
+       and its application to nonlinear channel identification. IEEE International Conference on
+       Acoustics, Speech and Signal Processing.
 
     Examples
     --------
@@ -328,8 +329,9 @@ class FixedBudgetKRLSRegressor(PolicyFilter, OnlineRegressor):
 
     References
     ----------
-    .. [1] S. Van Vaerenbergh, I. Santamaria, W. Liu, J. C. Principe (2010). Fixed-budget kernel
-       recursive least-squares. IEEE ICASSP.
+    .. [1] S. Van Vaerenbergh, I. Santamaría, W. Liu, J. C. Príncipe (2010). Fixed-budget kernel
+       recursive least-squares. IEEE International Conference on Acoustics, Speech and Signal
+       Processing.
 
     Examples
     --------
@@ -448,9 +450,9 @@ or compiled kernel, default='gaussian'
 
     References
     ----------
-    .. [1] S. Van Vaerenbergh, M. Lazaro-Gredilla, I. Santamaria (2012). Kernel recursive
+    .. [1] S. Van Vaerenbergh, M. Lázaro-Gredilla, I. Santamaría (2012). Kernel recursive
        least-squares tracker for time-varying regression. IEEE Transactions on Neural Networks and
-       Learning Systems 23.
+       Learning Systems 23, 1313-1326.
 
     Examples
     --------

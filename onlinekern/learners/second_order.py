@@ -137,7 +137,7 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     .. [1] K. Crammer, M. Dredze, F. Pereira (2008). Exact convex confidence-weighted learning.
        Advances in Neural Information Processing Systems 21.
     .. [2] M. Dredze, K. Crammer, F. Pereira (2008). Confidence-weighted linear classification.
-       International Conference on Machine Learning (ICML).
+       International Conference on Machine Learning.
 
     Examples
     --------
@@ -261,7 +261,7 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     References
     ----------
     .. [1] J. Wang, P. Zhao, S. C. H. Hoi (2012). Exact soft confidence-weighted learning.
-       International Conference on Machine Learning (ICML).
+       International Conference on Machine Learning.
 
     Examples
     --------

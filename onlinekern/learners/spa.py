@@ -171,7 +171,7 @@ class SPAClassifier(OnlineClassifier, SPA):
     References
     ----------
     .. [1] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
-       kernels. SIAM International Conference on Data Mining (SDM).
+       kernels. SIAM International Conference on Data Mining, 675-683.
 
     Examples
     --------
@@ -305,7 +305,7 @@ class SPARegressor(OnlineRegressor, SPA):
     References
     ----------
     .. [1] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
-       kernels. SIAM International Conference on Data Mining (SDM).
+       kernels. SIAM International Conference on Data Mining, 675-683.
 
     Examples
     --------
@@ -435,7 +435,7 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
     References
     ----------
     .. [1] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
-       kernels. SIAM International Conference on Data Mining (SDM).
+       kernels. SIAM International Conference on Data Mining, 675-683.
 
     Examples
     --------

@@ -116,7 +116,7 @@ class KernelPerceptronClassifier(OnlineClassifier, KernelEstimator):
     References
     ----------
     .. [1] Y. Freund, R. E. Schapire (1999). Large margin classification using the perceptron
-       algorithm. Machine Learning 37.
+       algorithm. Machine Learning 37, 277-296.
 
     Examples
     --------
@@ -260,7 +260,7 @@ compiled loss, default='hinge'
     References
     ----------
     .. [1] J. Kivinen, A. J. Smola, R. C. Williamson (2004). Online learning with kernels. IEEE
-       Transactions on Signal Processing 52.
+       Transactions on Signal Processing 52, 2165-2176.
 
     Examples
     --------
@@ -396,7 +396,7 @@ default='squared'
     References
     ----------
     .. [1] J. Kivinen, A. J. Smola, R. C. Williamson (2004). Online learning with kernels. IEEE
-       Transactions on Signal Processing 52.
+       Transactions on Signal Processing 52, 2165-2176.
 
     Examples
     --------
@@ -521,7 +521,7 @@ class KernelPegasosClassifier(OnlineClassifier, KernelEstimator):
     References
     ----------
     .. [1] S. Shalev-Shwartz, Y. Singer, N. Srebro, A. Cotter (2011). Pegasos: primal estimated
-       sub-gradient solver for SVM. Mathematical Programming 127.
+       sub-gradient solver for SVM. Mathematical Programming 127, 3-30.
 
     Examples
     --------

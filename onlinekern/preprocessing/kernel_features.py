@@ -261,7 +261,7 @@ class NystroemFeatures(FeatureTransformer):
 
     References
     ----------
-    .. [1] C. K. I. Williams, M. Seeger (2001). Using the Nystroem method to speed up kernel
+    .. [1] C. K. I. Williams, M. Seeger (2001). Using the Nyström method to speed up kernel
        machines. Advances in Neural Information Processing Systems 13.
 
     Examples

@@ -105,7 +105,7 @@ class RowBuffer:
 
         Each row is assigned to a random part, and each part is shuffled by itself, in memory if it
         fits, else in the same way. This sorts the rows by independent random keys whose leading
-        digit is the part: every permutation is equally likely.
+        digit is the part: every permutation is equally likely [1]_.
 
         Parameters
         ----------
@@ -114,8 +114,8 @@ class RowBuffer:
 
         References
         ----------
-        Rao, C. R. (1961), Generation of random permutations of given number of elements using
-        random sampling numbers. Sankhya A 23, 305-307.
+        .. [1] C. R. Rao (1961). Generation of random permutations of given number of elements using
+           random sampling numbers. Sankhyā A 23, 305-307.
         """
         if not self.n_samples:
             return

@@ -130,12 +130,13 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     """Classification of raw streams, with nothing to choose.
 
     Features come in any units, dense or sparse; classes are taken up as they come (`classes` may be
-    given, but need not); the stream may drift. Eight experts race: two kernel forests, one of the
-    last 512 samples, which get the features as they come, and behind a scaling by running moments
-    kernel least squares, others that forget, linear least squares, linear PA-I, PA-I with narrow
-    kernels and the last 500 support vectors, and gradient descent on Fourier features. Each \
-sample is answered by their vote, then learnt. The share of an expert in the vote is
-    ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the discounted mean (0.999) of its mistakes so
+    given, but need not); the stream may drift. Eight experts race [1]_ [2]_: two kernel forests,
+    one of the last 512 samples, which get the features as they come, and behind a scaling by
+    running moments kernel least squares, others that forget, linear least squares, linear PA-I,
+    PA-I with narrow kernels and the last 500 support vectors, and gradient descent on Fourier
+    features. Each sample is answered by their vote, then learnt. The share of an expert in the vote
+    is ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the discounted mean (0.999) of its \
+mistakes so
     far; a combination of the experts, of the least squared error, votes as one more [3]_. Experts
     that lose sleep: they learn every eighth segment of 256 samples, and are woken when the vote
     gets worse. Where time or memory have no room for ten trees, kernels of three widths, linear
@@ -212,10 +213,10 @@ sample is answered by their vote, then learnt. The share of an expert in the vot
 
     References
     ----------
-    .. [1] N. Littlestone, M. K. Warmuth (1994). The weighted majority algorithm. Information
-       and Computation 108, 212-261.
-    .. [2] N. Cesa-Bianchi, G. Lugosi (2006). Prediction, learning, and games. Cambridge
-       University Press.
+    .. [1] N. Littlestone, M. K. Warmuth (1994). The weighted majority algorithm. Information and
+       Computation 108, 212-261.
+    .. [2] N. Cesa-Bianchi, G. Lugosi (2006). Prediction, learning, and games. Cambridge University
+       Press.
     .. [3] J. M. Bates, C. W. J. Granger (1969). The combination of forecasts. Operational Research
        Quarterly 20, 451-468.
 
@@ -409,7 +410,8 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     last 512 samples, kernel least squares in a full metric and in a diagonal one, which they learn
     along the stream, others that forget, linear least squares, linear AROW, and gradient descent on
     Fourier features. The answer is the weighted mean of their predictions; with the discounted mean
-    (0.999) of the squared errors e, the share of an expert is ``exp(-60 (sqrt(e / min e) - 1))``.
+    (0.999) of the squared errors e, the share of an expert is ``exp(-60 (sqrt(e / min e) - 1))``
+    [1]_ [2]_.
     A combination of the experts, of the least squared error, votes as one more [3]_.
 
     Parameters
@@ -471,10 +473,10 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
 
     References
     ----------
-    .. [1] N. Littlestone, M. K. Warmuth (1994). The weighted majority algorithm. Information
-       and Computation 108, 212-261.
-    .. [2] N. Cesa-Bianchi, G. Lugosi (2006). Prediction, learning, and games. Cambridge
-       University Press.
+    .. [1] N. Littlestone, M. K. Warmuth (1994). The weighted majority algorithm. Information and
+       Computation 108, 212-261.
+    .. [2] N. Cesa-Bianchi, G. Lugosi (2006). Prediction, learning, and games. Cambridge University
+       Press.
     .. [3] J. M. Bates, C. W. J. Granger (1969). The combination of forecasts. Operational Research
        Quarterly 20, 451-468.
 

@@ -36,7 +36,7 @@ class Agrawal(RuleStream):
     Parameters
     ----------
     concept : int from 0 to 9, default=0
-        The rule: functions 1 to 10 of the paper.
+        The rule: functions 1 to 10 of [1]_.
     balanced : bool, default=False
         Classes 1 and 0 by turns, from rejected draws.
     perturbation : float in [0, 1], default=0.0
@@ -45,8 +45,8 @@ class Agrawal(RuleStream):
 
     References
     ----------
-    R. Agrawal, T. Imielinski, A. Swami (1993). Database mining: A performance perspective. IEEE
-    Transactions on Knowledge and Data Engineering 5(6).
+    .. [1] R. Agrawal, T. Imieliński, A. Swami (1993). Database mining: a performance perspective.
+       IEEE Transactions on Knowledge and Data Engineering 5, 914-925.
 
     Examples
     --------

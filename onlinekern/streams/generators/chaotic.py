@@ -32,6 +32,8 @@ def mackey_glass(
 ) -> tuple[Floats, Floats]:
     """Predict the Mackey-Glass series, ``x' = 0.2 x(t - tau) / (1 + x(t - tau)^10) - 0.1 x(t)``.
 
+    The equation is that of [1]_, and a task for filters since [2]_.
+
     Parameters
     ----------
     n_samples : int
@@ -56,9 +58,10 @@ def mackey_glass(
 
     References
     ----------
-    M. C. Mackey, L. Glass (1977). Oscillation and chaos in physiological control systems. Science
-    197. As a task for filters: W. Liu, P. P. Pokharel, J. C. Principe (2008). The kernel
-    least-mean-square algorithm. IEEE Transactions on Signal Processing 56.
+    .. [1] M. C. Mackey, L. Glass (1977). Oscillation and chaos in physiological control systems.
+       Science 197, 287-289.
+    .. [2] W. Liu, P. P. Pokharel, J. C. Príncipe (2008). The kernel least-mean-square algorithm.
+       IEEE Transactions on Signal Processing 56, 543-554.
 
     Examples
     --------
@@ -90,7 +93,7 @@ def lorenz(
 ) -> tuple[Floats, Floats]:
     """Predict the first coordinate of the Lorenz system.
 
-    ``x' = sigma (y - x)``, ``y' = x (rho - z) - y``, ``z' = x y - beta z``.
+    ``x' = sigma (y - x)``, ``y' = x (rho - z) - y``, ``z' = x y - beta z`` [1]_.
 
     Parameters
     ----------
@@ -116,7 +119,8 @@ def lorenz(
 
     References
     ----------
-    E. N. Lorenz (1963). Deterministic nonperiodic flow. Journal of the Atmospheric Sciences 20.
+    .. [1] E. N. Lorenz (1963). Deterministic nonperiodic flow. Journal of the Atmospheric Sciences
+       20, 130-141.
 
     Examples
     --------

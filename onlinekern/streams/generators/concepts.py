@@ -37,6 +37,8 @@ NOISE_OFFSET = 0.01
 class SEA(DriftStream):
     """SEA concepts: three uniform features in [0, 10], 1 if the sum of two exceeds a threshold.
 
+    The concepts are those of [1]_.
+
     Parameters
     ----------
     concept : {0, 1, 2, 3}, default=0
@@ -47,8 +49,9 @@ class SEA(DriftStream):
 
     References
     ----------
-    W. N. Street, Y. Kim (2001). A streaming ensemble algorithm (SEA) for large-scale
-    classification. KDD.
+    .. [1] W. N. Street, Y. Kim (2001). A streaming ensemble algorithm (SEA) for large-scale
+       classification. ACM SIGKDD International Conference on Knowledge Discovery and Data Mining,
+       377-382.
 
     Examples
     --------
@@ -88,6 +91,8 @@ class SEA(DriftStream):
 class Sine(RuleStream):
     """Sine concepts: a point of the unit square, 1 if its first coordinate is below a curve.
 
+    The concepts are those of [1]_.
+
     Parameters
     ----------
     concept : {0, 1, 2, 3}, default=0
@@ -101,8 +106,8 @@ class Sine(RuleStream):
 
     References
     ----------
-    J. Gama, P. Medas, G. Castillo, P. Rodrigues (2004). Learning with drift detection. Brazilian
-    Symposium on Artificial Intelligence.
+    .. [1] J. Gama, P. Medas, G. Castillo, P. Rodrigues (2004). Learning with drift detection.
+       Brazilian Symposium on Artificial Intelligence, 286-295.
     """
 
     n_concepts = 4
@@ -135,7 +140,7 @@ class Mixed(RuleStream):
     """Mixed concepts: two features that are 0 or 1, and a point of the unit square.
 
     A sample is 0 if at least two of these are true: the first feature, the second one,
-    ``x_3 < 0.5 + 0.3 sin(3 pi x_2)``.
+    ``x_3 < 0.5 + 0.3 sin(3 pi x_2)`` [1]_.
 
     Parameters
     ----------
@@ -147,8 +152,8 @@ class Mixed(RuleStream):
 
     References
     ----------
-    J. Gama, P. Medas, G. Castillo, P. Rodrigues (2004). Learning with drift detection. Brazilian
-    Symposium on Artificial Intelligence.
+    .. [1] J. Gama, P. Medas, G. Castillo, P. Rodrigues (2004). Learning with drift detection.
+       Brazilian Symposium on Artificial Intelligence, 286-295.
     """
 
     n_concepts = 2
@@ -169,7 +174,8 @@ class Mixed(RuleStream):
 class STAGGER(RuleStream):
     """STAGGER concepts: size, colour and shape of an object, each 0, 1 or 2.
 
-    Sizes are small, medium, large; colours red, blue, green; shapes circle, square, triangle.
+    Sizes are small, medium, large; colours red, blue, green; shapes circle, square, triangle
+    [1]_.
 
     Parameters
     ----------
@@ -181,7 +187,8 @@ class STAGGER(RuleStream):
 
     References
     ----------
-    J. C. Schlimmer, R. H. Granger (1986). Incremental learning from noisy data. Machine Learning 1.
+    .. [1] J. C. Schlimmer, R. H. Granger (1986). Incremental learning from noisy data. Machine
+       Learning 1, 317-354.
     """
 
     n_concepts = 3
@@ -201,6 +208,8 @@ class STAGGER(RuleStream):
 class LED(RowStream):
     """Digits of a seven-segment display, with segments that fail; ten classes.
 
+    The display is that of [1]_.
+
     Parameters
     ----------
     noise : float in [0, 1], default=0.0
@@ -215,7 +224,8 @@ class LED(RowStream):
 
     References
     ----------
-    L. Breiman, J. Friedman, R. Olshen, C. Stone (1984). Classification and regression trees.
+    .. [1] L. Breiman, J. H. Friedman, R. A. Olshen, C. J. Stone (1984). Classification and
+       regression trees. Wadsworth.
     """
 
     noise: float = 0.0

@@ -184,8 +184,8 @@ class ConceptDrift(DriftStream):
     """Several concepts joined into one stream: abrupt, gradual or recurring drift.
 
     Near a change at position p, sample t = 1, 2, ... comes from the new concept with probability
-    ``1 / (1 + exp(-4 (t - p) / width))``. A concept goes on where it was left: its rows are those
-    of its own stream, none is lost.
+    ``1 / (1 + exp(-4 (t - p) / width))`` [1]_ [2]_. A concept goes on where it was left: its rows
+    are those of its own stream, none is lost.
 
     Parameters
     ----------
@@ -217,9 +217,10 @@ class ConceptDrift(DriftStream):
 
     References
     ----------
-    A. Bifet, G. Holmes, R. Kirkby, B. Pfahringer (2010). MOA: Massive online analysis. Journal of
-    Machine Learning Research 11. J. Gama, I. Žliobaitė, A. Bifet, M. Pechenizkiy, A. Bouchachia
-    (2014). A survey on concept drift adaptation. ACM Computing Surveys 46(4).
+    .. [1] A. Bifet, G. Holmes, R. Kirkby, B. Pfahringer (2010). MOA: massive online analysis.
+       Journal of Machine Learning Research 11, 1601-1604.
+    .. [2] J. Gama, I. Žliobaitė, A. Bifet, M. Pechenizkiy, A. Bouchachia (2014). A survey on
+       concept drift adaptation. ACM Computing Surveys 46.
 
     Examples
     --------

@@ -25,7 +25,7 @@ from onlinekern.streams.generators.synthetic import check_finite
 class Hyperplane(DriftStream):
     """A rotating hyperplane in the unit cube: 1 if ``w'x >= sum(w) / 2``.
 
-    After each sample, the first `n_drift_features` weights change by `speed`, up or down.
+    After each sample, the first `n_drift_features` weights change by `speed`, up or down [1]_.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ class Hyperplane(DriftStream):
 
     References
     ----------
-    G. Hulten, L. Spencer, P. Domingos (2001). Mining time-changing data streams. KDD.
+    .. [1] G. Hulten, L. Spencer, P. Domingos (2001). Mining time-changing data streams. ACM SIGKDD
+       International Conference on Knowledge Discovery and Data Mining, 97-106.
 
     Examples
     --------
@@ -93,7 +94,8 @@ class Hyperplane(DriftStream):
 class RandomRBF(DriftStream):
     """Random clusters, each of one class, with a weight and a width; their centres may drift.
 
-    A sample lies around the centre of a cluster, in a random direction, at a normal distance.
+    A sample lies around the centre of a cluster, in a random direction, at a normal distance
+    [1]_.
 
     Parameters
     ----------
@@ -112,8 +114,9 @@ class RandomRBF(DriftStream):
 
     References
     ----------
-    A. Bifet, G. Holmes, B. Pfahringer, R. Kirkby, R. Gavaldà (2009). New ensemble methods for
-    evolving data streams. KDD.
+    .. [1] A. Bifet, G. Holmes, B. Pfahringer, R. Kirkby, R. Gavaldà (2009). New ensemble methods
+       for evolving data streams. ACM SIGKDD International Conference on Knowledge Discovery and
+       Data Mining, 139-148.
 
     Examples
     --------

@@ -25,7 +25,8 @@ def gaussian_mixture(
 ) -> tuple[Floats, Array]:
     """Draw from two overlapping normals in the plane (the SPA paper's artificial stream).
 
-    With probability 0.4 a sample is N((0, 0), I), labelled -1, else N((2, 0), 4 I), labelled +1.
+    With probability 0.4 a sample is N((0, 0), I), labelled -1, else N((2, 0), 4 I), labelled +1
+    (section 4 of [1]_).
 
     Parameters
     ----------
@@ -39,8 +40,8 @@ def gaussian_mixture(
 
     References
     ----------
-    Lu, Zhao and Hoi (2016), Online Passive Aggressive Active Learning and its kernel version
-    "SPA", SIAM Data Mining, section 4.
+    .. [1] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
+       kernels. SIAM International Conference on Data Mining, 675-683.
 
     Examples
     --------
