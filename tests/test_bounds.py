@@ -283,6 +283,13 @@ def test_broken_conditions(case, changes, message):
         regret_bound(model, 0.1, 1.0, confidence=0.9 if case == "dual sgd" else None)
 
 
+def test_a_kernel_without_width():
+    X, y = stream(0)
+    model = RBPClassifier(kernel="cosine", random_state=0).partial_fit(X, y, classes=[-1, 1])
+    assert regret_bound(model, 0.1, 140.0).learner <= regret_bound(model, 0.1, 140.0).bound
+    assert any("merged" in clause for clause in regret_bound(model, 0.1).assumes)
+
+
 def test_defaults_that_no_theorem_covers():
     X, y = stream(1)
     for cls in (SPAClassifier, BOGDClassifier, FOGDClassifier, RBPClassifier):
