@@ -24,6 +24,8 @@ from tests.oracles.comparators import best_fixed, factor, hinge, logistic
 
 STREAMS = range(100)
 N = 150
+# A budget of 83 is to be full.
+LENGTHS = {"forgetron": 500}
 WIDTH = 0.5
 FOURIER = {"loss": "hinge", "schedule": "constant", "frequencies": "plain"}
 CASES = {
@@ -43,7 +45,7 @@ CASES = {
     "projectron": (ProjectronClassifier, {"eta": 0.05, "budget": None}),
     "projectron++": (ProjectronClassifier, {"eta": 0.05, "budget": None, "plus_plus": True}),
     "rbp": (RBPClassifier, {"budget": 20}),
-    "forgetron": (ForgetronClassifier, {"budget": 30}),
+    "forgetron": (ForgetronClassifier, {"budget": 83}),
 }  # fmt: skip
 # Of these, 150 samples are too few for a bound that says something.
 LONG = {
@@ -86,10 +88,10 @@ def gram(X, Z=None):
 
 
 @functools.cache
-def comparators(seed):
-    """Norm and scores of the best hypotheses of four norms."""
-    X, y = stream(seed)
-    rows = factor(gram(X))
+def comparators(seed, n):
+    """Norm and scores of the best hypotheses of four norms, of 60 samples if there are many."""
+    X, y = stream(seed, n)
+    rows = factor(gram(X)) if n == N else factor(gram(X[:60]), gram(X, X[:60]))
     return [best_fixed(rows, y, C) for C in (0.003, 0.03, 0.1, 1.0)]
 
 
@@ -100,15 +102,16 @@ def features(model, X):
 
 def learnt(case, seed):
     cls, parameters = CASES[case]
-    X, y = stream(seed)
+    X, y = stream(seed, LENGTHS.get(case, N))
     model = cls(gamma=WIDTH, random_state=seed, **parameters)
     return model.partial_fit(X, y, classes=[-1, 1])
 
 
 def bounds(case, seed):
     """The bounds against the comparators whose norms the theorem allows."""
-    model, (X, y) = learnt(case, seed), stream(seed)
-    others = comparators(seed)
+    n = LENGTHS.get(case, N)
+    model, (X, y) = learnt(case, seed), stream(seed, n)
+    others = comparators(seed, n)
     if case.startswith("fogd"):
         Z = features(model, X)
         others = [best_fixed(Z, y, C) for C in (0.01, 0.1, 1.0)]
@@ -272,6 +275,7 @@ def test_along_the_stream():
         ("projectron++", {"budget": 500}, "budget=None"),
         ("rbp", {"kernel": "linear"}, "kappa"),
         ("forgetron", {"kernel": "sigmoid"}, "kappa"),
+        ("forgetron", {"budget": 82}, "budget of at least 83"),
     ],
 )
 def test_broken_conditions(case, changes, message):

@@ -22,6 +22,7 @@ from onlinekern.learners.spa import SPAClassifier
 NORMALISED = ("gaussian", "rbf", "exponential", "laplacian", "cosine")
 # Their slopes are at most 1.
 LIPSCHITZ = ("hinge", "logistic", "smooth_hinge")
+LEAST_FORGETRON = 83
 ASSUMES = (
     "all samples have had weight 1",
     "this model has learnt them one after the other: it is not merged from several",
@@ -288,6 +289,13 @@ def _rbp(model: Any, u: Comparator) -> float:
     return (u.loss + 1.25 * u.norm * root) / (1 - u.norm / root)
 
 
+def _broken_forgetron(model: Any) -> Iterator[str]:
+    yield from _broken_by_kernel(model)
+    # With a smaller one, shrinking may cost more than 1/32 a mistake.
+    if model.budget < LEAST_FORGETRON:
+        yield f"budget of at least {LEAST_FORGETRON}, got {model.budget}"
+
+
 def _forgetron(model: Any, u: Comparator) -> float:
     return 2 * u.norm**2 + 4 * u.loss
 
@@ -319,7 +327,7 @@ THEOREMS: dict[type[Learner], Theorem] = {
     ),
     ForgetronClassifier: Theorem(
         "Dekel, Shalev-Shwartz, Singer (2008), self-tuned",
-        "mistakes", "always", _broken_by_kernel, _forgetron,
+        "mistakes", "always", _broken_forgetron, _forgetron,
         lambda model: math.sqrt((model.budget + 1) / math.log(model.budget + 1)) / 4,
     ),
 }  # fmt: skip
