@@ -2,16 +2,21 @@
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from compiled import Program, compiler
+from compiled import load as load_program
 from grids import grid
 from oracles.lol import lol
+from sklearn.base import clone
 
-from onlinekern import LOLClassifier
+from onlinekern import LOLClassifier, load, merge
 from onlinekern.core import RULES
 from onlinekern.core.learning.losses import LOSSES
+from onlinekern.fitted.export.describe import describe
 
 # The paper's form, but for `average`.
 PAPER = {"n_assign": 1, "center": False, "fit_intercept": False, "step": "pa"}
@@ -33,6 +38,12 @@ SETTINGS = {
     "all": {**BETTER, "local_features": "offset", "joint": False, "r": 0.1},
 }
 SETTINGS = {name: {**PAPER, **setting} for name, setting in SETTINGS.items()}
+# Prototypes that are given: some get no samples.
+GIVEN = np.random.default_rng(6).normal(size=(11, 5)) * 3
+FIXED = {
+    f"fixed_{name}": {**SETTINGS[name], "prototypes": GIVEN}
+    for name in ("paper", "soft", "better", "offset", "all")
+}
 TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
 DTYPES = list(TOLERANCE)
 
@@ -82,14 +93,14 @@ def assert_twins(model, predictions, expected, tolerance):
     ("dtype", "layout", "multi_class", "average"),
     grid(DTYPES, ["dense", "csr"], ["binary", "ovr", "margin"], [False, True, "decay", 0.02]),
 )
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", [*SETTINGS, *FIXED])
 def test_twin(name, dtype, layout, multi_class, average):
     n_classes = 2 if multi_class == "binary" else 3
     X, y = stream(n_classes=n_classes)
     X = X.astype(dtype)
     weight = np.random.default_rng(1).integers(0, 3, size=len(y)) / 1.5
     head = "ovr" if multi_class == "binary" else multi_class
-    arguments = {**SETTINGS[name], "multi_class": head, "average": average}
+    arguments = {**(SETTINGS | FIXED)[name], "multi_class": head, "average": average}
     expected = lol(X, y, n_classes=n_classes, n_prototypes=7, sample_weight=weight, **arguments)
     model, predictions = run(X, y, layout, sample_weight=weight, **arguments)
     assert_twins(model, predictions, expected, TOLERANCE[dtype])
@@ -322,3 +333,155 @@ def test_step_parameters_may_change_in_mid_stream():
     model.partial_fit(X[100:], y[100:])
     unchanged, _ = run(X, y, C=1.0)
     assert not np.allclose(model.coef_, unchanged.coef_)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("name", FIXED)
+def test_any_split_of_fixed_prototypes_gives_the_same_bits(name, layout, dtype, tmp_path):
+    X, y = stream(200)
+    X = X.astype(dtype)
+    whole, _ = run(X, y, layout, average=True, **FIXED[name])
+    np.testing.assert_array_equal(whole.cluster_centers_, GIVEN)
+    rows = sp.csr_matrix(X) if layout == "csr" else X
+    model = LOLClassifier(average=True, **FIXED[name])
+    for part in (slice(0, 1), slice(1, 50), slice(50, 200)):
+        model.partial_fit(rows[part], y[part], classes=[0, 1, 2])
+        model.save(tmp_path / "m.okn")
+        model = load(tmp_path / "m.okn")
+    assert_same_bits(model, whole, rows)
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_a_failure_leaves_fixed_prototypes_and_their_counts(name):
+    X, y = stream(200)
+    model, _ = run(X[:100] / 1000, y[:100], **FIXED[name])
+    before = pickle.dumps(model)
+    bad = X[100:].copy()
+    bad[60] = 1e308
+    with pytest.raises(FloatingPointError):
+        model.partial_fit(bad, y[100:])
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_layouts_may_change_under_fixed_prototypes(layout):
+    X, y = stream()
+    other = X if layout == "csr" else sp.csr_matrix(X)
+    model, _ = run(X[:60], y[:60], layout, **FIXED["fixed_soft"])
+    model.partial_fit(other[60:], y[60:])
+    expected = lol(X, y, n_classes=3, **FIXED["fixed_soft"])
+    assert_twins(model, expected.predictions, expected, 1e-9)
+
+
+def test_fixed_prototypes_are_a_copy():
+    X, y = stream()
+    given = GIVEN.copy()
+    model, _ = run(X, y, prototypes=given)
+    given[:] = 0
+    np.testing.assert_array_equal(model.cluster_centers_, GIVEN)
+    listed, _ = run(X, y, prototypes=GIVEN.tolist())
+    assert_same_bits(listed, model, X)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (GIVEN[:, :4], r"n_features=5 and k >= 1, got \(11, 4\)"),
+        (GIVEN[:0], r"got \(0, 5\)"),
+        (GIVEN[0], r"got \(5,\)"),
+        ([[1.0], [1.0, 2.0]], "prototypes must be numbers"),
+        ([["a"] * 5], "prototypes must be numbers"),
+        (sp.csr_matrix(GIVEN), "must be an array-like or None"),
+        (np.where(GIVEN[2, 2] == GIVEN, np.nan, GIVEN), "in row 2"),
+        (np.where(GIVEN[3, 1] == GIVEN, 1e200, GIVEN), "squared lengths in float64"),
+        (3, "'prototypes' parameter of LOLClassifier must be an array-like or None"),
+    ],
+)
+def test_prototypes_that_do_not_fit(given, message):
+    X, y = stream(20)
+    with pytest.raises(ValueError, match=message):
+        LOLClassifier(prototypes=given).fit(X, y)
+    model, _ = run(X, y, prototypes=GIVEN)
+    before = pickle.dumps(model._model)
+    model.set_params(prototypes=given)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+    assert pickle.dumps(model._model) == before
+
+
+def test_another_parameter_is_wrong_beside_an_array():
+    X, y = stream(20)
+    with pytest.raises(ValueError, match="The 'C' parameter of LOLClassifier"):
+        LOLClassifier(prototypes=GIVEN, C=-1.0).fit(X, y)
+
+
+def test_long_prototypes_of_float32():
+    X, y = stream(20)
+    far = GIVEN * 1e20
+    LOLClassifier(prototypes=far).fit(X, y)
+    with pytest.raises(ValueError, match="squared lengths in float32"):
+        LOLClassifier(prototypes=far).fit(X.astype(np.float32), y)
+
+
+def test_n_assign_beyond_the_fixed_prototypes():
+    X, y = stream(20)
+    with pytest.raises(ValueError, match="n_assign must be at most the number of prototypes, 11"):
+        LOLClassifier(prototypes=GIVEN, n_assign=12).fit(X, y)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("with_base", [False, True])
+def test_merged_models_keep_the_fixed_prototypes(layout, with_base):
+    X, y = stream(300)
+    rows = sp.csr_matrix(X) if layout == "csr" else X
+    first = LOLClassifier(prototypes=GIVEN, center=False)
+    first.partial_fit(rows[:100], y[:100], classes=[0, 1, 2])
+    parts = [
+        (deepcopy(first) if with_base else clone(first)).partial_fit(
+            rows[i : i + 100], y[i : i + 100], classes=[0, 1, 2]
+        )
+        for i in (100, 200)
+    ]
+    found = merge(parts, base=first if with_base else None)
+    np.testing.assert_array_equal(found.cluster_centers_, GIVEN)
+    nearest = lol(X, y, n_classes=3, prototypes=GIVEN).nearest[0 if with_base else 100 :]
+    np.testing.assert_array_equal(found.cluster_counts_, np.bincount(nearest, minlength=len(GIVEN)))
+    assert np.mean(found.predict(rows) == y) > 0.8
+    found.partial_fit(rows, y)
+    moved = clone(first).set_params(prototypes=GIVEN + 1).fit(rows, y)
+    with pytest.raises(ValueError, match="same parameters, got prototypes"):
+        merge([parts[0], moved])
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_fixed_prototypes_in_c(name, tmp_path):
+    compiler()
+    X, y = stream()
+    model, _ = run(X, y, average=True, **FIXED[name])
+    code = model.export_c(tmp_path / "m.c", dtype="float64").code
+    program = Program(load_program(tmp_path, [code]), "m", "float64", 3)
+    expected = model.decision_function(X)
+    np.testing.assert_allclose(program.scores(X), expected, atol=1e-6 * np.abs(expected).max())
+    np.testing.assert_allclose(describe(model).scores(X), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_fixed_prototypes_take_more_classes():
+    X, y = stream(200)
+    model = LOLClassifier(prototypes=GIVEN)
+    model.partial_fit(X[y < 2], y[y < 2], classes=[0, 1])
+    model.partial_fit(X, y, classes=[0, 1, 2])
+    assert model.local_coef_.shape == (11, 3, 5)
+    np.testing.assert_array_equal(model.cluster_centers_, GIVEN)
+
+
+def test_a_model_of_an_older_file_has_no_fixed_prototypes():
+    X, y = stream(50)
+    model, _ = run(X, y)
+    restore, (options, *rest) = model._model.space.__reduce__()
+    older = restore(options[:14], *rest)
+    assert older.options == options
+    with pytest.raises(ValueError, match="must have 15 items"):
+        restore(options[:13], *rest)
+    with pytest.raises(ValueError, match="cannot have given"):
+        restore((*options[:14], True), (3, *rest[0][1:]), *rest[1:])

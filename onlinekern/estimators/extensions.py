@@ -46,7 +46,9 @@ def check_declared(cls: type) -> None:
 def explained(error: InvalidParameterError, parameters: dict[str, Any]) -> InvalidParameterError:
     """Return the error of a parameter, with the page if other learners take the value."""
     for name, value in parameters.items():
-        added = isinstance(value, Component) or callable(value) or value == "precomputed"
+        # An array is not compared with a text.
+        word = type(value) is str and value == "precomputed"
+        added = isinstance(value, Component) or callable(value) or word
         if added and f"The {name!r} parameter" in str(error):
             return InvalidParameterError(
                 f"{error} {PAGE} says which learners take functions and parts of other packages, "

@@ -29,6 +29,7 @@ from typing import (
 )
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn import get_config
 
 from onlinekern.core import KERNEL_ALIASES, KERNELS, SCHEDULES
@@ -50,6 +51,7 @@ Finite: TypeAlias = Annotated[float, Interval(Real, None, None, closed="neither"
 RandomState: TypeAlias = Annotated[int | np.random.RandomState | None, "random_state"]
 # It says which average of the models predicts: none if False, "uniform" if True.
 Average: TypeAlias = bool | Literal["uniform", "decay"] | Share
+Rows: TypeAlias = Annotated[ArrayLike, "array-like"]
 KernelName: TypeAlias = Annotated[str, StrOptions({*KERNELS, *KERNEL_ALIASES})]
 KernelWidth: TypeAlias = Literal["median", "scale", "auto"] | Positive
 # Those who know what each sample was to be may try widths.

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.local import LocalSpace
-from onlinekern.estimators.parameters import Average, Count, Positive, estimator
+from onlinekern.estimators.parameters import Average, Count, Positive, Rows, estimator
 from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.learners.passive_aggressive import Variant, passive_aggressive
@@ -20,6 +20,28 @@ from onlinekern.learners.passive_aggressive import Variant, passive_aggressive
 TRUST = 0.01
 # n_assign=None lets so many prototypes share a sample.
 N_ASSIGN = 8
+
+
+def checked_prototypes(given: Any, n_features: int, dtype: Any) -> Floats:
+    """Return prototypes as an array of their own; ValueError if they do not fit the samples."""
+    try:
+        rows: Floats = np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise ValueError("prototypes must be numbers, an array of shape (k, n_features)") from error
+    if rows.ndim != 2 or len(rows) == 0 or rows.shape[1] != n_features:
+        raise ValueError(
+            f"prototypes must have the shape (k, n_features) with n_features={n_features} and "
+            f"k >= 1, got {rows.shape}"
+        )
+    with np.errstate(over="ignore"):
+        lengths = np.square(rows.astype(dtype)).sum(axis=1)
+    if not np.isfinite(lengths).all():
+        place = int(np.argmin(np.isfinite(lengths)))
+        raise ValueError(
+            f"prototypes must have finite squared lengths in {np.dtype(dtype).name}, "
+            f"got {rows[place]} in row {place}"
+        )
+    return rows
 
 
 @estimator
@@ -42,6 +64,9 @@ class LOLClassifier(OnlineClassifier):
     ----------
     n_prototypes : int >= 1, default=100
         Number k of prototypes. The first k samples are the first prototypes.
+    prototypes : array-like of shape (k, n_features) or None, default=None
+        Prototypes that are known before the stream, say the centres of k-means on earlier samples.
+        They do not move, and their number takes the place of `n_prototypes`.
     joint : bool, default=True
         Whether to learn a shared hyperplane (LOL). False is I-LOL, the limit of an infinite
         `sharing`.
@@ -60,7 +85,7 @@ class LOLClassifier(OnlineClassifier):
         Parameter of 'arow': the larger, the smaller the steps. 'scale' is 0.01 times the running
         mean of ``||x||^2`` (of ``||x - mean||^2`` if the samples are centred), so that the units of
         x do not matter.
-    n_assign : int in [1, n_prototypes] or None, default=None
+    n_assign : int in [1, k] or None, default=None
         Number m of prototypes of a sample (None: 8, or all if there are fewer). Each sample is
         shared by its m nearest ones, with weights ``g_j = exp(-(d_j^2 - d_min^2) / s)`` scaled to
         unit length; d_j is the distance and s the running mean of the smallest squared distance
@@ -113,7 +138,7 @@ class LOLClassifier(OnlineClassifier):
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     cluster_centers_ : ndarray of shape (n_prototypes, n_features), float64
-        The prototypes; fewer while fewer samples have been seen.
+        The prototypes; without `prototypes`, fewer while fewer samples have been seen.
     cluster_counts_ : ndarray of shape (n_prototypes,), int64
         Number of samples of each prototype.
     coef_ : ndarray of shape (n_outputs, n_features), float64
@@ -140,6 +165,9 @@ class LOLClassifier(OnlineClassifier):
     and the count that moves a prototype includes the present sample. A sample is predicted before
     it changes anything. Each of the first k samples becomes a prototype, and is learnt with itself
     as nearest prototype. A sample that is all zero takes no step unless there is a constant.
+
+    Given `prototypes` are there from the first sample, and are not changed; `cluster_counts_`
+    begins at 0. `merge` keeps them, and averages the hyperplanes of models that have the same ones.
 
     The average of the hyperplanes runs over the models 1 ... T + 1 after T samples, including the
     last one; prototypes and mean are not averaged. A `sample_weight` multiplies C of PA-I and
@@ -172,6 +200,7 @@ class LOLClassifier(OnlineClassifier):
     """
 
     n_prototypes: Count = 100
+    prototypes: Rows | None = None
     joint: bool = True
     sharing: Positive = 1.0
     step: Literal["pa", "arow"] = "arow"
@@ -194,20 +223,26 @@ class LOLClassifier(OnlineClassifier):
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         # Prototypes and hyperplanes have copies, which undo a failed call.
-        return 2 * 8 * n_features * self.n_prototypes * (1 + n_outputs)
+        n = self.n_prototypes
+        if self.prototypes is not None:
+            n = len(checked_prototypes(self.prototypes, n_features, f"f{itemsize}"))
+        return 2 * 8 * n_features * n * (1 + n_outputs)
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
-        n_assign = min(N_ASSIGN, self.n_prototypes) if self.n_assign is None else self.n_assign
-        if n_assign > self.n_prototypes:
-            raise ValueError(
-                f"n_assign must be at most n_prototypes={self.n_prototypes}, got {n_assign}"
-            )
+        fixed, k = None, self.n_prototypes
+        if self.prototypes is not None:
+            fixed = checked_prototypes(self.prototypes, X.shape[1], X.dtype)
+            k = len(fixed)
+        n_assign = min(N_ASSIGN, k) if self.n_assign is None else self.n_assign
+        if n_assign > k:
+            number = f"n_prototypes={k}" if fixed is None else f"the number of prototypes, {k}"
+            raise ValueError(f"n_assign must be at most {number}, got {n_assign}")
         arow = self.step == "arow"
-        return LocalSpace(
+        space = LocalSpace(
             X.shape[1],
             X.dtype,
             n_outputs,
-            self.n_prototypes,
+            k,
             n_assign,
             self.sharing,
             bool(self.joint),
@@ -218,7 +253,11 @@ class LOLClassifier(OnlineClassifier):
             arow,
             arow and self.r == "scale",
             sp.issparse(X),
+            fixed is not None,
         )
+        if fixed is not None:
+            space.prototypes.set_fixed(fixed)
+        return space
 
     @property
     def cluster_centers_(self) -> Floats:

@@ -59,15 +59,16 @@ class Model:
 
     def __init__(
         self, d, n_outputs, *, n_prototypes, n_assign, sharing, joint, center, fit_intercept,
-        local_features, average, second_order,
+        local_features, average, second_order, prototypes=None,
     ):  # fmt: skip
         self.k, self.m, self.d = n_prototypes, n_assign, d
         self.joint, self.center, self.average = joint, center, average
         self.fit_intercept, self.local_features = fit_intercept, local_features
         self.second_order = second_order
         self.width = d + fit_intercept
-        self.P = np.zeros((0, d))
-        self.counts = np.zeros(0, dtype=int)
+        self.fixed = prototypes is not None
+        self.P = np.array(prototypes, float) if self.fixed else np.zeros((0, d))
+        self.counts = np.zeros(len(self.P), dtype=int)
         self.W = np.zeros((n_outputs, (1 + self.k) * self.width))
         self.past = Average(average)
         self.S = np.ones_like(self.W)
@@ -136,6 +137,8 @@ class Model:
             return len(self.P) - 1
         i = int(np.argmin(squared))
         self.counts[i] += 1
+        if self.fixed:
+            return i
         self.P[i] += (x - self.P[i]) / self.counts[i]
         return i
 
@@ -159,6 +162,7 @@ def lol(
     C=1.0,
     r="scale",
     n_prototypes=60,
+    prototypes=None,
     n_assign=1,
     sharing=1.0,
     joint=True,
@@ -170,6 +174,7 @@ def lol(
 ):
     """Run over a stream of dense samples with class indices y; parameters as LOLClassifier's."""
     X = np.asarray(X, dtype=np.float64)
+    n_prototypes = n_prototypes if prototypes is None else len(prototypes)
     weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
     head = HEADS["binary" if n_classes == 2 else multi_class](n_classes)
     hinge = LOSSES["hinge"]()
@@ -180,7 +185,7 @@ def lol(
     model = Model(
         X.shape[1], head.n_outputs, n_prototypes=n_prototypes, n_assign=n_assign, sharing=sharing,
         joint=joint, center=center, fit_intercept=fit_intercept, local_features=local_features,
-        average=average, second_order=step == "arow",
+        average=average, second_order=step == "arow", prototypes=prototypes,
     )  # fmt: skip
     n = len(X)
     result = Result(np.zeros(n), np.zeros((n, head.n_outputs)), np.full(n, -1))

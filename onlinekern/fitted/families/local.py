@@ -124,10 +124,15 @@ class Local:
             known = 1 / np.maximum(hyperplanes.variances, least) - priors_of(own)
         counts = np.concatenate([[float(part.totals.n_samples)], prototypes.statistics[:n, 0]])
         means = np.zeros((n + 1, own.d))
-        divided = prototypes.statistics[:n, :1] if own.sparse else 1
+        divided = prototypes.statistics[:n, :1] if keeps_sums(own) else 1
         means[1:] = prototypes.centers[:n, : own.d] / divided
         whole = Blocks(counts, means, *(each[: n + 1] for each in (latest, averaged, known)))
         return cls(whole.part(slice(1)), whole.part(slice(1, None)))
+
+
+def keeps_sums(options: State) -> bool:
+    """Return whether prototypes are stored as sums of their samples."""
+    return bool(options.sparse and not options.fixed)
 
 
 def priors_of(options: State) -> Floats:
@@ -144,8 +149,10 @@ def merged_local(mix: Mix, parts: list[State], base: State | None) -> State:
     first = Local.of(base) if base else None
     counts, before = of(parts, base, "totals.n_samples")
     common = since(mix, *of(models, first, "shared"), own.sharing, own.second_order)
-    if first is not None and len(first.places) == own.n_prototypes:
+    if own.fixed or (first is not None and len(first.places) == own.n_prototypes):
         places = since(mix, *of(models, first, "places"), 1.0, own.second_order)
+        if own.fixed:
+            places = replace(places, centers=models[0].places.centers)
     else:
         groups = [model.places for model in models]
         places = folded(mix, groups, counts, before or 0, own.n_prototypes, own.second_order)
@@ -216,7 +223,7 @@ def prototypes_state(space: State, places: Blocks) -> State:
     own = space.prototypes
     n, d = places.centers.shape
     rows, counted = np.zeros_like(own.centers), np.zeros_like(own.statistics)
-    rows[:n, :d] = places.centers * (places.counts[:, None] if space.options.sparse else 1)
+    rows[:n, :d] = places.centers * (places.counts[:, None] if keeps_sums(space.options) else 1)
     counted[:n, 0] = places.counts
     counted[:n, 1] = np.square(rows[:n]).sum(axis=1)
     return own.told(n=n, centers=rows, statistics=counted)
@@ -266,7 +273,7 @@ def terms(space: Any) -> Terms:
 
 OPTIONS = (
     "d= dtype= n_outputs# n_prototypes= n_assign= sharing= joint= center= intercept= offsets= "
-    "averaging= second_order= normalized= sparse="
+    "averaging= second_order= normalized= sparse= fixed="
 )
 
 

@@ -141,17 +141,20 @@ cdef class LocalSpace(Space):
         does not depend on the scale of the samples.
     sparse : bool
         The samples are sparse as a rule: the prototypes store sums (see Prototypes).
+    fixed : bool
+        The prototypes are given before the stream, by their `set_fixed`, and do not move.
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_prototypes,
                   Py_ssize_t n_assign, double sharing, bint joint, bint center, bint intercept,
-                  bint offsets, averaged, bint second_order, bint normalized, bint sparse):
+                  bint offsets, averaged, bint second_order, bint normalized, bint sparse,
+                  bint fixed=False):
         integer_within("n_prototypes", n_prototypes, 1, MOST_OUTPUTS)
         integer_within("n_assign", n_assign, 1, n_prototypes)
         positive_number("sharing", sharing)
         self.options = (d, np.dtype(dtype), n_outputs, n_prototypes, n_assign, sharing, joint,
                         center, intercept, offsets, averaging_of(averaged), second_order,
-                        normalized, sparse)
+                        normalized, sparse, fixed)
         self.d = d
         self.n_outputs = n_outputs
         self.n_assign = n_assign
@@ -160,7 +163,7 @@ cdef class LocalSpace(Space):
         self.intercept = intercept
         self.offsets = offsets
         self.normalized = normalized
-        self.prototypes = Prototypes(n_prototypes, d, dtype, sparse)
+        self.prototypes = Prototypes(n_prototypes, d, dtype, sparse, fixed)
         self.hyperplanes = Hyperplanes(1 + n_prototypes, d + intercept, n_outputs, 1 / sharing,
                                        averaged, second_order)
         self.mean = JournaledMatrix("mean of the samples", 1, self.hyperplanes.width)
@@ -397,7 +400,9 @@ cdef class LocalSpace(Space):
 
 
 def _restore(options, prototypes, hyperplanes, mean, totals):
-    d, _, n_outputs, n_prototypes, *_ = items_of(options, "options of a local model", 14)
+    if isinstance(options, (tuple, list)) and len(options) == 14:
+        options = (*options, False)  # of a file that knows no fixed prototypes
+    d, _, n_outputs, n_prototypes, *_ = items_of(options, "options of a local model", 15)
     _, centers, _ = items_of(prototypes, "prototypes", 3)
     _, blocks = items_of(hyperplanes, "hyperplanes", 2)
     # Before memory is asked for: the arrays show that there are so many of each.
@@ -416,7 +421,8 @@ def _restore(options, prototypes, hyperplanes, mean, totals):
     space.totals.squared_norms = not_negative("squared_norms", squared_norms)
     space.totals.distances = not_negative("distances", distances)
     space.totals.n_distances = count_of("n_distances", n_distances)
-    if space.prototypes.n != min(space.prototypes.k, space.totals.n_samples):
+    if space.prototypes.n != (space.prototypes.k if space.prototypes.fixed
+                              else min(space.prototypes.k, space.totals.n_samples)):
         raise ValueError(f"{n_samples} samples cannot have given {space.prototypes.n} of "
                          f"{n_prototypes} prototypes: each of the first becomes one")
     return space

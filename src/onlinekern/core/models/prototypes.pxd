@@ -7,6 +7,7 @@ from onlinekern.core.samples.rows cimport Rows
 cdef class Prototypes:
     cdef const ok_vector_ops *ops
     cdef readonly Py_ssize_t k, d, itemsize, n
+    cdef readonly bint fixed        # given once, and never moved
     cdef readonly bint keeps_sums   # store the sum of each prototype's samples, not their mean
     cdef JournaledMatrix centers    # k x (d, padded), the means or sums in double
     cdef JournaledMatrix statistics  # k x 8: count of samples; of sums, their squared norm

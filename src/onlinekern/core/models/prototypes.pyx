@@ -139,6 +139,8 @@ cdef class Prototypes:
         Type of the samples; distances are computed in it.
     keeps_sums : bool
         Store sums of samples instead of means, for streams of sparse samples.
+    fixed : bool
+        All prototypes are given once (`set_fixed`). Samples are counted, and move none.
 
     Attributes
     ----------
@@ -146,7 +148,8 @@ cdef class Prototypes:
         Number of prototypes so far.
     """
 
-    def __cinit__(self, Py_ssize_t k, Py_ssize_t d, dtype, bint keeps_sums):
+    def __cinit__(self, Py_ssize_t k, Py_ssize_t d, dtype, bint keeps_sums, bint fixed=False):
+        self.fixed = fixed
         self.keeps_sums = keeps_sums
         self.k = integer_within("the number of prototypes", k, 1, MOST_OUTPUTS)
         self.d = integer_within("d", d, 0, MOST_FEATURES)
@@ -173,7 +176,7 @@ cdef class Prototypes:
         return self.centers.row(j)
 
     cdef double scale(self, Py_ssize_t j) noexcept nogil:
-        """1 / n_j if sums are stored, 1 if means are."""
+        """1 / n_j if sums are stored, 1 if means are, or prototypes that do not move."""
         return self.scales[j]
 
     cdef void measure(self, Py_ssize_t j) noexcept nogil:
@@ -183,7 +186,7 @@ cdef class Prototypes:
         is asked for by sparse rows alone, in a model of dense ones: see `square_of_mean`.
         """
         cdef const double *statistic = self.statistics.row(j)
-        cdef double scale = 1 / statistic[0] if self.keeps_sums else 1
+        cdef double scale = 1 / statistic[0] if self.keeps_sums and not self.fixed else 1
         self.scales[j] = scale
         self.squares[j] = scale * scale * statistic[1]
 
@@ -232,12 +235,15 @@ cdef class Prototypes:
         `x` is the sample in double; it is read only if means are stored.
         """
         cdef Py_ssize_t i
-        cdef double *center = self.centers.touch(j)
+        cdef double *center
         cdef double *statistic = self.statistics.touch(j)
         cdef double rate
         cdef ok_sparse_row stored
-        self.n = max(self.n, j + 1)
         statistic[0] += 1
+        if self.fixed:
+            return
+        center = self.centers.touch(j)
+        self.n = max(self.n, j + 1)
         if not self.keeps_sums:
             rate = 1 / statistic[0]
             for i in range(self.d):
@@ -297,6 +303,13 @@ cdef class Prototypes:
             self.measure(self.centers.numbers[index])
         self.n = self.saved_n
 
+    def set_fixed(self, rows):
+        """Take the rows of an ndarray of shape (k, d) as the prototypes."""
+        centers, statistics = self.centers.to_array(), self.statistics.to_array()
+        centers[:, :self.d] = rows
+        statistics[:, 1] = np.square(centers).sum(axis=1)
+        self.set_state((self.k, centers, statistics))
+
     def means(self):
         """The prototypes, ndarray of shape (n, d)."""
         scales = np.empty((self.n, 1))
@@ -324,7 +337,7 @@ cdef class Prototypes:
         self.statistics.set_array(statistics)
         self.n = n
         for j in range(n):
-            if self.statistics.row(j)[0] < 1:
+            if self.statistics.row(j)[0] < (0 if self.fixed else 1):
                 raise ValueError(f"prototype {j} must have at least one sample, got "
                                  f"{self.statistics.row(j)[0]}")
         for j in range(self.n):
