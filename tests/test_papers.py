@@ -4,7 +4,9 @@ Otherwise only a long run would find a broken row, and not every machine has the
 """
 
 import importlib.util
+import json
 import lzma
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,8 +19,18 @@ sys.path.insert(0, str(PAPERS))
 try:
     import choose
     import datasets
-    from protocols import cross_validated, online
+    import running
+    from protocols import (
+        after_k_means,
+        along_a_pass,
+        cross_validated,
+        of_the_sketch,
+        online,
+        online_by_chance,
+    )
+    from results import Results, mark
     from rows import TABLES
+    from stand_ins import N_SAMPLES, StandIns, stand_in
 finally:
     sys.path.remove(str(PAPERS))
 
@@ -27,36 +39,16 @@ ROWS = [
     for table, rows in TABLES.items()
     for row in rows
 ]
-N_SAMPLES = 120
-MANY_CLASSES = ("usps", "mnist ", "satimage", "shuttle")
-
-
-def stand_in(name, n=N_SAMPLES, d=6):
-    """Return a small set in the form of the named one: (X, y), or with a test part."""
-    rng = np.random.default_rng(0)
-    X = rng.uniform(-1, 1, size=(n, d))
-    y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.3, 1.0, -1.0)
-    if name.startswith(MANY_CLASSES) and "0/1" not in name:
-        y = np.arange(n) % 3.0
-        X[:, 0] += 3 * y
-    return (X, y, X, y) if name.endswith("split") else (X, y)
-
-
-class StandIns:
-    """Replaces a folder of data sets."""
-
-    def __init__(self, path):
-        self.get = stand_in
 
 
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_row_learns(row):
     assert row.data in datasets.SETS
-    error, spent, size = row.protocol(row.build, stand_in(row.data), 0)
-    assert 0 <= error < 60
-    assert spent >= 0
-    assert size is None or 0 <= size <= N_SAMPLES
+    found = row.protocol(row.build, stand_in(row.data), 0)
+    assert 0 <= found.error < 60 + 40 * (row.protocol is of_the_sketch)
+    assert found.time >= 0
+    assert found.size is None or 0 <= found.size <= N_SAMPLES
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.values[0].grid])
@@ -80,7 +72,7 @@ def test_a_regularisation_is_divided_by_the_stream():
 def test_an_order_is_one_of_the_seed():
     row = next(row for row in TABLES["A"] if row.learner == "Perceptron")
     data = stand_in(row.data)
-    first, again, other = (online(row.build, data, seed)[0] for seed in (0, 0, 1))
+    first, again, other = (online(row.build, data, seed).error for seed in (0, 0, 1))
     assert first == again
     assert first != other
 
@@ -113,37 +105,107 @@ def test_sets_are_read_and_scaled(folder):
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """Run the `main` of a benchmark module on the stand-ins; return its output."""
-
-    def call(module, *arguments):
-        monkeypatch.setattr(module, "Folder", StandIns)
-        monkeypatch.setattr(sys, "argv", [module.__name__, *arguments, "--data", "."])
-        module.main()
-        return capsys.readouterr().out
-
-    return call
-
-
-@pytest.fixture
-def papers(monkeypatch):
-    """Return the program that prints the tables."""
+def papers(monkeypatch, tmp_path):
+    """Return the program that prints the tables; its results are in a file of the test."""
     monkeypatch.syspath_prepend(str(PAPERS))
     spec = importlib.util.spec_from_file_location("papers", PAPERS / "__main__.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    monkeypatch.setattr(module, "Folder", StandIns)
+
+    def call(*arguments):
+        module.main([*arguments, "--jobs", "1", "--results", str(tmp_path / "r.jsonl")])
+
+    return call
 
 
-def test_a_table_is_printed(papers, run):
-    lines = run(papers, "A", "--repeats", "2", "--only", "a9a RBP").splitlines()
+DATA = ("--data", ".")
+
+
+def test_a_table_is_printed(papers, capsys):
+    papers("A", "--orders", "2", "--only", "a9a RBP", *DATA)
+    lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 2
     assert lines[1].split()[:2] == ["a9a", "RBP"]
     assert lines[1].split()[5:7] == ["21.7", "21.17"]
 
 
-def test_the_row_s_setting_is_among_the_best_printed(run):
-    printed = run(choose, "B", "--only", "cod-rna all FOGD").splitlines()
+def test_a_run_resumes(papers, capsys, tmp_path):
+    only = "B", "--only", "ijcnn1 35k P", *DATA
+    papers(*only, "--orders", "1")
+    told = capsys.readouterr().err
+    assert "3 orders to run" in told
+    assert "0 min left" in told
+    first = (tmp_path / "r.jsonl").read_text()
+    papers(*only, "--orders", "2")
+    assert "[1/3] B ijcnn1 35k, Perceptron gamma=16.0, order 2" in capsys.readouterr().err
+    papers(*only, "--orders", "2")
+    assert capsys.readouterr().err == ""
+    # The first order is as it was.
+    for before, after in zip(first.splitlines(), tmp_path.joinpath("r.jsonl").open(), strict=True):
+        one, both = json.loads(before)["runs"], json.loads(after)["runs"]
+        assert both["error"][:1] == one["error"]
+        assert len(both["error"]) == len(both["time"]) == 2
+
+
+def test_tables_are_printed_without_data(papers, capsys):
+    papers("B", "--only", "ijcnn1 35k BOGD", *DATA)
+    with_data = capsys.readouterr().out
+    papers("B", "--only", "ijcnn1 35k BOGD")
+    assert capsys.readouterr().out == with_data
+    papers("B", "--only", "ijcnn1 35k NOGD")
+    assert capsys.readouterr().out.rstrip().endswith("no data")
+
+
+def test_a_changed_row_is_run_again(tmp_path):
+    row = next(row for row in TABLES["B"] if row.learner == "DualSGD hinge")
+    results = Results(tmp_path / "r.jsonl")
+    results.add("B", row, {"error": 12.3456789, "time": 1.0, "size": None})
+    again = Results(tmp_path / "r.jsonl")
+    assert again.get("B", row) == {"error": [12.346], "time": [1]}
+    changed = row.with_parameters({"gamma": 3.0})
+    assert mark(changed) != mark(row)
+    assert again.n_orders("B", changed) == 0
+    again.prune({"B": []})
+    again.write()
+    assert Results(tmp_path / "r.jsonl").n_orders("B", row) == 0
+
+
+def test_two_processes_find_what_one_finds(tmp_path):
+    chosen = [("B", n, row) for n, row in enumerate(TABLES["B"]) if row.data == "ijcnn1 35k"]
+    found = []
+    for jobs in (1, 2):
+        results = Results()
+        running.run(running.lacking(chosen, results, 2), results, StandIns, "", jobs)
+        found.append([results.get("B", row)["error"] for _, _, row in chosen])
+    assert found[0] == found[1]
+
+
+def test_an_unknown_table_is_named(papers, capsys):
+    with pytest.raises(SystemExit):
+        papers("Z")
+    assert "no table Z: there are A, A3" in capsys.readouterr().err
+
+
+def test_a_set_without_a_file_has_no_data(papers, capsys, monkeypatch, tmp_path):
+    monkeypatch.setitem(papers.__globals__, "TABLES", TABLES)
+    row = next(row for row in TABLES["A3"] if row.data == "w7a, split")
+    results = Results()
+    chosen = [("A3", n, one) for n, one in enumerate(TABLES["A3"]) if one.data == row.data]
+    running.run(running.lacking(chosen, results), results, datasets.Folder, tmp_path)
+    assert "w7a, split: no data" in capsys.readouterr().err
+    papers("A3", "--only", "w7a, split SPA")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert all(line.endswith("no data") for line in lines[1:])
+
+
+def test_the_row_s_setting_is_among_the_best_printed(monkeypatch, capsys):
+    monkeypatch.setattr(choose, "Folder", StandIns)
+    given = ["choose", "B", "--only", "cod-rna all FOGD", "--data", "."]
+    monkeypatch.setattr(sys, "argv", given)
+    choose.main()
+    printed = capsys.readouterr().out.splitlines()
     assert printed[0].startswith("cod-rna all, FOGD")
     errors = [float(line.split()[0]) for line in printed[1:]]
     assert len(errors) in (3, 4)
@@ -151,11 +213,45 @@ def test_the_row_s_setting_is_among_the_best_printed(run):
     assert sum("the row's" in line for line in printed) == 1
 
 
-def test_a_set_without_a_file_has_no_data(papers, run, monkeypatch, tmp_path):
-    monkeypatch.setattr(sys.modules[__name__], "StandIns", lambda path: datasets.Folder(tmp_path))
-    lines = run(papers, "A3", "--only", "w7a, split SPA").splitlines()
-    assert len(lines) == 3
-    assert all(line.endswith("no data") for line in lines[1:])
+@pytest.mark.parametrize("program", [".", "choose.py"])
+def test_programs_run_without_the_folder_on_the_path(program):
+    command = [sys.executable, "-P", str(PAPERS / program), "--help"]
+    assert "usage" in subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_the_expected_support_of_spa_is_near_what_happens():
+    row = next(row for row in TABLES["A"] if row.name == "SPA").with_parameters({"beta": 2.0})
+    runs = [online_by_chance(row.build, stand_in("a9a"), seed) for seed in range(20)]
+    assert all(0 < run.more["expected"] <= run.more["bound"] == N_SAMPLES / 2 for run in runs)
+    kept, expected = (np.mean([get(run) for run in runs]) for get in (
+        lambda run: run.size, lambda run: run.more["expected"],
+    ))  # fmt: skip
+    assert kept == pytest.approx(expected, rel=0.1)
+
+
+def test_a_curve_ends_at_the_error_of_the_pass():
+    row = TABLES["C4"][0]
+    found = along_a_pass(row.build, stand_in(row.data), 0)
+    assert found.more["curve"][-1] == (N_SAMPLES, found.error)
+    assert [n for n, _ in found.more["curve"]] == sorted({n for n, _ in found.more["curve"]})
+
+
+def test_k_means_gives_lol_its_prototypes():
+    row = next(row for row in TABLES["C7"] if row.protocol is after_k_means)
+    made = []
+
+    def build(n):
+        made.append(row.build(n))
+        return made[-1]
+
+    after_k_means(build, stand_in(row.data), 0)
+    assert made[-1].cluster_centers_.shape == (20, 6)
+    np.testing.assert_array_equal(made[-1].cluster_centers_, made[-1].prototypes)
+
+
+def test_the_error_of_a_sketch_is_within_its_bound():
+    for row in TABLES["D2"]:
+        assert of_the_sketch(row.build, stand_in(row.data), 0).error <= 100
 
 
 def test_features_are_scaled_to_the_cube_of_the_training_rows():
@@ -179,6 +275,6 @@ class Constant:
 
 def test_cross_validation_takes_each_row_once():
     y = np.repeat([-1.0, 1.0], [10, 40])
-    error, _, size = cross_validated(lambda n: Constant(), (np.zeros((50, 2)), y), 0)
-    assert error == pytest.approx(20)
-    assert size == 40
+    found = cross_validated(lambda n: Constant(), (np.zeros((50, 2)), y), 0)
+    assert found.error == pytest.approx(20)
+    assert found.size == 40

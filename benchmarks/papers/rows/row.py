@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 SHOWN = {
     "n_components": "D={}", "budget": "B={}", "reg_per_stream": "reg*n={}", "covariance": "{}",
-    "multi_class": "{}",
+    "multi_class": "{}", "within_weight": "eta={}",
 }  # fmt: skip
 
 
@@ -26,6 +26,10 @@ class Row:
         Errors in per cent: the paper's, and an independent implementation's.
     grid : dict
         Parameters that `choose.py` chose on the first rows, with the values tried.
+    name : str
+        The learner without its setting.
+    orders, digits : int
+        Random orders, and digits of the error behind the point.
     """
 
     data: str
@@ -36,6 +40,14 @@ class Row:
     published: float | None = None
     bar: float | None = None
     grid: dict = field(default_factory=dict)
+    name: str = ""
+    orders: int = 5
+    digits: int = 2
+
+    def __post_init__(self):
+        """Let the learner's name be without a setting."""
+        if not self.name:
+            object.__setattr__(self, "name", self.learner)
 
     def build(self, n):
         """Make the estimator for a stream of n samples."""
