@@ -14,7 +14,7 @@ CORE = ROOT / "src" / "onlinekern" / "core"
 MOST_LINES = {"README.md": 120, "docs/architecture.md": 150}
 PAGES = sorted(
     str(path.relative_to(ROOT))
-    for folder in (".", ".github", "docs", "docs/families")
+    for folder in (".", ".github", "docs", "docs/families", "docs/papers")
     for path in (ROOT / folder).glob("*.md")
 )
 # Pages whose Python examples run by themselves; test_consumers.py builds those of docs/c_api.md.

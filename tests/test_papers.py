@@ -6,9 +6,11 @@ Otherwise only a long run would find a broken row, and not every machine has the
 import importlib.util
 import json
 import lzma
+import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -19,6 +21,8 @@ sys.path.insert(0, str(PAPERS))
 try:
     import choose
     import datasets
+    import figures
+    import pages
     import running
     from protocols import (
         after_k_means,
@@ -28,7 +32,7 @@ try:
         online,
         online_by_chance,
     )
-    from results import Results, mark
+    from results import FILE, Results, mark
     from rows import TABLES
     from stand_ins import N_SAMPLES, StandIns, stand_in
 finally:
@@ -278,3 +282,60 @@ def test_cross_validation_takes_each_row_once():
     found = cross_validated(lambda n: Constant(), (np.zeros((50, 2)), y), 0)
     assert found.error == pytest.approx(20)
     assert found.size == 40
+
+
+KEPT = Results(FILE)
+PAGES = sorted(FILE.parent.glob("*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_pages_have_the_tables_of_the_results(page):
+    text = page.read_text(encoding="utf-8")
+    assert pages.filled(text, KEPT) == text
+
+
+def test_the_results_are_those_of_the_rows():
+    rows = {(table, row.data, row.learner): row for table in TABLES for row in TABLES[table]}
+    assert KEPT.known.keys() <= rows.keys()
+    assert all(one["mark"] == mark(rows[key]) for key, one in KEPT.known.items())
+
+
+def test_every_set_of_a_table_is_on_its_page():
+    told = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for table, rows in TABLES.items():
+        blocks = re.findall(rf"<!-- \w+ {table}( \|.*) -->", told)
+        named = {part.split(" = ")[0].strip() for block in blocks for part in block.split("|")}
+        if table != "C4":  # it is a picture alone
+            assert {row.data for row in rows} <= named, table
+
+
+def test_every_figure_is_drawn_and_shown(tmp_path):
+    figures.draw_all(tmp_path, KEPT)
+    told = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for name in figures.FIGURES:
+        ElementTree.parse(tmp_path / f"{name}.svg")
+        assert f"({name}.svg)" in told
+        assert (FILE.parent / f"{name}.svg").exists()
+
+
+def test_a_figure_without_results_is_left_out(tmp_path):
+    figures.draw_all(tmp_path, Results())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_page_is_filled():
+    rows = [row for row in TABLES["D"] if row.data == "a9a, divided"]
+    results = Results()
+    for row in rows:
+        error = 20.0 if row.name.startswith("SDROGD") else 30.0
+        for seed in range(3):
+            error += seed if row.name.startswith("SDROGD") else 0.9 * seed
+            results.add("D", row, {"error": error, "time": 1.0, "auc": 90.0})
+    text = "words\n<!-- errors D | a9a, divided = a9a | cod-rna, divided -->\n<!-- end -->\nmore\n"
+    lines = pages.filled(text, results).splitlines()
+    assert lines[3] == "| | a9a | cod-rna, divided |"
+    assert lines[5] == "| Pegasos | 31.20 ± 1.12 (24.1) | no data (33.41) |"
+    assert pages.filled("\n".join(lines), results).splitlines() == lines
+    assert (lines[0], lines[-1]) == ("words", "more")
+    told = pages.filled("<!-- tests D | a9a, divided = a9a -->\n<!-- end -->", results)
+    assert "-9.87 | < 0.001 |" in told

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file, make_classification
+from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import MinMaxScaler, StandardScaler, minmax_scale, normalize
 from sklearn.utils import shuffle
 
@@ -129,12 +129,20 @@ def digits(folder, *chosen):
     return X[chosen], y[chosen]
 
 
-def madelon():
-    """Draw a set of madelon's size by its generator: 5 of 500 features decide, as an XOR."""
-    return make_classification(
-        2_600, 500, n_informative=5, n_redundant=15, n_clusters_per_class=16, class_sep=2.0,
-        flip_y=0.01, random_state=0,
-    )  # fmt: skip
+def madelon(n=2_600, noise=480):
+    """Draw a set as madelon: the corners of a cube in 5 dimensions have labels drawn at random.
+
+    15 more features are combinations of these 5; 480 are noise. scikit-learn's generator gives the
+    corners their labels in turn, so that a hyperplane divides them.
+    """
+    rng = np.random.default_rng(0)
+    corners = 2.0 * (np.arange(32)[:, None] >> np.arange(5) & 1) - 1
+    labels = rng.permutation(np.repeat([-1.0, 1.0], 16))
+    own = rng.integers(32, size=n)
+    decisive = 2 * corners[own] + rng.standard_normal((n, 5))
+    combined = decisive @ rng.uniform(-1, 1, size=(5, 15))
+    X = np.hstack([decisive, combined, rng.standard_normal((n, noise))])
+    return X[:, rng.permutation(X.shape[1])], labels[own]
 
 
 def toy(n=8_000, d=200, distance=3.29):

@@ -1,10 +1,14 @@
 """Draw the papers' figures again, as SVG."""
 
+import io
+import re
+
 import numpy as np
 from rows import TABLES
 from rows.lol_figures import N_PROTOTYPES, SETS, SHARING
 from rows.sdrogd import SIZES, SKETCHED
 
+NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "onlinekern", "font.size": 9}
 
 
@@ -17,7 +21,15 @@ def draw_all(folder, results):
         for name, draw in FIGURES.items():
             figure = Figure(layout="constrained")
             if draw(figure, results):
-                figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+                drawn = io.StringIO()
+                figure.savefig(drawn, format="svg", metadata=NO_METADATA)
+                (folder / f"{name}.svg").write_text(plain(drawn.getvalue()), encoding="utf-8")
+
+
+def plain(text):
+    """Return SVG with one digit behind each point, and no spaces at the ends of its lines."""
+    text = re.sub(r"-?\d+\.\d{2,}", lambda number: f"{float(number[0]):.1f}", text)
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
 def runs_of(results, table):
@@ -33,8 +45,15 @@ def panels(figure, n, words, y):
     for each in axes:
         each.set_xlabel(words)
         each.grid(alpha=0.3)
+        each.minorticks_off()
     axes[0].set_ylabel(y)
     return axes
+
+
+def legend(axes):
+    """Tell what the lines are, if there are any."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(fontsize=7)
 
 
 def curves(figure, results):
@@ -45,8 +64,12 @@ def curves(figure, results):
             if own == data:
                 points = np.mean(runs["curve"], axis=0)
                 axes.loglog(*points.T, marker=".", label=learner)
+        low, high = axes.get_ylim()
+        ticks = [tick for tick in (1, 2, 3, 5, 10, 20, 30, 50) if low < tick < high]
+        axes.set_yticks(ticks, [str(tick) for tick in ticks])
+        axes.minorticks_off()
         axes.set_title(data.partition(",")[0])
-    axes.legend(fontsize=7)
+    legend(axes)
     return found
 
 
@@ -65,8 +88,9 @@ def along(table, values, label, words, log):
             axes.set_title(data.partition(",")[0])
             if log:
                 axes.set_xscale("log")
+                axes.minorticks_off()
             axes.set_ylim(bottom=0)
-            axes.legend(fontsize=7)
+            legend(axes)
         return found
 
     return draw
@@ -87,7 +111,7 @@ def k_means(figure, results):
                 axes.bar(places, means, 0.18, label=f"{form}, {words}")
         axes.set_xticks(range(3), ["20", "60", "100"])
         axes.set_title(data.partition(",")[0])
-    axes.legend(fontsize=7)
+    legend(axes)
     return found
 
 
@@ -102,7 +126,7 @@ def sketches(figure, results):
                 axes.plot(SIZES, [np.mean(one["error"]) for one in runs], marker=".", label=kind)
         axes.axhline(100, color="0.4", linestyle="--", label="bound of lemma 2")
         axes.set(title=data.partition(",")[0], ylim=(0, 110))
-    axes.legend(fontsize=7)
+    legend(axes)
     return found
 
 
@@ -135,7 +159,7 @@ def losses(figure, results):
         if learner in ("smo", "LIBSVM", "Newton, relaxation 1"):
             axes.scatter(runs["size"], runs["error"], s=60, marker="*", label=learner)
     axes.set_yscale("log")
-    axes.legend(fontsize=7)
+    legend(axes)
     return found
 
 
