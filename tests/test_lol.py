@@ -416,6 +416,14 @@ def test_another_parameter_is_wrong_beside_an_array():
         LOLClassifier(prototypes=GIVEN, C=-1.0).fit(X, y)
 
 
+def test_no_memory_for_the_hyperplanes_of_given_prototypes(monkeypatch):
+    X, y = stream(20)
+    monkeypatch.setattr("onlinekern.estimators.memory.available_memory", lambda: 1000.0)
+    monkeypatch.setattr("onlinekern.estimators.memory.SMALL", 0)
+    with pytest.raises(MemoryError, match=r"len\(prototypes\)=11 needs at least .* 5 features"):
+        LOLClassifier(prototypes=GIVEN).fit(X, y)
+
+
 def test_long_prototypes_of_float32():
     X, y = stream(20)
     far = GIVEN * 1e20

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.local import LocalSpace
+from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Average, Count, Positive, Rows, estimator
 from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Array, Floats
@@ -223,10 +224,12 @@ class LOLClassifier(OnlineClassifier):
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         # Prototypes and hyperplanes have copies, which undo a failed call.
-        n = self.n_prototypes
-        if self.prototypes is not None:
-            n = len(checked_prototypes(self.prototypes, n_features, f"f{itemsize}"))
-        return 2 * 8 * n_features * n * (1 + n_outputs)
+        each = 2 * 8 * n_features * (1 + n_outputs)
+        if self.prototypes is None:
+            return each * self.n_prototypes
+        n = len(checked_prototypes(self.prototypes, n_features, f"f{itemsize}"))
+        check_size("len(prototypes)", n, each * n, n_features)
+        return each * n
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         fixed, k = None, self.n_prototypes
