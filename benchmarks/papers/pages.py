@@ -130,7 +130,8 @@ def tests(results, name, sets):
             lines.append(f"| {heading} | no data | | | |")
             continue
         (mean, first, errors), (other, second, others) = min(own), min(rivals)
-        p = ttest_rel(errors, others).pvalue
+        n = min(len(errors), len(others))
+        p = ttest_rel(errors[:n], others[:n]).pvalue
         told = "< 0.001" if p < 0.001 else f"{p:.3f}"
         lines.append(
             f"| {heading} | {first}: {summary(errors)} | {second}: {summary(others)} | "
