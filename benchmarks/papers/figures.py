@@ -56,6 +56,14 @@ def legend(axes):
         axes.legend(fontsize=7)
 
 
+def plain_ticks(axes):
+    """Write errors on a logarithmic axis as they are."""
+    low, high = axes.get_ylim()
+    ticks = [tick for tick in (1, 2, 3, 4, 5, 7, 10, 20, 30, 50) if low < tick < high]
+    axes.set_yticks(ticks, [str(tick) for tick in ticks])
+    axes.minorticks_off()
+
+
 def curves(figure, results):
     """Draw the test error along the pass."""
     found = runs_of(results, "C4")
@@ -64,10 +72,7 @@ def curves(figure, results):
             if own == data:
                 points = np.mean(runs["curve"], axis=0)
                 axes.loglog(*points.T, marker=".", label=learner)
-        low, high = axes.get_ylim()
-        ticks = [tick for tick in (1, 2, 3, 5, 10, 20, 30, 50) if low < tick < high]
-        axes.set_yticks(ticks, [str(tick) for tick in ticks])
-        axes.minorticks_off()
+        plain_ticks(axes)
         axes.set_title(data.partition(",")[0])
     legend(axes)
     return found
@@ -110,6 +115,7 @@ def k_means(figure, results):
                 places = np.arange(len(means)) + 0.2 * (2 * place + n) - 0.3
                 axes.bar(places, means, 0.18, label=f"{form}, {words}")
         axes.set_xticks(range(3), ["20", "60", "100"])
+        axes.set_ylim(top=1.4 * axes.get_ylim()[1])
         axes.set_title(data.partition(",")[0])
     legend(axes)
     return found
@@ -159,6 +165,7 @@ def losses(figure, results):
         if learner in ("smo", "LIBSVM", "Newton, relaxation 1"):
             axes.scatter(runs["size"], runs["error"], s=60, marker="*", label=learner)
     axes.set_yscale("log")
+    plain_ticks(axes)
     legend(axes)
     return found
 

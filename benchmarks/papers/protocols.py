@@ -173,10 +173,8 @@ def of_the_sketch(build, data, seed):
         for label in np.unique(y):
             X[y == label] -= X[y == label].mean(axis=0)
     exact, C = X.T @ X, model.sketch_
-    size = model.sketch_size
-    kept = max(1, round(size * X.shape[1])) if size < 1 else size
     difference = np.linalg.norm(exact - C.T @ C, 2)
-    bound = np.trace(exact) / (kept + 1)
+    bound = np.trace(exact) / (model.sketch_size_ + 1)
     more = {"of_largest": 100 * difference / np.linalg.norm(exact, 2)}
     return Run(100 * difference / bound, 1e6 * spent / len(y), None, more)
 
