@@ -42,6 +42,7 @@ from .learners.kernel_forest import KernelForestClassifier as KernelForestClassi
 from .learners.kernel_forest import KernelForestRegressor as KernelForestRegressor
 from .learners.kernel_mean import KernelMeanDetector as KernelMeanDetector
 from .learners.kernel_second_order import KernelAROWClassifier as KernelAROWClassifier
+from .learners.kernel_second_order import KernelLogisticClassifier as KernelLogisticClassifier
 from .learners.kernel_second_order import KernelSCWClassifier as KernelSCWClassifier
 from .learners.least_squares import KernelRLSClassifier as KernelRLSClassifier
 from .learners.least_squares import KernelRLSRegressor as KernelRLSRegressor

@@ -16,6 +16,7 @@ SIZES = {
     "NOGDRegressor": {"budget": 15, "n_components": 10},
     "KernelAROWClassifier": {"n_components": 15, "covariance": "sketched", "sketch_size": 4},
     "KernelSCWClassifier": {"n_components": 15, "covariance": "diagonal"},
+    "KernelLogisticClassifier": {"n_components": 15, "covariance": "full", "r": 0.3},
     "FOGDClassifier": {"n_components": 40},
     "FOGDRegressor": {"n_components": 40},
     "LOLClassifier": {"n_prototypes": 12},

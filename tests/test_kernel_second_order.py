@@ -6,10 +6,16 @@ import pickle
 
 import numpy as np
 import pytest
+from oracles.kernel_logistic import kernel_logistic
 from oracles.kernel_second_order import kernel_arow, kernel_scw
 from sklearn.base import clone
 
-from onlinekern import KernelAROWClassifier, KernelRLSClassifier, KernelSCWClassifier
+from onlinekern import (
+    KernelAROWClassifier,
+    KernelLogisticClassifier,
+    KernelRLSClassifier,
+    KernelSCWClassifier,
+)
 from onlinekern.core import COVARIANCES
 from onlinekern.estimators import second_order
 
@@ -24,7 +30,14 @@ CASES = {
     "arow": (KernelAROWClassifier, kernel_arow, {"r": 0.5}),
     "scw1": (KernelSCWClassifier, kernel_scw, {"C": 0.3}),
     "scw2": (KernelSCWClassifier, kernel_scw, {"variant": "scw2", "C": 0.3, "confidence": 0.9}),
+    "logistic": (KernelLogisticClassifier, kernel_logistic, {"r": 0.2}),
 }
+# What is compared in three tasks: of the last, several classes have one loss.
+CASES_OF_TASKS = [
+    (case, "softmax" if (case, task) == ("logistic", "margin") else task)
+    for case in CASES
+    for task in TASKS
+]
 OF_THE_LOOP = {"encode", "n_epochs", "shuffle", "random_state", "window", "n_jobs", "class_weight"}
 every_covariance = pytest.mark.parametrize("covariance", sorted(COVARIANCES))
 
@@ -45,8 +58,8 @@ def columns_of(rows, d=6):
 def twin(case, model, X, y, rows, sample_weight=None):
     """Run the oracle with the parameters, frequencies and random numbers of a model."""
     parameters = {k: v for k, v in model.get_params().items() if k not in OF_THE_LOOP}
-    # A gate of margins draws no number.
-    started = clone(model).set_params(gate="margin")
+    # The gate that lets all pass draws no number.
+    started = clone(model).set_params(gate=type(model)().gate)
     started.partial_fit(rows[:1], y[:1], classes=np.unique(y))
     if model.features == "fourier":
         parameters["frequencies"] = started.frequencies_[:, columns_of(rows)]
@@ -101,10 +114,9 @@ def check(case, task, stream, as_layout, weight=None, layouts=LAYOUTS, **paramet
 
 
 @every_covariance
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("case", "task"), CASES_OF_TASKS)
 def test_twin(case, task, covariance, stream, as_layout):
-    layouts = LAYOUTS if case == "arow" else ["dense"]
+    layouts = LAYOUTS if case in ("arow", "logistic") else ["dense"]
     run = check(case, task, stream, as_layout, layouts=layouts, covariance=covariance)
     assert len(run.entered) > 15
     assert len(run.map.places) == 12
@@ -121,8 +133,9 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("task", ["binary", "margin"])
-@pytest.mark.parametrize("case", ["arow", "scw1"])
+@pytest.mark.parametrize(
+    ("case", "task"), [case for case in CASES_OF_TASKS if case[0] != "scw2" and case[1] != "ovr"]
+)
 @pytest.mark.parametrize("form", FORMS)
 def test_forms(form, case, task, stream, as_layout):
     check(case, task, stream, as_layout, layouts=["dense"], **FORMS[form])
@@ -144,7 +157,8 @@ GATES = [
 @pytest.mark.parametrize("gate", GATES, ids=["1", "2", "3"])
 @pytest.mark.parametrize("task", TASKS)
 def test_gates(gate, task, stream, as_layout):
-    for case, covariance in (("arow", "shared"), ("scw1", "diagonal")):
+    for case, covariance in (("arow", "shared"), ("scw1", "diagonal"), ("logistic", "full")):
+        task = "softmax" if (case, task) == ("logistic", "margin") else task
         parameters = {"gate": "loss_proportional", "covariance": covariance, **gate}
         weight = np.random.default_rng(3).choice([0.0, 0.5, 1.0, 2.5], size=90)
         run = check(case, task, stream, as_layout, weight, ["dense"], **parameters)
@@ -152,17 +166,20 @@ def test_gates(gate, task, stream, as_layout):
         assert 5 < len(run.entered) < len(always.entered)
 
 
+@pytest.mark.parametrize(("case", "task"), [("arow", "margin"), ("logistic", "softmax")])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @every_covariance
-def test_any_split_gives_the_same_bits(covariance, layout, stream, as_layout, same_state, equal):
+def test_any_split_gives_the_same_bits(
+    covariance, layout, case, task, stream, as_layout, same_state, equal
+):
     X, y = stream("margin", n=120)
     rows = as_layout(X, layout, np.float32)
     # Without linear features, of which the wide layout has thousands.
     settings = {"covariance": covariance, "average": True, "gate": "loss_proportional"}
     settings["linear"] = layout != "wide"
-    whole = build("arow", "margin", **settings).partial_fit(rows, y, np.unique(y))
+    whole = build(case, task, **settings).partial_fit(rows, y, np.unique(y))
     for window in (1, 5, None):
-        parts = build("arow", "margin", window=window, **settings)
+        parts = build(case, task, window=window, **settings)
         for part in np.split(np.arange(120), [1, 2, 9, 50, 51]):
             parts.partial_fit(rows[part], y[part], np.unique(y))
             parts = pickle.loads(pickle.dumps(parts))
@@ -170,23 +187,25 @@ def test_any_split_gives_the_same_bits(covariance, layout, stream, as_layout, sa
         equal(parts.decision_function(rows), whole.decision_function(rows))
 
 
+@pytest.mark.parametrize(("case", "task"), [("scw1", "ovr"), ("logistic", "softmax")])
 @every_covariance
-def test_learn_one_is_partial_fit(covariance, stream, same_state):
+def test_learn_one_is_partial_fit(covariance, case, task, stream, same_state):
     X, y = stream("ovr")
-    one, many = (build("scw1", "ovr", covariance=covariance) for _ in range(2))
+    one, many = (build(case, task, covariance=covariance) for _ in range(2))
     for x, label in zip(X, y.tolist(), strict=True):
         one.learn_one(x, label, classes=np.unique(y))
     same_state(one, many.partial_fit(X, y, np.unique(y)))
 
 
+@pytest.mark.parametrize(("case", "task"), [("arow", "ovr"), ("logistic", "softmax")])
 @pytest.mark.parametrize("window", [1, None])
 @every_covariance
-def test_failed_calls_leave_no_trace(covariance, window, stream, same_state, equal):
+def test_failed_calls_leave_no_trace(covariance, window, case, task, stream, same_state, equal):
     X, y = stream("ovr")
     bad = np.vstack([X, np.full((1, X.shape[1]), 1e200)])
     labels = np.append(y, y[0])
     settings = {"kernel": "polynomial", "degree": 2, "coef0": 1.0, "selection": "ald"}
-    model = build("arow", "ovr", covariance=covariance, window=window, **settings)
+    model = build(case, task, covariance=covariance, window=window, **settings)
     # Landmarks, and shrinks of a sketch, come before, in and after the calls that fail.
     for learnt in (1, 6, 40):
         model.partial_fit(X[:learnt], y[:learnt], np.unique(y))
@@ -200,10 +219,11 @@ def test_failed_calls_leave_no_trace(covariance, window, stream, same_state, equ
         same_state(model, before)
 
 
+@pytest.mark.parametrize(("case", "task"), [("arow", "binary"), ("logistic", "softmax")])
 @every_covariance
-def test_a_call_is_undone(covariance, stream, state_of, same_state):
-    X, y = stream("binary")
-    model = build("arow", "binary", covariance=covariance).partial_fit(X[:40], y[:40], np.unique(y))
+def test_a_call_is_undone(covariance, case, task, stream, state_of, same_state):
+    X, y = stream("binary" if task == "binary" else "ovr")
+    model = build(case, task, covariance=covariance).partial_fit(X[:40], y[:40], np.unique(y))
     before, shown = state_of(model), model.covariance_
     for call in (slice(40, 41), slice(40, 60)):
         model.partial_fit(X[call], y[call])

@@ -35,13 +35,15 @@ from onlinekern.core.features.nested import FEATURE_MAPS as NESTED
 from onlinekern.core.features.nystroem import FEATURE_MAPS as NYSTROEM
 from onlinekern.core.features.structured import FEATURE_MAPS as STRUCTURED
 from onlinekern.core.kernels.kernels import KERNEL_ALIASES, KERNELS
-from onlinekern.core.learning.heads import HEADS
+from onlinekern.core.learning.heads import HEADS as SEPARATE
+from onlinekern.core.learning.logistic_rules import LOGISTIC_RULES
 from onlinekern.core.learning.losses import LOSSES
 from onlinekern.core.learning.point_rules import PENALTIES, POINT_RULES
 from onlinekern.core.learning.rules import FIRST_ORDER_RULES
 from onlinekern.core.learning.sampling import SAMPLERS
 from onlinekern.core.learning.schedules import SCHEDULES
 from onlinekern.core.learning.second_order_rules import SECOND_ORDER_RULES
+from onlinekern.core.learning.softmax_head import HEADS as SOFTMAX
 from onlinekern.core.models.covariances import COVARIANCES as EXACT
 from onlinekern.core.models.dual_sgd import POLICIES as DUAL_SGD
 from onlinekern.core.models.sdrogd import DISCRIMINANTS, STEP_SIZES
@@ -64,7 +66,8 @@ POLICIES = {
     **RECURSIVE,
     **TRACKER,
 }
-RULES = {**FIRST_ORDER_RULES, **SECOND_ORDER_RULES, **PROJECTRON_RULES}
+HEADS: dict[str, Any] = {**SEPARATE, **SOFTMAX}
+RULES = {**FIRST_ORDER_RULES, **SECOND_ORDER_RULES, **LOGISTIC_RULES, **PROJECTRON_RULES}
 COVARIANCES: dict[str, Any] = {**EXACT, **SKETCHED}
 FEATURE_MAPS: dict[str, Any] = {
     **FOURIER,

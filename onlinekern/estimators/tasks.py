@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import log_expit, log_softmax, logsumexp
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
-from onlinekern.core.learning.heads import HEADS
+from onlinekern.core import HEADS
 from onlinekern.core.learning.labels import class_numbers
 from onlinekern.estimators.atomic import fit_method, lock_of
 from onlinekern.estimators.calibration import IDENTITY, Calibration, calibration_of
@@ -25,6 +25,10 @@ from onlinekern.estimators.validation import (
     refused,
     same_labels,
 )
+
+# Ways to learn several classes whose probabilities are the softmax of the scores, if the loss is
+# the logistic one.
+OF_SOFTMAX = ("margin", "softmax")
 
 
 @estimator
@@ -74,7 +78,7 @@ class Classifier(ClassifierMixin, Learner):
     def calibration_(self) -> Calibration | None:
         """Slopes and offset that make `predict_proba` of scores, and how many samples they fit.
 
-        None with ``loss='logistic'``, whose scores have a link of their own.
+        None with the logistic loss, whose scores have a link of their own.
         """
         model = self._fitted_model
         if self._is_logistic():
@@ -85,12 +89,11 @@ class Classifier(ClassifierMixin, Learner):
     def predict_proba(self, X: Samples) -> Floats:
         """Predict the probabilities of the classes.
 
-        With ``loss='logistic'`` they follow from the scores by the loss's own link: two classes
-        have ``1 / (1 + exp(-f))``; more have the softmax of the scores with
-        ``multi_class='margin'``, or the same of each class's own problem, made to sum to 1, with
-        'ovr'. Every other learner is calibrated (`calibration_`): two classes have
-        ``1 / (1 + exp(-a f))`` with one a for f > 0 and another for f < 0, more have
-        ``1 / (1 + exp(-a f_k - b))``, made to sum to 1.
+        With the logistic loss they follow from the scores by the loss's own link: two classes have
+        ``1 / (1 + exp(-f))``; more have the softmax of the scores with ``multi_class='softmax'`` or
+        'margin', or the same of each class's own problem, made to sum to 1, with 'ovr'. Every other
+        learner is calibrated (`calibration_`): two classes have ``1 / (1 + exp(-a f))`` with one a
+        for f > 0 and another for f < 0, more have ``1 / (1 + exp(-a f_k - b))``, made to sum to 1.
 
         The two numbers are fitted, as in [1]_, to the last 512 scores that samples had before they
         were learnt; from the 512th sample on every fourth sample counts. `fit` counts the first of
@@ -133,7 +136,7 @@ class Classifier(ClassifierMixin, Learner):
         single, scores = scores.shape[1] == 1, calibration.of(scores)
         if single:
             return log_expit(scores, out=scores)
-        if logistic and self.multi_class == "margin":
+        if logistic and self.multi_class in OF_SOFTMAX:
             return log_softmax(scores, axis=1)
         each = log_expit(scores)
         return each - logsumexp(each, axis=1, keepdims=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.core.learning.heads import HEADS
+from onlinekern.core import HEADS
 from onlinekern.core.models.linear import LinearSpace
 from onlinekern.core.stream import Model
 from onlinekern.estimators.types import Array
@@ -55,6 +55,10 @@ class Growth:
             sign[source == 0] = -1.0
             source[known] = 0
         inner = fields_of(head).get("inner", head)
+        if type(inner) is HEADS["softmax"]:
+            # The difference of two classes is what the one score was: the log odds.
+            sign = sign / 2 if len(before) == 2 else sign
+            return cls(source, sign, 0.0)
         return cls(source, sign, 0.0 if type(inner) is HEADS["margin"] else -1.0)
 
     @property

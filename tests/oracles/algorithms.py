@@ -182,7 +182,7 @@ def learn(model, i, scores, target, kappa, weight, parts, result):
     problems = parts.head.problems(scores, target)
     judged = parts.head.judged(scores, target)
     losses = [parts.rule.loss.value(problem.y, problem.f) for problem in judged]
-    if isinstance(parts.head, (HEADS["joint"], HEADS["joint_ovr"])):
+    if isinstance(parts.head, (HEADS["joint"], HEADS["joint_ovr"], HEADS["softmax"])):
         result.losses[i] = losses[0]
     else:
         result.losses[i] = sum(losses)

@@ -117,6 +117,26 @@ class JointOneVersusRest(OneVersusRest):
         return [Problem(margin, 1.0, None)] * self.n_outputs
 
 
+class Softmax(OneVersusRest):
+    """One loss for all classes, -log p_y: to class k, the logistic one at log(p_k / (1 - p_k)).
+
+    Its negative slope there is 1[k = y] - p_k.
+    """
+
+    def odds(self, scores, k):
+        """Return log(p_k / (1 - p_k)) of class k."""
+        return float(scores[k] - np.logaddexp.reduce(np.delete(scores, k)))
+
+    def problems(self, scores, label):
+        return [
+            Problem(self.odds(scores, k), 1.0 if k == label else -1.0, _unit(self.n_outputs, k))
+            for k in range(self.n_outputs)
+        ]
+
+    def judged(self, scores, label):
+        return [Problem(self.odds(scores, label), 1.0, None)] * self.n_outputs
+
+
 class OneVersusOne(Head):
     """A binary problem for each pair of classes i < j; i is y = +1."""
 
@@ -190,6 +210,7 @@ HEADS = {
     "ovo": OneVersusOne,
     "joint": Joint,
     "joint_ovr": JointOneVersusRest,
+    "softmax": Softmax,
     "regression": Regression,
     "several": SeveralTargets,
 }

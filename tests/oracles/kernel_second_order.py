@@ -62,6 +62,19 @@ class Run:
         self.mu, self.past = (np.pad(w, [(0, 0), (0, 1)]) for w in (self.mu, self.past))
         self.sigma.grow()
 
+    def solve(self, problems, importances, rule, weight, lengths):
+        """Count the loss; return the steps and contractions of the outputs."""
+        steps, contractions = np.zeros(len(self.mu)), np.zeros(len(self.mu))
+        for problem, importance in zip(problems, importances, strict=True):
+            self.cumulative_loss += weight * rule.loss.value(problem.y, problem.f)
+            if importance == 0:
+                continue
+            q = np.dot(problem.direction**2, lengths)
+            arguments = (problem.f, problem.y, q, self.n_seen + 1, weight * importance)
+            steps += rule.coefficient(*arguments) * problem.direction
+            contractions += rule.contraction(*arguments) * np.abs(problem.direction)
+        return steps, contractions
+
     def learn(self, i, x, problems, importances, rule, weight):
         """Learn sample i from its scalar problems, with the importances that the gate gave them."""
         enters = any(
@@ -72,15 +85,7 @@ class Run:
             self.grow()
         phi, K = self.phi(x), len(self.mu)
         lengths = np.array([phi @ self.sigma.of(k) @ phi for k in range(K)])
-        steps, contractions = np.zeros(K), np.zeros(K)
-        for problem, importance in zip(problems, importances, strict=True):
-            self.cumulative_loss += weight * rule.loss.value(problem.y, problem.f)
-            if importance == 0:
-                continue
-            q = np.dot(problem.direction**2, lengths)
-            arguments = (problem.f, problem.y, q, self.n_seen + 1, weight * importance)
-            steps += rule.coefficient(*arguments) * problem.direction
-            contractions += rule.contraction(*arguments) * np.abs(problem.direction)
+        steps, contractions = self.solve(problems, importances, rule, weight, lengths)
         self.past = self.past + self.mu
         self.mu = self.mu.copy()
         for k in np.flatnonzero(steps):
@@ -107,7 +112,7 @@ def learn(rule, X, y, *, frequencies=None, features="nystroem", n_components=400
           selection="first", novelty=0.05, linear=True, covariance="full", sketch_size=50,
           gate="margin", alpha=1.0, beta=1.0, weighted=False, uniforms=None, average=False,
           kernel="gaussian", gamma="scale", degree=3, coef0=0.0, multi_class="ovr", classes=None,
-          sample_weight=None, dtype=np.float64):  # fmt: skip
+          sample_weight=None, dtype=np.float64, kind=Run):  # fmt: skip
     """Run over a stream of labels of any kind; see `kernel_rls` for the parameters."""
     X = np.asarray(X, dtype=np.float64)
     feature_map = Fourier(frequencies)
@@ -120,7 +125,7 @@ def learn(rule, X, y, *, frequencies=None, features="nystroem", n_components=400
     classes = np.unique(y) if classes is None else np.unique(classes)
     head = HEADS["binary" if len(classes) == 2 else multi_class](len(classes))
     weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
-    run = Run(feature_map, linear, average)
+    run = kind(feature_map, linear, average)
     length = len(run.phi(X[0]))
     sizes = [sketch_size] if covariance == "sketched" else []
     run.sigma = COVARIANCES[covariance](head.n_outputs, length, *sizes)
@@ -135,8 +140,9 @@ def learn(rule, X, y, *, frequencies=None, features="nystroem", n_components=400
         problems = head.problems(run.mu @ phi, label)
         importances = [1.0] * len(problems)
         if gate == "loss_proportional":
+            judged = head.judged(run.mu @ phi, label)
             importances = importances_of(
-                problems, rule, alpha, beta, weighted, next(uniforms), weights[i]
+                judged, rule, alpha, beta, weighted, next(uniforms), weights[i]
             )
         run.learn(i, x, problems, importances, rule, weights[i])
     run.predictions = classes[run.predictions.astype(np.intp)]

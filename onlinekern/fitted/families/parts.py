@@ -39,6 +39,8 @@ IN_C = (
 POINT = "PointGradient ImplicitGradient StoppedGradient CappedGradient"
 OTHERS = (
     ("learning.heads", "OneVsOne", "n_classes="),
+    ("learning.softmax_head", "Softmax", "n_classes="),
+    ("learning.logistic_rules", "LogisticNewton", "loss= r="),
     ("learning.heads", "Weighted", "inner= weights="),
     ("learning.rules", "InverseTime", "loss= regularisation= max_step="),
     ("learning.rules", "EverySample", "loss="),

@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from onlinekern.estimators.one_vs_one import PairwiseClassifier
-from onlinekern.estimators.tasks import Classifier
+from onlinekern.estimators.tasks import OF_SOFTMAX, Classifier
 from onlinekern.fitted.export.onnx.scoring import Link
 
 
@@ -27,5 +27,5 @@ def link_of(estimator: Any) -> Link | None:
         return None
     found = learner.calibration_
     if found is None:
-        return Link(1.0, 1.0, 0.0, learner.multi_class == "margin")
+        return Link(1.0, 1.0, 0.0, learner.multi_class in OF_SOFTMAX)
     return Link(found.below, found.above, found.offset, False)

@@ -150,3 +150,15 @@ cdef class Head(Part):
     cdef void select_lengths(self, const Sample *sample, Update *update, Rule rule, Sampler sampler,
                              Generator rng) noexcept nogil
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil
+
+
+cdef class OneVsRest(Head):
+    pass
+
+
+cdef class Margin(OneVsRest):
+    cdef Py_ssize_t rival(self, const double *scores, Py_ssize_t label) noexcept nogil
+
+
+cdef class Joint(Margin):
+    cdef double margin(self, const double *scores, Py_ssize_t label) noexcept nogil

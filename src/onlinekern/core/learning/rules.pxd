@@ -5,6 +5,14 @@ from onlinekern.core.base.part cimport Part
 from onlinekern.core.learning.losses cimport Loss, hinge
 
 
+# Classes of one loss, and a sample of one of them.
+cdef struct Classes:
+    const double *scores
+    const double *lengths    # squared lengths of the sample, of each class
+    Py_ssize_t n
+    Py_ssize_t label
+
+
 cdef class Rule(Part):
     cdef readonly Loss loss
     cdef readonly bint second_order
@@ -16,6 +24,8 @@ cdef class Rule(Part):
     cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil
     cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
                     double importance, double *coefficient, double *contraction) noexcept nogil
+    cdef void solve_classes(self, const Classes *classes, int64_t t, double importance,
+                            double *coefficients, double *contractions) noexcept nogil
     cdef double shrink(self, int64_t t) noexcept nogil
     cdef bint shrinks_ever(self)
     cdef int check_loss(self) except -1

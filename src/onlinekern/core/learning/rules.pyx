@@ -21,6 +21,7 @@ from libc.stdint cimport int64_t
 from onlinekern.core.base.part cimport Part
 from onlinekern.core.base.state cimport integer_within
 from onlinekern.core.learning.losses cimport Loss
+from onlinekern.core.learning.odds cimport log_odds, log_sum
 from onlinekern.core.learning.schedules cimport Schedule
 
 from onlinekern.core.learning.losses import PerceptronLoss
@@ -80,6 +81,24 @@ cdef class Rule(Part):
         if self.second_order:
             contraction[0] = self.contraction(f, y, q, importance)
         coefficient[0] = self.coefficient(f, y, q, t, importance)
+
+    cdef void solve_classes(self, const Classes *classes, int64_t t, double importance,
+                            double *coefficients, double *contractions) noexcept nogil:
+        """Write coefficients and contractions of all classes, which have one loss together.
+
+        The loss is -log p_label, with p the softmax of the scores. To class k it is a scalar
+        problem of the logistic loss, of the score over those of the others (`log_odds`): the slope
+        there is that of the whole loss. Each is solved as if the others stood still.
+        """
+        cdef Py_ssize_t k
+        cdef double f, y, length, total = log_sum(classes.scores, classes.n)
+        for k in range(classes.n):
+            f, length = log_odds(classes.scores, classes.n, k, total), classes.lengths[k]
+            y = 1 if k == classes.label else -1
+            contractions[k] = 0
+            if self.second_order:
+                contractions[k] = self.contraction(f, y, length, importance)
+            coefficients[k] = self.coefficient(f, y, length, t, importance)
 
     cdef double shrink(self, int64_t t) noexcept nogil:
         """The factor on everything that was learnt before sample t."""

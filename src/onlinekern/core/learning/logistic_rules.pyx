@@ -1,0 +1,156 @@
+"""The online Newton step of logistic regression: the rule of the second order for the log loss.
+
+The weights of the model are a Gaussian of mean mu and covariance S; q = x'Sx. A sample of weight w
+moves mu to the minimum of (mu - mu_t)'S^-1 (mu - mu_t) / 2 + (w / r) l(mu'x), not just along the
+gradient at mu_t: p, the probability of being wrong, is the one after the step. Then S^-1 grows by
+the curvature there, (w / r) p (1 - p) x x'. That is Laplace's approximation of the posterior.
+
+The minimum lies on mu_t + a S x, so it is one equation for each score. With c = q w / r, two
+classes have the margin m' = m + c p, with p = 1 / (1 + exp(m')). Several classes have
+f'_k = f_k + c_k (1[k = y] - p_k), with p the softmax of f'.
+"""
+from libc.math cimport INFINITY, exp, fabs, log
+from libc.stdint cimport int64_t
+
+from onlinekern.core.learning.losses cimport Loss
+from onlinekern.core.learning.odds cimport log_sum_exp, omega
+from onlinekern.core.learning.rules cimport Classes, Rule
+
+# The equations are solved until a step is within rounding.
+cdef int MOST_STEPS = 50
+cdef double PRECISION = 4e-16
+
+
+cdef double lesser(double m, double c) noexcept nogil:
+    """p <= 1/2 of log(p / (1 - p)) + c p + m = 0, for m >= -c/2.
+
+    In u = log(p / (1 - p)) <= 0 the left side is convex, and smaller than with exp(u) in place of
+    p. Newton's method begins at the root of that; its first step lands beyond the root of ours, or
+    at it, and the others fall to it.
+    """
+    cdef double u = -m if c <= 0 else min(0.0, -m - omega(log(c) - m))
+    cdef double p, before
+    cdef int _step
+    for _step in range(MOST_STEPS):
+        p = exp(u) / (1 + exp(u))
+        before = u
+        u = min(0.0, u - (u + c * p + m) / (1 + c * p * (1 - p)))
+        if not fabs(u - before) > PRECISION * (1 + fabs(u)):
+            break
+    return exp(u) / (1 + exp(u))
+
+
+cdef double probability_of(Py_ssize_t k, const Classes *classes, double scale,
+                           double total) noexcept nogil:
+    """p_k after the step, of log p + c_k p = f_k + c_k 1[k = y] - total."""
+    cdef double c = scale * max(classes.lengths[k], 0.0), score = classes.scores[k] - total
+    if k == classes.label:
+        score += c
+    return omega(log(c) + score) / c if c > 0 else exp(score)
+
+
+cdef double total_of(const Classes *classes, double scale) noexcept nogil:
+    """log sum_k exp(f'_k): the `total` with which the p_k add up to 1.
+
+    They fall as it rises. With the score of the label it is too small, or that of a rival less its
+    c; it is at most the `log_sum` of all f_k + c_k 1[k = y]. Newton's method is on the logarithm of
+    the sum, which is nearly linear.
+    """
+    cdef Py_ssize_t k
+    cdef double c, p, sum, slope, low = -INFINITY, high, total, new
+    cdef int _step
+    high = log_sum_exp(classes.scores, classes.n, classes.label,
+                       scale * max(classes.lengths[classes.label], 0.0))
+    for k in range(classes.n):
+        c = 0 if k == classes.label else scale * max(classes.lengths[k], 0.0)
+        low = max(low, classes.scores[k] - c)
+    total = low
+    for _step in range(MOST_STEPS):
+        sum = slope = 0
+        for k in range(classes.n):
+            p = probability_of(k, classes, scale, total)
+            sum += p
+            slope += p / (1 + scale * max(classes.lengths[k], 0.0) * p)
+        if sum >= 1:
+            low = total
+        else:
+            high = total
+        new = total + log(sum) * sum / slope
+        if not low <= new <= high:
+            new = low + (high - low) / 2
+        if not fabs(new - total) > PRECISION * (1 + fabs(new)):
+            return new
+        total = new
+    return total
+
+
+cdef class LogisticNewton(Rule):
+    """Coefficient (w / r) p y, contraction h / (1 + h q), h = (w / r) p (1 - p), after the step.
+
+    Parameters
+    ----------
+    loss : Loss
+        The logistic one. It is counted, and seen by the sampler.
+    r : float > 0
+        By which the loss of a sample of weight w is divided: S^-1 is 1 at first, which is a ridge
+        of r / 2.
+    """
+
+    cdef double r
+
+    def __init__(self, Loss loss not None, double r=1.0):
+        self.loss = loss
+        self.r = r
+        self.second_order = True
+        self.arguments = (loss, r)
+
+    cdef double wrong(self, double m, double q, double importance, double *right) noexcept nogil:
+        """p after the step; 1 - p into `right`."""
+        cdef double c = q * importance / self.r, p
+        if m >= -c / 2:
+            p = lesser(m, c)
+            right[0] = 1 - p
+        else:
+            right[0] = lesser(-m - c, c)
+            p = 1 - right[0]
+        return p
+
+    cdef double contraction_of(self, double curvature, double q, double importance) noexcept nogil:
+        cdef double h = curvature * importance / self.r
+        return h / (1 + h * q)
+
+    cdef double coefficient(self, double f, double y, double q, int64_t t,
+                            double importance) noexcept nogil:
+        cdef double right
+        if q <= 0:
+            return 0
+        return y * self.wrong(y * f, q, importance, &right) * importance / self.r
+
+    cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil:
+        cdef double right, p
+        if q <= 0:
+            return 0
+        p = self.wrong(y * f, q, importance, &right)
+        return self.contraction_of(p * right, q, importance)
+
+    cdef void solve_classes(self, const Classes *classes, int64_t t, double importance,
+                            double *coefficients, double *contractions) noexcept nogil:
+        """Several classes: coefficients (w / r) (1[k = y] - p_k), curvatures p_k (1 - p_k)."""
+        cdef double scale = importance / self.r, total = total_of(classes, scale)
+        cdef double p, others = 0, q
+        cdef Py_ssize_t k, label = classes.label
+        for k in range(classes.n):
+            if k != label:
+                others += probability_of(k, classes, scale, total)
+        for k in range(classes.n):
+            p = probability_of(k, classes, scale, total)
+            q = classes.lengths[k]
+            if q <= 0:
+                coefficients[k] = contractions[k] = 0
+                continue
+            coefficients[k] = scale * (others if k == label else -p)
+            contractions[k] = self.contraction_of(
+                p * (others if k == label else max(0.0, 1 - p)), q, importance)
+
+
+LOGISTIC_RULES = {"logistic_newton": LogisticNewton}

@@ -1,0 +1,66 @@
+"""Softmax of scores: p_k = exp(f_k) / sum_j exp(f_j), by logarithms that do not overflow."""
+from libc.math cimport INFINITY, exp, log, log1p
+
+# Where exp(z) is that small, omega(z) is exp(z) but for a smaller share of itself.
+cdef double SMALL = -38
+
+
+cdef double log_sum_besides(const double *scores, Py_ssize_t n, Py_ssize_t k) noexcept nogil:
+    """log sum_{j != k} exp(f_j), for n - 1 scores or more."""
+    cdef Py_ssize_t j
+    cdef double largest = -INFINITY, sum = 0
+    for j in range(n):
+        if j != k and scores[j] > largest:
+            largest = scores[j]
+    for j in range(n):
+        if j != k:
+            sum += exp(scores[j] - largest)
+    return largest + log(sum)
+
+
+cdef double log_sum(const double *scores, Py_ssize_t n) noexcept nogil:
+    """log sum_j exp(f_j)"""
+    return log_sum_besides(scores, n, n)
+
+
+cdef double log_sum_exp(const double *scores, Py_ssize_t n, Py_ssize_t k,
+                        double shift) noexcept nogil:
+    """log sum_j exp(f_j), where `shift` is added to f_k."""
+    cdef double one = scores[k] + shift, others = log_sum_besides(scores, n, k)
+    cdef double larger = max(one, others)
+    return larger + log1p(exp(min(one, others) - larger))
+
+
+cdef double log_odds(const double *scores, Py_ssize_t n, Py_ssize_t k,
+                     double total) noexcept nogil:
+    """log(p_k / (1 - p_k)) = f_k - log sum_{j != k} exp(f_j); `total` is `log_sum`."""
+    cdef double p = exp(scores[k] - total)
+    # Of at most one class 1 - p would cancel.
+    if p < 0.5:
+        return scores[k] - total - log1p(-p)
+    return scores[k] - log_sum_besides(scores, n, k)
+
+
+cdef double omega(double z) noexcept nogil:
+    """The w > 0 with w + log w = z (Wright's omega function).
+
+    From a guess within a fifth of w, each step of Fritsch, Shafer and Crowley (1973) has the fourth
+    power of the error before: two are enough.
+    """
+    cdef double w, residual, after, part
+    cdef int _step
+    if z < SMALL:
+        return exp(z)
+    if z < -1:
+        w = exp(z)
+        w /= 1 + w
+    elif z < 3:
+        w = (1 + (z - 1) / 2) + (z - 1) * (z - 1) / 16
+    else:
+        w = z - log(z)
+    for _step in range(3):
+        residual = z - w - log(w)
+        after = 1 + w
+        part = 2 * after * (after + 2 * residual / 3)
+        w *= 1 + residual / after * (part - residual) / (part - 2 * residual)
+    return w

@@ -1,0 +1,1 @@
+# The head of a softmax. May change at minor versions.
