@@ -27,6 +27,8 @@ CONSTANT = {
     "OGDClassifier", "PAClassifier", "PegasosClassifier", "PerceptronClassifier", "SCWClassifier",
     "BOLSSVMClassifier",
 }  # fmt: skip
+# What two classes had as one score is the difference of two.
+OF_SOFTMAX = {"KernelLogisticClassifier"}
 LABELS = {2: [10, 20], 3: [10, 20, 30]}
 
 
@@ -66,6 +68,8 @@ def test_what_was_learnt_is_kept(name, n_classes):
     scores = other.decision_function(X)
     known = [1, 2] if n_classes == 2 else [1, 2, 3]
     expected = np.column_stack([-before, before]) if n_classes == 2 else before
+    if n_classes == 2 and name in OF_SOFTMAX:
+        expected /= 2
     np.testing.assert_allclose(scores[:, known], expected, rtol=1e-9, atol=1e-9)
     new = scores[:, [0, len(labels) - 1]]
     if name in CONSTANT:

@@ -20,6 +20,7 @@ QUICK = [
     ("KRLSTRegressor", 25),
     ("KRLSRegressor", 25),
     ("KernelAROWClassifier", 25),
+    ("KernelLogisticClassifier", 25),
     ("KernelRLSRegressor", 25),
     ("NOGDRegressor", 25),
 ]

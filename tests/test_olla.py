@@ -43,7 +43,7 @@ class Case(NamedTuple):
 @pytest.fixture
 def case(stream):
     def make(task="binary", n=60):
-        X, y = stream("ovr" if task == "margin" else task, n=n)
+        X, y = stream("ovr" if task in ("margin", "softmax") else task, n=n)
         return Case(X, y, task)
 
     return make
@@ -51,7 +51,7 @@ def case(stream):
 
 def build(task, **parameters):
     cls = OLLARegressor if task == "regression" else OLLAClassifier
-    extra = {"multi_class": task} if task in ("ovr", "margin") else {}
+    extra = {"multi_class": task} if task in ("ovr", "margin", "softmax") else {}
     if task == "regression":
         extra["standardize_target"] = False
     defaults = {"gamma": 0.4, "C": 0.7, "n_epochs": 3, "tol": 0.0, "support_tol": 0.0}
@@ -417,6 +417,8 @@ NEWTON = {"solver": "newton", "loss": "logistic", "fit_intercept": False}
         ("binary", {**NEWTON, "penalty": None}, "needs penalty='l2'"),
         ("binary", {**NEWTON, "fit_intercept": True}, "needs fit_intercept=False"),
         ("margin", NEWTON, "needs multi_class='ovr'"),
+        ("softmax", NEWTON, "needs multi_class='ovr'"),
+        ("softmax", {"loss": "hinge"}, "multi_class='softmax' needs loss='logistic'"),
         ("regression", {"solver": "newton"}, "needs loss='logistic'"),
         ("binary", {"loss": "absolute"}, "loss"),
         ("regression", {"loss": "hinge"}, "loss"),
@@ -440,6 +442,31 @@ def test_none_is_no_penalty(case, equal):
     equal(word.fit(data.X, data.y).dual_coef_, nothing.fit(data.X, data.y).dual_coef_)
 
 
+@pytest.mark.parametrize("selection", SELECTIONS)
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_one_loss_for_several_classes(fit_intercept, selection, case, close):
+    data = case("softmax", n=50)
+    settings = {"loss": "logistic", "fit_intercept": fit_intercept, "selection": selection}
+    model = build("softmax", **settings).fit(data.X, data.y)
+    assert_twin(model, data, close)
+    scores = model.decision_function(data.X)
+    np.testing.assert_allclose(
+        model.predict_proba(data.X), np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    )
+    # The steps on a point add up to 0, as its probabilities do to 1; the regulariser keeps that.
+    np.testing.assert_allclose(alpha_of(model, 50).sum(axis=1), 0, atol=1e-12)
+
+
+def test_one_loss_reaches_the_minimum_of_multinomial_regression(case):
+    """The stationary point of ``w'w / 2 + C sum l``: a_ik = C (1[k = y_i] - p_ik)."""
+    data = case("softmax", n=40)
+    model = build("softmax", loss="logistic", fit_intercept=False, C=0.5, n_epochs=3000)
+    model.fit(data.X, data.y)
+    truth = model.classes_ == data.y[:, None]
+    expected = 0.5 * (truth - model.predict_proba(data.X))
+    np.testing.assert_allclose(alpha_of(model, 40), expected, atol=5e-3)
+
+
 @pytest.mark.parametrize("prox", [True, False])
 def test_the_soft_threshold_makes_zeros(prox, case):
     data = case("binary", n=90)
@@ -456,7 +483,7 @@ def test_probabilities(case):
     assert model.calibration_ is None
     assert build("binary").fit(data.X, data.y).calibration_ is not None
     data = case("ovr")
-    for task in ("ovr", "margin"):
+    for task in ("ovr", "margin", "softmax"):
         model = build(task, loss="logistic").fit(data.X, data.y)
         probabilities = model.predict_proba(data.X)
         np.testing.assert_allclose(probabilities.sum(axis=1), 1)

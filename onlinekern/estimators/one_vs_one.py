@@ -24,7 +24,7 @@ def has_probabilities(estimator: Any) -> bool:
 class PairwiseClassifier(Classifier):
     """Mixin of classifiers that score by votes of pairs with ``multi_class='ovo'``."""
 
-    multi_class: Literal["ovr", "margin", "ovo"] = "ovr"  # type: ignore[assignment]
+    multi_class: Literal["ovr", "margin", "softmax", "ovo"] = "ovr"  # type: ignore[assignment]
     probability: bool = False
     decision_function_shape: Literal["ovr", "ovo"] = "ovr"
 

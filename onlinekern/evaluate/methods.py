@@ -167,6 +167,8 @@ METHODS = {
                fixed={"covariance": "diagonal"}, grid={"r": (0.1, 0.03, 1.0)}),
         Method("kernel-scw1", "Kernel SCW-I", "KernelSCWClassifier", fixed={"variant": "scw1"},
                grid=SOFT_CONFIDENCE),
+        Method("kernel-logistic", "Kernel logistic", "KernelLogisticClassifier",
+               grid={"r": (0.03, 0.1, 0.3)}),
         Method("klms", "KLMS", None, "KLMSRegressor", grid={"eta": STEPS}),
         Method("qklms", "QKLMS", None, "QKLMSRegressor", grid={"eta": STEPS},
                kernels=KERNELS_OF_THE_DISTANCE),

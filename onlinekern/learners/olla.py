@@ -46,7 +46,7 @@ STEPS_ONLY = (
     *("n_epochs", "prox", "step", "schedule", "eta", "power", "relaxation", "selection", "outputs"),
     *("support_tol", "window"),
 )
-MULTI_CLASS = {"gradient": ("ovr", "margin"), "newton": ("ovr",), "smo": ("ovr", "ovo")}
+MULTI_CLASS = {"gradient": ("ovr", "margin", "softmax"), "newton": ("ovr",), "smo": ("ovr", "ovo")}
 # `max_iter` may have any value: a bound that is not reached does no harm, and tools set it for any
 # estimator.
 DUAL_ONLY = ("shrinking", "warm_start", "decision_function_shape")
@@ -357,11 +357,14 @@ or compiled kernel, default='gaussian'
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
         ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
         `partial_fit` and `learn_one` count the samples so far, each with itself.
-    multi_class : {'ovr', 'margin', 'ovo'}, default='ovr'
+    multi_class : {'ovr', 'margin', 'softmax', 'ovo'}, default='ovr'
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
-        the true class with its strongest rival (Crammer and Singer 2001), 'ovo' solves one
+        the true class with its strongest rival (Crammer and Singer 2001). 'softmax' is
+        multinomial logistic regression (kernel multi-logit [1]_): one loss for all classes, the
+        log loss of the softmax of their scores; it needs ``loss='logistic'``. 'ovo' solves one
         problem per pair of classes, as SVC does, and lets them vote. 'ovo' needs
-        ``solver='smo'``, which has no 'margin'. All problems share one set of support vectors.
+        ``solver='smo'``, which has no 'margin' and no 'softmax'. All problems share one set of
+        support vectors.
     encode : {'auto', True, False}, default='auto'
         Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
         (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
@@ -474,6 +477,8 @@ or compiled kernel, default='gaussian'
                 f"solver={self.solver!r} needs multi_class={' or '.join(map(repr, wanted))} for "
                 f"more than two classes, got {self.multi_class!r}"
             )
+        if len(self.classes_) > 2 and self.multi_class == "softmax" and self.loss != "logistic":
+            raise ValueError(f"multi_class='softmax' needs loss='logistic', got {self.loss!r}")
 
     def _train(
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
