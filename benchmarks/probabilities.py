@@ -1,15 +1,17 @@
 """Measure how good the probabilities are: log loss, calibration error and mistakes.
 
-    python benchmarks/probabilities.py FOLDER [--rows 8000] [--only NAME,...]
+    python benchmarks/probabilities.py FOLDER [--rows 8000] [--only NAME,...] [--batch | --ridges]
 
 FOLDER holds the sets (LIBSVM text, packed with xz). Features are standardised. Each learner makes
 one pass over 70 % of a random order; the rest is the test. A cell is the mean over three orders of
 the log loss; in brackets stand the expected calibration error in per cent, the mean difference
 between the probability of the likeliest class and the share of right answers, in 15 bins, and the
 share of mistakes in per cent. A * marks the least log loss of a row. Below stands the processor
-time of the pass over that of kernel AROW, the median over the sets. The peers are scikit-learn's:
-an averaged SGDClassifier with the logistic loss, and CalibratedClassifierCV (sigmoid, three folds)
-around the linear PA, which learns four times.
+time of the pass over that of kernel AROW (or the first learner), the median over the sets. The
+peers are scikit-learn's: an averaged SGDClassifier with the logistic loss, and
+CalibratedClassifierCV (sigmoid, three folds) around the linear PA, which learns four times.
+`--batch` compares OLLA's ways to learn several classes by the logistic loss, C = 10; `--ridges`
+compares values of r.
 """
 
 import argparse
@@ -49,6 +51,13 @@ LEARNERS = {
     "FOGD": onlinekern.FOGDClassifier,
     "race": onlinekern.StreamClassifier,
     "AROW": onlinekern.AROWClassifier,
+}
+OLLA = {
+    way: partial(onlinekern.OLLAClassifier, loss="logistic", C=10.0, multi_class=way)
+    for way in ("ovr", "margin", "softmax")
+}
+RIDGES = {
+    f"r {r}": partial(onlinekern.KernelLogisticClassifier, r=r) for r in (0.01, 0.03, 0.1, 0.3)
 }
 SHARE = 0.7
 BINS = 15
@@ -113,19 +122,26 @@ def main():
     parser.add_argument("--rows", type=int, default=8000)
     parser.add_argument("--orders", type=int, default=3)
     parser.add_argument("--only", help="names of sets, with commas between")
+    parser.add_argument("--batch", action="store_true", help="OLLA, on sets of several classes")
+    parser.add_argument("--ridges", action="store_true", help="kernel logistic, of several r")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     learners = {**LEARNERS, "SGD, logistic": logistic, "PA, cross-calibrated": cross_calibrated}
+    names, reference = list(SETS), list(learners).index(REFERENCE)
+    if options.batch:
+        learners, names, reference = OLLA, names[5:], 0
+    elif options.ridges:
+        learners, reference = RIDGES, 0
     print(f"| set | {' | '.join(learners)} |\n|---|{'---:|' * len(learners)}")
     times = []
-    for name in options.only.split(",") if options.only else SETS:
+    for name in options.only.split(",") if options.only else names:
         found = row_of(learners, name, options)
         least = found[:, 0].argmin()
         cells = [
             f"{loss:.3f}{'*' if place == least else ''} ({error:.1f}, {mistakes:.1f})"
             for place, (loss, error, mistakes, _) in enumerate(found)
         ]
-        times.append(found[:, 3] / found[list(learners).index(REFERENCE), 3])
+        times.append(found[:, 3] / found[reference, 3])
         print(f"| {name.partition('.')[0]} | {' | '.join(cells)} |", flush=True)
     ratios = " | ".join(f"{ratio:.2f}" for ratio in np.median(times, axis=0))
     print(f"| time | {ratios} |")

@@ -595,8 +595,9 @@ class KernelLogisticClassifier(OnlineClassifier, KernelSecondOrder):
 
     The curvature of the softmax is the matrix ``diag(p) - p p'``. Its diagonal is what the matrices
     of 'full' and the variances of 'diagonal' get, each its own entry; a shared S gets the largest.
-    Its bounds, 1/2 of Boehning and twice the largest entry, make S too small: on five sets of
-    several classes their log loss is worse throughout (docs/families/second_order.md).
+    Its bounds, Boehning's 1/2 and twice the largest entry, make S too small: on five sets of
+    several classes their log loss is never smaller, and up to 1.7 times as large (table in
+    docs/families/second_order.md).
 
     A contraction beta adds ``c z z'`` to the inverse of S, ``c = beta / (1 - beta z'S z)``. The
     sketch keeps the leading directions of the sum of these, and of the rest the diagonal, so that
