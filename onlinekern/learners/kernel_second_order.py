@@ -612,9 +612,9 @@ class KernelLogisticClassifier(OnlineClassifier, KernelSecondOrder):
     .. [2] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
        simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
-       kernels. SIAM International Conference on Data Mining (SDM).
-    .. [4] R. Jezequel, P. Gaillard, A. Rudi (2020). Efficient improper learning for online logistic
-       regression. Conference on Learning Theory (COLT).
+       kernels. SIAM International Conference on Data Mining, 675-683.
+    .. [4] R. Jézéquel, P. Gaillard, A. Rudi (2020). Efficient improper learning for online logistic
+       regression. Conference on Learning Theory, 2085-2108.
 
     Examples
     --------
