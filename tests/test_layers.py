@@ -18,7 +18,7 @@ STOREYS = [
     {"budgets", "features"},
     {"models"},
     {"stream"},
-    {"one_row"},
+    {"one_row", "experts"},
     {"race", "capi"},
 ]
 # The C interface opens the whole library: it alone imports the Python package.

@@ -1,5 +1,7 @@
 """The race of experts against its twin: votes, sleep and waking, and what a stream may bring."""
 
+import copy
+import itertools
 import pickle
 import warnings
 
@@ -13,6 +15,9 @@ from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from onlinekern import StreamClassifier, StreamRegressor
 from onlinekern.core.learning.vote import MeanVote, Vote
+from onlinekern.core.models.forest import ForestSpace
+from onlinekern.core.models.least_squares import LeastSquaresSpace
+from onlinekern.learners.race.experts import ladder
 
 LINKS = (0.0, 1.0, 2.0, 0.0)
 YES = np.ones(len(LINKS), dtype=np.uint8)
@@ -571,3 +576,79 @@ def test_names_of_features_stay_with_a_stream_that_begins_with_one_class():
     np.testing.assert_array_equal(learner.feature_names_in_, list("wxyz"))
     with pytest.raises(ValueError, match="feature names"):
         learner.predict(X[list("xwyz")])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("task", ["binary", "classes", "regression"])
+def test_rows_one_by_one_give_what_blocks_give(task, dtype, sparse):
+    X, y, f = drifting(1400)
+    X = (sp.csr_matrix(X) if sparse else X).astype(dtype)
+    target = {"binary": (y > 0).astype(int), "classes": y, "regression": f}[task]
+    model = StreamRegressor if task == "regression" else StreamClassifier
+    known = {} if task == "regression" else {"classes": np.unique(target)}
+    weight = np.random.default_rng(0).integers(0, 3, 1400) / 2
+    block = model(time_budget=20.0, random_state=0)
+    block.partial_fit(X[:900], target[:900], sample_weight=weight[:900], **known)
+    single = copy.deepcopy(block)
+    block.partial_fit(X[900:], target[900:], sample_weight=weight[900:])
+    rows = list(X) if not sparse else [X[i] for i in range(1400)]
+    for i in range(900, 1400):
+        if i % 3:
+            single.learn_one(rows[i], target[i], sample_weight=weight[i])
+        else:
+            single.partial_fit(X[i : i + 1], target[i : i + 1], sample_weight=weight[i : i + 1])
+    same_model(single, block, X)
+    if known:
+        assert single.n_mistakes_ == block.n_mistakes_
+    score = single.predict if task == "regression" else single.decision_function
+    expected = score(X[:50])
+    for i in range(50):
+        np.testing.assert_array_equal(single.score_one(rows[i]), expected[i])
+        np.testing.assert_array_equal(score(X[i : i + 1])[0], expected[i])
+
+
+@pytest.mark.parametrize("model", [StreamClassifier, StreamRegressor])
+def test_a_row_that_fails_changes_nothing(model):
+    X, y, f = drifting(1200)
+    target = f if model is StreamRegressor else y
+    learner = model(time_budget=20.0, random_state=0).partial_fit(X, target)
+    before = pickle.dumps(learner)
+    for x, label in ((np.full(X.shape[1], np.nan), target[0]), (np.full(X.shape[1], 1e308), 1)):
+        with pytest.raises((ValueError, FloatingPointError)):
+            learner.learn_one(x, label)
+    with pytest.raises(ValueError, match="sample_weight"):
+        learner.learn_one(X[0], target[0], sample_weight=-1.0)
+    assert pickle.dumps(learner) == before
+    learner._model.learn_one(X[3], float(np.searchsorted(np.unique(target), target[3])))
+    learner._model.undo()
+    assert learner.n_seen_ == 1200
+    same_model(learner, pickle.loads(before), X)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_a_race_knows_which_experts_call_blas(task):
+    """`next_calls_blas` asks forests and least squares alone."""
+    X, y, f = drifting(1100)
+    learner = (StreamRegressor if task == "regression" else StreamClassifier)(random_state=0)
+    learner.partial_fit(X, f if task == "regression" else y)
+    options = itertools.product((5.0, 20.0, 100.0), (1e6, 64e6), (2, 200))
+    experts = [ladder(task, d, 2, False, time, memory) for time, memory, d in options]
+    asked = {
+        type(one.estimator).__name__
+        for one in itertools.chain(*experts)
+        if one.estimator._calls_blas
+    }
+    ends = "Regressor" if task == "regression" else "Classifier"
+    assert asked == {f"KernelRLS{ends}", f"KernelForest{ends}"}
+    found = []
+    for i in range(300):
+        spaces = [expert.space for expert in learner._model.experts]
+        blocks = [space.block for space in spaces if isinstance(space, LeastSquaresSpace)]
+        squares = any(block.count + 1 >= block.block_length for block in blocks)
+        squares |= any(space.is_due() for space in spaces if hasattr(space, "is_due"))
+        forests = any(space.is_looking() for space in spaces if isinstance(space, ForestSpace))
+        assert learner._next_calls_blas() == (squares or forests)
+        found.append(squares)
+        learner.learn_one(X[i], f[i] if task == "regression" else y[i])
+    assert 0 < np.mean(found) < 0.5

@@ -150,7 +150,7 @@ class Learner(Savable, BaseEstimator):
 
         If `scored`, return the scores in their place, ndarray of shape (n_samples, n_outputs).
         """
-        with self._blas():
+        with self._blas_for(X):
             start = not self.__sklearn_is_fitted__()
             X, y, weight = self._validate(X, y, sample_weight, start=start)
             y = self._encode(y, labels)
@@ -246,6 +246,14 @@ class Learner(Savable, BaseEstimator):
     def _blas(self) -> AbstractContextManager[Any]:
         """Return the context in which the model learns."""
         return ONE_THREAD() if self._calls_blas else AS_IT_IS
+
+    def _blas_for(self, X: Any) -> AbstractContextManager[Any]:
+        """Return the same for rows of a stream: where an only one calls no BLAS, nothing is set."""
+        attributes = self.__dict__
+        alone = self._calls_blas and getattr(X, "shape", ())[:1] == (1,) and "_model" in attributes
+        if alone and "_warm_up" not in attributes and not self._next_calls_blas():
+            return AS_IT_IS
+        return self._blas()
 
     def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
         """Warn of scales in the call that brings sample 20; `before` and `now` count samples.

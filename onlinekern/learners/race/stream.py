@@ -84,6 +84,10 @@ class StreamLearner(Learner):
             FORGETTING,
         )
 
+    def _next_calls_blas(self) -> bool:
+        race: Any = self._model
+        return bool(race.next_calls_blas())
+
     def _ladder(self, race: Any) -> list[Expert]:
         """Return the experts that a race began with."""
         n_outputs = self._outputs_at_first or race.head.n_outputs

@@ -19,27 +19,27 @@ stream, however it is cut into calls. Only there experts fall asleep or wake:
 A race has the methods of a `Model`, and keeps its promises: a call that fails changes nothing, one
 thread learns at a time, any number read.
 """
-import copy
-
+cimport numpy as cnp
 import numpy as np
-import scipy.sparse as sp
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int64_t
 
 from onlinekern.core.base.state cimport (
-    check_kind, count_of, float_dtype, integer_within, items_of, positive_number)
-from onlinekern.core.base.lock cimport Access, Reading, Lock, Writing
+    check_kind, check_width, count_of, items_of)
+from onlinekern.core.base.lock cimport begin_writing, end_writing
+from onlinekern.core.experts cimport Experts, Row, narrow
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.recent_scores cimport RecentScores
-from onlinekern.core.learning.vote cimport MeanVote, Vote
-from onlinekern.core.samples.rows cimport Rows, is_sparse, ok_sparse_row, row_of, sparse_row
+from onlinekern.core.learning.vote cimport MeanVote
+from onlinekern.core.linalg.running_moments cimport RunningMoments
+from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
+from onlinekern.core.stream cimport Model
 
-from onlinekern.core.base.part import frozen, refuse_attributes
+from onlinekern.core.base.part import frozen
 from onlinekern.core.base.pool import run_together
-from onlinekern.core.linalg.running_moments import RunningMoments
-from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.samples.rows import rows_at
-from onlinekern.core.stream import Model
+
+cnp.import_array()
 
 cdef Py_ssize_t SEGMENT = 256
 cdef Py_ssize_t TRIAL = 1024
@@ -55,11 +55,9 @@ cdef double WORSE = 4.0
 cdef Py_ssize_t LATELY = 100
 # Marks of the history: when there are more, every second one goes.
 cdef Py_ssize_t MOST_MARKS = 512
-# Rows that are scaled and scored together when nothing is learnt.
-cdef Py_ssize_t MOST_ROWS = 1024
 
 
-cdef class Race:
+cdef class Race(Experts):
     """Experts that learn one stream, and their vote.
 
     Parameters
@@ -84,74 +82,13 @@ cdef class Race:
         Of the moments.
     """
 
-    def __cinit__(self, experts, costs, Vote vote not None, moments, Head head not None, dtype,
-                  double budget, double limit, double forgetting):
-        self.lock, self.access = Lock(), Access()
-        self.raw = tuple(isinstance(getattr(expert, "space", None), ForestSpace)
-                         for expert in experts)
-        self.experts, self.costs = tuple(experts), tuple(map(float, costs))
+    def __cinit__(self, *_, **__):
         self.dearest = sorted(range(len(self.costs)), key=lambda k: -self.costs[k])
-        self.vote, self.moments, self.head = vote, moments, head
-        self.dtype = float_dtype(dtype)
-        self.budget = positive_number("budget", budget)
-        self.limit, self.forgetting = limit, forgetting
         self.n_threads = 1
-        self._check()
-        self.voting = np.ones(len(self.experts), dtype=np.uint8)
         self.learnt = np.zeros(len(self.experts), dtype=np.int64)
         self.history, self.stride = [], SEGMENT
-        if head.n_labels > 0:
-            self.recent = RecentScores(head.n_outputs, head.n_labels)
-
-    def _check(self):
-        """Raise TypeError or ValueError unless the parts fit together."""
-        check_kind(self.moments, "moments", RunningMoments)
-        for expert, raw in zip(self.experts, self.raw):
-            check_kind(expert, "an expert", Model)
-            if expert.d != self.moments.d or expert.head.n_outputs != self.head.n_outputs \
-                    or expert.dtype != (self.dtype if raw else np.float32):
-                raise ValueError("the experts must be models of float32 samples, forests of the "
-                                 "race's, with as many features and outputs as the race")
-        if not len(self.experts) == len(self.costs) == self.vote.n_experts \
-                or self.vote.n_outputs != self.head.n_outputs:
-            raise ValueError("the race needs a cost and a place in the vote for each expert")
-
-    @property
-    def d(self):
-        """Features of a sample."""
-        return self.moments.d
-
-    @property
-    def n_mistakes(self):
-        """Samples whose answer before learning was not their label."""
-        return self.vote.n_mistakes
-
-    @property
-    def cumulative_loss(self):
-        """Sum of weight times loss of the answers, each given before its sample was learnt."""
-        return self.vote.total
-
-    @property
-    def target_mean(self):
-        """0: answers are in the units of the targets."""
-        return 0.0
-
-    @property
-    def target_scale(self):
-        """1: answers are in the units of the targets."""
-        return 1.0
-
-    def writing(self):
-        """A context in which this thread alone uses the race."""
-        return Writing(self.lock, self.access)
-
-    def reading(self):
-        """A context in which no thread changes the race."""
-        return Reading(self.access)
-
-    def share_lock_with(self, Lock lock not None):
-        """Use this lock from now on; no thread may be learning."""
-        self.lock = lock
+        if self.head.n_labels > 0:
+            self.recent = RecentScores(self.head.n_outputs, self.head.n_labels)
 
     def resume_counts(self, seen, mistakes, loss):
         """Go on from these counts: two integers >= 0, and a number."""
@@ -164,6 +101,12 @@ cdef class Race:
         With `noted` false, as in a pass over samples that have been learnt, the vote stays as it
         is: experts that memorise would win all of it.
         """
+        cdef Samples samples
+        if order is None and X.shape[0] == 1 and len(y) == 1:
+            samples = samples_of(X, self.dtype)
+            if self.fits(&samples.rows):
+                check_width("X", samples.rows.d, self.d)
+                return self._learn_only(samples, y, weight, scores, noted)
         X = self._form(X)
         given = X
         if order is not None:
@@ -191,21 +134,89 @@ cdef class Race:
 
     def learn_one(self, x, double y, double weight=1):
         """Test-then-train on one sample; returns what was predicted for it."""
+        cdef Rows rows
         if not 0 <= weight < np.inf:
             raise ValueError(f"sample_weight must be finite and at least 0, got {weight}")
+        _alive = row_of(x, self.d, self.dtype.itemsize, False, &rows)
+        if self.fits(&rows):
+            self.head.check_label(y)
+            return self.winner(<double *> cnp.PyArray_DATA(self.learn_row(&rows, y, weight, True)))
         weights = None if weight == 1 else np.array([weight])
-        return float(self.learn(self._row_of(x), np.array([y]), weights)[0])
+        return float(self.learn(self._matrix_of(rows), np.array([y]), weights)[0])
+
+    def _learn_only(self, Samples samples, const double[::1] y, const double[::1] weight,
+                    double[:, ::1] scores, bint noted):
+        """`learn` of an only row."""
+        cdef double own = 1 if weight is None else weight[0]
+        self.head.check_label(y[0])
+        answer = self.learn_row(&samples.rows, y[0], own, noted)
+        if scores is not None:
+            np.asarray(scores)[0] = answer
+        return np.array([self.winner(<double *> cnp.PyArray_DATA(answer))])
+
+    cdef cnp.ndarray learn_row(self, const Rows *rows, double y, double weight, bint noted):
+        """Learn the only row, whose target has been checked; returns the answer, (n_outputs,).
+
+        It does what `_learn_segment` does, and makes no arrays for it.
+        """
+        cdef cnp.npy_intp n_outputs = self.head.n_outputs
+        cdef Row row
+        begin_writing(self.lock, self.access)
+        try:
+            _alive = self.room_for(rows, &row)
+            answer = cnp.PyArray_EMPTY(1, &n_outputs, cnp.NPY_FLOAT64, 0)
+            self._begin()
+            try:
+                (<RunningMoments> self.moments).learn_rows(rows, &weight, &self.scaling, row.given)
+                narrow(&row)
+                self.teach(rows, &row, y, weight, <double *> cnp.PyArray_DATA(answer), noted)
+            except BaseException:
+                self._rollback()
+                raise
+        finally:
+            end_writing(self.lock, self.access)
+        return answer
+
+    cdef int teach(self, const Rows *rows, Row *row, double y, double weight, double *answer,
+                   bint noted) except -1:
+        """Let those who learn the present segment learn a row, and the vote."""
+        cdef Py_ssize_t k
+        cdef double predicted
+        cdef const Rows *taken
+        cdef cnp.ndarray learnt = cnp.PyArray_NewCopy(self.learnt, cnp.NPY_CORDER)
+        cdef const unsigned char[::1] voting = self.voting, fed = self._fed()
+        cdef int64_t[::1] counts = learnt
+        if not voting.shape[0] == fed.shape[0] == counts.shape[0] == len(self.experts):
+            raise ValueError("the progress of the race is that of another number of experts")
+        for k in range(len(self.experts)):
+            if fed[k]:
+                taken = rows if self.raw[k] else &row.scaled
+                (<Model> self.experts[k]).learn_targets(
+                    taken, &y, weight, &predicted, row.scores + k * self.head.n_outputs, False)
+                counts[k] += weight > 0
+        self.vote.learn_rows(row.scores, 1, &y, &weight, &voting[0], &fed[0], answer, noted)
+        self.vote.check_total()
+        if weight > 0:
+            self.learnt = learnt
+            self.n_seen += 1
+            if self.n_seen % SEGMENT == 0:
+                self._choose()
+        if noted and self.recent is not None:
+            self.note(answer, y, weight)
+        return 0
+
+    cdef void note(self, const double *answer, double y, double weight) noexcept:
+        """Keep an answer that probabilities are fitted to, if it is one of those."""
+        if weight > 0:
+            self.noted += 1
+            if self.noted == self.recent.next_number(self.noted - 1):
+                self.recent.keep(answer, y, weight)
 
     def _note(self, const double[::1] y, const double[::1] weight, const double[:, ::1] answers):
         """Keep answers that probabilities are fitted to."""
         cdef Py_ssize_t i
-        cdef double own = 1
         for i in range(y.shape[0]):
-            own = 1 if weight is None else weight[i]
-            if own > 0:
-                self.noted += 1
-                if self.noted == self.recent.next_number(self.noted - 1):
-                    self.recent.keep(&answers[i, 0], y[i], own)
+            self.note(&answers[i, 0], y[i], 1 if weight is None else weight[i])
 
     def _learn_rows(self, X, y, weight, window, answers, noted):
         """Learn rows, those of weight 0 being predicted only."""
@@ -250,8 +261,11 @@ cdef class Race:
 
     def _fed(self):
         """Who learns the present segment: those who vote, and of the sleepers each in its turn."""
-        fed = self.voting.copy()
-        fed[(REST - self.n_seen // SEGMENT % REST) % REST::REST] = 1
+        cdef Py_ssize_t k
+        cdef cnp.ndarray fed = cnp.PyArray_NewCopy(self.voting, cnp.NPY_CORDER)
+        cdef unsigned char[::1] own = fed
+        for k in range((REST - self.n_seen // SEGMENT % REST) % REST, own.shape[0], REST):
+            own[k] = 1
         return fed
 
     def _choose(self):
@@ -287,77 +301,6 @@ cdef class Race:
             return lately > 2 * usual
         return lately > usual + WORSE * np.sqrt(usual * max(0, 1 - usual) / LATELY)
 
-    def _winners(self, answers):
-        """What is predicted: class numbers, or targets."""
-        if isinstance(self.vote, MeanVote):
-            return answers[:, 0]
-        return (answers[:, 0] > 0).astype(float) if answers.shape[1] == 1 \
-            else answers.argmax(axis=1).astype(float)
-
-    def scaled(self, X, weight=None, learns=False):
-        """Rows in units of their deviations, float32; the moments learn them first if `learns`."""
-        sparse = not isinstance(X, np.ndarray)
-        stored = X.indptr[X.shape[0]] if sparse else 0
-        values = np.empty_like(X.data[:stored] if sparse else X)
-        if not learns:
-            self.moments.transform(X, values, limit=self.limit)
-        else:
-            self.moments.learn(X, weight, self.forgetting, out=values, limit=self.limit)
-        values = values.astype(np.float32, copy=False)
-        if not sparse:
-            return values
-        return sp.csr_matrix((values, X.indices[:stored], X.indptr), shape=X.shape)
-
-    def scores(self, X, double[:, ::1] out):
-        """Answers to samples; several threads may call this at once."""
-        with self.reading():
-            self.score_rows(X, out)
-
-    def score_rows(self, X, double[:, ::1] out, Py_ssize_t first=0, last=None):
-        """`scores` of rows first ... last - 1 (None: all), in a thread that is `reading`."""
-        if out.shape[0] != X.shape[0] or out.shape[1] != self.head.n_outputs:
-            raise ValueError(f"out must have shape {(X.shape[0], self.head.n_outputs)}, got "
-                             f"{(out.shape[0], out.shape[1])}")
-        last = X.shape[0] if last is None else integer_within("last", last, 0, X.shape[0])
-        integer_within("first", first, 0, last)
-        for first in range(first, last, MOST_ROWS):
-            part = self._form(rows_at(X, slice(first, min(first + MOST_ROWS, last))))
-            Z = self.scaled(part)
-            found = np.zeros((len(self.experts), part.shape[0], self.head.n_outputs))
-            for k in np.flatnonzero(self.voting):
-                self.experts[k].scores(part if self.raw[k] else Z, found[k])
-            self.vote.combine(found, self.voting, out[first:first + part.shape[0]])
-
-    def work(self, n):
-        """What it costs to score n samples, in kernel values of some 16 features."""
-        return sum(expert.work(n) for expert in self.experts)
-
-    def score_one(self, x):
-        """Answer to one dense sample: a float, or an ndarray of shape (n_outputs,)."""
-        out = np.empty((1, self.head.n_outputs))
-        self.scores(self._row_of(x), out)
-        return float(out[0, 0]) if self.head.n_outputs == 1 else out[0]
-
-    def _row_of(self, x):
-        """One sample, dense or sparse, as a matrix of one row."""
-        cdef Rows rows
-        cdef ok_sparse_row stored
-        size = self.dtype.itemsize
-        _alive = row_of(x, self.d, size, False, &rows)
-        if not is_sparse(&rows):
-            return copied(rows.values, self.d * size, self.dtype).reshape(1, -1)
-        stored = sparse_row(&rows, 0)
-        values = copied(<const char *> stored.values, stored.count * size, self.dtype)
-        columns = copied(<const char *> stored.columns, stored.count * sizeof(int32_t), np.int32)
-        row = sp.csr_matrix((values, columns, [0, stored.count]), shape=(1, self.d))
-        return row
-
-    def _form(self, X):
-        """Samples in the layout that the moments and the experts know."""
-        if isinstance(X, np.ndarray):
-            return X if self.moments.centred else sp.csr_matrix(X)
-        return X.toarray() if self.moments.centred else X
-
     def _progress(self):
         """What changes along the stream, but for the experts, the vote and the moments."""
         return (self.n_seen, self.noted, self.alarm, self.stride, self.voting, self.learnt,
@@ -382,8 +325,10 @@ cdef class Race:
         if self.recent is not None:
             self.recent.checkpoint()
         # By their calls it is known who has learnt: Ctrl-C may arrive right after one of them.
-        begun = [learner.calls for learner in (*self.experts, self.moments)]
-        self.begun, self.saved = begun, (self._progress(), self.vote.get_state())
+        begun = [(<Model> expert).calls for expert in self.experts]
+        begun.append((<RunningMoments> self.moments).calls)
+        self.vote.checkpoint()
+        self.begun, self.saved = begun, self._progress()
         self.calls += 1
 
     def _rollback(self):
@@ -391,9 +336,8 @@ cdef class Race:
             if learner.calls != calls:
                 learner.undo()
         self.begun = [learner.calls for learner in (*self.experts, self.moments)]
-        progress, state = self.saved
-        self._set_progress(progress)
-        self.vote.set_state(state)
+        self._set_progress(self.saved)
+        self.vote.rollback()
         self.calibration = None
         if self.recent is not None:
             self.recent.rollback()
@@ -409,17 +353,6 @@ cdef class Race:
                          self.budget, self.limit, self.forgetting)
             return restore, (frozen(arguments, {}), tuple(self._progress()),
                              frozen(self.recent, {}))
-
-    def __copy__(self):
-        return copy.deepcopy(self)
-
-    def __getstate__(self):
-        refuse_attributes(self)
-
-
-cdef object copied(const char *values, Py_ssize_t count, dtype):
-    """An array of its own of so many bytes."""
-    return np.frombuffer(values[:count], dtype=dtype).copy()
 
 
 def restore(arguments, progress, recent=None):

@@ -27,7 +27,7 @@ cdef class Model(Composed):
                     double *predictions, double *scores, Py_ssize_t *reached) noexcept nogil
     cdef double learn_row(self, const Rows *rows, double y, double weight) except? -1
     cdef int learn_targets(self, const Rows *rows, const double *y, double weight,
-                           double *predictions) except -1
+                           double *predictions, double *scores, bint noted) except -1
     cdef bint interrupted(self) noexcept nogil
     cdef void checkpoint(self)
     cdef int64_t next_number(self)

@@ -204,27 +204,27 @@ cdef class Model(Composed):
             return self.learn_row(&rows, y, weight)
         targets, predictions = y, np.empty(self.head.n_targets)
         check_targets(self.head, AS_THEY_STAND, targets, None, 1)
-        self.learn_targets(&rows, &targets[0], weight, &predictions[0])
+        self.learn_targets(&rows, &targets[0], weight, &predictions[0], NULL, True)
         return np.asarray(predictions)
 
     cdef double learn_row(self, const Rows *rows, double y, double weight) except? -1:
         """`learn_one` of the only row, which has been checked."""
         cdef double prediction
         self.head.check_label(y)
-        self.learn_targets(rows, &y, weight, &prediction)
+        self.learn_targets(rows, &y, weight, &prediction, NULL, True)
         return prediction
 
     cdef int learn_targets(self, const Rows *rows, const double *y, double weight,
-                           double *predictions) except -1:
-        """The same of a sample whose target, or targets, have been checked."""
+                           double *predictions, double *scores, bint noted) except -1:
+        """The same of checked targets; `scores` may be NULL, `noted` is as in `learn`."""
         cdef Py_ssize_t reached
         if not 0 <= weight < INFINITY:
             raise ValueError(f"sample_weight must be finite and at least 0, got {weight}")
         begin_writing(self.lock, self.access)
         try:
             self.checkpoint()
-            self.next_noted = self.next_number()
-            status = self.run(rows, AS_THEY_STAND, y, &weight, 1, 1, predictions, NULL, &reached)
+            self.next_noted = self.next_number() if noted else NEVER
+            status = self.run(rows, AS_THEY_STAND, y, &weight, 1, 1, predictions, scores, &reached)
             if status != OK or self.watched is not None:
                 self.conclude(status, 0)
         finally:

@@ -2,6 +2,7 @@
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Component
+from onlinekern.core.learning.combination cimport memory_size
 
 
 # Memory of an answer.
@@ -28,9 +29,23 @@ cdef class Vote(Component):
     cdef double[:, ::1] errors    # discounted sums of the products of two experts' errors, below
     cdef double[:, ::1] met       # the diagonal, and what they were summed up over
     cdef double[::1] work
+    cdef double[::1] sums         # the memory of these four
+    cdef double[::1] saved        # the same at the checkpoint
+    cdef int64_t saved_mistakes
+    cdef double saved_total
 
     cdef Py_ssize_t work_size(self) noexcept nogil
-    cdef Work work_of(self, double *memory) noexcept nogil
+
+    cdef inline Work work_of(self, double *memory) noexcept nogil:
+        """Parts of the memory of an answer."""
+        cdef Work work
+        work.shares = memory
+        work.factors = work.shares + self.n_experts
+        work.weights = work.factors + self.n_experts
+        work.memory = work.weights + self.n_experts
+        work.opinions = work.memory + memory_size(self.n_experts)
+        work.combined = work.opinions + self.n_experts * self.n_outputs
+        return work
 
     cdef bint knows_nothing(self) noexcept nogil
     cdef double loss_of(self, Py_ssize_t k) noexcept nogil
@@ -44,10 +59,25 @@ cdef class Vote(Component):
     cdef void meet(self, const unsigned char *fed, const double *opinions, double y,
                    double weight) noexcept nogil
     cdef double loss(self, const double *scores, double y) noexcept nogil
-    cdef void note(self, Py_ssize_t k, double loss, double weight, double decay) noexcept nogil
+
+    cdef inline void note(self, Py_ssize_t k, double loss, double weight,
+                          double decay) noexcept nogil:
+        """Take up a loss; the weight is the sample's."""
+        self.losses[k] = decay * self.losses[k] + weight * loss
+        self.counts[k] = decay * self.counts[k] + weight
+
+    cdef void learn_rows(self, const double *scores, Py_ssize_t n, const double *y,
+                         const double *weights, const unsigned char *voting,
+                         const unsigned char *fed, double *out, bint earns) noexcept nogil
+    cdef void combine_rows(self, const double *scores, Py_ssize_t n, const unsigned char *voting,
+                           double *memory, double *out) noexcept nogil
+    cdef int check_total(self) except -1
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil
     cdef int check(self, const double[:, :, ::1] scores, Py_ssize_t n,
                    const unsigned char[::1] voting) except -1
 
 
 cdef class MeanVote(Vote):
     cdef double least, most       # of the targets seen
+    cdef double saved_least, saved_most

@@ -17,6 +17,7 @@ of class 1 and class 0. `MeanVote` is for targets: the answer is the weighted me
 predictions, and roots of mean squared errors are compared relative to the smallest one.
 """
 from libc.math cimport INFINITY, exp, isfinite, sqrt
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -65,25 +66,17 @@ cdef class Vote(Component):
             raise ValueError(f"decay must be in (0, 1), got {decay}")
         self.sharpness = positive_number("sharpness", sharpness)
         self.slopes = np.array([not_negative("a link", link) for link in links])
-        self.losses, self.counts = np.zeros(m + 3), np.zeros(m + 3)
-        self.errors, self.met = np.zeros((m, m)), np.zeros((m, m))
+        self.sums, self.saved = np.zeros((2, 2 * (m + 3) + 2 * m * m))
+        # Parts of `sums`.
+        places = np.cumsum([m + 3, m + 3, m * m])
+        self.losses, self.counts, errors, met = np.split(np.asarray(self.sums), places)
+        self.errors, self.met = errors.reshape(m, m), met.reshape(m, m)
         self.work = np.zeros(self.work_size())
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         """Numbers in the memory of an answer: what `Work` lays out."""
         cdef Py_ssize_t m = self.n_experts
         return 3 * m + memory_size(m) + (m + 1) * self.n_outputs
-
-    cdef Work work_of(self, double *memory) noexcept nogil:
-        """Parts of the memory of an answer."""
-        cdef Work work
-        work.shares = memory
-        work.factors = work.shares + self.n_experts
-        work.weights = work.factors + self.n_experts
-        work.memory = work.weights + self.n_experts
-        work.opinions = work.memory + memory_size(self.n_experts)
-        work.combined = work.opinions + self.n_experts * self.n_outputs
-        return work
 
     cdef bint knows_nothing(self) noexcept nogil:
         """Whether no target has been seen that a prediction could be measured by."""
@@ -198,11 +191,6 @@ cdef class Vote(Component):
                 best = c
         return best != <Py_ssize_t> y
 
-    cdef void note(self, Py_ssize_t k, double loss, double weight, double decay) noexcept nogil:
-        """Take up a loss; the weight is the sample's."""
-        self.losses[k] = decay * self.losses[k] + weight * loss
-        self.counts[k] = decay * self.counts[k] + weight
-
     cdef int check(self, const double[:, :, ::1] scores, Py_ssize_t n,
                    const unsigned char[::1] voting) except -1:
         """Raise ValueError unless the scores are those of n samples, and somebody votes."""
@@ -243,44 +231,73 @@ cdef class Vote(Component):
         FloatingPointError
             If a loss overflows; the state before must be set again.
         """
-        cdef Py_ssize_t i, k, m = self.n_experts, n = y.shape[0]
+        cdef Py_ssize_t n = y.shape[0]
         cdef const double[::1] weights = weight
-        cdef double own, loss
-        cdef bint blind
-        cdef Work work = self.work_of(&self.work[0])
         self.check(scores, n, voting)
-        if out.shape[0] != n or out.shape[1] != self.n_outputs or fed.shape[0] != m or (
+        if out.shape[0] != n or out.shape[1] != self.n_outputs \
+                or fed.shape[0] != self.n_experts or (
                 weights is not None and weights.shape[0] != n):
             raise ValueError("y, weight, fed and out must fit to the scores")
+        if n == 0:
+            return
         with nogil:
-            for i in range(n):
-                own = 1 if weights is None else weights[i]
-                self.prepare(&voting[0], &work)
-                self.answer(&scores[0, i, 0], n * self.n_outputs, &voting[0], &work, &out[i, 0])
-                if own == 0:
-                    continue
-                for k in range(m):
-                    if fed[k] and not voting[k]:
-                        self.give(self.slopes[k], &scores[k, i, 0],
-                                  work.opinions + k * self.n_outputs)
-                blind = self.knows_nothing()
-                loss = self.loss(&out[i, 0], y[i])
-                self.total += own * loss
-                self.n_mistakes += loss != 0 and not self.relative
-                if blind or not earns:
-                    continue
-                self.note(m, loss, own, self.decay)
-                self.note(m + 1, loss, own, LATELY)
-                self.note(m + 2, self.loss(work.combined, y[i]), own, self.decay)
-                for k in range(m):
-                    if fed[k]:
-                        self.note(k, self.loss(&scores[k, i, 0], y[i]), own, self.decay)
-                    else:
-                        self.note(k, 0, 0, self.decay)
-                self.meet(&fed[0], work.opinions, y[i], own)
+            self.learn_rows(&scores[0, 0, 0], n, &y[0], NULL if weights is None else &weights[0],
+                            &voting[0], &fed[0], &out[0, 0], earns)
+        self.check_total()
+
+    cdef int check_total(self) except -1:
+        """Raise FloatingPointError if a loss has overflowed."""
         if not isfinite(self.total):
             raise FloatingPointError(
                 "the loss of a sample is not finite: its target is too large to be squared")
+        return 0
+
+    cdef void learn_rows(self, const double *scores, Py_ssize_t n, const double *y,
+                         const double *weights, const unsigned char *voting,
+                         const unsigned char *fed, double *out, bint earns) noexcept nogil:
+        """`learn` of samples that have been checked; `check_total` comes after."""
+        cdef Py_ssize_t i, k, m = self.n_experts, stride = n * self.n_outputs
+        cdef double own, loss
+        cdef const double *given
+        cdef double *answer
+        cdef bint blind
+        cdef Work work = self.work_of(&self.work[0])
+        for i in range(n):
+            own = weights[i] if weights else 1
+            given, answer = scores + i * self.n_outputs, out + i * self.n_outputs
+            self.prepare(voting, &work)
+            self.answer(given, stride, voting, &work, answer)
+            if own == 0:
+                continue
+            for k in range(m):
+                if fed[k] and not voting[k]:
+                    self.give(self.slopes[k], given + k * stride,
+                              work.opinions + k * self.n_outputs)
+            blind = self.knows_nothing()
+            loss = self.loss(answer, y[i])
+            self.total += own * loss
+            self.n_mistakes += loss != 0 and not self.relative
+            if blind or not earns:
+                continue
+            self.note(m, loss, own, self.decay)
+            self.note(m + 1, loss, own, LATELY)
+            self.note(m + 2, self.loss(work.combined, y[i]), own, self.decay)
+            for k in range(m):
+                if fed[k]:
+                    self.note(k, self.loss(given + k * stride, y[i]), own, self.decay)
+                else:
+                    self.note(k, 0, 0, self.decay)
+            self.meet(fed, work.opinions, y[i], own)
+
+    cdef void checkpoint(self) noexcept nogil:
+        """Remember the vote as it is."""
+        memcpy(&self.saved[0], &self.sums[0], self.sums.shape[0] * sizeof(double))
+        self.saved_mistakes, self.saved_total = self.n_mistakes, self.total
+
+    cdef void rollback(self) noexcept nogil:
+        """Return to the last checkpoint."""
+        memcpy(&self.sums[0], &self.saved[0], self.sums.shape[0] * sizeof(double))
+        self.n_mistakes, self.total = self.saved_mistakes, self.saved_total
 
     def combine(self, const double[:, :, ::1] scores, const unsigned char[::1] voting,
                 double[:, ::1] out):
@@ -288,13 +305,21 @@ cdef class Vote(Component):
 
         Several threads may call this at once.
         """
-        cdef Py_ssize_t i, n = out.shape[0]
+        cdef Py_ssize_t n = out.shape[0]
         cdef double[::1] memory = np.empty(self.work_size())
-        cdef Work work = self.work_of(&memory[0])
         self.check(scores, n, voting)
-        self.prepare(&voting[0], &work)
+        if n > 0:
+            self.combine_rows(&scores[0, 0, 0], n, &voting[0], &memory[0], &out[0, 0])
+
+    cdef void combine_rows(self, const double *scores, Py_ssize_t n, const unsigned char *voting,
+                           double *memory, double *out) noexcept nogil:
+        """`combine` of samples that have been checked, with memory of `work_size`."""
+        cdef Py_ssize_t i
+        cdef Work work = self.work_of(memory)
+        self.prepare(voting, &work)
         for i in range(n):
-            self.answer(&scores[0, i, 0], n * self.n_outputs, &voting[0], &work, &out[i, 0])
+            self.answer(scores + i * self.n_outputs, n * self.n_outputs, voting, &work,
+                        out + i * self.n_outputs)
 
     def mean_losses(self):
         """e of the experts, of the vote, of it lately, and of the combination, (n_experts + 3,)."""
@@ -343,9 +368,9 @@ cdef class Vote(Component):
         if not all((numbers >= 0).all() for numbers in (losses, counts, met, combined)):
             raise ValueError("losses and counts of a vote must be >= 0")
         self.resume_counts(state["n_mistakes"], state["total"])
-        self.losses = np.append(losses, combined[0])
-        self.counts = np.append(counts, combined[1])
-        self.errors, self.met = errors.copy(), met.copy()
+        np.asarray(self.losses)[:] = np.append(losses, combined[0])
+        np.asarray(self.counts)[:] = np.append(counts, combined[1])
+        np.asarray(self.errors)[:], np.asarray(self.met)[:] = errors, met
 
     def resume_counts(self, mistakes, loss):
         """Go on from these counts: an integer >= 0, and a number."""
@@ -392,6 +417,14 @@ cdef class MeanVote(Vote):
         """The squared error."""
         self.least, self.most = min(self.least, y), max(self.most, y)
         return (scores[0] - y) ** 2
+
+    cdef void checkpoint(self) noexcept nogil:
+        Vote.checkpoint(self)
+        self.saved_least, self.saved_most = self.least, self.most
+
+    cdef void rollback(self) noexcept nogil:
+        Vote.rollback(self)
+        self.least, self.most = self.saved_least, self.saved_most
 
     def get_state(self):
         seen = (self.least, self.most) if self.least <= self.most else ()

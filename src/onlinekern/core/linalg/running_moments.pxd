@@ -19,6 +19,9 @@ cdef struct Scaling:
     bint scaled          # whether values are divided by their deviation
 
 
+cdef Scaling scaling_of(double forgetting, limit, bint scaled) except *
+
+
 cdef class RunningMoments:
     cdef readonly Py_ssize_t d
     cdef readonly bint centred
@@ -41,6 +44,7 @@ cdef class RunningMoments:
                     char *out, Py_ssize_t *reached) noexcept nogil
     cdef int learn_rows(self, const Rows *rows, const double *weight, const Scaling *scaling,
                         char *out) except -1
+    cdef int scale_row(self, const Rows *rows, const Scaling *scaling, char *out) except -1
     cdef int check_rows(self, const Rows *rows) except -1
     cdef bint is_finite(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

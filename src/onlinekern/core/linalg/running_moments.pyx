@@ -281,10 +281,15 @@ cdef class RunningMoments:
         cdef Rows rows
         cdef Scaling scaling = scaling_of(1, limit, scaled)
         _alive = row_of(x, self.d, itemsize_of(x), False, &rows)
-        cdef char *memory = memory_of(out, &rows)
-        self.check_rows(&rows)
-        with Reading(self.access):
-            self.transform_row(&rows, 0, &scaling, memory)
+        self.scale_row(&rows, &scaling, memory_of(out, &rows))
+
+    cdef int scale_row(self, const Rows *rows, const Scaling *scaling, char *out) except -1:
+        """`transform` of the only row."""
+        self.check_rows(rows)
+        self.access.begin_reading()
+        self.transform_row(rows, 0, scaling, out)
+        self.access.end_reading()
+        return 0
 
     def share_lock_with(self, Lock lock not None):
         """Use this lock from now on; no thread may be learning."""

@@ -1,0 +1,304 @@
+"""Experts and their vote, as those who ask see them: parts, who may use them when, and answers.
+
+A row is scaled by the running moments of its features, scored by the experts that vote, and
+answered by their vote; forests get it as it comes. `Race` adds what learns.
+"""
+import copy
+
+cimport numpy as cnp
+import numpy as np
+import scipy.sparse as sp
+
+from libc.stdint cimport int32_t
+from libc.string cimport memset
+
+from onlinekern.core.base.state cimport (
+    check_kind, check_width, float_dtype, integer_within, positive_number)
+from onlinekern.core.base.lock cimport Access, Reading, Lock, Writing
+from onlinekern.core.learning.heads cimport Head
+from onlinekern.core.learning.vote cimport MeanVote, Vote
+from onlinekern.core.linalg.running_moments cimport RunningMoments, scaling_of
+from onlinekern.core.models.forest cimport ForestSpace
+from onlinekern.core.models.least_squares cimport LeastSquaresSpace
+from onlinekern.core.models.metric_least_squares cimport MetricLeastSquares
+from onlinekern.core.samples.rows cimport (
+    Rows, Samples, is_sparse, ok_sparse_row, row_of, samples_of, sparse_row)
+from onlinekern.core.stream cimport Model
+
+from onlinekern.core.base.part import refuse_attributes
+from onlinekern.core.samples.rows import rows_at
+
+cnp.import_array()
+
+# Rows that are scaled and scored together when nothing is learnt.
+cdef Py_ssize_t MOST_ROWS = 1024
+
+
+cdef class Experts:
+    """Experts for the samples of one stream, and their vote.
+
+    Parameters
+    ----------
+    experts : sequence of Model
+        For the same number of features and outputs, whose samples are float32. Forests get the rows
+        as they come: they have samples of `dtype`.
+    costs : sequence of float > 0
+        What a sample costs each of them.
+    vote : Vote
+    moments : RunningMoments
+        Those of the rows, which scale them.
+    head : Head
+        Checks the labels.
+    dtype : numpy.float32 or numpy.float64
+        Of the rows that are given.
+    budget : float > 0
+        What a sample may cost, in units of `costs`.
+    limit : float > 0
+        Bound of scaled values.
+    forgetting : float in (0, 1]
+        Of the moments.
+    """
+
+    def __cinit__(self, experts, costs, Vote vote not None, moments, Head head not None, dtype,
+                  double budget, double limit, double forgetting):
+        self.lock, self.access = Lock(), Access()
+        self.raw = tuple(isinstance(getattr(expert, "space", None), ForestSpace)
+                         for expert in experts)
+        self.experts, self.costs = tuple(experts), tuple(map(float, costs))
+        check_kind(moments, "moments", RunningMoments)
+        self.vote, self.moments, self.head = vote, moments, head
+        self.dtype = float_dtype(dtype)
+        self.budget = positive_number("budget", budget)
+        self.limit, self.forgetting = limit, forgetting
+        self.scaling = scaling_of(forgetting, limit, True)
+        self._check()
+        self.voting = np.ones(len(self.experts), dtype=np.uint8)
+
+    def _check(self):
+        """Raise TypeError or ValueError unless the parts fit together."""
+        for expert, raw in zip(self.experts, self.raw):
+            check_kind(expert, "an expert", Model)
+            if expert.d != self.moments.d or expert.head.n_outputs != self.head.n_outputs \
+                    or expert.dtype != (self.dtype if raw else np.float32):
+                raise ValueError("the experts must be models of float32 samples, forests of the "
+                                 "race's, with as many features and outputs as the race")
+        if not len(self.experts) == len(self.costs) == self.vote.n_experts \
+                or self.vote.n_outputs != self.head.n_outputs:
+            raise ValueError("the race needs a cost and a place in the vote for each expert")
+
+    @property
+    def d(self):
+        """Features of a sample."""
+        return self.moments.d
+
+    @property
+    def n_mistakes(self):
+        """Samples whose answer before learning was not their label."""
+        return self.vote.n_mistakes
+
+    @property
+    def cumulative_loss(self):
+        """Sum of weight times loss of the answers, each given before its sample was learnt."""
+        return self.vote.total
+
+    @property
+    def target_mean(self):
+        """0: answers are in the units of the targets."""
+        return 0.0
+
+    @property
+    def target_scale(self):
+        """1: answers are in the units of the targets."""
+        return 1.0
+
+    def writing(self):
+        """A context in which this thread alone uses the race."""
+        return Writing(self.lock, self.access)
+
+    def reading(self):
+        """A context in which no thread changes the race."""
+        return Reading(self.access)
+
+    def share_lock_with(self, Lock lock not None):
+        """Use this lock from now on; no thread may be learning."""
+        self.lock = lock
+
+    cdef bint fits(self, const Rows *rows):
+        """Whether these rows have the layout that the moments and the experts know."""
+        return is_sparse(rows) != (<RunningMoments> self.moments).centred
+
+    cdef object room_for(self, const Rows *rows, Row *row):
+        """Lay out the memory of a row; returns the object that owns it."""
+        cdef Py_ssize_t n_scores = len(self.experts) * self.head.n_outputs
+        cdef Py_ssize_t work = self.vote.work_size()
+        cdef cnp.npy_intp size
+        row.count = rows.starts[1] if is_sparse(rows) else rows.d
+        size = n_scores + work + 2 * row.count
+        alive = cnp.PyArray_EMPTY(1, &size, cnp.NPY_FLOAT64, 0)
+        row.scores = <double *> cnp.PyArray_DATA(alive)
+        memset(row.scores, 0, n_scores * sizeof(double))
+        row.work = row.scores + n_scores
+        row.given = <char *> (row.work + work)
+        row.scaled = rows[0]
+        row.scaled.values = row.given if rows.itemsize == 4 \
+            else <const char *> (row.work + work + row.count)
+        return alive
+
+    def next_calls_blas(self):
+        """Whether the next sample may call BLAS: none but these experts do."""
+        cdef Py_ssize_t k
+        cdef Model expert
+        for k in range(len(self.experts)):
+            expert = self.experts[k]
+            if isinstance(expert.space, ForestSpace):
+                if expert.space.is_looking():
+                    return True
+            elif isinstance(expert.space, LeastSquaresSpace) \
+                    and may_call_blas(<LeastSquaresSpace> expert.space):
+                return True
+        return False
+
+    def scaled(self, X, weight=None, learns=False):
+        """Rows in units of their deviations, float32; the moments learn them first if `learns`."""
+        sparse = not isinstance(X, np.ndarray)
+        stored = X.indptr[X.shape[0]] if sparse else 0
+        values = np.empty_like(X.data[:stored] if sparse else X)
+        if not learns:
+            self.moments.transform(X, values, limit=self.limit)
+        else:
+            self.moments.learn(X, weight, self.forgetting, out=values, limit=self.limit)
+        values = values.astype(np.float32, copy=False)
+        if not sparse:
+            return values
+        return sp.csr_matrix((values, X.indices[:stored], X.indptr), shape=X.shape)
+
+    def scores(self, X, double[:, ::1] out):
+        """Answers to samples; several threads may call this at once."""
+        cdef Samples samples
+        if X.shape[0] == 1 and out.shape[0] == 1 and out.shape[1] == self.head.n_outputs:
+            samples = samples_of(X, self.dtype)
+            if self.fits(&samples.rows):
+                check_width("X", samples.rows.d, self.d)
+                self.score_row(&samples.rows, &out[0, 0])
+                return
+        with self.reading():
+            self.score_rows(X, out)
+
+    cdef int score_row(self, const Rows *rows, double *out) except -1:
+        """Write the answer to the only row, which has been checked."""
+        cdef Py_ssize_t k
+        cdef const Rows *taken
+        cdef const unsigned char[::1] voting
+        cdef Row row
+        cdef RunningMoments moments = self.moments
+        self.access.begin_reading()
+        try:
+            voting = self.voting
+            self.vote.check(np.empty((len(self.experts), 0, self.head.n_outputs)), 0, voting)
+            _alive = self.room_for(rows, &row)
+            moments.scale_row(rows, &self.scaling, row.given)
+            narrow(&row)
+            for k in range(len(self.experts)):
+                if voting[k]:
+                    taken = rows if self.raw[k] else &row.scaled
+                    (<Model> self.experts[k]).score_row(
+                        taken, row.scores + k * self.head.n_outputs)
+            self.vote.combine_rows(row.scores, 1, &voting[0], row.work, out)
+        finally:
+            self.access.end_reading()
+        return 0
+
+    def score_rows(self, X, double[:, ::1] out, Py_ssize_t first=0, last=None):
+        """`scores` of rows first ... last - 1 (None: all), in a thread that is `reading`."""
+        if out.shape[0] != X.shape[0] or out.shape[1] != self.head.n_outputs:
+            raise ValueError(f"out must have shape {(X.shape[0], self.head.n_outputs)}, got "
+                             f"{(out.shape[0], out.shape[1])}")
+        last = X.shape[0] if last is None else integer_within("last", last, 0, X.shape[0])
+        integer_within("first", first, 0, last)
+        for first in range(first, last, MOST_ROWS):
+            part = self._form(rows_at(X, slice(first, min(first + MOST_ROWS, last))))
+            Z = self.scaled(part)
+            found = np.zeros((len(self.experts), part.shape[0], self.head.n_outputs))
+            for k in np.flatnonzero(self.voting):
+                self.experts[k].scores(part if self.raw[k] else Z, found[k])
+            self.vote.combine(found, self.voting, out[first:first + part.shape[0]])
+
+    def work(self, n):
+        """What it costs to score n samples, in kernel values of some 16 features."""
+        return sum(expert.work(n) for expert in self.experts)
+
+    def score_one(self, x):
+        """Answer to one dense sample: a float, or an ndarray of shape (n_outputs,)."""
+        cdef Rows rows
+        cdef double[:, ::1] found
+        out = np.empty((1, self.head.n_outputs))
+        _alive = row_of(x, self.d, self.dtype.itemsize, False, &rows)
+        if self.fits(&rows):
+            found = out
+            self.score_row(&rows, &found[0, 0])
+        else:
+            self.scores(self._matrix_of(rows), out)
+        return float(out[0, 0]) if self.head.n_outputs == 1 else out[0]
+
+    cdef object _matrix_of(self, Rows rows):
+        """One row, dense or sparse, as a matrix with memory of its own."""
+        cdef ok_sparse_row stored
+        cdef Py_ssize_t size = rows.itemsize
+        if not is_sparse(&rows):
+            return copied(rows.values, self.d * size, self.dtype).reshape(1, -1)
+        stored = sparse_row(&rows, 0)
+        values = copied(<const char *> stored.values, stored.count * size, self.dtype)
+        columns = copied(<const char *> stored.columns, stored.count * sizeof(int32_t), np.int32)
+        row = sp.csr_matrix((values, columns, [0, stored.count]), shape=(1, self.d))
+        return row
+
+    def _form(self, X):
+        """Samples in the layout that the moments and the experts know."""
+        if isinstance(X, np.ndarray):
+            return X if self.moments.centred else sp.csr_matrix(X)
+        return X.toarray() if self.moments.centred else X
+
+    cdef double winner(self, const double *answer):
+        """What is predicted of one sample: a class number, or a target."""
+        cdef Py_ssize_t k, best = 0
+        if self.head.n_outputs == 1:
+            return answer[0] if isinstance(self.vote, MeanVote) else answer[0] > 0
+        for k in range(1, self.head.n_outputs):
+            if answer[k] > answer[best]:
+                best = k
+        return best
+
+    def _winners(self, answers):
+        """What is predicted: class numbers, or targets."""
+        if isinstance(self.vote, MeanVote):
+            return answers[:, 0]
+        return (answers[:, 0] > 0).astype(float) if answers.shape[1] == 1 \
+            else answers.argmax(axis=1).astype(float)
+
+    def __copy__(self):
+        return copy.deepcopy(self)
+
+    def __getstate__(self):
+        refuse_attributes(self)
+
+
+cdef object copied(const char *values, Py_ssize_t count, dtype):
+    """An array of its own of so many bytes."""
+    return np.frombuffer(values[:count], dtype=dtype).copy()
+
+
+cdef bint may_call_blas(LeastSquaresSpace space) except -1:
+    """Whether the next sample of least squares may call BLAS: it does so at the end of a block."""
+    if isinstance(space, MetricLeastSquares) and space.is_due():
+        return True
+    return space.block.count + 1 >= space.block.block_length
+
+
+cdef void narrow(Row *row) noexcept nogil:
+    """Turn the scaled values of a row into float32."""
+    cdef Py_ssize_t j
+    cdef float *values = <float *> row.scaled.values
+    if row.scaled.itemsize == 8:
+        for j in range(row.count):
+            values[j] = <float> (<const double *> row.given)[j]
+        row.scaled.itemsize = 4
