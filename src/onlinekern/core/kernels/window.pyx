@@ -162,8 +162,7 @@ cdef class Window:
             # Its products are made for the rows of a whole panel of the block.
             self.tile_rows = OK_PANEL
         self.tile_width = tile_width(self.tile_rows, self.itemsize)
-        # Transposed products come in squares, see vector.h.
-        bytes = whole_panels(self.tile_rows) * (self.tile_width + TILE_GAP) * self.itemsize
+        bytes = self.tile_rows * (self.tile_width + TILE_GAP) * self.itemsize
         if grow(<void **> &self.tile, &self.tile_bytes, bytes) < 0 \
                 or self.reserve_sums(self.block.n + 1, vectors) < 0:
             return NO_MEMORY

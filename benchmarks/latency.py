@@ -1,0 +1,87 @@
+"""Time each call of learn_one: median, 99 and 99.9 per cent, and the worst.
+
+    python benchmarks/latency.py [--samples 100000] [--runs 3] [--learners NAME ...]
+
+The stream has 8 normal features; a label is a function of three of them, with noise. A learner
+learns it from the first sample on, `runs` times. What counts is the CPU time of the thread, of each
+call the least of the runs: what the machine does beside is left out, what the learner does is not.
+"""
+
+import argparse
+import time
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import onlinekern
+
+# The learners, and whether targets are numbers.
+CASES = {
+    "PA": ("PAClassifier", {}),
+    "AROW": ("AROWClassifier", {}),
+    "SPA": ("SPAClassifier", {"gamma": 0.1}),
+    "kernel PA, every support vector kept": ("KernelPAClassifier", {"gamma": 0.1}),
+    "kernel PA of the last 500": (
+        "KernelPAClassifier",
+        {"gamma": 0.1, "max_support": 500, "when_full": "oldest"},
+    ),
+    "BOGD, budget 500": ("BOGDClassifier", {"gamma": 0.1, "budget": 500}),
+    "FOGD, 400 frequencies": ("FOGDClassifier", {"gamma": 0.1, "n_components": 400}),
+    "NOGD, budget 500": ("NOGDClassifier", {"gamma": 0.1, "budget": 500}),
+    "KernelRLS, defaults": ("KernelRLSClassifier", {}),
+    "KernelRLS of targets, defaults": ("KernelRLSRegressor", {}),
+    "StreamClassifier": ("StreamClassifier", {}),
+    "StreamRegressor": ("StreamRegressor", {}),
+}
+SHARES = (0.5, 0.99, 0.999, 1.0)
+
+
+def stream(n):
+    """Return samples, their labels and their targets."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 8))
+    f = np.sin(X[:, 0]) * X[:, 1] + 0.5 * X[:, 2] + 0.3 * rng.standard_normal(n)
+    return X, (f > 0).astype(int), f
+
+
+def calls(name, parameters, X, y):
+    """Return the CPU time of each call, in microseconds."""
+    model = getattr(onlinekern, name)(**parameters)
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    rows, targets, clock = list(X), y.tolist(), time.thread_time_ns
+    known = {} if name.endswith("Regressor") else {"classes": np.unique(y)}
+    model.learn_one(rows[0], targets[0], **known)
+    times = np.empty(len(rows) - 1)
+    for i in range(1, len(rows)):
+        start = clock()
+        model.learn_one(rows[i], targets[i])
+        times[i - 1] = clock() - start
+    return times / 1e3
+
+
+def latency(name, parameters, n, runs):
+    """Return the quantiles `SHARES` of the least time of each call."""
+    X, y, f = stream(n)
+    given = f if name.endswith("Regressor") else y
+    times = np.min([calls(name, parameters, X, given) for _ in range(runs)], axis=0)
+    return np.quantile(times, SHARES)
+
+
+def main():
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--samples", type=int, default=100_000)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--learners", nargs="+", choices=list(CASES), default=list(CASES))
+    options = parser.parse_args()
+    print("| learner | median | 99 % | 99.9 % | worst | 99.9 % / median |\n|---|---|---|---|---|---|")
+    with threadpool_limits(1):
+        for title in options.learners:
+            found = latency(*CASES[title], options.samples, options.runs)
+            shown = " | ".join(f"{value:,.1f}" if value < 100 else f"{value:,.0f}" for value in found)
+            print(f"| {title} | {shown} | {found[2] / found[0]:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
