@@ -75,11 +75,12 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--learners", nargs="+", choices=list(CASES), default=list(CASES))
     options = parser.parse_args()
-    print("| learner | median | 99 % | 99.9 % | worst | 99.9 % / median |\n|---|---|---|---|---|---|")
+    print("| learner | median | 99 % | 99.9 % | worst | 99.9 % / median |")
+    print("|---|---|---|---|---|---|")
     with threadpool_limits(1):
         for title in options.learners:
             found = latency(*CASES[title], options.samples, options.runs)
-            shown = " | ".join(f"{value:,.1f}" if value < 100 else f"{value:,.0f}" for value in found)
+            shown = " | ".join(f"{value:,.{int(value < 100)}f}" for value in found)
             print(f"| {title} | {shown} | {found[2] / found[0]:.1f} |", flush=True)
 
 

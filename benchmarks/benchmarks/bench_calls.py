@@ -1,8 +1,14 @@
 """Measure what a call costs beside its samples: batches, single rows, dictionaries."""
 
+import sys
+from pathlib import Path
+
 from onlinekern import StreamClassifier
 
 from . import common
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import latency
 
 try:
     from onlinekern.compat.river import Learner
@@ -118,6 +124,28 @@ class Races(common.Streams):
         call = getattr(self.model, method)
         for arguments in self.calls:
             call(*arguments)
+
+
+class Latency:
+    """Time each call of learn_one: the slowest of a thousand, and the worst, beside the median."""
+
+    timeout = 600
+    param_names = ["learner"]
+    params = [list(latency.CASES)]
+
+    def found(self, learner):
+        """Return the median, the 99 and 99.9 per cent, and the worst, in microseconds."""
+        return latency.latency(*latency.CASES[learner], 50_000 if common.FULL else 5_000, 2)
+
+    def track_one_of_a_thousand(self, learner):
+        median, _, slow, _ = self.found(learner)
+        return round(slow / median, 1)
+
+    def track_worst_us(self, learner):
+        return round(self.found(learner)[3], 1)
+
+    track_one_of_a_thousand.unit = "times the median"
+    track_worst_us.unit = "us"
 
 
 class Dictionaries(common.Streams):

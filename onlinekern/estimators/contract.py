@@ -22,7 +22,7 @@ from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.sampling import Sampler
 from onlinekern.core.stream import Model
 from onlinekern.estimators import exportable
-from onlinekern.estimators.atomic import all_or_nothing, fit_method, lock_of
+from onlinekern.estimators.atomic import fit_method, lock_of
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.extensions import check_declared, check_subclass, explained
 from onlinekern.estimators.median_width import begin_warm_up, first_samples, learn_first, renumber
@@ -236,11 +236,19 @@ class Learner(Savable, BaseEstimator):
             return learn_first(self, model, X, y, weight, order, noted, scores)
         return model, model.learn(X, y, weight, order, self.window or 0, scores, noted)
 
-    @all_or_nothing
     def _learn_one_with_blas(self, x: Any, y: Any, weight: float) -> Self:
-        """Learn one encoded sample."""
-        with ONE_THREAD():
-            self._model.learn_one(x, y, weight)
+        """Learn one encoded sample; a call that fails is undone, without a twin's microseconds."""
+        with lock_of(self):
+            model = self._model
+            calls = model.calls
+            try:
+                with ONE_THREAD():
+                    model.learn_one(x, y, weight)
+            except BaseException:
+                # A signal may come after the model has learnt.
+                if model.calls != calls:
+                    model.undo()
+                raise
         return self
 
     def _blas(self) -> AbstractContextManager[Any]:

@@ -94,11 +94,13 @@ class StreamLearner(Learner):
         return self._experts(race.d, n_outputs, not race.moments.centred)
 
     def _renew(self, model: Any) -> None:
-        model.n_threads = min(effective_n_jobs(self.n_jobs), len(model.experts))
+        """Do nothing: the experts keep their parameters."""
 
-    def _train(self, model: Any, *arguments: Any) -> Any:
-        self._renew(model)
-        return super()._train(model, *arguments)
+    def _learn(self, model: Any, X: Any, *arguments: Any, **named: Any) -> Any:
+        # joblib takes microseconds to find out what None stands for, and a row is one thread's.
+        if X.shape[0] > 1:
+            model.n_threads = min(effective_n_jobs(self.n_jobs), len(model.experts))
+        return super()._learn(model, X, *arguments, **named)
 
     @property
     def feature_importances_(self) -> Floats:

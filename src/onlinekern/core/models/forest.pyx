@@ -307,7 +307,7 @@ cdef class ForestSpace(Space):
     def is_looking(self):
         """Whether the next sample may call BLAS: where a renewal begins, or looks."""
         if self.renewal is not None:
-            return self.renewal.looks()
+            return self.renewal.looks_after(self.entered + 1)
         return self.is_due(self.entered + 1)
 
     cdef void checkpoint(self) noexcept nogil:

@@ -45,6 +45,9 @@ cdef class Renewal:
 
     cdef Status advance(self, int64_t entered) noexcept nogil
     cdef bint looks(self) noexcept nogil
+    cdef double share_of(self, int64_t entered) noexcept nogil
+    cdef bint has_unit(self, double share) noexcept nogil
+    cdef bint looks_after(self, int64_t entered) noexcept nogil
     cdef Status look_until(self, double share) noexcept nogil
     cdef Py_ssize_t due(self, double share) noexcept nogil
     cdef Status grow_until(self, double share) noexcept nogil

@@ -252,16 +252,28 @@ cdef class Renewal:
         """Whether the look, which calls BLAS, is not done."""
         return self.n_looked < self.n_units
 
+    cdef double share_of(self, int64_t entered) noexcept nogil:
+        """The share of the renewal that is due after so many samples."""
+        if entered >= self.begun + self.lag:
+            return 1
+        return <double> (entered - self.begun) / self.lag
+
+    cdef bint has_unit(self, double share) noexcept nogil:
+        """Whether a unit of the look is due where a share of it is."""
+        return self.looks() and (
+            share >= 1 or self.costs[self.n_looked] <= share * self.costs[self.n_units - 1])
+
+    cdef bint looks_after(self, int64_t entered) noexcept nogil:
+        """Whether `advance` looks, and so calls BLAS, after so many samples."""
+        return self.has_unit(self.share_of(entered) / self.looked)
+
     cdef Status advance(self, int64_t entered) noexcept nogil:
         """Do what is due after so many samples.
 
         Returns early where a tree has grown that the caller is to take (`has_tree`).
         """
-        cdef Status status
-        cdef double share = 1
-        if entered < self.begun + self.lag:
-            share = <double> (entered - self.begun) / self.lag
-        status = self.look_until(share / self.looked)
+        cdef double share = self.share_of(entered)
+        cdef Status status = self.look_until(share / self.looked)
         if status == OK and not self.looks():
             status = self.grow_until((share - self.looked) / (self.grown - self.looked))
         if status != OK or self.has_tree or self.tree < self.n_trees:
@@ -273,12 +285,11 @@ cdef class Renewal:
 
     cdef Status look_until(self, double share) noexcept nogil:
         """Have done a share of the look."""
-        cdef double due = share * self.costs[self.n_units - 1]
-        if not self.looks() or share < 1 and self.costs[self.n_looked] > due:
+        if not self.has_unit(share):
             return OK
         with gil:
             try:
-                while self.looks() and (share >= 1 or self.costs[self.n_looked] <= due):
+                while self.has_unit(share):
                     function, part, _ = self.units[self.n_looked]
                     function(part)
                     self.n_looked += 1
