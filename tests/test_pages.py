@@ -34,6 +34,7 @@ WITH_EXAMPLES = [
     "docs/families/one_class.md",
     "docs/families/sdrogd.md",
     "docs/files.md",
+    "docs/importance.md",
     "docs/intervals.md",
     "docs/kernel_forests.md",
     "docs/learnt_kernels.md",

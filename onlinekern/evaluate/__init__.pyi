@@ -6,6 +6,7 @@ from .bounds import regret_bound as regret_bound
 from .bounds import sketch_bound as sketch_bound
 from .comparing import compare as compare
 from .delayed import delays_of as delays_of
+from .importance import StreamImportance as StreamImportance
 from .methods import METHODS as METHODS
 from .methods import Method as Method
 from .results import Comparison as Comparison

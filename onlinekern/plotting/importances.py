@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.table_door import feature_names
@@ -65,8 +66,9 @@ class ImportanceDisplay:
         Parameters
         ----------
         estimator : estimator
-            Has ``feature_importances_``, as kernel forests and scikit-learn's forests have, or is a
-            pipeline: then its last step that has some.
+            Has ``feature_importances_``, as kernel forests, scikit-learn's forests and
+            `onlinekern.evaluate.StreamImportance` have, or is a pipeline: then its last step that
+            has some.
         n : int, default=20
             So many features have bars of their own; the others share one.
         feature_names : sequence of str, optional
@@ -134,7 +136,8 @@ class ImportanceDisplay:
 def asked_of(estimator: Any, n: int, names: Sequence[str] | None) -> tuple[Floats, Array]:
     """Return the importances of an estimator, and the names of its features, both checked."""
     check_count("n", n)
-    check_is_fitted(estimator)
+    if hasattr(estimator, "fit"):
+        check_is_fitted(estimator)
     importances, known = found_in(estimator)
     known = known if names is None else np.asarray(list(names), dtype=object)
     if known.shape != importances.shape:
@@ -147,7 +150,7 @@ def asked_of(estimator: Any, n: int, names: Sequence[str] | None) -> tuple[Float
 def found_in(estimator: Any) -> tuple[Floats, Array]:
     """Return the importances of an estimator, or of a step of a pipeline, and names of features."""
     steps = [one for _, one in getattr(estimator, "steps", [("", estimator)])]
-    places = [k for k, one in enumerate(steps) if hasattr(one, "feature_importances_")]
+    places = [k for k, one in enumerate(steps) if has_importances(one)]
     if not places:
         raise TypeError(
             "estimator must have feature_importances_, as KernelForestClassifier has; got "
@@ -161,6 +164,17 @@ def found_in(estimator: Any) -> tuple[Floats, Array]:
     if names is None:
         names = np.array([f"feature {k}" for k in range(len(importances))], dtype=object)
     return importances, names
+
+
+def has_importances(estimator: Any) -> bool:
+    """Return whether an estimator has importances; NotFittedError if it will have them."""
+    try:
+        _ = estimator.feature_importances_
+    except NotFittedError:  # an AttributeError, too
+        raise
+    except AttributeError:
+        return False
+    return True
 
 
 def names_before(pipeline: Any, place: int) -> Array | None:

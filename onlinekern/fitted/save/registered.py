@@ -27,6 +27,7 @@ PACKAGED = {
     "ClassifierDetector": "drift.classifier",
     "LossDetector": "drift.losses",
     "MMDDetector": "drift.mmd",
+    "StreamImportance": "evaluate.importance",
 }
 
 
