@@ -2,6 +2,8 @@
 
 from typing import Any, Literal
 
+import numpy as np
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from onlinekern.core import COVARIANCES
@@ -10,7 +12,8 @@ from onlinekern.core.models.linear_second_order import SecondOrderSpace
 from onlinekern.estimators.linear import WEIGHT_BYTES, LinearEstimator
 from onlinekern.estimators.memory import available_memory
 from onlinekern.estimators.parameters import estimator
-from onlinekern.estimators.types import Floats
+from onlinekern.estimators.types import Floats, Samples
+from onlinekern.estimators.validation import validate_data
 from onlinekern.estimators.warnings import warn
 
 
@@ -67,3 +70,37 @@ class SecondOrderEstimator(LinearEstimator):
     def covariance_(self) -> Floats:
         """Covariances of the last weights: (n_outputs, n), (n_outputs, n, n) or (1, n, n)."""
         return self._read(lambda space: space.covariance.to_array())
+
+    def leverage(self, X: Samples) -> Floats:
+        """Return ``x' S x`` of samples: the variance of their scores.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The mean of those of the classes, where each has its own S.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has not `n_features_in_` finite features.
+        """
+        rows = validate_data(self, X, dtype=self._fitted_model.dtype, reset=False)
+        covariances = self.covariance_
+        n_features = rows.shape[1]
+        constant = covariances.shape[-1] > n_features
+        if covariances.ndim == 2:
+            mean = covariances.mean(axis=0)
+            squares = rows.multiply(rows) if sp.issparse(rows) else rows * rows
+            found = squares @ mean[:n_features]
+            return np.asarray(found + mean[-1] if constant else found, dtype=np.float64)
+        mean = covariances.mean(axis=0)
+        rows = rows.toarray() if sp.issparse(rows) else rows
+        if constant:
+            rows = np.column_stack([rows, np.ones(len(rows))])
+        return np.einsum("ij,ij->i", rows @ mean, rows)

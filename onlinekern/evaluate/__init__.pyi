@@ -9,6 +9,7 @@ from .delayed import delays_of as delays_of
 from .importance import StreamImportance as StreamImportance
 from .methods import METHODS as METHODS
 from .methods import Method as Method
+from .queries import LabelQuery as LabelQuery
 from .results import Comparison as Comparison
 from .results import MethodResult as MethodResult
 from .search import Parameter as Parameter

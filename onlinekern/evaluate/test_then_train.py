@@ -22,6 +22,7 @@ from onlinekern.estimators.types import (
 )
 from onlinekern.evaluate.delayed import Arrivals, Late, check_delay, losses_come
 from onlinekern.evaluate.errors import Curve, Metrics
+from onlinekern.evaluate.queries import Asked, LabelQuery
 from onlinekern.evaluate.refitting import Refitted
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.streams.checks import check_count
@@ -62,6 +63,8 @@ class PrequentialResult:
         fading alone), thinned to at most 512 points, and at the end. Empty without either.
     drifts : ndarray of shape (n_drifts,), int64
         Samples seen when the detector found drift.
+    n_asked : int or None
+        Samples whose labels the query asked for; None without one.
     """
 
     n_samples: int
@@ -75,6 +78,7 @@ class PrequentialResult:
     figures: dict[str, float] = field(default_factory=dict)
     curves: dict[str, np.ndarray] = field(default_factory=dict)
     drifts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    n_asked: int | None = None
 
     @property
     def error(self) -> float:
@@ -110,7 +114,7 @@ class Run:
     unit : float
         Factor by which regression errors are multiplied before they are recorded.
     window, fading : as for ``prequential``
-    detector, on_drift, delay : as for ``prequential``
+    detector, on_drift, delay, query : as for ``prequential``
     curve : bool
         False: record no curve, and learn blocks as they come, which is faster.
     """
@@ -126,6 +130,7 @@ class Run:
         detector: DriftDetector | None = None,
         on_drift: Callable[[Any, int], Any] | None = None,
         delay: int | ArrayLike | None = None,
+        query: LabelQuery | None = None,
         curve: bool = True,
     ) -> None:
         check_count("window", window, optional=True)
@@ -142,7 +147,13 @@ class Run:
         self._curve = None if window is None and fading is None else Curve(window or WINDOW)
         self._detector, self._on_drift, self._drifts = detector, on_drift, list[int]()
         delays = check_delay(delay)
+        if query is not None and not isinstance(query, LabelQuery):
+            raise TypeError(f"query must be a LabelQuery, got {type(query).__name__}")
+        if delays is not None and query is not None:
+            raise ValueError("query needs labels that come at once, got a delay too")
         self._late = None if delays is None else Late(delays)
+        self._query = None if query is None else Asked(query)
+        self._n_asked = 0
         # Losses of samples whose labels have not come.
         self._losses: dict[int, float] = {}
 
@@ -250,6 +261,7 @@ class Run:
             self._metrics.figures(),
             {} if self._curve is None else self._curve.columns(self._metrics),
             np.array(self._drifts, dtype=np.int64),
+            None if self._query is None else self._n_asked,
         )
 
     def _next_mark(self) -> int:
@@ -271,12 +283,15 @@ class Run:
         arrivals: Arrivals | None = None
         first = self.n_samples
         began = perf_counter()
-        if self._late is None:
+        later = self._late or self._query
+        if later is None:
             predicted = self.estimator.partial_fit_predict(X, y, **classes)
         else:
-            predicted, arrivals = self._late.learn(self.estimator, first, X, y, self.classes)
+            predicted, arrivals = later.learn(self.estimator, first, X, y, self.classes)
         self.seconds += perf_counter() - began
         losses = self._metrics.add(y, predicted, arrivals)
+        if self._query is not None and arrivals is not None:
+            self._n_asked += len(arrivals.y)
         if self._detector is not None:
             counts: Any = range(first + 1, first + 1 + len(losses))
             told = losses
@@ -327,6 +342,7 @@ def prequential(
     detector: DriftDetector | None = None,
     on_drift: Callable[[Any, int], Any] | None = None,
     delay: int | ArrayLike | None = None,
+    query: LabelQuery | None = None,
 ) -> PrequentialResult:
     """Run an estimator test-then-train over a stream.
 
@@ -359,6 +375,10 @@ def prequential(
         come with another one are learnt in the order of their samples. The errors are those of all
         samples, the last ones too, whose labels never come; the baselines and the detector know the
         labels that have come. None or 0: labels come at once.
+    query : LabelQuery, optional
+        Only the samples whose labels it asks for are learnt, and known to the baselines and the
+        detector. The errors are those of all samples. It goes on from its present state; a delay is
+        not possible beside it.
 
     Returns
     -------
@@ -402,7 +422,7 @@ def prequential(
         )
     run = Run(
         estimator, classes, window=window, fading=fading, detector=detector, on_drift=on_drift,
-        delay=delay,
+        delay=delay, query=query,
     )  # fmt: skip
     for X, y in stream:
         run.feed(X, y)

@@ -25,6 +25,7 @@ HELPERS = {
 # Public classes of a package of their own.
 PACKAGED = {
     "ClassifierDetector": "drift.classifier",
+    "LabelQuery": "evaluate.queries",
     "LossDetector": "drift.losses",
     "MMDDetector": "drift.mmd",
     "StreamImportance": "evaluate.importance",
