@@ -28,6 +28,7 @@ from onlinekern import (
     OLLAClassifier,
     OnlineStandardScaler,
     PAClassifier,
+    PARegressor,
     StreamClassifier,
     StreamRegressor,
     TableEncoder,
@@ -474,3 +475,122 @@ NOT_REPEATED = {
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+ONE_ROW_REGRESSORS = [
+    PARegressor(),
+    KernelRLSRegressor(n_components=20, random_state=0),
+    StreamRegressor(time_budget=5, random_state=0),
+    make_stream_pipeline(OnlineStandardScaler(), PARegressor()),
+    SGDRegressor(random_state=0),
+]
+ONE_ROW_CLASSIFIERS = [
+    PAClassifier(random_state=0),
+    PAClassifier(class_weight="balanced", random_state=0),
+    KernelRLSClassifier(n_components=20, random_state=0),
+    StreamClassifier(time_budget=5, random_state=0),
+    SGDClassifier(random_state=0),
+]
+
+
+def kind_of(model):
+    return type(model).__name__ + ("*" if getattr(model, "class_weight", None) else "")
+
+
+@pytest.mark.parametrize("wrapped", ONE_ROW_REGRESSORS, ids=kind_of)
+def test_a_regressor_learns_row_by_row(wrapped, equal):
+    X = np.random.default_rng(0).normal(size=(120, 4))
+    y = X[:, 0] - X[:, 1]
+    weights = np.arange(120) % 3 / 2.0
+    weights[:60] = 1.0
+    whole, rows, told = (ConformalRegressor(clone(wrapped), 0.8) for _ in range(3))
+    lower, upper = whole.partial_fit_interval(X[:60], y[:60])
+    whole.partial_fit(X[60:], y[60:], weights[60:])
+    for i in range(120):
+        rows.learn_one(X[i], y[i], sample_weight=weights[i])
+    for i in range(60):
+        ends = told.partial_fit_interval(X[i : i + 1], y[i : i + 1])
+        equal(np.array([lower[i], upper[i]]), np.ravel(ends))
+    told.partial_fit(X[60:], y[60:], weights[60:])
+    for one in (rows, told):
+        assert one.threshold_ == whole.threshold_
+        assert one.coverage_ == whole.coverage_
+        equal(one.predict(X), whole.predict(X))
+    again = pickle.loads(pickle.dumps(rows))
+    for one in (again, rows):
+        one.learn_one(X[0], y[0])
+    assert again.threshold_ == rows.threshold_
+
+
+@pytest.mark.parametrize("allow_empty", [True, False])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("wrapped", ONE_ROW_CLASSIFIERS, ids=kind_of)
+def test_a_classifier_learns_row_by_row(wrapped, n_classes, allow_empty, equal):
+    X = np.random.default_rng(0).normal(size=(120, 4))
+    y = np.array(["a", "b", "c"])[(X[:, 0] > 0).astype(int) + (n_classes - 2) * (X[:, 1] > 1)]
+    weights = np.arange(120) % 3 / 2.0
+    weights[:60] = 1.0
+    classes = np.unique(y)
+    whole, rows, told = (ConformalClassifier(clone(wrapped), 0.8, allow_empty) for _ in range(3))
+    with np.errstate(all="ignore"):
+        sets = whole.partial_fit_set(X[:60], y[:60], classes)
+        whole.partial_fit(X[60:], y[60:], sample_weight=weights[60:])
+        for i in range(120):
+            more = {} if i else {"classes": classes}
+            rows.learn_one(X[i], y[i], sample_weight=weights[i], **more)
+        for i in range(60):
+            more = {} if i else {"classes": classes}
+            equal(told.partial_fit_set(X[i : i + 1], y[i : i + 1], **more)[0], sets[i])
+        told.partial_fit(X[60:], y[60:], sample_weight=weights[60:])
+    for one in (rows, told):
+        assert one.threshold_ == whole.threshold_
+        assert one.coverage_ == whole.coverage_
+        equal(one.predict(X), whole.predict(X))
+
+
+def test_rows_that_cannot_be_learnt_change_nothing():
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    model = ConformalRegressor(PARegressor()).partial_fit(X, X[:, 0])
+    before = model.threshold_, model.coverage_, model.predict(X).tolist()
+    bad = X[0].copy()
+    bad[1] = np.nan
+    for x, y, weight in [(bad, 0.0, 1.0), (X[0, :3], 0.0, 1.0), (X[0], np.inf, 1.0)]:
+        with pytest.raises(ValueError, match=r"NaN|finite|features"):
+            model.learn_one(x, y, sample_weight=weight)
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
+        model.learn_one(X[0], 0.0, sample_weight=-1.0)
+    assert (model.threshold_, model.coverage_, model.predict(X).tolist()) == before
+    classifier = ConformalClassifier(PAClassifier(random_state=0))
+    classifier.partial_fit(X, X[:, 0] > 0, classes=[False, True])
+    with pytest.raises(ValueError, match="maybe"):
+        classifier.learn_one(X[0], "maybe")
+
+
+def test_rows_as_dictionaries_and_a_label_that_comes_later():
+    rows = [{"a": float(i % 7), "b": float(i % 3)} for i in range(60)]
+    model = ConformalRegressor(PARegressor())
+    for row in rows:
+        model.learn_one(row, row["a"])
+    assert model.coverage_ > 0.5
+    assert model.score_one(rows[3]) == pytest.approx(3.0, abs=1.5)
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    labels = ConformalClassifier(StreamClassifier(time_budget=5, random_state=0))
+    for i in range(60):
+        labels.learn_one(X[i], "c" if i > 50 else "ab"[i % 2])
+    assert labels.classes_.tolist() == ["a", "b", "c"]
+
+
+def test_river_takes_conformal_learners():
+    pytest.importorskip("river")
+    from onlinekern.compat.river import Learner
+
+    model = Learner(ConformalRegressor(PARegressor()))
+    labels = Learner(ConformalClassifier(PAClassifier(random_state=0)))
+    rng = np.random.default_rng(0)
+    for a in rng.normal(size=300):
+        model.learn_one({"a": float(a)}, float(3 * a))
+        labels.learn_one({"a": float(a)}, "high" if a > 0 else "low")
+    assert abs(model.predict_one({"a": 1.0}) - 3.0) < 0.2
+    assert labels.predict_one({"a": 1.0}) == "high"
+    assert 0.8 < model.estimator_.coverage_ <= 1.0
+    assert 0.8 < labels.estimator_.coverage_ <= 1.0

@@ -236,6 +236,31 @@ class Learner(Savable, BaseEstimator):
             return learn_first(self, model, X, y, weight, order, noted, scores)
         return model, model.learn(X, y, weight, order, self.window or 0, scores, noted)
 
+    def _teach_row(self, x: Any, y: float, weight: float) -> Floats | None:
+        """Learn one row of an encoded target as `partial_fit` does, with the least of checks.
+
+        Returns
+        -------
+        ndarray of shape (1, n_outputs), or None
+            Its scores before; None if nothing was learnt, for this is a case for `partial_fit`.
+        """
+        own = vars(self)
+        model = own.get("_model")
+        if model is None or {"_warm_up", "encoder_"} & own.keys() or model.n_seen < LEAST:
+            return None
+        if own.get("class_weight") is not None or not 0 <= weight < np.inf:
+            return None
+        if type(x) is not np.ndarray or x.dtype.kind != "f" or x.ndim != 1:
+            return None
+        rows = np.ascontiguousarray(x[None], dtype=model.dtype)
+        if not np.isfinite(rows).all() or x.shape[0] != own.get("n_features_in_"):
+            return None
+        scores = np.empty((1, model.head.n_outputs))
+        given = None if weight == 1 else np.array([weight], dtype=np.float64)
+        with self._blas() if self._next_calls_blas() else AS_IT_IS:
+            model.learn(self._layout(rows), np.array([y]), given, None, self.window or 0, scores)
+        return scores
+
     def _learn_one_with_blas(self, x: Any, y: Any, weight: float) -> Self:
         """Learn one encoded sample; a call that fails is undone, without a twin's microseconds."""
         with lock_of(self):

@@ -70,6 +70,17 @@ class Coverage:
         self.held += int(np.count_nonzero(told & (held | (scores <= thresholds))))
         return thresholds
 
+    def append_one(self, score: float, held: bool = False) -> Floats:
+        """Take one score up; return the threshold before it, ndarray of shape (1,)."""
+        state = (self.recent, self.ordered, self.levels, self.weights)
+        one = np.array([score], dtype=np.float64)
+        thresholds, self.threshold, self.seen = follow(one, *state, self.seen, 1 - self.share)
+        threshold = float(thresholds[0])
+        if score == score and threshold < inf:
+            self.told += 1
+            self.held += bool(held or score <= threshold)
+        return thresholds
+
     def fault(self) -> str | None:
         """Return what is wrong with a state that was read, None if nothing is."""
         own = vars(self)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -15,7 +15,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
-from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.atomic import fit_method, lock_of
+from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.coverage import Coverage
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import (
@@ -25,12 +26,13 @@ from onlinekern.estimators.scikit_learn import (
     Interval,
     RegressorMixin,
 )
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
-from onlinekern.estimators.validation import NUMBERS, are_plain_targets
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
+from onlinekern.estimators.validation import NUMBERS, are_plain_targets, learn_row, own_weight
 from onlinekern.learners.ahead import (
     Lesson,
     edges_of,
     learns_alone,
+    of_scores,
     predict_ahead,
     strangeness,
     strangeness_ahead,
@@ -87,6 +89,47 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         self.estimator_, self._coverage = taught, coverage
         return answers, thresholds
 
+    def _learn_row(self, x: Any, number: Any, weight: float = 1.0) -> tuple[Floats, Floats] | None:
+        """Learn one row in the shortest way: None if this is a case for `_learn`.
+
+        `number` is the target as the core takes it.
+
+        Returns
+        -------
+        scores : ndarray of shape (1, n_outputs)
+            Those before.
+        thresholds : ndarray of shape (1,)
+        """
+        learner = vars(self).get("estimator_")
+        if not isinstance(learner, Learner):
+            return None
+        with lock_of(self):
+            model: Any = vars(learner).get("_model")
+            calls = getattr(model, "calls", 0)
+            try:
+                scores = learner._teach_row(x, number, weight)
+                if scores is None:
+                    return None
+                score, held = self._score_of(scores, number)
+                # Who saves the model meanwhile gets one state or the other.
+                coverage = self._coverage.copy()
+                thresholds = coverage.append_one(score if weight > 0 else np.nan, held)
+                self._coverage = coverage
+            except BaseException:
+                if getattr(model, "calls", 0) != calls:
+                    model.undo()
+                raise
+        return scores, thresholds
+
+    def _is_row(self, X: Any, y: Any) -> bool:
+        """Return whether samples are one row of an array, without names that it should have."""
+        named = "feature_names_in_" in vars(vars(self).get("estimator_", self))
+        return len_of(X) == 1 and type(y) is np.ndarray and y.shape == (1,) and not named
+
+    def _score_of(self, scores: Floats, number: Any) -> tuple[float, bool]:
+        """Return the score of a row that had these scores, and whether it is held anyway."""
+        raise NotImplementedError(f"{type(self).__name__}._score_of")
+
     def _edges(self, learner: Any, lesson: Lesson) -> list[int]:
         """Return where the samples are cut into calls, both ends among them."""
         return [0, len(lesson.y)]
@@ -132,6 +175,29 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         predicted: Array = self.estimator_.predict(X)
         return predicted
+
+    @available_if(learner_has("score_one"))
+    def score_one(self, x: Sample) -> float | Floats:
+        """Score one sample, as the learner does.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,), or dict
+
+        Returns
+        -------
+        float, or ndarray of shape (n_classes,) with more than two classes
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If x has not `n_features_in_` finite features.
+        """
+        check_is_fitted(self)
+        score: float | Floats = self.estimator_.score_one(x)
+        return score
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in vars(self)
@@ -323,6 +389,33 @@ class ConformalRegressor(RegressorMixin, Conformal):
         """
         return around(*self._go_on(X, y, sample_weight))
 
+    def learn_one(self, x: Sample, y: float, sample_weight: float = 1.0) -> Self:
+        """Learn one sample, predicted before, as `partial_fit` does.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,), or dict
+            Fastest as an array of floats.
+        y : float
+        sample_weight : float >= 0, default=1.0
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features, y is not finite, or the weight is
+            negative or not finite.
+        """
+        target = float(y)
+        if target - target != 0:
+            raise ValueError(f"y must be finite, got {y}")
+        if self._learn_row(x, target, sample_weight) is not None:
+            return self
+        return learn_row(self, x, [target], own_weight(sample_weight))
+
     def predict_interval(self, X: Samples, coverage: float | None = None) -> tuple[Array, Array]:
         """Predict intervals that hold the targets of a share `coverage` of the samples.
 
@@ -351,6 +444,10 @@ class ConformalRegressor(RegressorMixin, Conformal):
 
     def _go_on(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Floats]:
         """Learn samples; return the predictions before, and the thresholds."""
+        if sample_weight is None and self._is_row(X, y) and are_plain_targets(y, 1, NUMBERS):
+            found = self._learn_row(X[0], float(y[0]))
+            if found is not None:
+                return found[0][:, 0], found[1]
         lesson = self._lesson(X, y, sample_weight)
         return self._learn(lesson, start=not self.__sklearn_is_fitted__())
 
@@ -365,6 +462,9 @@ class ConformalRegressor(RegressorMixin, Conformal):
     def _answers(self, learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Any, Floats, Any]:
         predicted = predict_ahead(learner, lesson)
         return predicted, np.abs(lesson.y - predicted), False
+
+    def _score_of(self, scores: Floats, number: Any) -> tuple[float, bool]:
+        return abs(number - scores[0, 0]), False
 
     def _default(self) -> Any:
         from onlinekern.learners.race.stream import StreamRegressor
@@ -570,6 +670,35 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         (_, strange), thresholds = self._go_on(X, y, classes, sample_weight)
         return self._sets(strange, thresholds[:, None])
 
+    def learn_one(
+        self, x: Sample, y: Any, classes: ArrayLike | None = None, sample_weight: float = 1.0
+    ) -> Self:
+        """Learn one sample, scored before, as `partial_fit` does.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,), or dict
+            Fastest as an array of floats.
+        y : label
+        classes : array-like of shape (n_classes,), default=None
+            As in `partial_fit`.
+        sample_weight : float >= 0, default=1.0
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features, the classifier does not take this label,
+            or the weight is negative or not finite.
+        """
+        number = self._number(y) if classes is None else None
+        if number is not None and self._learn_row(x, number, sample_weight) is not None:
+            return self
+        return learn_row(self, x, [y], classes, own_weight(sample_weight))
+
     def predict_set(self, X: Samples) -> Array:
         """Predict sets that hold the labels of a share `coverage` of the samples.
 
@@ -634,6 +763,11 @@ class ConformalClassifier(ClassifierMixin, Conformal):
 
     def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Any, Floats]:
         """Learn samples; return the labels, how strange each was before, and the thresholds."""
+        if sample_weight is None and classes is None and self._is_row(X, y):
+            number = self._number(y[0])
+            found = None if number is None else self._learn_row(X[0], number)
+            if found is not None:
+                return (self.classes_, of_scores(found[0])), found[1]
         lesson = self._lesson(X, y, classes, sample_weight)
         return self._learn(lesson, start=not self.__sklearn_is_fitted__())
 
@@ -662,6 +796,16 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         if not self.allow_empty:
             sets |= strange == strange.min(axis=1, keepdims=True)
         return sets
+
+    def _number(self, y: Any) -> Any:
+        """Return the number of a label that the learner knows, None of any other."""
+        numbers = vars(vars(self).get("estimator_", self)).get("_numbers", {})
+        return numbers.get(y) if isinstance(y, Hashable) else None
+
+    def _score_of(self, scores: Floats, number: Any) -> tuple[float, bool]:
+        strange = of_scores(scores)[0]
+        own = strange[int(number)]
+        return own, not self.allow_empty and own == strange.min()
 
     def _default(self) -> Any:
         from onlinekern.learners.race.stream import StreamClassifier
