@@ -30,6 +30,7 @@ from onlinekern import (
     TableEncoder,
     make_stream_pipeline,
 )
+from onlinekern.serve.metrics import Growing
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.rows import BodyReader
 
@@ -414,6 +415,7 @@ def test_metrics_and_health(path):
         mistakes = np.mean(model.partial_fit_predict(X, y) != y)
         assert float(found[prefix + "error"]) == pytest.approx(mistakes)
         assert int(found[prefix + "support_vectors"]) == model.n_support_
+        assert found[prefix + "alarms_total"] == "0"
         assert found[prefix + "sequence"], found[prefix + "snapshot_sequence"] == ("2", "0")
         for name in {line.split("{")[0].split(" ")[0] for line in text.splitlines()} - {"#"}:
             base = re.sub(r"_(bucket|sum|count)$", "", name)
@@ -423,6 +425,25 @@ def test_metrics_and_health(path):
         service.stopping = True
         assert client.get("/health/ready")[0] == 503
         assert client.get("/health")[0] == 200
+
+
+@pytest.mark.parametrize("counted", [True, False])
+@pytest.mark.parametrize("size", [1, 70, 8000])
+def test_errors_that_grow_raise_an_alarm(counted, size):
+    rng = np.random.default_rng(0)
+    rise = np.repeat([1.0, 2.0], [5000, 3000])
+    losses = rng.random(8000) < 0.1 * rise if counted else (rise * rng.normal(size=8000)) ** 2
+    losses = losses.astype(float)
+    if not counted:
+        losses[50] = np.inf  # a model that diverges
+    alarms = Growing(counted)
+    seen = []
+    for i in range(0, 8000, size):
+        alarms.add(losses[i : i + size])
+        seen.append(alarms.count)
+    assert seen[-1] == 1
+    if size < 8000:
+        assert 5000 < (np.argmax(seen) + 1) * size < 6000
 
 
 @pytest.mark.parametrize("inside", [False, True])

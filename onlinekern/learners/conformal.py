@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
+from math import isfinite
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -479,6 +480,9 @@ def len_of(X: Any) -> int:
 
 def around(predicted: Floats, threshold: Any) -> tuple[Floats, Floats]:
     """Return the intervals of this half width around predictions, where there are none, all."""
+    if len(predicted) == 1 and isfinite(predicted[0]):  # a row has no time for what follows
+        half = np.maximum(threshold, 0.0)
+        return predicted - half, predicted + half
     width = np.where(np.isnan(predicted), np.inf, np.maximum(threshold, 0.0))
     middle = np.nan_to_num(predicted, nan=0.0)
     return middle - width, middle + width

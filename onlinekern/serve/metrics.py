@@ -11,6 +11,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from onlinekern.drift import LossDetector
+from onlinekern.estimators.types import Floats
 from onlinekern.evaluate.errors import Errors
 from onlinekern.serve.served import ServedModel
 
@@ -19,6 +23,8 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 # The errors of the window are those of so many last samples.
 WINDOW = 1000
+# Between two false alarms lie so many samples, on average, at least.
+RUN_LENGTH = 100_000
 
 
 class Requests:
@@ -51,6 +57,47 @@ class Requests:
             yield f'onlinekern_{name}_count{{path="{path}"}} {sum(cells)}'
 
 
+class Growing:
+    """Alarms that the errors of predictions have grown.
+
+    Mistakes are losses as they are. Absolute errors e have no bound, so `LossDetector`, which
+    compares ranks, gets e / (e + s), with s the mean of the first hundred.
+
+    Parameters
+    ----------
+    counted : bool
+        Whether losses are mistakes, 0 or 1.
+    """
+
+    FIRST = 100
+
+    def __init__(self, counted: bool) -> None:
+        self._detector = LossDetector(run_length=RUN_LENGTH, random_state=0)
+        self._scale = 0.0 if counted else None
+        self._first: list[float] = []
+
+    def add(self, losses: Floats) -> None:
+        """Take up mistakes, or squared errors; what is not finite is left out."""
+        if self._scale == 0.0:
+            self._detector.update_many(losses)
+            return
+        errors = np.sqrt(losses[np.isfinite(losses)])
+        if self._scale is None:
+            missing = self.FIRST - len(self._first)
+            self._first += errors[:missing].tolist()
+            errors = errors[missing:]
+            if len(self._first) == self.FIRST:
+                self._scale = float(np.mean(self._first)) or 1.0
+        if self._scale is not None and len(errors):
+            with np.errstate(over="ignore"):
+                self._detector.update_many(errors / (errors + self._scale))
+
+    @property
+    def count(self) -> int:
+        """Alarms so far."""
+        return len(self._detector.alarms_)
+
+
 class Learning:
     """Progress of learning since the server's start; the writer adds, any thread reads.
 
@@ -62,6 +109,7 @@ class Learning:
     def __init__(self, served: ServedModel) -> None:
         self._lock = threading.Lock()
         self._errors = Errors(served.task == "classification", WINDOW)
+        self._growing = Growing(self._errors.counted)
         self.n_samples = 0
         self._note(served)
 
@@ -70,7 +118,7 @@ class Learning:
         with self._lock:
             self.n_samples += len(predictions)
             if y is not None:
-                self._errors.add(y, predictions)
+                self._growing.add(self._errors.add(y, predictions))
             self._note(served)
 
     def _note(self, served: ServedModel) -> None:
@@ -87,6 +135,8 @@ class Learning:
             yield "error", "gauge", f"{text}.", self._errors.error if known else None
             last = self._errors.window_error if known else None
             yield "window_error", "gauge", f"{text}, last {WINDOW} samples.", last
+            text = f"Alarms that the errors have grown, at most one in {RUN_LENGTH:,} by chance."
+            yield "alarms_total", "counter", text, self._growing.count if known else None
             yield "samples_seen", "gauge", "Samples that the model has learnt.", self.n_seen
             yield "support_vectors", "gauge", "Support vectors of the model.", self.n_support
 
