@@ -4,8 +4,8 @@
 
 DIR holds streams as NAME.libsvm.xz. Five streams in their order, features standardised as they
 come, learnt by what a `LabelQuery` asks for; errors are those of all samples, each predicted before
-it may be learnt, the mean over seeds. The first table is of `KernelRLSClassifier` by stream. The
-second has, for each learner, the mean over streams of the error as a share of that of asking by
+it may be learnt, the mean over seeds, with the shares that were asked for. The last table has, for
+each learner, the mean over streams of the error as a share of that of asking by
 chance with the same budget.
 """
 

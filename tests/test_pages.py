@@ -21,6 +21,7 @@ PAGES = sorted(
 WITH_EXAMPLES = [
     "README.md",
     "docs/alarms.md",
+    "docs/asking.md",
     "docs/bounds.md",
     "docs/choosing.md",
     "docs/coming_from.md",

@@ -213,3 +213,32 @@ def checked(values: Any, name: str) -> Floats:
         wrong = losses[~(np.isfinite(losses) & (losses >= 0))][0]
         raise ValueError(f"{name} must be finite and >= 0, got {wrong!r}")
     return losses
+
+
+class Bounded:
+    """Losses below 1 that are ordered as errors without a bound, for a `LossDetector`.
+
+    An error e becomes e / (e + s), with s the mean of the first hundred, which are not told of.
+
+    Attributes
+    ----------
+    scale : float
+        s; 0 until it is known.
+    first : tuple of float
+        The first errors.
+    """
+
+    FIRST = 100
+
+    def __init__(self) -> None:
+        self.scale = 0.0
+        self.first: tuple[float, ...] = ()
+
+    def __call__(self, errors: Floats) -> tuple[Floats, int]:
+        """Return the losses of errors, and how many of these came too soon to have one."""
+        missing = 0 if self.scale else min(self.FIRST - len(self.first), len(errors))
+        self.first += tuple(errors[:missing].tolist())
+        if not self.scale and len(self.first) == self.FIRST:
+            self.scale = float(np.mean(self.first)) or 1.0
+        with np.errstate(over="ignore"):
+            return errors[missing:] / (errors[missing:] + self.scale), missing

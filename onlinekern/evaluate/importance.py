@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Integral, Real
@@ -24,8 +21,7 @@ from onlinekern.estimators.validation import rows_of
 from onlinekern.evaluate.delayed import passes_over
 from onlinekern.evaluate.errors import losses_of
 from onlinekern.evaluate.exchanging import Recent, cells_of, exchanged, names_in, rows_like
-from onlinekern.learners.ahead import Lesson, edges_of, is_own, labels_known
-from onlinekern.preprocessing.pipeline import Before, does_something
+from onlinekern.learners.ahead import Lesson, edges_of, given_back, is_own, labels_known
 
 
 @dataclass(frozen=True)
@@ -393,28 +389,6 @@ def has_encoder(estimator: Any, X: Any) -> bool:
     if inner is not None:  # a wrapper's
         return has_encoder(inner, X)
     return learner is estimator and asks_for_encoder(learner, X)
-
-
-@contextmanager
-def given_back(estimator: Any, one_call: bool) -> Iterator[None]:
-    """Return a context after whose failure an estimator has what it had learnt before."""
-    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
-    steps = [step for step in steps if does_something(step)]
-    if one_call:
-        before = [Before(step) for step in steps]
-    else:
-        copies = [copy.deepcopy(vars(step)) for step in steps]
-    try:
-        yield
-    except BaseException:
-        if one_call:
-            for state in before:
-                state.restore()
-        else:
-            for step, kept in zip(steps, copies, strict=True):
-                vars(step).clear()
-                vars(step).update(kept)
-        raise
 
 
 def brings_a_label(estimator: Any, part: Lesson) -> bool:

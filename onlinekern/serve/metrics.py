@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.drift import LossDetector
+from onlinekern.drift.losses import Bounded, LossDetector
 from onlinekern.estimators.types import Floats
 from onlinekern.evaluate.errors import Errors
 from onlinekern.serve.served import ServedModel
@@ -60,37 +60,21 @@ class Requests:
 class Growing:
     """Alarms that the errors of predictions have grown.
 
-    Mistakes are losses as they are. Absolute errors e have no bound, so `LossDetector`, which
-    compares ranks, gets e / (e + s), with s the mean of the first hundred.
-
     Parameters
     ----------
     counted : bool
-        Whether losses are mistakes, 0 or 1.
+        Whether losses are mistakes, 0 or 1; else they are squared errors.
     """
-
-    FIRST = 100
 
     def __init__(self, counted: bool) -> None:
         self._detector = LossDetector(run_length=RUN_LENGTH, random_state=0)
-        self._scale = 0.0 if counted else None
-        self._first: list[float] = []
+        self._bounded = None if counted else Bounded()
 
     def add(self, losses: Floats) -> None:
-        """Take up mistakes, or squared errors; what is not finite is left out."""
-        if self._scale == 0.0:
-            self._detector.update_many(losses)
-            return
-        errors = np.sqrt(losses[np.isfinite(losses)])
-        if self._scale is None:
-            missing = self.FIRST - len(self._first)
-            self._first += errors[:missing].tolist()
-            errors = errors[missing:]
-            if len(self._first) == self.FIRST:
-                self._scale = float(np.mean(self._first)) or 1.0
-        if self._scale is not None and len(errors):
-            with np.errstate(over="ignore"):
-                self._detector.update_many(errors / (errors + self._scale))
+        """Take up losses; what is not finite is left out."""
+        if self._bounded is not None:
+            losses, _ = self._bounded(np.sqrt(losses[np.isfinite(losses)]))
+        self._detector.update_many(losses)
 
     @property
     def count(self) -> int:

@@ -17,6 +17,7 @@ from onlinekern.fitted.state import kinds
 
 # The attributes of these helpers of estimators are their state, as those of table columns are.
 HELPERS = {
+    "Bounded": "drift.losses",
     "Coverage": "estimators.coverage",
     "RecentQuantile": "estimators.outliers",
     "WarmUp": "estimators.median_width",
@@ -28,6 +29,7 @@ PACKAGED = {
     "LabelQuery": "evaluate.queries",
     "LossDetector": "drift.losses",
     "MMDDetector": "drift.mmd",
+    "RenewedLearner": "drift.renewed",
     "StreamImportance": "evaluate.importance",
 }
 

@@ -1,0 +1,304 @@
+"""A learner that begins anew when its errors grow."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from itertools import pairwise
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from onlinekern.drift.losses import Bounded, LossDetector
+from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Samples
+from onlinekern.learners.ahead import Lesson, given_back, learns_alone
+
+# Between two false alarms of the default detector lie so many samples, on average, at least.
+RUN_LENGTH = 100_000
+
+
+def learner_has(method: str) -> Callable[[Any], bool]:
+    """Return a check for `available_if`: whether the learner has a method."""
+    return lambda model: hasattr(vars(model).get("estimator_", model.estimator), method)
+
+
+class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
+    """A learner that begins anew when a detector says that its errors have grown.
+
+    Each sample is predicted before it is learnt, and the detector sees the mistakes, or the errors.
+    At an alarm a new learner takes the place of the old one. It begins with the last samples.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier or regressor that learns a stream. It is cloned, not changed.
+    detector : detector or None, default=None
+        Has `update_many`, `alarms_` and `n_seen_`, as `LossDetector`; it is cloned. None: a
+        `LossDetector` with ``run_length=100_000``.
+    n_recent : int, default=100
+        So many last samples the new learner learns first.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The learner now.
+    detector_ : detector
+    alarms_ : ndarray of shape (n_alarms,), int64
+        Numbers of the samples, counted from 1, after which a new learner began.
+    n_seen_ : int
+        Samples learnt.
+
+    Notes
+    -----
+    However a stream is cut into calls, the predictions are the same, if those of the learner are:
+    at an alarm in the middle of a call, the rest of it is learnt again, by the new one. A sample of
+    weight 0 is not told to the detector.
+
+    The detector sees 0 or 1 for a label. The error e of a target becomes e / (e + s), with s the
+    mean of the first hundred: the ranks are those of e, and losses have a bound.
+
+    Changes that a learner follows by itself raise no alarm. A learner that forgets anyway gains
+    little (docs/drift.md).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import KernelRLSClassifier
+    >>> from onlinekern.drift import RenewedLearner
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(4000, 2))
+    >>> y = (X[:, 0] > 0) ^ (np.arange(4000) >= 2000)  # the labels change sides
+    >>> model = RenewedLearner(KernelRLSClassifier(random_state=0))
+    >>> predicted = model.partial_fit_predict(X, y, classes=[False, True])
+    >>> len(model.alarms_), bool(2000 < model.alarms_[0] < 2100)
+    (1, True)
+    >>> bool(np.mean(predicted[2200:] != y[2200:]) < 0.05)
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["partial_fit", "predict"])],
+        "detector": [HasMethods(["update_many"]), None],
+        "n_recent": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(self, estimator: Any, detector: Any = None, n_recent: int = 100) -> None:
+        self.estimator = estimator
+        self.detector = detector
+        self.n_recent = n_recent
+
+    @fit_method
+    def partial_fit(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn samples in their order, each predicted before.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            As the learner takes it; a new learner gets all that are known.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 for the learner; None is 1 for every sample.
+
+        Returns
+        -------
+        self : object
+        """
+        self._go_on(X, y, classes, sample_weight)
+        return self
+
+    @fit_method
+    def partial_fit_predict(
+        self,
+        X: Samples,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Array:
+        """Predict each sample, then learn it: `partial_fit` that tests first.
+
+        Parameters
+        ----------
+        X, y, classes, sample_weight
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return self._go_on(X, y, classes, sample_weight)
+
+    def predict(self, X: Samples) -> Array:
+        """Predict samples, as the learner does.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        predicted: Array = self._learnt.predict(X)
+        return predicted
+
+    @available_if(learner_has("predict_proba"))
+    def predict_proba(self, X: Samples) -> Floats:
+        """Predict the probabilities of the classes, as the learner does.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        probabilities: Floats = self._learnt.predict_proba(X)
+        return probabilities
+
+    @available_if(learner_has("decision_function"))
+    def decision_function(self, X: Samples) -> Floats:
+        """Score samples, as the learner does.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        scores: Floats = self._learnt.decision_function(X)
+        return scores
+
+    @property
+    def classes_(self) -> Array:
+        """The labels, sorted."""
+        labels: Array = self._learnt.classes_
+        return labels
+
+    @property
+    def alarms_(self) -> Indices:
+        """Numbers of the samples after which a new learner began."""
+        return np.array(vars(self).get("_renewals", ()), dtype=np.int64)
+
+    @property
+    def n_seen_(self) -> int:
+        """Samples learnt."""
+        return int(vars(self).get("_n_seen", 0))
+
+    @property
+    def _learnt(self) -> Any:
+        if "estimator_" not in vars(self):
+            check_is_fitted(self.estimator)
+            return self.estimator
+        return self.estimator_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "estimator_" in vars(self)
+
+    def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Array:
+        lesson = Lesson.of(X, np.asarray(y), sample_weight, classes)
+        own = vars(self)
+        if "estimator_" not in own:
+            self.estimator_ = clone(self.estimator)
+            default = LossDetector(run_length=RUN_LENGTH, random_state=0)
+            self.detector_ = default if self.detector is None else clone(self.detector)
+            self._renewals: tuple[int, ...] = ()
+            self._recent: tuple[Any, ...] = ()
+            self._n_seen = 0
+            self._bounded = None if is_classifier(self.estimator) else Bounded()
+            if self._bounded is not None and not is_regressor(self.estimator):
+                raise TypeError(
+                    "estimator must be a classifier or a regressor, got "
+                    f"{type(self.estimator).__name__}"
+                )
+        told, first, n = [], 0, len(lesson.y)
+        with given_back(self.estimator_, learns_alone(self.estimator_, "partial_fit_predict")):
+            while first < n:
+                answers, used = self._until_alarm(lesson.part(first, n))
+                told.append(answers)
+                self._keep(lesson.part(first, first + used))
+                self._n_seen += used
+                first += used
+                if self._renewals and self._renewals[-1] == self._n_seen:
+                    self.estimator_ = self._new_learner()
+        return np.concatenate(told)
+
+    def _until_alarm(self, part: Lesson) -> tuple[Array, int]:
+        """Learn samples; return the predictions up to an alarm, and how many these are."""
+        predicted = predictions_ahead(self.estimator_, part)
+        if self._bounded is None:
+            errors = (predicted != part.y).astype(np.float64)
+        else:
+            errors = np.abs(predicted.astype(np.float64) - part.y)
+        places = np.flatnonzero(part.counts & np.isfinite(errors))
+        losses, early = errors[places], 0
+        # These are replaced, and never changed: a call that fails goes back to them.
+        detector, bounded = copy.deepcopy((self.detector_, self._bounded))
+        if bounded is not None:
+            losses, early = bounded(losses)
+        if len(losses):
+            known = len(detector.alarms_)
+            seen = detector.n_seen_
+            detector.update_many(losses)
+            if len(detector.alarms_) > known:
+                # What came after the alarm is not the old learner's any more.
+                count = int(detector.alarms_[known]) - seen
+                detector = copy.deepcopy(self.detector_).update_many(losses[:count])
+                used = int(places[early + count - 1]) + 1
+                self.detector_, self._bounded = detector, bounded
+                self._renewals = (*self._renewals, self._n_seen + used)
+                return predicted[:used], used
+        self.detector_, self._bounded = detector, bounded
+        return predicted, len(part.y)
+
+    def _keep(self, part: Lesson) -> None:
+        """Keep the last samples, in the parts in which they came."""
+        parts = [*self._recent, (part.X, part.y, part.weight)]
+        surplus = sum(len(y) for _, y, _ in parts) - self.n_recent
+        while parts and surplus > 0:
+            X, y, weight = parts.pop(0)
+            if len(y) > surplus:
+                rest = Lesson(X, y, weight).part(surplus, len(y))
+                parts.insert(0, (rest.X, rest.y, rest.weight))
+            surplus -= len(y)
+        # The caller's arrays may change.
+        self._recent = tuple((copy.copy(X), y.copy(), weight) for X, y, weight in parts)
+
+    def _new_learner(self) -> Any:
+        learner = clone(self.estimator)
+        labels = getattr(self.estimator_, "classes_", None)
+        at_once = learns_alone(learner, "partial_fit_predict")
+        for X, y, weight in self._recent:
+            part = Lesson(X, y, weight, labels)
+            # What another library learns of many samples may depend on which come together.
+            edges = [0, len(y)] if at_once else range(len(y) + 1)
+            for edge in pairwise(edges):
+                piece = part.part(*edge)
+                if at_once or piece.counts.any():
+                    piece.teach(learner, "partial_fit")
+        return learner
+
+
+def predictions_ahead(learner: Any, lesson: Lesson) -> Array:
+    """Teach a learner samples; return its predictions before."""
+    if learns_alone(learner, "partial_fit_predict"):
+        return np.asarray(lesson.teach(learner, "partial_fit_predict"))
+    answers = lesson.teach_each(learner, lambda model, X: np.asarray(model.predict(X))[0])
+    nothing = 0.0 if lesson.classes is None else lesson.classes[0]
+    return np.array([nothing if one is None else one for one in answers])

@@ -1,0 +1,209 @@
+"""Learners that begin anew at alarms: as sample by sample, whatever the calls."""
+
+import copy
+import pickle
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import SGDClassifier
+
+import onlinekern
+from onlinekern import (
+    KernelRLSClassifier,
+    KernelRLSRegressor,
+    OnlineStandardScaler,
+    PAClassifier,
+    SPAOneClass,
+    StreamClassifier,
+    make_stream_pipeline,
+)
+from onlinekern.drift import LossDetector, RenewedLearner
+from onlinekern.drift.losses import Bounded
+from onlinekern.evaluate import prequential
+
+N = 900
+
+
+def stream(regression=False):
+    """Return samples whose function changes its sign twice."""
+    X = np.random.default_rng(0).normal(size=(N, 3))
+    sign = np.where((np.arange(N) // 300) % 2 == 0, 1, -1)
+    f = sign * X[:, 0]
+    return X, f if regression else np.where(f > 0, "yes", "no")
+
+
+MODELS = {
+    "least squares": KernelRLSClassifier(n_components=30, random_state=0),
+    "race": StreamClassifier(time_budget=5, random_state=0),
+    "pipeline": make_stream_pipeline(
+        OnlineStandardScaler(), KernelRLSClassifier(n_components=20, random_state=0)
+    ),
+    "scikit-learn": SGDClassifier(random_state=0, learning_rate="optimal", alpha=1.0),
+    "regression": KernelRLSRegressor(n_components=30, random_state=0),
+}
+DETECTOR = LossDetector(run_length=2000, random_state=0)
+
+
+def one_by_one(model, X, y, weights, n_recent, classes):
+    """Return the predictions, and after which samples a new learner began."""
+    learner, detector = clone(model), clone(DETECTOR)
+    predicted, alarms, first, scale = [], [], [], None
+    more = {} if classes is None else {"classes": classes}
+    for i in range(len(y)):
+        own = {"sample_weight": weights[i : i + 1]} if weights is not None else {}
+        if hasattr(learner, "partial_fit_predict"):
+            rows = X[i : i + 1], y[i : i + 1]
+            told = learner.partial_fit_predict(*rows, **more, **own)[0]
+        else:
+            try:
+                told = learner.predict(X[i : i + 1])[0]
+            except NotFittedError:
+                told = classes[0]
+            learner.partial_fit(X[i : i + 1], y[i : i + 1], **more, **own)
+        predicted.append(told)
+        if weights is not None and weights[i] == 0:
+            continue
+        if classes is not None:
+            loss = float(told != y[i])
+        else:
+            error = abs(told - y[i])
+            if len(first) < 100:
+                first.append(error)
+                continue
+            scale = scale or np.mean(first)
+            loss = error / (error + scale)
+        if detector.update(loss).drift_detected:
+            alarms.append(i + 1)
+            learner, start = clone(model), max(0, i + 1 - n_recent)
+            own = {"sample_weight": weights[start : i + 1]} if weights is not None else {}
+            size = 1 if "sklearn" in type(model).__module__ else n_recent
+            for k in range(start, i + 1, size):
+                rows = X[k : min(i + 1, k + size)], y[k : min(i + 1, k + size)]
+                learner.partial_fit(*rows, **more, **own)
+    return np.array(predicted), alarms, learner
+
+
+@cache
+def expected_of(name):
+    X, y = stream(name == "regression")
+    classes = None if name == "regression" else np.unique(y)
+    return one_by_one(MODELS[name], X, y, None, 50, classes)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("size", [1, 37, N])
+def test_it_learns_as_sample_by_sample(name, size, equal):
+    X, y = stream(name == "regression")
+    classes = None if name == "regression" else np.unique(y)
+    more = {} if classes is None else {"classes": classes}
+    expected, alarms, twin = expected_of(name)
+    model = RenewedLearner(MODELS[name], DETECTOR, n_recent=50)
+    found = [
+        model.partial_fit_predict(X[i : i + size], y[i : i + size], **more)
+        for i in range(0, N, size)
+    ]
+    assert len(alarms) >= 2
+    assert model.alarms_.tolist() == alarms
+    equal(np.concatenate(found), expected)
+    equal(model.predict(X), twin.predict(X))
+    assert model.n_seen_ == N
+    assert DETECTOR.n_seen_ == 0
+
+
+@pytest.mark.parametrize("size", [1, 100, N])
+def test_weights(size, equal):
+    X, y = stream()
+    weights = np.random.default_rng(0).integers(0, 3, N).astype(float)
+    base = MODELS["least squares"]
+    expected, alarms, _ = one_by_one(base, X, y, weights, 50, np.unique(y))
+    model = RenewedLearner(base, DETECTOR, n_recent=50)
+    found = [
+        model.partial_fit_predict(
+            X[i : i + size], y[i : i + size], np.unique(y), weights[i : i + size]
+        )
+        for i in range(0, N, size)
+    ]
+    assert model.alarms_.tolist() == alarms
+    equal(np.concatenate(found), expected)
+
+
+def test_it_helps_where_a_learner_never_forgets():
+    X, y = stream()
+    base = MODELS["least squares"]
+    errors = [
+        prequential(model, [(X, y)], np.unique(y)).error
+        for model in (clone(base), RenewedLearner(base))
+    ]
+    assert errors[1] < 0.6 * errors[0]
+
+
+@pytest.mark.parametrize("kind", ["file", "pickle", "copy"])
+@pytest.mark.parametrize("name", ["least squares", "regression"])
+def test_it_goes_on_where_it_was(kind, name, tmp_path, equal):
+    X, y = stream(name == "regression")
+    more = {} if name == "regression" else {"classes": np.unique(y)}
+    model = RenewedLearner(MODELS[name], DETECTOR, n_recent=40)
+    model.partial_fit(X[:400], y[:400], **more)
+    if kind == "file":
+        model.save(tmp_path / "m.okn")
+        again = onlinekern.load(tmp_path / "m.okn")
+    else:
+        again = pickle.loads(pickle.dumps(model)) if kind == "pickle" else copy.deepcopy(model)
+    found = [one.partial_fit_predict(X[400:], y[400:]) for one in (model, again)]
+    equal(*found)
+    assert model.alarms_.tolist() == again.alarms_.tolist()
+    assert len(model.alarms_) >= 2
+
+
+@pytest.mark.parametrize("name", ["least squares", "scikit-learn", "pipeline"])
+def test_a_call_that_fails_changes_nothing(name, equal):
+    X, y = stream()
+    bad = X.copy()
+    bad[850, 0] = np.nan
+    models = [RenewedLearner(MODELS[name], DETECTOR, n_recent=50) for _ in range(2)]
+    for model in models:
+        model.partial_fit(X[:200], y[:200], np.unique(y))
+    with pytest.raises(ValueError, match="NaN"):
+        models[0].partial_fit(bad[200:], y[200:])
+    assert models[0].n_seen_ == 200
+    assert models[0].alarms_.tolist() == models[1].alarms_.tolist()
+    found = [model.partial_fit_predict(X[200:], y[200:]) for model in models]
+    equal(*found)
+
+
+def test_what_the_caller_gave_may_change(equal):
+    X, y = stream()
+    models = [RenewedLearner(MODELS["least squares"], DETECTOR, n_recent=50) for _ in range(2)]
+    rows, labels = np.empty((20, 3)), np.empty(20, dtype=y.dtype)
+    for i in range(0, N, 20):
+        rows[:], labels[:] = X[i : i + 20], y[i : i + 20]
+        models[0].partial_fit(rows, labels, np.unique(y))
+        models[1].partial_fit(X[i : i + 20], y[i : i + 20], np.unique(y))
+    equal(models[0].decision_function(X), models[1].decision_function(X))
+
+
+def test_errors_are_bounded_in_their_order():
+    errors = np.random.default_rng(0).exponential(size=500) * 1e9
+    whole, cut = Bounded(), Bounded()
+    losses, early = whole(errors)
+    assert early == 100
+    assert (np.argsort(losses) == np.argsort(errors[100:])).all()
+    assert losses.max() < 1
+    parts = [cut(errors[i : i + 7]) for i in range(0, 500, 7)]
+    assert np.concatenate([part for part, _ in parts]).tolist() == losses.tolist()
+
+
+def test_what_is_refused():
+    X, y = stream()
+    with pytest.raises(TypeError, match="must be a classifier or a regressor"):
+        RenewedLearner(SPAOneClass()).partial_fit(X, y)
+    for name, value in {"n_recent": 0, "estimator": 3, "detector": "x"}.items():
+        model = RenewedLearner(PAClassifier()).set_params(**{name: value})
+        with pytest.raises(ValueError, match=f"'{name}'"):
+            model.partial_fit(X, y, np.unique(y))
+    with pytest.raises(NotFittedError):
+        RenewedLearner(PAClassifier()).predict(X)
+    assert not hasattr(RenewedLearner(PAClassifier()), "predict_interval")
