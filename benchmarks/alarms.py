@@ -22,6 +22,7 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
+from kernel_cusum import KernelCUSUM
 from scipy.signal import lfilter
 from sklearn.base import clone
 from sklearn.datasets import load_digits
@@ -120,6 +121,7 @@ ROWS = {
     "ClassifierDetector": lambda seed: ClassifierDetector(),
     "NEWMA": lambda seed: NEWMA(),
     "NEWMA of 5 deviations": lambda seed: NEWMA(deviations=5.0),
+    "kernel CUSUM": lambda seed: KernelCUSUM(seed=seed),
     "ADWIN": of_river("ADWIN"),
     "PageHinkley": of_river("PageHinkley"),
     "KSWIN": of_river("KSWIN"),
