@@ -104,8 +104,9 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
 
     References
     ----------
-    .. [1] F. Fumagalli, M. Muschalik, E. Huellermeier, B. Hammer (2023). Incremental permutation
-       feature importance (iPFI): towards online explanations on data streams. Machine Learning 112.
+    .. [1] F. Fumagalli, M. Muschalik, E. Hüllermeier, B. Hammer (2023). Incremental permutation
+       feature importance (iPFI): towards online explanations on data streams. Machine Learning 112,
+       4863-4903.
 
     Examples
     --------

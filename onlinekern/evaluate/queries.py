@@ -33,7 +33,7 @@ from onlinekern.preprocessing.pipeline import takes
 COMPARED = 256
 # How fast the level follows the share of the labels asked for.
 RATE = 0.01
-# The share asked for is that of about so many last samples (w of Zliobaite et al.).
+# The share asked for is that of about so many last samples (w of Žliobaitė et al.).
 SPENT_OVER = 100
 # Draws of a sample: asked for by chance, decided by chance, and two for ranks and normal numbers.
 DRAWS = 4
@@ -95,10 +95,10 @@ class LabelQuery(Savable, BaseEstimator):
 
     References
     ----------
-    .. [1] I. Zliobaite, A. Bifet, B. Pfahringer, G. Holmes (2014). Active learning with drifting
-       streaming data. IEEE Transactions on Neural Networks and Learning Systems 25.
+    .. [1] I. Žliobaitė, A. Bifet, B. Pfahringer, G. Holmes (2014). Active learning with drifting
+       streaming data. IEEE Transactions on Neural Networks and Learning Systems 25, 27-39.
     .. [2] N. Cesa-Bianchi, C. Gentile, F. Orabona (2009). Robust bounds for classification via
-       selective sampling. ICML.
+       selective sampling. International Conference on Machine Learning, 121-128.
 
     Examples
     --------
