@@ -1,6 +1,6 @@
 """Measure what intervals and sets of labels hold on streams that drift or not, and their size.
 
-    python benchmarks/conformal.py DIR [--rows N] [--coverage C] [--only intervals|sets|time]
+    python benchmarks/conformal.py DIR [--rows N] [--coverage C] [--only intervals|sets|time|rows]
 
 DIR holds the streams as NAME.libsvm.xz. Everything is told before its sample is learnt; the first
 500 samples are left out. Intervals: the ten regressions of intervals.py in random order, in the
@@ -155,13 +155,41 @@ def print_times(folder, rows):
             print(f"| {label} | {alone:.2f} | {inside:.2f} | {inside / alone:.2f} |", flush=True)
 
 
+def print_row_times(folder, rows):
+    """Print what calls of one sample cost: medians of nine turns of 300, in turn."""
+    X, y = intervals.load(folder, "cadata", rows)
+    print("| learner | partial_fit_predict | inside, told and learnt | learn_one, inside |")
+    print("|---|---|---|---|")
+    for learners, around, targets in (
+        (REGRESSORS, ConformalRegressor, y),
+        (CLASSIFIERS, ConformalClassifier, y > 0),
+    ):
+        for name, build in learners.items():
+            alone, inside = build(), around(build())
+            given = [] if around is ConformalRegressor else [[False, True]]
+            for model in (alone, inside):
+                model.partial_fit(X[:1000], targets[:1000], *given)
+            tell = getattr(inside, "partial_fit_interval", None) or inside.partial_fit_set
+            costs = [[], [], []]
+            for turn in range(9):
+                for k, call in enumerate((alone.partial_fit_predict, tell, inside.learn_one)):
+                    began = process_time()
+                    for i in range(1000 + 300 * turn, 1300 + 300 * turn):
+                        one = i if k == 2 else slice(i, i + 1)
+                        call(X[one], targets[one])
+                    costs[k].append(1e6 * (process_time() - began) / 300)
+            cells = " | ".join(f"{np.median(each):.1f}" for each in costs)
+            kind = "targets" if around is ConformalRegressor else "labels"
+            print(f"| {name}, {kind} | {cells} |", flush=True)
+
+
 def main():
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", metavar="DIR")
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--coverage", type=float, default=0.9)
-    parser.add_argument("--only", choices=["intervals", "sets", "time"])
+    parser.add_argument("--only", choices=["intervals", "sets", "time", "rows"])
     options = parser.parse_args()
     given = options.folder, options.rows
     with threadpool_limits(1):
@@ -171,6 +199,8 @@ def main():
             print_table(measure_sets(*given, options.coverage), options.coverage, "labels")
         if options.only in (None, "time"):
             print_times(*given)
+        if options.only in (None, "rows"):
+            print_row_times(*given)
 
 
 if __name__ == "__main__":
