@@ -22,7 +22,7 @@ from onlinekern import (
 )
 from onlinekern.drift import LossDetector, RenewedLearner
 from onlinekern.drift.losses import Bounded
-from onlinekern.evaluate import prequential
+from onlinekern.evaluate import StreamImportance, prequential
 
 N = 900
 
@@ -50,7 +50,7 @@ DETECTOR = LossDetector(run_length=2000, random_state=0)
 def one_by_one(model, X, y, weights, n_recent, classes):
     """Return the predictions, and after which samples a new learner began."""
     learner, detector = clone(model), clone(DETECTOR)
-    predicted, alarms, first, scale = [], [], [], None
+    predicted, alarms, first, scale, seen = [], [], [], None, []
     more = {} if classes is None else {"classes": classes}
     for i in range(len(y)):
         own = {"sample_weight": weights[i : i + 1]} if weights is not None else {}
@@ -66,6 +66,7 @@ def one_by_one(model, X, y, weights, n_recent, classes):
         predicted.append(told)
         if weights is not None and weights[i] == 0:
             continue
+        seen.append(i)
         if classes is not None:
             loss = float(told != y[i])
         else:
@@ -76,13 +77,13 @@ def one_by_one(model, X, y, weights, n_recent, classes):
             scale = scale or np.mean(first)
             loss = error / (error + scale)
         if detector.update(loss).drift_detected:
-            alarms.append(i + 1)
-            learner, start = clone(model), max(0, i + 1 - n_recent)
-            own = {"sample_weight": weights[start : i + 1]} if weights is not None else {}
+            alarms.append(len(seen))
+            learner, last = clone(model), seen[-n_recent:]
             size = 1 if "sklearn" in type(model).__module__ else n_recent
-            for k in range(start, i + 1, size):
-                rows = X[k : min(i + 1, k + size)], y[k : min(i + 1, k + size)]
-                learner.partial_fit(*rows, **more, **own)
+            for k in range(0, len(last), size):
+                rows = last[k : k + size]
+                own = {"sample_weight": weights[rows]} if weights is not None else {}
+                learner.partial_fit(X[rows], y[rows], **more, **own)
     return np.array(predicted), alarms, learner
 
 
@@ -128,6 +129,15 @@ def test_weights(size, equal):
     ]
     assert model.alarms_.tolist() == alarms
     equal(np.concatenate(found), expected)
+
+
+def test_it_is_explained_like_any_other(equal):
+    X, y = stream()
+    base = RenewedLearner(MODELS["least squares"], DETECTOR, n_recent=50)
+    explained = StreamImportance(clone(base), fading=0.99, random_state=0)
+    equal(explained.partial_fit_predict(X, y, np.unique(y)), expected_of("least squares")[0])
+    assert explained.estimator.alarms_.tolist() == expected_of("least squares")[1]
+    assert explained.feature_importances_.argmax() == 0
 
 
 def test_it_helps_where_a_learner_never_forgets():

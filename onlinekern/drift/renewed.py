@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -53,13 +54,13 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     alarms_ : ndarray of shape (n_alarms,), int64
         Numbers of the samples, counted from 1, after which a new learner began.
     n_seen_ : int
-        Samples learnt.
+        Samples learnt; those of weight 0 do not count.
 
     Notes
     -----
     However a stream is cut into calls, the predictions are the same, if those of the learner are:
     at an alarm in the middle of a call, the rest of it is learnt again, by the new one. A sample of
-    weight 0 is not told to the detector.
+    weight 0 counts for nothing.
 
     The detector sees 0 or 1 for a label. The error e of a target becomes e / (e + s), with s the
     mean of the first hundred: the ranks are those of e, and losses have a bound.
@@ -208,6 +209,13 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
             return self.estimator
         return self.estimator_
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type, tags.input_tags = inner.estimator_type, inner.input_tags
+        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        return tags
+
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in vars(self)
 
@@ -230,17 +238,20 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         told, first, n = [], 0, len(lesson.y)
         with given_back(self.estimator_, learns_alone(self.estimator_, "partial_fit_predict")):
             while first < n:
-                answers, used = self._until_alarm(lesson.part(first, n))
+                answers, alarm = self._until_alarm(lesson.part(first, n))
+                used = len(answers)
                 told.append(answers)
-                self._keep(lesson.part(first, first + used))
-                self._n_seen += used
+                part = lesson.part(first, first + used)
+                self._keep(part)
+                self._n_seen += int(np.count_nonzero(part.counts))
                 first += used
-                if self._renewals and self._renewals[-1] == self._n_seen:
+                if alarm:
+                    self._renewals = (*self._renewals, self._n_seen)
                     self.estimator_ = self._new_learner()
         return np.concatenate(told)
 
-    def _until_alarm(self, part: Lesson) -> tuple[Array, int]:
-        """Learn samples; return the predictions up to an alarm, and how many these are."""
+    def _until_alarm(self, part: Lesson) -> tuple[Array, bool]:
+        """Learn samples; return the predictions up to an alarm, and whether there was one."""
         predicted = predictions_ahead(self.estimator_, part)
         if self._bounded is None:
             errors = (predicted != part.y).astype(np.float64)
@@ -262,14 +273,17 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
                 detector = copy.deepcopy(self.detector_).update_many(losses[:count])
                 used = int(places[early + count - 1]) + 1
                 self.detector_, self._bounded = detector, bounded
-                self._renewals = (*self._renewals, self._n_seen + used)
-                return predicted[:used], used
+                return predicted[:used], True
         self.detector_, self._bounded = detector, bounded
-        return predicted, len(part.y)
+        return predicted, False
 
     def _keep(self, part: Lesson) -> None:
         """Keep the last samples, in the parts in which they came."""
-        parts = [*self._recent, (part.X, part.y, part.weight)]
+        # Runs of samples that count: any kind of table can be cut into those.
+        steps = np.diff(np.concatenate([[0], part.counts.astype(np.int8), [0]]))
+        runs = zip(np.flatnonzero(steps > 0), np.flatnonzero(steps < 0), strict=True)
+        counted = [part.part(int(first), int(last)) for first, last in runs]
+        parts = [*self._recent, *((one.X, one.y, one.weight) for one in counted)]
         surplus = sum(len(y) for _, y, _ in parts) - self.n_recent
         while parts and surplus > 0:
             X, y, weight = parts.pop(0)
