@@ -58,9 +58,9 @@ def all_or_nothing(method: Function, checked: bool = False) -> Function:
     checked : bool, default=False
         Whether the parameters are checked. The undo is outside of that: a signal may also arrive
         while the check ends, when the model has already learnt. As scikit-learn does it,
-        `partial_fit` that goes on checks nothing, nor do those that answer beside it.
+        `partial_fit` that goes on checks nothing, nor do those that tell intervals or sets.
     """
-    goes_on = method.__name__.startswith("partial_fit")
+    goes_on = method.__name__ in ("partial_fit", "partial_fit_interval", "partial_fit_set")
 
     @functools.wraps(method)
     def on_a_twin(self: Any, *args: Any, **kwargs: Any) -> Any:
