@@ -3,7 +3,7 @@
     python benchmarks/table_streams.py FOLDER [--rows 20000] [--only NAME,...] [--ways NAME,...]
 
 adult, poker and kdd are sets of FOLDER (LIBSVM text, packed with xz), put together as the tables
-that they were: a9a with '?' where a column of Adult is missing, Poker Hand with suits as categories,
+that they were: a9a with '?' where a column of Adult is missing, Poker Hand with suits of cards,
 KDD Cup 99 in its order. bike, flights and houses are made here: hours of bike hire over two years,
 flights with 250 airports, and sales of houses with holes. Each row is predicted, then learnt.
 Prints errors in per cent (of targets: the root mean square error over their deviation) of all rows
@@ -14,6 +14,7 @@ class that came most, or the mean so far.
 """
 
 import argparse
+import itertools
 import time
 import warnings
 
@@ -39,9 +40,9 @@ KDD = {"protocol": 3, "service": 70, "flag": 11}
 
 
 def joined(X, sizes):
-    """Return one-hot columns put together, the numbers of the categories; -1 where there is none."""
+    """Return the numbers of the categories of one-hot columns; -1 where there is none."""
     ends = np.cumsum([0, *sizes])
-    parts = [X[:, a:b] for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    parts = [X[:, a:b] for a, b in itertools.pairwise(ends)]
     return [np.where(part.any(1), part.argmax(1), -1) for part in parts]
 
 
@@ -136,9 +137,7 @@ def flights(folder, n):
 def houses(folder, n):
     """Sales of ten years: size and place, quality, age; a fifth of some columns is missing."""
     rng = np.random.default_rng(3)
-    sold = pd.Timestamp("2015-01-01") + pd.to_timedelta(
-        np.sort(rng.integers(0, 3650, n)), unit="D"
-    )
+    sold = pd.Timestamp("2015-01-01") + pd.to_timedelta(np.sort(rng.integers(0, 3650, n)), unit="D")
     area, worth = rng.integers(0, 45, n), np.random.default_rng(4).normal(0, 0.35, 45)
     size = np.exp(rng.normal(4.7, 0.35, n))
     built = (2024 - rng.gamma(2, 18, n)).astype(int)
@@ -182,7 +181,8 @@ def plain(X):
         if column.dtype.kind == "M":
             clock = column.dt
             columns |= {f"{name} hour": clock.hour, f"{name} weekday": clock.dayofweek,
-                        f"{name} day": clock.dayofyear, f"{name} time": column.astype("int64")}  # fmt: skip
+                        f"{name} day": clock.dayofyear,
+                        f"{name} time": column.astype("int64")}  # fmt: skip
         else:
             columns[name] = column if column.dtype.kind in "fiu" else column.astype("category")
     return pd.DataFrame(columns)

@@ -158,9 +158,15 @@ def found_in(estimator: Any) -> tuple[Floats, Array]:
         )
     step = steps[places[-1]]
     importances = np.asarray(step.feature_importances_, dtype=float)
-    names = feature_names(step)
+    names = getattr(step, "importance_names_", None)
+    if names is None:
+        names = feature_names(step)
     if names is None and places[-1] > 0:
         names = names_before(estimator, places[-1])
+        before = steps[places[-1] - 1]
+        # A race that learns what an encoder makes of a table tells of columns of categories.
+        if names is not None and len(names) != len(importances) and hasattr(before, "layout_"):
+            names = before._names_in_layout()
     if names is None:
         names = np.array([f"feature {k}" for k in range(len(importances))], dtype=object)
     return importances, names

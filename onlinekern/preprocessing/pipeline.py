@@ -106,7 +106,7 @@ class StreamPipeline(Savable, Pipeline):
             for name, step in self.steps:
                 if takes(step, "fit", "sample_weight"):
                     params[f"{name}__sample_weight"] = sample_weight
-        with self._all_or_nothing():
+        with self._all_or_nothing(), self._encoder_told():
             super().fit(X, y, **params)
         return self
 
@@ -288,11 +288,25 @@ class StreamPipeline(Savable, Pipeline):
             for name, step in self._transformers():
                 X = learn_and_transform(name, step, X, y, sample_weight)
             more = {key: value for key, value in given.items() if value is not None}
-            return getattr(self.steps[-1][1], method)(X, y, **more)
+            with self._encoder_told():
+                return getattr(self.steps[-1][1], method)(X, y, **more)
 
     def _transformers(self) -> list[tuple[str, Any]]:
         """Return the names and the steps in front of the learner."""
         return [(name, step) for name, step in self.steps[:-1] if does_something(step)]
+
+    @contextmanager
+    def _encoder_told(self) -> Iterator[None]:
+        """Return a context in which the learner knows of an encoder right in front of it."""
+        before, learner = self._transformers(), self.steps[-1][1]
+        tells = before and type(before[-1][1]) is TableEncoder and isinstance(learner, Savable)
+        if tells:
+            learner._encoder_in_front = before[-1][1]
+        try:
+            yield
+        finally:
+            if tells:
+                vars(learner).pop("_encoder_in_front", None)
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:

@@ -232,3 +232,18 @@ def choose(vote, experts, costs, time_budget, everybody):
             voting[k] = True
             left -= costs[k]
     return voting
+
+
+def coded_rows(X, layout):
+    """Return rows of numbers of categories: the first feature of a group that is not 0."""
+    rows = np.empty((len(X), len(layout)))
+    for j, (first, count) in enumerate(layout):
+        for i, x in enumerate(X):
+            if count == 1:
+                rows[i, j] = x[first]
+            elif count == 0:
+                rows[i, j] = np.nan if x[first + 1] else x[first]
+            else:
+                ones = np.flatnonzero(x[first : first + count])
+                rows[i, j] = ones[0] if len(ones) else 65535
+    return rows

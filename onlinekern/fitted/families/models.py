@@ -103,8 +103,8 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
     parts, before = of(races, base, "arguments")
     own = parts[0]
     for other in (*parts[1:], *([before] if before else [])):
-        names = ("costs", "head", "dtype", "budget", "limit", "forgetting")
-        if not all(same(getattr(own, name), getattr(other, name)) for name in names):
+        names = ("costs", "head", "dtype", "budget", "limit", "forgetting", "layout")
+        if not all(same(getattr(own, n, ()), getattr(other, n, ())) for n in names):
             raise ValueError("the models have different experts, or different forms of samples")
     counted = mix.counting(*of(races, base, "progress.n_seen"))
     experts, known = of(parts, before, "experts")
@@ -192,7 +192,8 @@ describe(
 )
 describe(
     "race.Race",
-    "arguments(experts costs= vote moments head= dtype= budget= limit= forgetting=) "
+    "arguments(experts costs= vote moments head= dtype= budget= limit= forgetting= "
+    "layout=) "
     "progress(n_seen noted alarm stride voting[expert] learnt[expert] history) recent",
     merge=merged_race,
 )

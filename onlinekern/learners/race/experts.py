@@ -13,6 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from onlinekern.core.samples.coded import coded_rows
+from onlinekern.estimators.categories import Categories
 from onlinekern.estimators.savable import operations
 from onlinekern.estimators.types import Array
 from onlinekern.learners.budgeted import BPAClassifier, BPARegressor
@@ -22,6 +24,8 @@ from onlinekern.learners.least_squares import KernelRLSClassifier, KernelRLSRegr
 from onlinekern.learners.linear_passive_aggressive import PAClassifier
 from onlinekern.learners.passive_aggressive import KernelPAClassifier
 from onlinekern.learners.second_order import AROWRegressor
+
+Layout = tuple[tuple[int, int], ...]
 
 # Scaled features are bounded: an outlier must not become a landmark far from everything.
 CLIP = 5.0
@@ -174,12 +178,15 @@ class Expert:
         Microseconds a sample.
     link : float
         Slope of the link of its scores, see `Vote`; 0 for least squares.
+    layout : tuple
+        What a forest sees of the features of a table (`core.samples.coded`).
     """
 
     name: str
     estimator: Any
     cost: float
     link: float = 0.0
+    layout: Layout = ()
 
     @property
     def is_raw(self) -> bool:
@@ -190,6 +197,9 @@ class Expert:
         """Make a model of the core for rows of the form of `rows`, and the labels of `task`."""
         estimator = copy.copy(self.estimator)
         like = rows if self.is_raw else rows.astype(np.float32)
+        if self.layout:
+            like = coded_rows(rows, self.layout)
+            estimator._categories = categories_of(self.layout)
         estimator.n_features_in_ = like.shape[1]
         if hasattr(task, "classes_"):
             note_classes(estimator, task.classes_)
@@ -203,8 +213,17 @@ class Expert:
 
     def n_bytes(self, n_features: int, n_outputs: int, is_sparse: bool) -> int:
         """Return the memory that its model takes at least."""
-        found: int = self.estimator._n_bytes(n_features, n_outputs, 4, is_sparse)
+        estimator = self.estimator
+        if self.layout:
+            estimator, n_features = copy.copy(estimator), len(self.layout)
+            estimator._categories = categories_of(self.layout)
+        found: int = estimator._n_bytes(n_features, n_outputs, 4, is_sparse and not self.layout)
         return found
+
+
+def categories_of(layout: Layout) -> Categories:
+    """Return which features of a layout are numbers of categories."""
+    return tuple((place, None) for place, (_, count) in enumerate(layout) if count > 1)
 
 
 def note_classes(estimator: Any, labels: Array) -> None:
@@ -215,8 +234,9 @@ def note_classes(estimator: Any, labels: Array) -> None:
 
 
 def ladder(
-    task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float, memory: float
-) -> list[Expert]:
+    task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float, memory: float,
+    layout: Layout = (), n_empty: int = 0,
+) -> list[Expert]:  # fmt: skip
     """Return the experts for samples of a form.
 
     Parameters
@@ -228,6 +248,10 @@ def ladder(
         Microseconds that a sample may cost, most of the time.
     memory : float
         Bytes that the models may take.
+    layout : tuple, default=()
+        What forests see of the features of a table.
+    n_empty : int, default=0
+        Features that make no distance: they wait for categories.
 
     Returns
     -------
@@ -239,13 +263,13 @@ def ladder(
     forests = [
         one
         for kind in FORESTS[task]
-        for one in forest_of(kind, task, n_features, n_outputs, is_sparse, time, memory)
+        for one in forest_of(kind, task, n_features, n_outputs, is_sparse, time, memory, layout)
     ]
     share = LARGEST_BESIDE if forests else LARGEST
     for size in SIZES:
         if squares_cost(task, size, width) > share * time and size > SIZES[-1]:
             continue
-        found = members(task, n_features, width, size, forests)
+        found = members(task, n_features, width, size, forests, n_features - n_empty)
         cheapest = min(found, key=lambda expert: expert.cost)
         found = [one for one in found if one.cost <= MOST * time or one is cheapest]
         sizes = [one.n_bytes(n_features, n_outputs, is_sparse) for one in found]
@@ -258,35 +282,37 @@ def ladder(
 
 
 def members(
-    task: str, n_features: int, width: int, size: int, forests: list[Expert]
+    task: str, n_features: int, width: int, size: int, forests: list[Expert], n_active: int
 ) -> list[Expert]:
     """Return the experts whose largest have so many landmarks.
+
+    The widths of kernels are those of `n_active` features.
 
     Beside a forest, kernels of one width do what those of all widths do, and neither a budgeted
     learner nor linear least squares that forget are missed: without them the mean error of 22 sets
     and streams is the same.
     """
-    squares = [*squares_of(task, n_features, width, size, bool(forests))]
-    return [*squares, *first_order(task, n_features, width, bool(forests)), *forests]
+    squares = [*squares_of(task, n_features, width, size, bool(forests), n_active)]
+    return [*squares, *first_order(task, n_active, width, bool(forests)), *forests]
 
 
 def forest_of(
     kind: ForestKind, task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float,
-    memory: float,
+    memory: float, layout: Layout,
 ) -> list[Expert]:  # fmt: skip
     """Return the forest of a kind that time and memory have room for, or nothing.
 
     Where there is no room for all of its trees, it keeps fewer samples: trees are worth more.
     """
     make = KernelForestClassifier if task == "classification" else KernelForestRegressor
-    slopes = PER_SLOPE * n_features * min(n_outputs, MOST_SLOPES)
+    slopes = PER_SLOPE * (len(layout) or n_features) * min(n_outputs, MOST_SLOPES)
     each = PER_TREE + PER_CELL * n_outputs
     wanted = max(0, int(min(MOST_TREES, kind.trees_of_time * time, (MOST * time - slopes) / each)))
 
     def of_size(n_trees: int, kept: int) -> Expert:
         parameters = {**kind.parameters, "memory": kept}
         estimator = make(n_trees=n_trees, random_state=0, **parameters)
-        return Expert(kind.name, estimator, slopes + n_trees * each)
+        return Expert(kind.name, estimator, slopes + n_trees * each, layout=layout)
 
     kept = kind.parameters["memory"]
     while True:
@@ -306,7 +332,7 @@ def squares_cost(task: str, length: int, width: int) -> float:
 
 
 def squares_of(
-    task: str, n_features: int, width: int, size: int, beside_forest: bool
+    task: str, n_features: int, width: int, size: int, beside_forest: bool, n_active: int
 ) -> Iterator[Expert]:
     """Return least squares of kernel features of several kinds, and linear ones; some forget."""
     squares = KernelRLSClassifier if task == "classification" else KernelRLSRegressor
@@ -315,7 +341,7 @@ def squares_of(
         kinds = MEASURED if is_measured(task, n_features) else BESIDE
     for kind in kinds:
         estimator = squares(
-            gamma=kind.scale / n_features, n_components=kind.length(size),
+            gamma=kind.scale / n_active, n_components=kind.length(size),
             forgetting=kind.forgetting, linear=n_features < MOST_LINEAR, reg=REG, random_state=0,
             metric=kind.metric, metric_exponent=kind.exponent,
         )  # fmt: skip
@@ -340,14 +366,14 @@ def memory_of(forgetting: float) -> str:
     return "" if forgetting == 1 else f", forgetting {forgetting:g}"
 
 
-def first_order(task: str, n_features: int, width: int, beside_forest: bool) -> Iterator[Expert]:
+def first_order(task: str, n_active: int, width: int, beside_forest: bool) -> Iterator[Expert]:
     """Return first-order learners: they are cheap, and lead where labels repeat."""
     wide = PER_PRODUCT * width
     classifies = task == "classification"
     linear = PAClassifier if classifies else AROWRegressor
     name = "linear PA-I" if classifies else "linear AROW"
     yield Expert(name, linear(random_state=0), 0.3 + 10 * wide, HINGE)
-    common: dict[str, Any] = {"gamma": 1 / n_features, "random_state": 0}
+    common: dict[str, Any] = {"gamma": 1 / n_active, "random_state": 0}
     # A step that does not decay follows a stream that changes.
     steps: dict[str, Any] = {"n_components": FREQUENCIES, "schedule": "constant", "average": False}
     fourier = (
@@ -359,7 +385,7 @@ def first_order(task: str, n_features: int, width: int, beside_forest: bool) -> 
     if beside_forest:
         if classifies:
             narrow = KernelPAClassifier(
-                gamma=NARROW / n_features, max_support=FOLLOWING, when_full="oldest",
+                gamma=NARROW / n_active, max_support=FOLLOWING, when_full="oldest",
                 average=False, random_state=0,
             )  # fmt: skip
             name = f"narrow kernel PA-I of the last {FOLLOWING}"

@@ -102,7 +102,8 @@ class RaceReport:
     def estimator(self) -> Any:
         """Make the plain estimator that does what the leader does: a scaler, then the learner.
 
-        A forest needs no scaler. An encoder comes first where the samples were tables.
+        A forest needs neither that nor an encoder. For others an encoder comes first where the
+        samples were tables.
 
         Returns
         -------
@@ -115,7 +116,9 @@ class RaceReport:
         from onlinekern.preprocessing.scaler import OnlineStandardScaler
         from onlinekern.preprocessing.tables.encoder import TableEncoder
 
-        steps: list[Any] = [TableEncoder()] if self.encodes else []
+        # A forest takes tables as they are.
+        encodes = self.encodes and not self.leader.is_raw
+        steps: list[Any] = [TableEncoder()] if encodes else []
         if not self.leader.is_raw:
             steps.append(OnlineStandardScaler(clip=CLIP, forgetting=FORGETTING))
         return make_stream_pipeline(*steps, clone(self.leader.estimator))
@@ -149,7 +152,7 @@ class RaceReport:
 
     def _code(self) -> str:
         scaler = f"OnlineStandardScaler(clip={CLIP:g}, forgetting={FORGETTING:g}), "
-        before = "TableEncoder(), " * self.encodes + scaler * (not self.leader.is_raw)
+        before = ("TableEncoder(), " * self.encodes + scaler) * (not self.leader.is_raw)
         return f"make_stream_pipeline({before}{one_line(self.leader.estimator)})"
 
 

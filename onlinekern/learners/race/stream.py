@@ -21,7 +21,7 @@ from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.median_width import joined
 from onlinekern.estimators.parameters import Positive, estimator
-from onlinekern.estimators.table_door import Encoded, encoded
+from onlinekern.estimators.table_door import Encoded, encoded, feature_names
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import (
@@ -32,7 +32,7 @@ from onlinekern.estimators.validation import (
     rows_of,
     validate_data,
 )
-from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert, ladder
+from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert, Layout, ladder
 from onlinekern.learners.race.report import RaceReport, importances_of, report_of
 
 MEGABYTE = 2**20
@@ -53,13 +53,18 @@ class StreamLearner(Learner):
     # Outputs when the race began: with more, there would be room for smaller experts only. 0 in
     # races of older files.
     _outputs_at_first = 0
+    # Features that waited for categories then: widths of kernels do not count them.
+    _empty_at_first = 0
     _task: ClassVar[str]
     _votes: ClassVar[type[Vote]]
 
-    def _experts(self, n_features: int, n_outputs: int, is_sparse: bool) -> list[Expert]:
+    def _experts(
+        self, n_features: int, n_outputs: int, is_sparse: bool, layout: Layout = ()
+    ) -> list[Expert]:
         room = float(self.memory_budget) * MEGABYTE
         form = n_features, n_outputs, is_sparse
-        return ladder(self._task, *form, float(self.time_budget), room)
+        table = layout, self._empty_at_first
+        return ladder(self._task, *form, float(self.time_budget), room, *table)
 
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         form = n_features, n_outputs, is_sparse
@@ -70,7 +75,10 @@ class StreamLearner(Learner):
         d, is_sparse = X.shape[1], sp.issparse(X)
         self._check_features(X, head.n_outputs)
         self._outputs_at_first = head.n_outputs
-        experts = self._experts(d, head.n_outputs, is_sparse)
+        encoder = vars(self).get("encoder_") or vars(self).get("_encoder_in_front")
+        self._empty_at_first = 0 if encoder is None else encoder.n_empty_
+        layout = () if encoder is None else encoder.layout_
+        experts = self._experts(d, head.n_outputs, is_sparse, layout)
         rows = rows_at(X, slice(1))
         return Race(
             [expert.model(rows, self, draws) for expert in experts],
@@ -82,6 +90,7 @@ class StreamLearner(Learner):
             float(self.time_budget),
             CLIP,
             FORGETTING,
+            layout,
         )
 
     def _next_calls_blas(self) -> bool:
@@ -91,7 +100,7 @@ class StreamLearner(Learner):
     def _ladder(self, race: Any) -> list[Expert]:
         """Return the experts that a race began with."""
         n_outputs = self._outputs_at_first or race.head.n_outputs
-        return self._experts(race.d, n_outputs, not race.moments.centred)
+        return self._experts(race.d, n_outputs, not race.moments.centred, race.layout)
 
     def _renew(self, model: Any) -> None:
         """Do nothing: the experts keep their parameters."""
@@ -104,8 +113,17 @@ class StreamLearner(Learner):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Share of each feature in the gradients of the better forest, ndarray (n_features,)."""
+        """Share of each feature in the gradients of the better forest, ndarray."""
         return importances_of(self._fitted_model)
+
+    @property
+    def importance_names_(self) -> Array | None:
+        """Names of what `feature_importances_` tells of: a column of categories is one."""
+        race: Any = self._fitted_model
+        if "encoder_" not in vars(self) or not race.layout:
+            return feature_names(self)
+        names: Array = vars(self)["encoder_"]._names_in_layout()
+        return names
 
     def report(self) -> RaceReport:
         """Tell who led when, what each expert costs, and which plain estimator does the same.
@@ -195,7 +213,10 @@ mistakes so
         Samples whose prediction, made before they were learnt, was wrong.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the mean square of the gradient of what a kernel forest has learnt,
-        in units of the spread of the features: of the forest with the larger share in the vote.
+        in units of the spread of the features: of the forest with the larger share in the vote. Of
+        a table, a column of categories is one feature.
+    importance_names_ : ndarray of str, or None
+        Names of these features, where the samples had names of columns.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     cumulative_loss_ : float
@@ -455,7 +476,10 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     ----------
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the mean square of the gradient of what a kernel forest has learnt,
-        in units of the spread of the features: of the forest with the larger share in the vote.
+        in units of the spread of the features: of the forest with the larger share in the vote. Of
+        a table, a column of categories is one feature.
+    importance_names_ : ndarray of str, or None
+        Names of these features, where the samples had names of columns.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     cumulative_loss_ : float

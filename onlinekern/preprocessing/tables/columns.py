@@ -82,6 +82,11 @@ class Column:
         """Number of features that are 0 in all that has been learnt, and wait for categories."""
         return 0
 
+    @property
+    def layout(self) -> list[tuple[int, int]]:
+        """What a forest sees of the features, numbered from 0 (`core.samples.coded`)."""
+        return [(place, 1) for place in range(self.n_features)]
+
     def feature_names(self) -> list[str]:
         """Return the names of the features, in order."""
         raise NotImplementedError(f"{type(self).__name__}.feature_names")
@@ -131,6 +136,10 @@ class NumberColumn(Column):
     @property
     def n_features(self) -> int:
         return 2 if self.indicator else 1
+
+    @property
+    def layout(self) -> list[tuple[int, int]]:
+        return [(0, 0 if self.indicator else 1)]
 
     def feature_names(self) -> list[str]:
         return [self.name, f"{self.name} {MISSING}"] if self.indicator else [self.name]
@@ -188,7 +197,16 @@ class TextualColumn(Column):
 
 
 @dataclass(frozen=True)
-class CategoryColumn(TextualColumn):
+class HotColumn(TextualColumn):
+    """Base of the columns of categories of which each has a feature that is 1."""
+
+    @property
+    def layout(self) -> list[tuple[int, int]]:
+        return [(0, self.n_features)]
+
+
+@dataclass(frozen=True)
+class CategoryColumn(HotColumn):
     """Categories, one-hot: each takes the next feature that is free when it comes.
 
     When all are taken, later categories share one more feature. A category that has not been
@@ -291,7 +309,7 @@ class CodedColumn(Column):
 
 
 @dataclass(frozen=True)
-class HashedColumn(TextualColumn):
+class HashedColumn(HotColumn):
     """Categories of which there are many: a hash says which feature is 1.
 
     Parameters

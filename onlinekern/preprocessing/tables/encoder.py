@@ -248,6 +248,36 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         )  # fmt: skip
 
     @property
+    def layout_(self) -> tuple[tuple[int, int], ...]:
+        """What the forests of a race see of the features (`core.samples.coded`).
+
+        They see the number of a category in place of its one-hot features, and NaN where a number
+        is missing. It is () where they see the features as they are: there is nothing to put
+        together, or there is text.
+        """
+        check_is_fitted(self)
+        if any(column.kind == "text" for column in self._columns):
+            return ()
+        starts = np.cumsum([0, *(column.n_features for column in self._columns)]).tolist()
+        found = tuple(
+            (start + place, count)
+            for start, column in zip(starts, self._columns, strict=False)
+            for place, count in column.layout
+        )
+        return found if any(count != 1 for _, count in found) else ()
+
+    def _names_in_layout(self) -> Array:
+        """Return the names of what the layout tells of."""
+        return np.array(
+            [
+                column.feature_names()[place] if count == 1 else column.name
+                for column in self._columns
+                for place, count in column.layout
+            ],
+            dtype=object,
+        )
+
+    @property
     def kinds_(self) -> dict[str, str]:
         """Kinds of the columns by name."""
         check_is_fitted(self)

@@ -26,6 +26,7 @@ from onlinekern.core.samples.rows cimport (
 from onlinekern.core.stream cimport Model
 
 from onlinekern.core.base.part import refuse_attributes
+from onlinekern.core.samples.coded import coded_rows, layout_of
 from onlinekern.core.samples.rows import rows_at
 
 cnp.import_array()
@@ -57,10 +58,12 @@ cdef class Experts:
         Bound of scaled values.
     forgetting : float in (0, 1]
         Of the moments.
+    layout : tuple, default=()
+        Of the rows that forests get; () are the rows as they come.
     """
 
     def __cinit__(self, experts, costs, Vote vote not None, moments, Head head not None, dtype,
-                  double budget, double limit, double forgetting):
+                  double budget, double limit, double forgetting, layout=()):
         self.lock, self.access = Lock(), Access()
         self.raw = tuple(isinstance(getattr(expert, "space", None), ForestSpace)
                          for expert in experts)
@@ -71,14 +74,16 @@ cdef class Experts:
         self.budget = positive_number("budget", budget)
         self.limit, self.forgetting = limit, forgetting
         self.scaling = scaling_of(forgetting, limit, True)
-        self._check()
+        self._check(layout)
         self.voting = np.ones(len(self.experts), dtype=np.uint8)
 
-    def _check(self):
+    def _check(self, layout):
         """Raise TypeError or ValueError unless the parts fit together."""
+        self.layout = layout_of(layout, self.moments.d)
         for expert, raw in zip(self.experts, self.raw):
             check_kind(expert, "an expert", Model)
-            if expert.d != self.moments.d or expert.head.n_outputs != self.head.n_outputs \
+            d = len(self.layout) if raw and self.layout else self.moments.d
+            if expert.d != d or expert.head.n_outputs != self.head.n_outputs \
                     or expert.dtype != (self.dtype if raw else np.float32):
                 raise ValueError("the experts must be models of float32 samples, forests of the "
                                  "race's, with as many features and outputs as the race")
@@ -124,8 +129,8 @@ cdef class Experts:
         self.lock = lock
 
     cdef bint fits(self, const Rows *rows):
-        """Whether these rows have the layout that the moments and the experts know."""
-        return is_sparse(rows) != (<RunningMoments> self.moments).centred
+        """Whether these rows have the layout that the moments and all experts know."""
+        return not self.layout and is_sparse(rows) != (<RunningMoments> self.moments).centred
 
     cdef object room_for(self, const Rows *rows, Row *row):
         """Lay out the memory of a row; returns the object that owns it."""
@@ -172,6 +177,10 @@ cdef class Experts:
             return values
         return sp.csr_matrix((values, X.indices[:stored], X.indptr), shape=X.shape)
 
+    def of_forests(self, X):
+        """Rows as forests get them."""
+        return coded_rows(X, self.layout) if self.layout else X
+
     def scores(self, X, double[:, ::1] out):
         """Answers to samples; several threads may call this at once."""
         cdef Samples samples
@@ -217,10 +226,10 @@ cdef class Experts:
         integer_within("first", first, 0, last)
         for first in range(first, last, MOST_ROWS):
             part = self._form(rows_at(X, slice(first, min(first + MOST_ROWS, last))))
-            Z = self.scaled(part)
+            Z, R = self.scaled(part), self.of_forests(part)
             found = np.zeros((len(self.experts), part.shape[0], self.head.n_outputs))
             for k in np.flatnonzero(self.voting):
-                self.experts[k].scores(part if self.raw[k] else Z, found[k])
+                self.experts[k].scores(R if self.raw[k] else Z, found[k])
             self.vote.combine(found, self.voting, out[first:first + part.shape[0]])
 
     def work(self, n):

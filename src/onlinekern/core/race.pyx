@@ -3,6 +3,9 @@
 rows -> scaled by their running moments -> experts, each test-then-train -> vote -> answer
      -> forests, which find units of their own -------------------------^
 
+Of tables, forests get the numbers of categories in place of their one-hot features, and NaN where a
+value was missing: a `layout` says how (`samples.coded`).
+
 The experts know nothing of each other nor of the vote, so each learns the rows of a segment on its
 own, block by block as a single model does; the vote then answers the samples one by one, with the
 weights that the experts had earned by then. Segments end at multiples of `SEGMENT` samples of the
@@ -243,8 +246,10 @@ cdef class Race(Experts):
         fed = self._fed()
         scores = np.zeros((len(self.experts), len(y), self.head.n_outputs))
 
+        R = self.of_forests(X)
+
         def teach(k):
-            self.experts[k].learn(X if self.raw[k] else Z, y, weight, None, window, scores[k],
+            self.experts[k].learn(R if self.raw[k] else Z, y, weight, None, window, scores[k],
                                   False, self.experts[k].calls != self.begun[k])
 
         # What takes longest begins first: no thread is then left alone with it.
@@ -316,7 +321,7 @@ cdef class Race(Experts):
                                self.vote.sharpness)
         vote.set_state(self.vote.get_state())
         arguments = (experts, self.costs, vote, self.moments, head, self.dtype, self.budget,
-                     self.limit, self.forgetting)
+                     self.limit, self.forgetting, self.layout)
         return restore(arguments, self._progress())
 
     def _begin(self):
@@ -351,13 +356,16 @@ cdef class Race(Experts):
         with self.reading():
             arguments = (self.experts, self.costs, self.vote, self.moments, self.head, self.dtype,
                          self.budget, self.limit, self.forgetting)
+            arguments += (self.layout,) * bool(self.layout)
             return restore, (frozen(arguments, {}), tuple(self._progress()),
                              frozen(self.recent, {}))
 
 
 def restore(arguments, progress, recent=None):
     """A race of these parts that goes on from there; without recent scores there are none yet."""
-    cdef Race race = Race(*items_of(arguments, "arguments of a race", 9))
+    # A race without a layout has no tenth argument.
+    count = 10 if isinstance(arguments, (tuple, list)) and len(arguments) == 10 else 9
+    cdef Race race = Race(*items_of(arguments, "arguments of a race", count))
     race._set_progress(items_of(progress, "progress of a race", 7))
     if recent is not None:
         check_kind(recent, "recent", RecentScores)
