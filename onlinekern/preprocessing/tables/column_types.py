@@ -37,7 +37,8 @@ DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\
 class Sizes:
     """Numbers of features that the columns of a table become (see `TableEncoder`).
 
-    With `codes` categories are one number each, and with `keeps` missing values stay NaN.
+    With `codes` categories are one number each, and with `keeps` missing values stay NaN. `dates`
+    are the parts of dates, by the clocks of `zone`.
     """
 
     max_categories: int | None
@@ -45,6 +46,8 @@ class Sizes:
     text_features: int
     codes: bool = False
     keeps: bool = False
+    dates: tuple[str, ...] = ("day", "week", "year")
+    zone: str | None = None
 
 
 def texts_of(values: Any) -> Any:

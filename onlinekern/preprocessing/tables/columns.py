@@ -23,17 +23,22 @@ from onlinekern.preprocessing.tables.column_types import (
     distinct_texts,
     texts_of,
 )
+from onlinekern.preprocessing.tables.dates import (
+    PARTS,
+    features_of,
+    names_of,
+    parts_for,
+    seconds_of,
+    zone_of,
+)
 from onlinekern.preprocessing.tables.errors import TableError
 
 # Categories that come when all features of a one-hot column are taken share this one.
 OTHERS = "(others)"
 MISSING = "(missing)"
-DAY, WEEK, YEAR = 86_400.0, 7 * 86_400.0, 365.2425 * 86_400.0
 MOST_FEATURES = 2**31 - 1
 # A category column has twice as many one-hot features as categories have come, and so many more.
 ROOM_LEFT = 8
-# 1970 began on a Thursday; weeks begin on Mondays.
-MONDAY = 4 * DAY
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class Column:
     is_sparse: ClassVar[bool] = False
     # If this is true, the feature is the number of a category.
     is_coded: ClassVar[bool] = False
+    # Fields that older files lack.
+    later: ClassVar[tuple[str, ...]] = ()
 
     name: str
 
@@ -69,7 +76,8 @@ class Column:
 
     def is_sound(self) -> bool:
         """Return whether the attributes are what they can be; those of a file may be anything."""
-        sound = {own.name for own in fields(self)} == vars(self).keys()
+        names = {own.name for own in fields(self)}
+        sound = vars(self).keys() <= names and names - vars(self).keys() <= {*self.later}
         return sound and type(self.name) is str
 
     @property
@@ -376,44 +384,45 @@ class TextColumn(TextualColumn):
 
 @dataclass(frozen=True)
 class DateColumn(Column):
-    """Dates and times (UTC), as places on circles: the time of day, of the week and of the year.
+    """Dates and times, as places on circles and as numbers of a calendar.
 
-    The features are sines and cosines, so that Sunday is near Monday and December near January. All
-    are 0 where the value is missing.
+    Circles are sines and cosines, so that Sunday is near Monday and December near January. All
+    features are 0 where the value is missing.
 
     Parameters
     ----------
     name : str
     circles : tuple of str
-        Which of day, week and year become features.
+        Which parts of the calendar become features (`dates.PARTS`).
+    zone : str or None
+        The time zone whose clocks tell the date of a moment; None is UTC.
     """
 
     kind = "date"
     accepts = ("date", "text")
+    later = ("zone",)
     # What the features are where the value is missing.
     absent: ClassVar[float] = 0.0
 
     circles: tuple[str, ...] = ("day", "week", "year")
+    zone: str | None = None
 
     def is_sound(self) -> bool:
-        known = are_texts(self.circles) and {*self.circles} <= {"day", "week", "year"}
-        return super().is_sound() and known
+        known = are_texts(self.circles) and {*self.circles} <= PARTS.keys()
+        return super().is_sound() and known and isinstance(self.zone, str | None)
 
     def features(self, values: Any) -> Floats:
-        seconds, missing = seconds_of(values, self.name)
-        rows = np.empty((len(seconds), self.n_features))
-        for place, circle in enumerate(self.circles):
-            angle = 2 * np.pi * turns(seconds, circle)
-            rows[:, 2 * place], rows[:, 2 * place + 1] = np.sin(angle), np.cos(angle)
+        seconds, missing = seconds_of(values, self.name, self.zone)
+        rows = np.column_stack(features_of(seconds, self.circles))
         rows[missing] = self.absent
         return rows
 
     @property
     def n_features(self) -> int:
-        return 2 * len(self.circles)
+        return len(names_of(self.circles))
 
     def feature_names(self) -> list[str]:
-        return [f"{self.name} ({wave} of the {c})" for c in self.circles for wave in ("sin", "cos")]
+        return [f"{self.name} ({part})" for part in names_of(self.circles)]
 
 
 @dataclass(frozen=True)
@@ -454,7 +463,7 @@ def new_column(name: str, kind: str, values: Any, sizes: Sizes) -> Column:
         return HashedColumn(name, sizes.hashed_features)
     if kind == "text":
         return TextColumn(name, sizes.text_features)
-    return new_date(name, values, sizes.keeps) if kind == "date" else IgnoredColumn(name)
+    return new_date(name, values, sizes) if kind == "date" else IgnoredColumn(name)
 
 
 def new_number(name: str, boolean: bool, values: Any, keeps: bool) -> Column:
@@ -470,13 +479,10 @@ def has_missing(values: Any) -> bool:
     return bool(values.null_count or (floating and pc.any(pc.is_nan(values)).as_py()))
 
 
-def new_date(name: str, values: Any, keeps: bool = False) -> DateColumn:
-    """Make a column of dates; the time of day is a feature if one of the first has any."""
-    cls = KeptDateColumn if keeps else DateColumn
-    if pa.types.is_time(values.type):
-        return cls(name, ("day",))
-    seconds, _ = seconds_of(values, name)
-    return cls(name, ("day", "week", "year") if (seconds % DAY).any() else ("week", "year"))
+def new_date(name: str, values: Any, sizes: Sizes) -> DateColumn:
+    """Make a column of dates; parts of the day are features if one of the first has a time."""
+    cls = KeptDateColumn if sizes.keeps else DateColumn
+    return cls(name, parts_for(values, name, sizes.dates), sizes.zone or zone_of(values))
 
 
 def is_width(value: Any) -> bool:
@@ -494,55 +500,3 @@ def one_of_each(places: Array, width: int) -> Any:
     starts = np.concatenate(([0], np.cumsum(found)))
     columns = places[found]
     return sp.csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(places), width))
-
-
-def turns(seconds: Floats, circle: str) -> Floats:
-    """Return how often a circle has been gone round since its beginning."""
-    if circle == "year":
-        return seconds / YEAR
-    return seconds / DAY if circle == "day" else (seconds - MONDAY) / WEEK
-
-
-def seconds_of(values: Any, name: str) -> tuple[Floats, Array]:
-    """Return seconds since 1970 of dates and times (UTC), and whether each is missing.
-
-    Text is a date as in ISO 8601: 2026-11-22, 2026-11-22 10:00:00.5, 2026-11-22T10:00Z.
-    """
-    if pa.types.is_string(values.type):
-        values = parsed(values, name)
-    if pa.types.is_time(values.type):
-        values = values.cast(pa.time64("us")).cast(pa.int64())
-    else:
-        zone = getattr(values.type, "tz", None)
-        values = pc.cast(values, pa.timestamp("us", tz=zone), safe=False).cast(pa.int64())
-    missing = values.is_null().to_numpy(zero_copy_only=False)
-    numbers = pc.cast(pc.fill_null(values, 0), pa.float64(), safe=False)
-    return numbers.to_numpy(zero_copy_only=False) / 1e6, missing
-
-
-def parsed(texts: Any, name: str) -> Any:
-    """Return texts as timestamps; raise TableError for the first that is none."""
-    texts = pc.if_else(pc.equal(texts, ""), None, texts)
-    # Arrow takes texts that all have a zone, or that all have none.
-    for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
-        try:
-            return pc.cast(texts, kind)
-        except pa.ArrowInvalid:
-            pass
-    moments = []
-    for row, text in enumerate(texts.to_pylist()):
-        try:
-            moments.append(moment(text))
-        except ValueError as error:
-            raise TableError(name, str(error), row) from None
-    return pa.array(moments, pa.timestamp("us"))
-
-
-def moment(text: str | None) -> Any:
-    """Return one text as a time without a zone, UTC; raise ValueError if it is none."""
-    for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
-        try:
-            return pc.cast(pa.scalar(text, pa.string()), kind).cast(pa.timestamp("us")).as_py()
-        except pa.ArrowInvalid:
-            pass
-    raise ValueError(f"is {str(text)[:30]!r}, which is no date as in ISO 8601")

@@ -47,9 +47,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     category   text, dictionary types               one-hot: each takes the next free feature when
                                                     it comes; missing is a category too
     hashed     text of more than 100 values         one of `hashed_features` is 1
-    date       dates, times, text as in ISO 8601    sine and cosine of the time of day (if there
-                                                    is any), of the week and of the year, in UTC;
-                                                    0 where missing
+    date       dates, times, text as in ISO 8601    what `dates` says; 0 where missing
     text       text of four words or more, of       hashed counts of words and pairs of words, of
                which few come twice                 length 1
     ignore     columns without a value              none
@@ -74,6 +72,17 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         one or two others.
     text_features : int, default=1024
         Number of features of a text column.
+    dates : tuple of str or None, default=None
+        Features of a date column: 'day', 'week' and 'year' are sine and cosine of the place on that
+        circle, 'half day', 'half week' and 'half year' of one that is gone round twice as often;
+        numbers are 'hour', 'weekday' (0 on Mondays), 'weekend' (1 or 0), 'day of the month',
+        'day of the year' (one number for one date in all years: holidays that have a date), and
+        'time', the days since 1970: the time that has gone by. None: ('day', 'week',
+        'year', 'weekday', 'weekend'). Parts of the day are left out if no time of day is among the
+        first rows.
+    time_zone : str or None, default=None
+        Time zone, 'Europe/Berlin' for one, whose clocks tell the date of a moment. None: that of
+        the column's type, else UTC. A time without a zone is what a clock shows, and stays.
     sparse : bool or None, default=None
         Whether the features are a CSR matrix. They cannot be centred later: numbers and dates are
         then standardised here, by `OnlineStandardScaler`, unless ``missing='keep'``. None: if there
@@ -114,7 +123,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     >>> sold = ["yes", "no"] * 50
     >>> encoder = TableEncoder()
     >>> encoder.fit_transform(rows).shape
-    (100, 19)
+    (100, 21)
     >>> encoder.kinds_
     {'town': 'category', 'at': 'date', 'size': 'number'}
     >>> model = make_stream_pipeline(TableEncoder(), StreamClassifier())
@@ -128,6 +137,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     max_categories: MostCategories | None = None
     hashed_features: Width = 64
     text_features: Width = 1024
+    dates: tuple[str, ...] | list[str] | None = None
+    time_zone: str | None = None
     sparse: bool | None = None
 
     @fit_method
@@ -296,13 +307,16 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         """Choose the columns of X, and return the table that it is."""
         from onlinekern.preprocessing.tables.column_types import Sizes, family, guessed_kind
         from onlinekern.preprocessing.tables.columns import new_column
+        from onlinekern.preprocessing.tables.dates import DEFAULT, check_dates
         from onlinekern.preprocessing.tables.frames import array_in
 
         table, named = self._table_of(X)
         self._check_kinds(table.column_names)
+        check_dates(self.dates, self.time_zone)
         sizes = Sizes(
             self.max_categories, self.hashed_features, self.text_features,
             self.categories == "codes", self.missing == "keep",
+            tuple(DEFAULT if self.dates is None else self.dates), self.time_zone,
         )  # fmt: skip
         given: dict[str, str] = self.kinds or {}
         self._columns = []
