@@ -400,10 +400,10 @@ def test_models_with_encoders_are_merged():
 
 
 @pytest.mark.parametrize("learner", [StreamClassifier, KernelForestClassifier, PAClassifier])
-def test_export_refuses_what_it_has_no_code_for(learner, tmp_path):
+def test_tables_are_exported(learner, tmp_path):
     model = streamed(learner(random_state=0), (0, N))
-    with pytest.raises(TypeError, match=r"the encoder of the \w+ cannot be exported: column"):
-        model.export_c(tmp_path / "model.c")
+    model.export_c(tmp_path / "model.c")
+    assert "model_score_row" in (tmp_path / "model.h").read_text()
     numbers = X[["new"]].assign(size=SIGNAL)
     model = learner(encode=True).fit(numbers, targets(SPAClassifier()))
     assert model.export_c(tmp_path / "model.c", learn=False).code.exists()

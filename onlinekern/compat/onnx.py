@@ -107,6 +107,11 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
     graph = Graph(scope.get_unique_variable_name(f"{type(learner).__name__}_"))
     x = given(graph, operator)
     scoring = describe(learner)
+    if scoring.table is not None:
+        raise TypeError(
+            f"the encoder of the {scoring.name} has no form in skl2onnx: model.export_onnx(path) "
+            "writes the whole model"
+        )
     results = add_outputs(graph, x, scoring, learner)
     if "label" in results and scoring.head != "outlier":
         raw = container.get_options(learner, {"raw_scores": False})["raw_scores"]

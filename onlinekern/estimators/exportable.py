@@ -112,7 +112,8 @@ def export_c(
     `decision_function` does (`predict` of a regressor), and ``model_predict``, which gives the
     number of the class, an index into the table ``model_labels``; both also for sparse rows
     (``_sparse``: ascending columns, their values, and their number). A row with NaN or infinity
-    gives the code ``MODEL_NOT_FINITE``.
+    gives the code ``MODEL_NOT_FINITE``. A model of tables has ``model_score_row`` and
+    ``model_predict_row``, which take the values of its columns (docs/export.md).
 
     Examples
     --------
@@ -168,8 +169,9 @@ def export_onnx(
 
     Notes
     -----
-    The input is ``X`` of shape (n, n_features), dense, for any n > 0. The outputs have the
-    names that skl2onnx gives:
+    The input is ``X`` of shape (n, n_features), dense, for any n > 0; of a model of tables there is
+    one for each column, of shape (n, 1) (docs/onnx.md). The outputs have the names that skl2onnx
+    gives:
 
     * a classifier: ``label`` (n,), ``probabilities`` (n, n_classes), which are those of
       `predict_proba`, and ``scores`` (n, 1), with more than two classes (n, n_classes);

@@ -17,9 +17,11 @@ from onlinekern.core.race import Race
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export.forest import terms_of_cells
+from onlinekern.fitted.export.table import encoding_of, numbered_table
 from onlinekern.fitted.export.terms import Constant, Linear
 from onlinekern.fitted.families.features import formula_of, map_of
 from onlinekern.preprocessing.partition_features import PartitionFeatures
+from onlinekern.preprocessing.tables.encoder import TableEncoder
 
 
 def describe(estimator: Any) -> parts.Scoring:
@@ -61,8 +63,9 @@ def of_learner(learner: Any) -> parts.Scoring:
         )
     model = learner._fitted_model
     if "encoder_" in vars(learner):
-        advice = "teach a learner the rows of encoder_.transform, and export that"
-        check_table(f"the encoder of the {type(learner).__name__}", learner.encoder_, advice)
+        table = encoding_of(learner.encoder_, f"the encoder of the {type(learner).__name__}")
+    else:
+        table = numbered_table(learner)
     with model.reading():
         if isinstance(model, Race):
             steps, body = of_race(model)
@@ -78,6 +81,7 @@ def of_learner(learner: Any) -> parts.Scoring:
         head=head_of(learner, body.n_outputs),
         labels=labels_of(learner),
         missing=learner._takes_missing,
+        table=table,
     )
 
 
@@ -118,7 +122,7 @@ def of_model(model: Any, shift: float = 0.0) -> parts.Sum:
 
 def of_race(race: Any) -> tuple[tuple[parts.Step, ...], parts.Body]:
     """Return the steps and the vote of a race; most experts learn scaled rows in float32."""
-    steps = standardisation(race.moments, race.limit, True), parts.Single()
+    steps = parts.standardisation(race.moments, race.limit, True), parts.Single()
     # Those that score the rows as they come are first: others may then scale them in place.
     awake = sorted(np.flatnonzero(race.voting), key=lambda k: not race.raw[k])
     factors, links = race.vote.factors(race.voting), race.vote.links
@@ -130,24 +134,12 @@ def of_race(race: Any) -> tuple[tuple[parts.Step, ...], parts.Body]:
     )
     before = rounding(race.dtype)
     if not isinstance(race.vote, MeanVote):
-        return before, parts.ClassVote(race.head.n_outputs, members, steps)
+        return before, parts.ClassVote(race.head.n_outputs, members, steps, race.layout)
     seen = race.vote.get_state()["range"]
     least, most = (float(end) for end in seen) if len(seen) else (-np.inf, np.inf)
     reach = parts.MARGIN * (most - least) if len(seen) else 0.0
-    return before, parts.TargetVote(members, least - reach, most + reach, steps)
-
-
-def standardisation(moments: Any, limit: float | None, scaled: bool) -> parts.Standardisation:
-    """Return the standardisation of rows by running moments."""
-    mean, variance = moments.mean(), moments.variance()
-    limit = np.inf if limit is None or not scaled else float(limit)
-    if moments.n == 0:
-        limit = 0.0  # nothing is known of deviations: every row is 0
-    # Deviations of a few units in the last place of the mean are its rounding errors.
-    with np.errstate(over="ignore"):
-        varies = variance > 16 * np.finfo(float).eps ** 2 * mean * mean
-    scale = np.sqrt(np.where(varies, variance, 1.0)) if scaled else None
-    return parts.Standardisation(mean if moments.centred else None, scale, limit)
+    ends = least - reach, most + reach
+    return before, parts.TargetVote(members, *ends, steps, layout=race.layout)
 
 
 def of_pipeline(pipeline: Any) -> parts.Scoring:
@@ -156,11 +148,23 @@ def of_pipeline(pipeline: Any) -> parts.Scoring:
     *transformers, (_, learner) = pipeline.steps
     last = describe(learner)
     used = [(name, one) for name, one in transformers if one is not None and one != "passthrough"]
+    if used and last.table is not None:
+        raise TypeError(
+            f"the encoder of the {last.name} cannot be exported behind the step {used[0][0]!r}: "
+            "a TableEncoder as the first step can"
+        )
+    table, before = last.table, used[0][1] if used else None
+    if type(before) is TableEncoder:
+        name, _ = used.pop(0)
+        table = encoding_of(before, f"the step {name!r} (TableEncoder)")
     if used and type(used[-1][1]) is PartitionFeatures:
         last = of_cells(*used.pop(), last)
     steps = [step for name, transformer in used for step in of_transformer(name, transformer)]
-    n_features = used[0][1].n_features_in_ if used else last.n_features
-    return replace(last, n_features=n_features, steps=(*steps, *last.steps),
+    n_features = last.n_features
+    if before is not None and type(before) is not PartitionFeatures:
+        coded = type(before) is TableEncoder
+        n_features = before.n_features_out_ if coded else before.n_features_in_
+    return replace(last, n_features=n_features, steps=(*steps, *last.steps), table=table,
                    missing=last.missing and not steps)  # fmt: skip
 
 
@@ -189,40 +193,16 @@ def of_transformer(name: str, transformer: Any) -> list[parts.Step]:
     """Return the steps of a transformer in a pipeline."""
     from onlinekern.preprocessing.kernel_features import FeatureTransformer
     from onlinekern.preprocessing.scaler import OnlineStandardScaler
-    from onlinekern.preprocessing.tables.encoder import TableEncoder
 
     if type(transformer) is OnlineStandardScaler:
         options = transformer._scaling()
-        return [standardisation(transformer._moments, options["limit"], options["scaled"])]
-    if type(transformer) is TableEncoder:
-        return of_table(name, transformer)
+        return [parts.standardisation(transformer._moments, options["limit"], options["scaled"])]
     if isinstance(transformer, FeatureTransformer):
         single = rounding(transformer._dtype)
         return [*single, parts.Features(map_of(transformer._map)), *single]
     raise TypeError(
         f"the step {name!r} ({type(transformer).__name__}) cannot be exported; steps that can: "
-        "OnlineStandardScaler, FourierFeatures, NystroemFeatures; PartitionFeatures right before "
-        "the learner. Export the learner alone, and transform the rows before"
+        "a TableEncoder that comes first, OnlineStandardScaler, FourierFeatures, NystroemFeatures; "
+        "PartitionFeatures right before the learner. Export the learner alone, and transform the "
+        "rows before"
     )
-
-
-def of_table(name: str, encoder: Any) -> list[parts.Step]:
-    """Return no steps if each column of a table is a number that is its own feature.
-
-    Raise TypeError for any other table.
-    """
-    advice = "export the steps behind it, model[1:], and give them the rows of its transform"
-    check_table(f"the step {name!r} (TableEncoder)", encoder, advice)
-    return []
-
-
-def check_table(who: str, encoder: Any, advice: str) -> None:
-    """Raise TypeError unless each column of a table is a number that is its own feature."""
-    for column in encoder._columns:
-        is_number = column.kind in ("number", "boolean")
-        if not is_number or column.indicator:
-            what = "has had missing values" if is_number else f"is of kind {column.kind!r}"
-            raise TypeError(
-                f"{who} cannot be exported: column {column.name!r} {what}. Tables of numbers alone "
-                f"can. Else {advice}"
-            )

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from onlinekern.core.samples.coded import coded_rows
 from onlinekern.estimators.types import Array, Floats, Samples
 from onlinekern.fitted.export.terms import Fourier, Projected, Term, dense
 
@@ -47,6 +48,19 @@ class Standardisation:
         return np.clip(X, -self.limit, self.limit)
 
 
+def standardisation(moments: Any, limit: float | None, scaled: bool) -> Standardisation:
+    """Return the standardisation of rows by running moments."""
+    mean, variance = moments.mean(), moments.variance()
+    limit = np.inf if limit is None or not scaled else float(limit)
+    if moments.n == 0:
+        limit = 0.0  # nothing is known of deviations: every row is 0
+    # Deviations of a few units in the last place of the mean are its rounding errors.
+    with np.errstate(over="ignore"):
+        varies = variance > 16 * np.finfo(float).eps ** 2 * mean * mean
+    scale = np.sqrt(np.where(varies, variance, 1.0)) if scaled else None
+    return Standardisation(mean if moments.centred else None, scale, limit)
+
+
 @dataclass(frozen=True, eq=False)
 class Single:
     """Step that rounds to float32, where the model has learnt samples of that type."""
@@ -72,6 +86,7 @@ class Features:
         return self.map.features(X)
 
 
+Layout: TypeAlias = "tuple[tuple[int, int], ...]"
 Step: TypeAlias = Standardisation | Single | Features
 
 
@@ -134,11 +149,14 @@ class ClassVote:
     members : tuple of Member
     steps : tuple
         Steps that the row goes through for the members that are not `raw`.
+    layout : tuple
+        What members that are `raw` see of the row (`core.samples.coded`); () is the row as it is.
     """
 
     n_outputs: int
     members: tuple[Member, ...]
     steps: tuple[Step, ...] = ()
+    layout: Layout = ()
 
     def scores(self, X: Floats) -> Floats:
         """Return the answers to rows, ndarray (n, n_outputs)."""
@@ -178,6 +196,7 @@ class TargetVote:
     most: float
     steps: tuple[Step, ...] = ()
     n_outputs: int = 1
+    layout: Layout = ()
 
     def scores(self, X: Floats) -> Floats:
         """Return the answers to rows, ndarray (n, 1)."""
@@ -192,8 +211,9 @@ def scores_of_members(vote: ClassVote | TargetVote, X: Floats) -> Iterator[tuple
     scaled = X
     for step in vote.steps:
         scaled = step.apply(scaled)
+    raw = coded_rows(X, vote.layout) if vote.layout else X
     for member in vote.members:
-        yield member, member.sum.scores(X if member.raw else scaled)
+        yield member, member.sum.scores(raw if member.raw else scaled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +270,7 @@ class Scoring:
     name : str
         Name of the estimator's class.
     n_features : int
-        Number of features of a row as it is given.
+        Number of features of a row as it is given, or as the encoding of a table gives it.
     steps : tuple
         Steps that the row goes through, in this order, before it is scored.
     body : Sum, ClassVote, TargetVote or PairVote
@@ -263,6 +283,8 @@ class Scoring:
         Label of each class number; -1 and 1 for a detector; None for a regressor.
     missing : bool
         Whether NaN in a row stands for a missing value; otherwise such rows have no scores.
+    table : Encoding or None
+        How a row of the columns of a table becomes one of features, the first step of all.
     """
 
     name: str
@@ -272,6 +294,7 @@ class Scoring:
     head: str
     labels: Array | None
     missing: bool = False
+    table: Any = None
 
     @property
     def n_outputs(self) -> int:
@@ -280,7 +303,7 @@ class Scoring:
 
     def scores(self, X: Samples) -> Floats:
         """Return the scores of rows, ndarray (n, n_outputs)."""
-        rows = dense(X)
+        rows = dense(X) if self.table is None else self.table.apply(X)
         for step in self.steps:
             rows = step.apply(rows)
         return self.body.scores(rows)

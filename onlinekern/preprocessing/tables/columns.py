@@ -117,6 +117,8 @@ class NumberColumn(Column):
 
     kind = "number"
     accepts = ("number", "boolean")
+    # Whether the mean stands for what is missing; else NaN does.
+    fills: ClassVar[bool] = True
 
     indicator: bool = False
     count: int = 0
@@ -182,6 +184,8 @@ class BooleanColumn(NumberColumn):
 @dataclass(frozen=True)
 class KeptNumberColumn(NumberColumn):
     """Numbers of which the missing ones stay NaN."""
+
+    fills = False
 
     def learnt_features(self, values: Any) -> tuple[Self, Floats]:
         return self, self.features(values)

@@ -16,6 +16,7 @@ from onlinekern.fitted.export.c.labels import label_table
 from onlinekern.fitted.export.c.learn import Learner
 from onlinekern.fitted.export.c.scaler import write_scaler
 from onlinekern.fitted.export.c.source import Source
+from onlinekern.fitted.export.c.table import write_layout, write_table
 from onlinekern.fitted.export.c.terms import needs_dense, write_features, write_term
 
 MEANINGS = {
@@ -116,8 +117,9 @@ def generate(
     else:
         Learner(source, learning, n_scored, capacity).write()
     write_entries(source, scoring)
+    rows = "" if scoring.table is None else write_table(source, scoring.table, scoring.head)
     learn = "" if learning is None else write_learning(source, scoring, learning)
-    return finished(source, scoring, header, labels, learn)
+    return finished(source, scoring, header, labels, learn, rows)
 
 
 def stores_rows(state: states.Space) -> bool:
@@ -153,9 +155,10 @@ def write_learning(source: Source, scoring: parts.Scoring, learning: states.Lear
 
 
 def finished(
-    source: Source, scoring: parts.Scoring, header: str, labels: str, learn: str
+    source: Source, scoring: parts.Scoring, header: str, labels: str, learn: str, rows: str
 ) -> Exported:
-    """Return the files of a source that is complete; `learn` declares what learns."""
+    """Return the files of a source that is complete; `learn` declares what learns, `rows` what
+    takes rows of a table."""
     regression = scoring.head == "regression"
     text = files("onlinekern.fitted.export.c").joinpath("model.h").read_text(encoding="utf-8")
     declared = Template(text).substitute(
@@ -170,7 +173,7 @@ def finished(
         labels=labels,
         meaning=MEANINGS["several" if regression and scoring.n_outputs > 1 else scoring.head],
         predict=Template(PREDICT[regression]).substitute(source.names),
-        learn=learn,
+        learn=learn + rows,
     )
     return Exported(source.text(header), declared, source.flash, source.ram, bool(learn))
 
@@ -276,11 +279,16 @@ def write_body(source: Source, body: parts.Body, n_features: int) -> None:
         return
     outputs = body.n_outputs
     calls = [write_sum(source, member.sum) for member in body.members]
-    lines = [f"    real own[{outputs}];", *[f"    scores[{k}] = 0;" for k in range(outputs)]]
+    lines = [f"    scores[{k}] = 0;" for k in range(outputs)]
     write_vote(source, body)
     texts = [step_lines(source, step, n_features)[0] for step in steps_of_vote(source, body)]
     if texts:
         source.fill("scaled_in_place", steps="\n".join(texts))
+    is_coded = bool(body.layout) and any(member.raw for member in body.members)
+    if is_coded:
+        write_layout(source, body.layout)
+        lines = ["    row of_trees;", "    code_row(x, &of_trees);", *lines]
+    lines.insert(0, f"    real own[{outputs}];")
     for id_, member in zip(calls, body.members, strict=True):
         if texts and not member.raw:
             lines.append("    scale_row(x);")
@@ -291,7 +299,8 @@ def write_body(source: Source, body: parts.Body, n_features: int) -> None:
             answer = f"scores[0] += {share} * bounded(own[0])"
         elif outputs == 1:
             answer = f"scores[0] += {share} * vote_of(own[0], {link})"
-        lines += [f"    {id_}_scores(x, own);", f"    {answer};"]
+        given = "&of_trees" if member.raw and is_coded else "x"
+        lines += [f"    {id_}_scores({given}, own);", f"    {answer};"]
     if isinstance(body, parts.TargetVote):
         lines.append("    scores[0] = bounded(scores[0]);")
     source.fill("body", work="\n".join(lines))

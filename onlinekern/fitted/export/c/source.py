@@ -21,11 +21,12 @@ from onlinekern.estimators.types import Array
 HEADING = re.compile(r"^/\*\*\* (\w+)(?:: ([\w ]+))? \*\*\*/\n", re.M)
 FILES = (
     *("scoring.c", "forest.c", "entries.c", "learning.c", "admission.c", "steps.c"),
-    *("squares.c", "second_order.c"),
+    *("squares.c", "second_order.c", "table.c"),
 )
 UNIT_END = re.compile(r"(?<=\n}\n)")
 STATIC = re.compile(r"^static [\w ]+ \*?(\w+)\(", re.M)
 FUNCTIONS = ("exp", "tanh", "sqrt", "fabs", "cos", "sin", "pow", "expm1", "log1p")
+STRINGS = re.compile(r"\b(mem(set|cpy|move)|str(cmp|len))\b")
 PER_LINE = 4
 
 
@@ -190,8 +191,9 @@ class Source:
         )
         column = "int32_t" if self.wide_columns else "uint16_t"
         columns = f"typedef {column} column;\n" if any("column *" in c for c in self.code) else ""
-        needs_string = any(re.search(r"\bmem(set|cpy|move)\b", part) for part in self.code)
-        includes = "#include <math.h>\n" if macros else ""
+        needs_string = any(STRINGS.search(part) for part in self.code)
+        calendar = any(re.search(r"\b(floor|fmod)\(", part) for part in self.code)
+        includes = "#include <math.h>\n" if macros or calendar else ""
         includes += "#include <string.h>\n" if needs_string else ""
         types = Template(TYPES).substitute(self.names)
         parts = [*self.tables, *self.code]

@@ -41,15 +41,23 @@ def model_of(estimator: Any, dtype: np.dtype[Any]) -> Any:
     except ImportError as error:
         raise ImportError(WANTED, name="onnx") from error
     from onlinekern.fitted.export.onnx.graph import Graph, Tensor
+    from onlinekern.fitted.export.onnx.table import encoded, inputs_of
 
-    scoring, graph = describe(estimator), Graph()
-    results = add_outputs(graph, Tensor("X", dtype), scoring, estimator)
+    scoring = describe(estimator)
+    # A column may be called as an operator is.
+    graph = Graph("" if scoring.table is None else "onlinekern/")
+    inputs, x = [Tensor("X", dtype)], Tensor("X", dtype)
+    if scoring.table is not None:
+        inputs = inputs_of(scoring.table, dtype)
+        x = encoded(graph, inputs, scoring.table, dtype)
+    results = add_outputs(graph, x, scoring, estimator)
     outputs = []
     for name, result in results.items():
         graph.node("Identity", [result.name], [name])
         outputs.append(information(name, result.dtype, *widths(name, scoring)))
-    helper, given = onnx.helper, information("X", dtype, scoring.n_features)
-    whole = helper.make_graph(graph.nodes, scoring.name, [given], outputs, graph.constants)
+    helper, width = onnx.helper, scoring.n_features if scoring.table is None else 1
+    given = [information(one.name, one.dtype, width) for one in inputs]
+    whole = helper.make_graph(graph.nodes, scoring.name, given, outputs, graph.constants)
     return helper.make_model(
         whole,
         opset_imports=[

@@ -9,6 +9,7 @@ import numpy as np
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export.onnx.graph import Graph, Tensor
+from onlinekern.fitted.export.onnx.table import coded
 from onlinekern.fitted.export.onnx.terms import features, term_scores
 from onlinekern.fitted.export.terms import Trees
 
@@ -73,8 +74,10 @@ def body_scores(graph: Graph, x: Tensor, body: parts.Body) -> Tensor:
     if isinstance(body, parts.PairVote):
         return votes_of_pairs(graph, sum_scores(graph, x, body.sum), body)
     votes, scaled = [], after_all(graph, x, body.steps)
+    is_coded = body.layout and any(member.raw for member in body.members)
+    raw = coded(graph, x, body.layout) if is_coded else x
     for member in body.members:
-        rows = x if member.raw else scaled
+        rows = raw if member.raw else scaled
         own = opinion(graph, sum_scores(graph, rows, member.sum), member, body)
         votes.append(graph.op("Mul", own, member.share))
     total = graph.total(votes) if votes else zeros(graph, x, body.n_outputs)

@@ -1,0 +1,170 @@
+"""Rows of a table in C: values become features, as the encoder of a model makes them."""
+
+from __future__ import annotations
+
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from onlinekern.estimators.categories import MOST_CODE
+from onlinekern.fitted.export import scoring as parts
+from onlinekern.fitted.export.c.labels import literal
+from onlinekern.fitted.export.c.source import Source
+from onlinekern.fitted.export.table import WORDS, Encoding, is_textual
+from onlinekern.preprocessing.tables.dates import DAY, MONDAY, WEEK, YEAR
+
+DECLARED = """
+/* Rows of the table that the model was trained on, with a value for each of its columns:
+
+$columns
+
+   A number, 1 or 0 (true or false) and seconds are `number`, NaN where one is missing. A text is
+   `text`, in UTF-8, as the table has it; 0 or "" where it is missing. Seconds since 1970 are those
+   that the clocks of the column's time zone show (UTC where none is named).
+
+   `encode` makes the features of a row, x of the functions above; categories stay as they were
+   learnt. */
+typedef struct {
+    double number;
+    const char *text;
+} ${prefix}_value;
+
+enum { ${PREFIX}_N_COLUMNS = $count };
+
+extern const char *const ${prefix}_columns[$count];
+
+int ${prefix}_encode(const ${prefix}_value *values, ${prefix}_real *x);
+int ${prefix}_score_row(const ${prefix}_value *values, ${prefix}_real *scores);
+$predict"""
+PREDICT = {
+    True: "int ${prefix}_predict_row(const ${prefix}_value *values, ${prefix}_real *target);\n",
+    False: "int32_t ${prefix}_predict_row(const ${prefix}_value *values);\n",
+}
+# Part of a date -> statements, where `x` is that of its first feature; see `dates.PARTS`.
+TURNS = {"day": f"seconds / {DAY!r}", "week": f"(seconds - {MONDAY!r}) / {WEEK!r}",
+         "year": f"seconds / {YEAR!r}"}  # fmt: skip
+NUMBERS = {
+    "hour": f"(seconds - {DAY!r} * floor(seconds / {DAY!r})) / 3600",
+    "weekday": "weekday(seconds)",
+    "weekend": "weekday(seconds) >= 5",
+    "day of the month": "day_of_month(seconds)",
+    "day of the year": "day_of_year(seconds)",
+    "time": f"seconds / {DAY!r}",
+}
+NEEDED = {"weekday": "weekday", "weekend": "weekday", "day of the month": "day_of_month",
+          "day of the year": "day_of_year"}  # fmt: skip
+
+
+def write_table(source: Source, table: Encoding, head: str) -> str:
+    """Write the functions that take rows of a table; return their declaration."""
+    lines, first = [], 0
+    for number, column in enumerate(table.columns):
+        if column.n_features:
+            lines.append(column_lines(source, column, number, first).rstrip("\n"))
+        first += column.n_features
+    if table.scaling is not None:
+        lines.append(scaling_lines(source, table.scaling, first))
+    names = [literal(column.name) for column in table.columns]
+    source.flash += sum(map(len, names))
+    declared = f"const char *const {source.names['prefix']}_columns"
+    source.table(declared, names, len(names))
+    source.fill("encode", columns="\n".join(lines))
+    source.memory("encoded_row", first)
+    source.fill("row_entries")
+    source.fill("predict_target_row" if head == "regression" else "predict_row")
+    described = [f"   {k}. {comment_of(c)}" for k, c in enumerate(table.columns)]
+    predict = Template(PREDICT[head == "regression"]).substitute(source.names)
+    return Template(DECLARED).substitute(
+        source.names, columns="\n".join(described), count=len(names), predict=predict
+    )
+
+
+def comment_of(column: Any) -> str:
+    """Return what a column is, in a comment of C."""
+    name = literal(column.name)[1:-1].replace("*/", "* /").replace("/*", "/ *")
+    zone = getattr(column, "zone", None)
+    return f"{name}: {WORDS[column.kind]}" + (f" ({zone})" if zone else "")
+
+
+def column_lines(source: Source, column: Any, number: int, first: int) -> str:
+    """Return the statements that write the features of a column, from `first` on."""
+    given: dict[str, Any] = {"column": number, "first": first, "about": comment_of(column)}
+    width = column.n_features
+    if column.kind == "date":
+        return date_lines(source, column, given)
+    if not is_textual(column):
+        source.use("nothing")
+        mean = repr(column.total / max(column.count, 1))
+        absent = mean if column.fills else "nothing()"
+        indicator = ""
+        if width == 2:
+            indicator = source.filled("encode_indicator", first=first)
+        return source.filled("encode_number", absent=absent, indicator=indicator, **given)
+    if column.kind == "hashed" and not column.is_coded:
+        return source.filled("encode_hash", width=width, **given)
+    id_ = source.new_id("texts")
+    write_texts(source, id_, column.known)
+    given |= {"id": id_, "known": len(column.known)}
+    if column.is_coded:
+        source.use("nothing")
+        return source.filled("encode_code", unknown=MOST_CODE, **given)
+    others = ""
+    if len(column.known) == column.room:
+        others = source.filled("encode_others", first=first, width=width)
+    return source.filled("encode_category", width=width, others=others, **given)
+
+
+def write_texts(source: Source, id_: str, known: tuple[str, ...]) -> None:
+    """Write the table of the texts of a column, in the order of their bytes, and their places."""
+    source.use("place_of")
+    encoded = [text.encode("utf-8", "surrogatepass") for text in known]
+    order = sorted(range(len(known)), key=encoded.__getitem__)
+    source.flash += sum(len(text) + 1 + 8 for text in encoded)
+    texts = [literal(known[k]) for k in order]
+    source.table(f"static const char *const {id_}_texts", texts, max(1, len(texts)))
+    places = np.array(order or [0], dtype=np.int64)
+    source.integers(f"{id_}_places", places, "int32_t", 4)
+
+
+def date_lines(source: Source, column: Any, given: dict[str, Any]) -> str:
+    """Return the statements that write the parts of a date."""
+    place, lines = given["first"], []
+    source.use("nothing")
+    for part in column.circles:
+        own = part.removeprefix("half ")
+        if own in TURNS:
+            source.use("circle")
+            turns = TURNS[own] if own == part else f"2 * ({TURNS[own]})"
+            lines.append(f"            on_circle({turns}, x + {place});")
+            place += 2
+        else:
+            if part in NEEDED:
+                source.use(NEEDED[part])
+            lines.append(f"            x[{place}] = (real)({NUMBERS[part]});")
+            place += 1
+    absent = "nothing()" if np.isnan(column.absent) else "0"
+    width = column.n_features
+    return source.filled("encode_date", width=width, absent=absent, parts="\n".join(lines), **given)
+
+
+def scaling_lines(source: Source, scaling: parts.Standardisation, width: int) -> str:
+    """Return the statements that scale the features."""
+    id_ = source.new_id("encoded")
+    source.constants(f"{id_}_mean", scaling.mean)
+    source.constants(f"{id_}_scale", scaling.scale)
+    lines = source.filled("scale_features", id=id_, features=width)
+    if np.isfinite(scaling.limit):
+        source.fill("clip", id=id_, features=width, limit=source.number(scaling.limit))
+        lines += f"    {id_}_clip(x);\n"
+    return lines
+
+
+def write_layout(source: Source, layout: parts.Layout) -> None:
+    """Write the function that makes the row which trees get."""
+    source.use("nothing")
+    for name, place in (("layout_first", 0), ("layout_count", 1)):
+        values = np.array([pair[place] for pair in layout])
+        source.integers(name, values, "int32_t", 4)
+    source.memory("coded", len(layout))
+    source.fill("coded_row", length=len(layout))

@@ -1,0 +1,227 @@
+"""Columns of a table as inputs of ONNX: operators make features of them, as an encoder does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from onlinekern.estimators.categories import MOST_CODE
+from onlinekern.fitted.export import scoring as parts
+from onlinekern.fitted.export.onnx.graph import ML_DOMAIN, Graph, Tensor
+from onlinekern.fitted.export.table import Encoding, is_textual
+from onlinekern.preprocessing.tables.dates import DAY, HOUR, MONDAY, WEEK, YEAR
+
+DOUBLE, TEXT = np.dtype(np.float64), np.dtype(object)
+# Names of outputs, which no column may have.
+OUTPUTS = ("label", "probabilities", "scores", "variable")
+# Days from the beginning of March of the year 0 to 1970, and the lengths of 400, 100, 4, 1 years.
+SINCE_MARCH, LENGTHS = 719468, (146097, 36524, 1460)
+
+
+def inputs_of(table: Encoding, dtype: np.dtype[Any]) -> list[Tensor]:
+    """Return an input for each column that becomes features: texts, numbers, or seconds."""
+    found = []
+    for column in table.columns:
+        if not column.n_features:
+            continue
+        if column.name in OUTPUTS:
+            raise ValueError(
+                f"the column {column.name!r} has the name of an output of the graph: give the "
+                "table another name for it before training"
+            )
+        if column.kind == "hashed" and not column.is_coded:
+            raise TypeError(
+                f"column {column.name!r} is of kind 'hashed', and ONNX has no operator that hashes "
+                "text. A TableEncoder(kinds={...: 'category'}, max_categories=...) makes it a "
+                "category, which can be exported; export_c takes both"
+            )
+        kind = TEXT if is_textual(column) else DOUBLE if column.kind == "date" else dtype
+        found.append(Tensor(column.name, kind))
+    return found
+
+
+def encoded(graph: Graph, inputs: list[Tensor], table: Encoding, dtype: np.dtype[Any]) -> Tensor:
+    """Return the rows of features, in the type of the numbers."""
+    columns = [column for column in table.columns if column.n_features]
+    blocks = [
+        graph.cast(features_of(graph, x, column), dtype)
+        for x, column in zip(inputs, columns, strict=True)
+    ]
+    rows = graph.op("Concat", *blocks, axis=1) if len(blocks) > 1 else blocks[0]
+    if table.scaling is None:
+        return rows
+    wide = graph.op("Sub", graph.cast(rows, DOUBLE), table.scaling.mean)
+    wide = graph.op("Div", wide, table.scaling.scale)
+    limit = table.scaling.limit
+    wide = graph.op("Clip", wide, -limit, limit) if np.isfinite(limit) else wide
+    return graph.cast(wide, dtype)
+
+
+def features_of(graph: Graph, x: Tensor, column: Any) -> Tensor:
+    """Return the features of a column, (n, n_features)."""
+    if column.kind == "date":
+        return date_features(graph, x, column)
+    if is_textual(column):
+        return code(graph, x, column) if column.is_coded else one_hot(graph, x, column)
+    if not column.fills:
+        return x
+    missing = graph.op("IsNaN", x, dtype=bool)
+    mean = graph.constant(column.total / max(column.count, 1), x.dtype)
+    filled = graph.op("Where", missing, mean, x, dtype=x.dtype)
+    if column.n_features == 1:
+        return filled
+    return graph.op("Concat", filled, graph.cast(missing, x.dtype), axis=1)
+
+
+def places(graph: Graph, x: Tensor, texts: tuple[str, ...], other: int) -> Tensor:
+    """Return the place of each text among some, and another number for all others."""
+    return graph.op(
+        "LabelEncoder", x, dtype=np.int64, domain=ML_DOMAIN, classes_strings=list(texts),
+        default_int64=other,
+    )  # fmt: skip
+
+
+def one_hot(graph: Graph, x: Tensor, column: Any) -> Tensor:
+    """Return the one-hot features of a column."""
+    width = column.n_features
+    known = (*column.known,) or ("",)
+    other = width - 1 if len(column.known) == column.room else width
+    # The last row is that of texts that have no feature yet.
+    rows = np.vstack([np.eye(width), np.zeros(width)])
+    found = places(graph, x, known, other)
+    if not column.known:
+        found = graph.op("Add", graph.op("Mul", found, graph.integers(0)), graph.integers(width))
+    taken = graph.op("Gather", graph.constant(rows, np.float32), found, dtype=np.float32)
+    return graph.op("Squeeze", taken, graph.integers([1]))
+
+
+def code(graph: Graph, x: Tensor, column: Any) -> Tensor:
+    """Return the numbers of the categories of a column; NaN where one is missing."""
+    found = places(graph, x, (*column.known, ""), MOST_CODE)
+    missing = graph.op("Equal", found, graph.integers(len(column.known)), dtype=bool)
+    numbers = graph.cast(found, np.float32)
+    return graph.op("Where", missing, nothing(graph, np.float32), numbers, dtype=np.float32)
+
+
+def nothing(graph: Graph, dtype: Any) -> Tensor:
+    """Return NaN, which no constant may be."""
+    zero = graph.constant([[0.0]], dtype)
+    return graph.op("Div", zero, zero)
+
+
+def date_features(graph: Graph, seconds: Tensor, column: Any) -> Tensor:
+    """Return the parts of dates, (n, n_features); what they are where a date is missing."""
+    found = [each for part in column.circles for each in part_of(graph, seconds, part)]
+    rows = graph.op("Concat", *found, axis=1) if len(found) > 1 else found[0]
+    missing = graph.op("IsNaN", seconds, dtype=bool)
+    keeps = np.isnan(column.absent)
+    absent = nothing(graph, DOUBLE) if keeps else graph.constant([[0.0]], DOUBLE)
+    return graph.op("Where", missing, absent, rows, dtype=DOUBLE)
+
+
+def part_of(graph: Graph, seconds: Tensor, part: str) -> list[Tensor]:
+    """Return the features of a part of dates, see `dates.PARTS`."""
+    own = part.removeprefix("half ")
+    if own in TURNS:
+        turns = TURNS[own](graph, seconds)
+        turns = turns if own == part else graph.op("Mul", turns, 2.0)
+        turns = graph.op("Sub", turns, graph.op("Floor", turns))
+        angle = graph.op("Mul", turns, 2 * np.pi)
+        # The cosine of doubles is younger than their sine in onnxruntime.
+        return [graph.op("Sin", angle), graph.op("Sin", graph.op("Add", angle, np.pi / 2))]
+    return [NUMBERS[part](graph, seconds)]
+
+
+def day_of(graph: Graph, seconds: Tensor) -> Tensor:
+    return whole(graph, seconds, DAY)
+
+
+def whole(graph: Graph, x: Tensor, length: float) -> Tensor:
+    """Return how many whole lengths there are in numbers."""
+    return graph.op("Floor", graph.op("Div", x, float(length)))
+
+
+def rest(graph: Graph, x: Tensor, length: float) -> Tensor:
+    """Return what whole lengths leave of numbers."""
+    return graph.op("Sub", x, graph.op("Mul", whole(graph, x, length), float(length)))
+
+
+def hour(graph: Graph, seconds: Tensor) -> Tensor:
+    return graph.op("Div", rest(graph, seconds, DAY), HOUR)
+
+
+def weekday(graph: Graph, seconds: Tensor) -> Tensor:
+    return rest(graph, graph.op("Add", day_of(graph, seconds), 3.0), 7)
+
+
+def weekend(graph: Graph, seconds: Tensor) -> Tensor:
+    is_late = graph.op("Greater", weekday(graph, seconds), 4.0, dtype=bool)
+    return graph.cast(is_late, DOUBLE)
+
+
+def from_march(graph: Graph, seconds: Tensor) -> Tensor:
+    """Return the day of a year that begins in March, from 0: leap days are then the last ones."""
+    own = rest(graph, graph.op("Add", day_of(graph, seconds), float(SINCE_MARCH)), LENGTHS[0])
+    years = graph.op("Add", own, graph.op("Neg", whole(graph, own, LENGTHS[2])))
+    years = graph.op("Add", years, whole(graph, own, LENGTHS[1]))
+    years = graph.op("Sub", years, whole(graph, own, LENGTHS[0] - 1))
+    year = whole(graph, years, 365)
+    before = graph.op("Add", graph.op("Mul", year, 365.0), whole(graph, year, 4))
+    return graph.op("Sub", own, graph.op("Sub", before, whole(graph, year, 100)))
+
+
+def day_of_month(graph: Graph, seconds: Tensor) -> Tensor:
+    day = from_march(graph, seconds)
+    month = whole(graph, graph.op("Add", graph.op("Mul", day, 5.0), 2.0), 153)
+    before = whole(graph, graph.op("Add", graph.op("Mul", month, 153.0), 2.0), 5)
+    return graph.op("Add", graph.op("Sub", day, before), 1.0)
+
+
+def day_of_year(graph: Graph, seconds: Tensor) -> Tensor:
+    day = from_march(graph, seconds)
+    is_first = graph.op("Less", day, 306.0, dtype=bool)
+    later = graph.op("Sub", day, 305.0)
+    return graph.op("Where", is_first, graph.op("Add", day, 61.0), later, dtype=DOUBLE)
+
+
+Maker = Callable[[Graph, Tensor], Tensor]
+TURNS: dict[str, Maker] = {
+    "day": lambda graph, s: graph.op("Div", s, DAY),
+    "week": lambda graph, s: graph.op("Div", graph.op("Sub", s, MONDAY), WEEK),
+    "year": lambda graph, s: graph.op("Div", s, YEAR),
+}
+NUMBERS: dict[str, Maker] = {
+    "hour": hour,
+    "weekday": weekday,
+    "weekend": weekend,
+    "day of the month": day_of_month,
+    "day of the year": day_of_year,
+    "time": lambda graph, s: graph.op("Div", s, DAY),
+}
+
+
+def coded(graph: Graph, x: Tensor, layout: parts.Layout) -> Tensor:
+    """Return the rows that trees get (`core.samples.coded`)."""
+    columns = [coded_column(graph, x, first, count) for first, count in layout]
+    return graph.op("Concat", *columns, axis=1) if len(columns) > 1 else columns[0]
+
+
+def coded_column(graph: Graph, x: Tensor, first: int, count: int) -> Tensor:
+    """Return a column of these rows, (n, 1)."""
+    own = graph.op("Gather", x, graph.integers([first]), axis=1)
+    if count == 1:
+        return own
+    zero = graph.constant([[0.0]], x.dtype)
+    if count == 0:
+        flag = graph.op("Gather", x, graph.integers([first + 1]), axis=1)
+        there = graph.op("Equal", flag, zero, dtype=bool)
+        return graph.op("Where", there, own, nothing(graph, x.dtype), dtype=x.dtype)
+    group = graph.op("Gather", x, graph.integers(np.arange(first, first + count)), axis=1)
+    empty = graph.cast(graph.op("Equal", group, zero, dtype=bool), x.dtype)
+    # The first that is not 0: where all are, the number of those without a category.
+    numbers = graph.op("ArgMin", empty, axis=1, keepdims=1, dtype=np.int64)
+    none = graph.op("Equal", graph.sum(empty), float(count), dtype=bool)
+    unknown = graph.constant([[float(MOST_CODE)]], x.dtype)
+    return graph.op("Where", none, unknown, graph.cast(numbers, x.dtype), dtype=x.dtype)

@@ -1,0 +1,110 @@
+"""The encoding of a table as it is exported: rows of values become rows of features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.estimators.types import Floats
+from onlinekern.fitted.export.scoring import Standardisation, standardisation
+from onlinekern.preprocessing.tables.encoder import TableEncoder
+
+# What a value is in C and in ONNX, by the kind of its column: a number or a text.
+TEXTUAL = ("category", "hashed")
+WORDS = {
+    "number": "number", "boolean": "1 or 0", "category": "text", "hashed": "text",
+    "date": "seconds since 1970", "ignore": "anything",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """Columns of a table, each with what it has learnt and the features it becomes.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        See `preprocessing.tables.columns`.
+    scaling : Standardisation or None
+        Of the features; an encoder scales numbers and dates where rows are sparse.
+    """
+
+    columns: tuple[Any, ...]
+    scaling: Standardisation | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features of a row."""
+        return sum(column.n_features for column in self.columns)
+
+    def apply(self, table: Any) -> Floats:
+        """Return the rows of features of a table."""
+        from onlinekern.preprocessing.tables.frames import array_in, table_of
+
+        found, _ = table_of(table, [column.name for column in self.columns])
+        blocks = [column.features(array_in(found, column.name)) for column in self.columns]
+        rows = np.hstack([b.toarray() if sp.issparse(b) else b for b in blocks])
+        return rows if self.scaling is None else self.scaling.apply(rows)
+
+
+def is_textual(column: Any) -> bool:
+    """Return whether a value of a column is a text."""
+    return column.kind in TEXTUAL
+
+
+def encoding_of(encoder: TableEncoder, who: str) -> Encoding | None:
+    """Return the encoding of a fitted encoder; None if each column is a number, its own feature.
+
+    Raise TypeError for a table that has text in words.
+    """
+    for column in encoder._columns:
+        if column.kind == "text":
+            raise TypeError(
+                f"{who} cannot be exported: column {column.name!r} is of kind 'text', whose words "
+                "have no form there. TableEncoder(kinds={...: 'ignore'}) leaves it out"
+            )
+    if all(c.kind in ("number", "boolean") and not c.indicator for c in encoder._columns):
+        return None
+    return Encoding(tuple(encoder._columns), scaling_of(encoder))
+
+
+def numbered_table(forest: Any) -> Encoding | None:
+    """Return the encoding of a forest that has numbered categories of a data frame by itself."""
+    known = dict(vars(forest).get("_categories", ()))
+    if all(values is None for values in known.values()):
+        return None
+    import pyarrow as pa
+
+    from onlinekern.preprocessing.tables.column_types import texts_of
+    from onlinekern.preprocessing.tables.columns import CodedColumn, KeptNumberColumn
+
+    columns: list[Any] = []
+    for place, name in enumerate(forest.feature_names_in_):
+        values = known.get(place)
+        if values is None:
+            columns.append(KeptNumberColumn(name))
+        else:
+            texts = [texts_of(pa.array([value])).to_pylist()[0] for value in values]
+            columns.append(CodedColumn(name, tuple(texts)))
+    return Encoding(tuple(columns))
+
+
+def scaling_of(encoder: TableEncoder) -> Standardisation | None:
+    """Return how an encoder scales the features of its dense columns; None if it does not."""
+    scaler = vars(encoder).get("_scaler")
+    if not encoder.sparse_ or scaler is None:
+        return None
+    options = scaler._scaling()
+    own = standardisation(scaler._moments, options["limit"], options["scaled"])
+    # One-hot features, which are 0 or 1, are within any limit of a scaler inside an encoder.
+    assert own.limit >= 1
+    dense = [not column.is_sparse for column in encoder._columns for _ in range(column.n_features)]
+    mean, scale = np.zeros(len(dense)), np.ones(len(dense))
+    if own.mean is not None:
+        mean[dense] = own.mean
+    if own.scale is not None:
+        scale[dense] = own.scale
+    return Standardisation(mean, scale, own.limit)
