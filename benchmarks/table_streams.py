@@ -9,8 +9,8 @@ flights with 250 airports, and sales of houses with holes. Each row is predicted
 Prints errors in per cent (of targets: the root mean square error over their deviation) of all rows
 but the first 500, and milliseconds a row. Boosting is HistGradientBoosting, refitted on all rows so
 far each time they are a quarter more, with categories as its own and the parts of dates; ARF gets
-dictionaries of the same columns. The last rows are what costs a share of the answers nothing: the
-class that came most, or the mean so far.
+dictionaries of the same columns, of targets one-hot. The naive answer is the class that came most,
+or the mean so far.
 """
 
 import argparse
@@ -216,6 +216,9 @@ def arf(X, y, number):
     means = {name: float(X[name].mean()) for name in X if names[name] is None}
     for row, target in zip(pd.DataFrame(columns).to_dict("records"), y.tolist(), strict=True):
         row = {k: means.get(k) if v is None or v != v else v for k, v in row.items()}
+        if number:  # The models in its leaves are linear.
+            row = {f"{k}={v}" if isinstance(v, str) else k: 1.0 if isinstance(v, str) else v
+                   for k, v in row.items()}  # fmt: skip
         found.append(model.predict_one(row))
         model.learn_one(row, target)
     return np.array([y[0] if one is None else one for one in found])

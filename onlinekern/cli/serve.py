@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onlinekern.cli import options
-from onlinekern.cli.options import model_file, option
+from onlinekern.cli.options import argument, option
 
 LEVELS = ("critical", "error", "warning", "info", "debug")
 # Option -> the least and the most that it may be.
@@ -20,13 +20,15 @@ RANGES = {
 class Request(options.Request):
     """onlinekern serve model.okn
 
+    onlinekern serve folder-of-models
+
     curl localhost:8000/predict -d '{"rows": [[1, 2, 3]]}'
 
     curl localhost:8000/learn -d '{"rows": [[1, 2, 3]], "y": ["yes"]}'
     """
 
     # fmt: off
-    model: str = model_file()
+    model: str = argument(..., "MODEL", "The model file, or a folder of model files.")
     host: str = option("127.0.0.1", None, "The address to listen at.")
     port: int = option(8000, "N", "The port to listen at. With 0, a free one is taken and printed.")
     uds: str | None = option(None, "PATH", "Listen at a Unix socket instead.")
@@ -84,7 +86,10 @@ class Request(options.Request):
         given = [name for name, wanted in chosen.items() if wanted]
         if len(given) > 1:
             raise ValueError(f"{' and '.join(given)} exclude each other")
-        if self.read_only or not Path(self.state_file()).exists():
+        if Path(self.model).is_dir():
+            if self.snapshot is not None:
+                raise ValueError("--snapshot is the file of one model, and MODEL is a folder")
+        elif self.read_only or not Path(self.state_file()).exists():
             check_readable(self.model)
 
     def state_file(self) -> str:

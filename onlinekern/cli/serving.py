@@ -9,8 +9,9 @@ import socket
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
@@ -18,7 +19,9 @@ from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.evaluate.checkpoint import Interval
 from onlinekern.reports.console import PLAIN, open_console
 from onlinekern.serve.app import application
+from onlinekern.serve.models import Models, Watch
 from onlinekern.serve.service import Service, Settings
+from onlinekern.serve.store import Store
 
 if TYPE_CHECKING:
     from onlinekern.cli.serve import Request
@@ -61,10 +64,11 @@ def serve(request: Request) -> None:
         text = f"anybody who reaches {request.host} can use this model: set {TOKEN}"
         errors.print(f"onlinekern: warning: {text}", **PLAIN)
     with names_are_no_matter():
-        service = Service(settings_of(request))
+        service = opened(request, token)
+        app = service if isinstance(service, Models) else application(service, token)
         try:
-            with listening(request) as (listener, address):
-                for line in lines_about(service, request):
+            with listening(request) as (listener, address), Watch(service):
+                for line in lines_of(service, request):
                     console.print(line, **PLAIN)
                 # What is loaded stays: to look it through takes 80 ms, in which nobody is answered.
                 gc.collect()
@@ -73,11 +77,10 @@ def serve(request: Request) -> None:
                 # The socket listens already: who connects now waits for some milliseconds.
                 console.print(f"serving at {address}", **PLAIN)
                 console.file.flush()
-                Server(configuration(request, service, token)).run(sockets=[listener])
+                Server(configuration(request, app)).run(sockets=[listener])
         finally:
             service.close()
-    store = service.store
-    if store is not None:
+    for store in stores_of(service):
         if store.failure is not None:
             text = f"{store.failure}; the journal has the rest"
             errors.print(f"onlinekern: warning: {text}", **PLAIN)
@@ -117,10 +120,34 @@ def settings_of(request: Request) -> Settings:
     )
 
 
-def configuration(request: Request, service: Service, token: str | None) -> uvicorn.Config:
+def opened(request: Request, token: str | None) -> Service | Models:
+    """Return the service of a model file, or the services of a folder of them."""
+    if not os.path.isdir(request.model):
+        return Service(settings_of(request))
+    return Models(request.model, lambda path: settings_of(replace(request, model=path)), token)
+
+
+def stores_of(service: Service | Models) -> list[Store]:
+    """Return the files that are written."""
+    every = service.services.values() if isinstance(service, Models) else [service]
+    return [one.store for one in every if one.store is not None]
+
+
+def lines_of(service: Service | Models, request: Request) -> Iterator[str]:
+    """Yield what is said at the start, of one model or of several."""
+    if isinstance(service, Service):
+        yield from lines_about(service, request)
+        return
+    for name, one in service.services.items():
+        asked = replace(request, model=one.settings.model)
+        for line in lines_about(one, asked):
+            yield f"/{name}/ {line}"
+
+
+def configuration(request: Request, app: Any) -> uvicorn.Config:
     """Return uvicorn's settings."""
     return uvicorn.Config(
-        application(service, token),
+        app,
         lifespan="off",
         log_level=request.log_level,
         access_log=request.log_level in ("info", "debug"),
@@ -139,7 +166,7 @@ def lines_about(service: Service, request: Request) -> Iterator[str]:
     yield f"{found.source}: {about['method']}, {about['n_features']:,} features{classes}{seen}"
     store = service.store
     if store is None:
-        yield "read-only: what other servers of this file learn is not seen before a restart"
+        yield "read-only: serves what is in the file, also when it changes"
         return
     if found.replayed or found.refused:
         yield f"{store.journal_path}: {found.replayed:,} requests after the snapshot learnt again"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import json
 import time
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,7 +15,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from onlinekern.serve.answers import JSON
 from onlinekern.serve.metrics import CONTENT_TYPE
+from onlinekern.serve.pages import is_open, page_routes
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.service import Service
 
@@ -27,16 +28,10 @@ BODY_SECONDS = 30.0
 MOST_WASTED = 16
 # A probe may ask these without a token.
 OPEN_PATHS = ("/health", "/health/ready")
-LABELS = ("/", "/model", "/predict", "/learn", "/metrics", *OPEN_PATHS)
-
-
-class JSON(Response):
-    """Answer in JSON."""
-
-    media_type = "application/json"
-
-    def render(self, content: Any) -> bytes:
-        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+LABELS = (
+    "/", "/model", "/predict", "/learn", "/metrics", "/docs", "/openapi.json", "/summary",
+    *OPEN_PATHS,
+)  # fmt: skip
 
 
 def application(service: Service, token: str | None = None) -> Starlette:
@@ -81,7 +76,8 @@ def application(service: Service, token: str | None = None) -> Starlette:
         routes=[
             Route("/predict", predict, methods=["POST"]),
             Route("/learn", learn, methods=["POST"]),
-            *(Route(path, model) for path in ("/", "/model")),
+            Route("/model", model),
+            *page_routes(service),
             Route("/health", health),
             Route("/health/ready", ready),
             Route("/metrics", metrics),
@@ -156,7 +152,7 @@ class AccessMiddleware:
 
     def __init__(self, app: Any, service: Service, token: str | None) -> None:
         self.app, self.requests = app, service.requests
-        self.token = None if token is None else token.encode()
+        self.token = token
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] != "http":
@@ -172,30 +168,32 @@ class AccessMiddleware:
 
         path = scope["path"]
         try:
-            refusal = self._refusal(path, dict(scope["headers"]))
+            refusal = refusal_of(path, dict(scope["headers"]), self.token)
             app = self.app if refusal is None else answer_of(refusal)
             await app(scope, receive, noting)
         finally:
             label = path if path in LABELS else "other"
             self.requests.add(label, status, time.perf_counter() - began)
 
-    def _refusal(self, path: str, headers: dict[bytes, bytes]) -> Refusal | None:
-        """Return why a request is not let in; None if it is."""
-        if self.token is None:
-            return self._of_another_site(headers)
-        kind, _, given = headers.get(b"authorization", b"").partition(b" ")
-        # The comparison takes the same time however much of the token is right.
-        right = hmac.compare_digest(given.strip(), self.token) and kind.lower() == b"bearer"
-        if right or path in OPEN_PATHS:
-            return None
-        return Refusal(401, "a token is needed: Authorization: Bearer TOKEN")
 
-    def _of_another_site(self, headers: dict[bytes, bytes]) -> Refusal | None:
-        """Return why a browser's request is not let in: any page may send one to this machine."""
-        origin = headers.get(b"origin")
-        if origin is None:
-            return None
-        site = urlsplit(origin.decode("latin-1")).netloc
-        if site.encode("latin-1") == headers.get(b"host", b""):
-            return None
-        return Refusal(403, "requests of other sites' pages are not answered without a token")
+def refusal_of(path: str, headers: dict[bytes, bytes], token: str | None) -> Refusal | None:
+    """Return why a request is not let in; None if it is."""
+    if token is None:
+        return of_another_site(headers)
+    kind, _, given = headers.get(b"authorization", b"").partition(b" ")
+    # The comparison takes the same time however much of the token is right.
+    right = hmac.compare_digest(given.strip(), token.encode()) and kind.lower() == b"bearer"
+    if right or path in OPEN_PATHS or is_open(path, headers):
+        return None
+    return Refusal(401, "a token is needed: Authorization: Bearer TOKEN")
+
+
+def of_another_site(headers: dict[bytes, bytes]) -> Refusal | None:
+    """Return why a browser's request is not let in: any page may send one to this machine."""
+    origin = headers.get(b"origin")
+    if origin is None:
+        return None
+    site = urlsplit(origin.decode("latin-1")).netloc
+    if site.encode("latin-1") == headers.get(b"host", b""):
+        return None
+    return Refusal(403, "requests of other sites' pages are not answered without a token")

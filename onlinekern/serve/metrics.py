@@ -16,6 +16,7 @@ import numpy as np
 from onlinekern.drift.losses import Bounded, LossDetector
 from onlinekern.estimators.types import Floats
 from onlinekern.evaluate.errors import Errors
+from onlinekern.serve.progress import Curve, LastRequests
 from onlinekern.serve.served import ServedModel
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -32,11 +33,14 @@ class Requests:
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, int]] = Counter()
+        self.last = LastRequests()
         self.latencies: dict[str, list[int]] = {}
         self.seconds: Counter[str] = Counter()
 
     def add(self, path: str, status: int, seconds: float) -> None:
         """Count a request."""
+        if path in ("/predict", "/learn"):
+            self.last.add(path, status, seconds)
         self.counts[path, status] += 1
         cells = self.latencies.setdefault(path, [0] * (len(BUCKETS) + 1))
         cells[bisect_left(BUCKETS, seconds)] += 1
@@ -79,7 +83,13 @@ class Growing:
     @property
     def count(self) -> int:
         """Alarms so far."""
-        return len(self._detector.alarms_)
+        return len(self.samples)
+
+    @property
+    def samples(self) -> list[int]:
+        """The samples, counted from 1, that raised an alarm."""
+        found: list[int] = self._detector.alarms_.tolist()
+        return found
 
 
 class Learning:
@@ -94,6 +104,7 @@ class Learning:
         self._lock = threading.Lock()
         self._errors = Errors(served.task == "classification", WINDOW)
         self._growing = Growing(self._errors.counted)
+        self._curve = Curve()
         self.n_samples = 0
         self._note(served)
 
@@ -103,11 +114,24 @@ class Learning:
             self.n_samples += len(predictions)
             if y is not None:
                 self._growing.add(self._errors.add(y, predictions))
+                self._curve.add(self.n_samples, self._errors)
             self._note(served)
 
     def _note(self, served: ServedModel) -> None:
         # They are kept here: a reader of the model would wait for its writer.
         self.n_seen, self.n_support = served.count("n_seen_"), served.count("n_support_")
+
+    def told(self) -> dict[str, Any]:
+        """Return the error along the stream, and where alarms were raised."""
+        with self._lock:
+            known = self._errors.n_rows > 0
+            finite = [mark for mark in self._curve.marks if np.isfinite(mark).all()]
+            return {
+                "error": number(self._errors.error) if known else None,
+                "lately": number(self._errors.window_error) if known else None,
+                "curve": finite,
+                "alarms": self._growing.samples if known else [],
+            }
 
     def gauges(self) -> Iterator[tuple[str, str, str, float | None]]:
         """Yield name, kind, help and value."""
@@ -123,6 +147,11 @@ class Learning:
             yield "alarms_total", "counter", text, self._growing.count if known else None
             yield "samples_seen", "gauge", "Samples that the model has learnt.", self.n_seen
             yield "support_vectors", "gauge", "Support vectors of the model.", self.n_support
+
+
+def number(value: float) -> float | None:
+    """Return a number as JSON has it: None where it is not finite."""
+    return float(value) if np.isfinite(value) else None
 
 
 def head(name: str, kind: str, text: str) -> tuple[str, str]:

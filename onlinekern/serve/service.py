@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ from onlinekern.evaluate.checkpoint import Interval
 from onlinekern.fitted.save import load
 from onlinekern.serve.inbox import Inbox, Job
 from onlinekern.serve.metrics import Learning, Requests, gauge_lines, head, memory_lines
+from onlinekern.serve.progress import importances_of
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.rows import BodyReader
 from onlinekern.serve.served import ServedModel
@@ -19,6 +21,17 @@ from onlinekern.serve.workers import Predictor, Writer
 
 # All bodies that wait are together at most so many times as large as the largest one may be.
 MOST_BODIES = 16
+# So many features have a line on the page.
+MOST_IMPORTANCES = 12
+
+
+def signature(path: str) -> tuple[int, ...]:
+    """Return what changes with a file; () if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 @dataclass(frozen=True)
@@ -54,6 +67,9 @@ class Service:
         self.settings = settings
         self.requests = Requests()
         self.stopping = False
+        # What is wrong with a file that has taken the place of the model's.
+        self.replaced: str | None = None
+        self._before: Predictor | None = None
         self.store = None if settings.read_only else self._store()
         try:
             self._open()
@@ -71,6 +87,7 @@ class Service:
         asked, store = self.settings, self.store
         if store is None:
             self.found = Found(asked.model)
+            self._signature = signature(asked.model)
             self.served = ServedModel(load(asked.model), asked.model)
         else:
             self.served = store.served
@@ -79,10 +96,37 @@ class Service:
         self.learning = Learning(self.served)
         most_bytes = MOST_BODIES * asked.max_bytes
         self.predictor = Predictor(self.served, Inbox(asked.queue, most_bytes))
+        self.now = self.served, self.reader, self.predictor
         self.writer: Writer | None = None
         if store is not None:
             inbox = Inbox(asked.queue, most_bytes)
             self.writer = Writer(self.served, store, inbox, self.learning)
+
+    def refresh(self) -> None:
+        """Serve what is in the model file now, if it has changed, and nothing is learnt.
+
+        Requests that wait are answered by the model before. A file that cannot be served is a
+        problem that `health` tells of, and the model before goes on.
+        """
+        if self.store is not None or self.stopping:
+            return
+        self._end_before()
+        found = signature(self.settings.model)
+        if found in ((), self._signature):
+            return
+        self._signature, self.replaced = found, None
+        try:
+            served = ServedModel(load(self.settings.model), self.settings.model)
+        except (OSError, ValueError, ImportError) as error:
+            self.replaced = f"{self.settings.model} has changed, and cannot be served: {error}"
+            return
+        reader = BodyReader(served.model, served.task, self.settings.max_classes)
+        predictor = Predictor(served, Inbox(self.settings.queue, self.predictor.inbox.most_bytes))
+        predictor.start()
+        # A request that is being read may still come to the thread before: that ends next time.
+        self._before = self.predictor
+        self.served, self.reader, self.predictor = self.now = served, reader, predictor
+        self.learning = Learning(served)
 
     def _new_reader(self, most_classes: int) -> BodyReader:
         return BodyReader(self.served.model, self.served.task, most_classes)
@@ -103,21 +147,29 @@ class Service:
         """Do what waits, write a last snapshot, and free the files."""
         self.stopping = True
         self.predictor.close()
+        self._end_before()
         if self.writer is not None:
             self.writer.close()
         if self.store is not None:
             self.store.close()
 
+    def _end_before(self) -> None:
+        before, self._before = self._before, None
+        if before is not None:
+            before.close()
+
     async def predict(self, body: bytes, what: str | None, new_future: Any) -> dict[str, Any]:
         """Return the answer to a request to /predict."""
-        samples, wanted = self.reader.to_predict(body)
+        # They belong together: the model file may be replaced meanwhile.
+        served, reader, predictor = self.now
+        samples, wanted = reader.to_predict(body)
         if wanted is not None and what is not None and wanted != what:
             raise Refusal(400, f"what is {wanted} in the body, and {what} in the address")
-        asked = self.served.check_what(wanted or what or "labels")
+        asked = served.check_what(wanted or what or "labels")
         job = Job(samples, body, asked, new_future())
-        self.predictor.inbox.put(job)
+        predictor.inbox.put(job)
         answer = {"predictions": await job.future}
-        columns = self.served.columns(asked)
+        columns = served.columns(asked)
         return answer if columns is None else {**answer, "classes": columns}
 
     async def learn(self, body: bytes, new_future: Any) -> dict[str, Any]:
@@ -134,6 +186,15 @@ class Service:
         found = self.served.description()
         return {**found, "learns": self.writer is not None, "onlinekern": version()}
 
+    def summary(self) -> dict[str, Any]:
+        """Return what the page at / shows, but for the requests; it may wait for the writer."""
+        return {
+            "model": self.description(),
+            "health": self.health()[1],
+            **self.learning.told(),
+            "importances": importances_of(self.served.model, MOST_IMPORTANCES),
+        }
+
     def problems(self) -> list[str]:
         """Return in words what is wrong; predictions still work unless they are named."""
         found = []
@@ -146,7 +207,7 @@ class Service:
         if self.store is not None:
             journal = self.store.journal
             found += filter(None, [self.store.failure, journal.failure or journal.trouble])
-        return found
+        return [*found, self.replaced] if self.replaced is not None else found
 
     def can_learn(self) -> bool:
         """Return whether a sample that comes now would be learnt."""
