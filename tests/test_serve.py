@@ -323,7 +323,7 @@ def test_a_full_queue_is_said(path):
         status, answer, headers = client.ask("POST", "/learn", {"row": [1, 2, 3], "y": "yes"})
         assert (status, headers["Retry-After"]) == (503, "1")
         assert "queue is full" in answer["error"]
-        assert 'onlinekern_queue_length{path="/learn"} 2' in client.get("/metrics")[1]
+        assert 'onlinekern_queue_length{path="/learn"} 2.0' in client.get("/metrics")[1]
         service.start()
         for thread in others:
             thread.join()
@@ -406,17 +406,18 @@ def test_metrics_and_health(path):
         text = client.get("/metrics")[1]
         found = dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
         prefix = "onlinekern_"
-        assert found[prefix + 'requests_total{path="/learn",status="200"}'] == "2"
-        assert found[prefix + 'requests_total{path="/predict",status="400"}'] == "1"
-        assert found[prefix + 'request_seconds_bucket{path="/learn",le="+Inf"}'] == "2"
-        assert found[prefix + "samples_learnt_total"] == "40"
-        assert found[prefix + "samples_seen"] == "100"
+        assert float(found[prefix + 'requests_total{path="/learn",status="200"}']) == 2
+        assert float(found[prefix + 'requests_total{path="/predict",status="400"}']) == 1
+        assert float(found[prefix + 'request_seconds_bucket{le="+Inf",path="/learn"}']) == 2
+        assert float(found[prefix + "samples_learnt_total"]) == 40
+        assert float(found[prefix + "samples_seen"]) == 100
         model = onlinekern.load(path)
         mistakes = np.mean(model.partial_fit_predict(X, y) != y)
         assert float(found[prefix + "error"]) == pytest.approx(mistakes)
-        assert int(found[prefix + "support_vectors"]) == model.n_support_
-        assert found[prefix + "alarms_total"] == "0"
-        assert found[prefix + "sequence"], found[prefix + "snapshot_sequence"] == ("2", "0")
+        assert float(found[prefix + "support_vectors"]) == model.n_support_
+        assert float(found[prefix + "alarms_total"]) == 0
+        assert float(found[prefix + "sequence"]) == 2
+        assert float(found[prefix + "snapshot_sequence"]) == 0
         for name in {line.split("{")[0].split(" ")[0] for line in text.splitlines()} - {"#"}:
             base = re.sub(r"_(bucket|sum|count)$", "", name)
             assert f"# TYPE {base} " in text

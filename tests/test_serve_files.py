@@ -243,7 +243,7 @@ def test_a_snapshot_that_fails_is_told_and_learning_goes_on(path, monkeypatch):
         assert health["status"] == "degraded"
         assert "No space left" in health["problems"][0]
         assert client.get("/health/ready")[0] == 200
-        assert "onlinekern_snapshot_failures_total 1\n" in client.get("/metrics")[1]
+        assert "onlinekern_snapshot_failures_total 1.0\n" in client.get("/metrics")[1]
         assert client.learn(*samples(3))[0] == 200
         monkeypatch.undo()
         service.store.snapshot()
@@ -276,7 +276,7 @@ def test_a_journal_that_fails_refuses_samples(path, monkeypatch, function):
         assert onlinekern.fitted.save.to_bytes(service.served.model) == before
         assert client.post("/predict", {"row": X[0].tolist()})[0] == 200
         assert "journal" in client.get("/health")[1]["problems"][-1]
-        assert "onlinekern_journal_failed 1\n" in client.get("/metrics")[1]
+        assert "onlinekern_journal_failed 1.0\n" in client.get("/metrics")[1]
         broken = False
         assert client.learn(X[1:], y[1:])[1]["sequence"] == 2
         assert client.get("/health")[1]["problems"] == []

@@ -1,17 +1,21 @@
-"""The metrics of a server in Prometheus' text format 0.0.4."""
+"""The metrics of a server; prometheus_client counts, and writes the text format 0.0.4."""
 
 from __future__ import annotations
 
-import os
 import threading
-from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import accumulate
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+)
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from onlinekern.drift.losses import Bounded, LossDetector
 from onlinekern.estimators.types import Floats
@@ -19,6 +23,8 @@ from onlinekern.evaluate.errors import Errors
 from onlinekern.serve.progress import Curve, LastRequests
 from onlinekern.serve.served import ServedModel
 
+# Whoever looks does not ask when a counter began.
+disable_created_metrics()
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 # The histogram's bounds are seconds.
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -29,36 +35,69 @@ RUN_LENGTH = 100_000
 
 
 class Requests:
-    """Counts and times of requests by path and status; only the event loop may use it."""
+    """Counts and times of requests by path and status, in the registry of a service."""
 
     def __init__(self) -> None:
-        self.counts: Counter[tuple[str, int]] = Counter()
+        self.registry = CollectorRegistry()
+        given: dict[str, Any] = {"namespace": "onlinekern", "registry": self.registry}
+        self._counts = Counter("requests", "Requests answered.", ["path", "status"], **given)
+        text = "From a request's head to the end of its answer."
+        self._seconds = Histogram("request_seconds", text, ["path"], buckets=BUCKETS, **given)
+        # To look labels up takes longer than to count.
+        self._known: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self.last = LastRequests()
-        self.latencies: dict[str, list[int]] = {}
-        self.seconds: Counter[str] = Counter()
+        ProcessCollector(registry=self.registry)
 
     def add(self, path: str, status: int, seconds: float) -> None:
         """Count a request."""
         if path in ("/predict", "/learn"):
             self.last.add(path, status, seconds)
-        self.counts[path, status] += 1
-        cells = self.latencies.setdefault(path, [0] * (len(BUCKETS) + 1))
-        cells[bisect_left(BUCKETS, seconds)] += 1
-        self.seconds[path] += seconds  # type: ignore[assignment]
+        own = self._known.get((path, status))
+        if own is None:
+            own = self._counts.labels(path, str(status)), self._seconds.labels(path)
+            self._known[path, status] = own
+        own[0].inc()
+        own[1].observe(seconds)
 
-    def lines(self) -> Iterator[str]:
-        """Yield the metrics in the text format."""
-        yield from head("requests_total", "counter", "Requests answered.")
-        for (path, status), number in sorted(self.counts.items()):
-            yield f'onlinekern_requests_total{{path="{path}",status="{status}"}} {number}'
-        name = "request_seconds"
-        yield from head(name, "histogram", "From a request's head to the end of its answer.")
-        for path, cells in sorted(self.latencies.items()):
-            bounds = [*map(repr, BUCKETS), "+Inf"]
-            for bound, number in zip(bounds, accumulate(cells), strict=True):
-                yield f'onlinekern_{name}_bucket{{path="{path}",le="{bound}"}} {number}'
-            yield f'onlinekern_{name}_sum{{path="{path}"}} {self.seconds[path]!r}'
-            yield f'onlinekern_{name}_count{{path="{path}"}} {sum(cells)}'
+
+Told: TypeAlias = tuple[str, str, str, float | None]
+
+
+class Gauges(Collector):
+    """Numbers that are asked for when somebody looks.
+
+    Parameters
+    ----------
+    told : callable
+        Yields name, kind, help and value; a number without a value is left out.
+    queues : callable
+        Yields the path of each queue, and how many wait there.
+    """
+
+    def __init__(
+        self, told: Callable[[], Iterable[Told]], queues: Callable[[], Iterable[tuple[str, int]]]
+    ) -> None:
+        self._told, self._queues = told, queues
+
+    def describe(self) -> Iterator[Metric]:
+        """Yield nothing: what there is can change."""
+        yield from ()
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the numbers."""
+        for name, kind, text, value in self._told():
+            if value is None:
+                continue
+            if kind == "counter":
+                own = f"onlinekern_{name.removesuffix('_total')}"
+                yield CounterMetricFamily(own, text, value=value)
+            else:
+                yield GaugeMetricFamily(f"onlinekern_{name}", text, value=value)
+        text = "Requests that wait for a thread."
+        lengths = GaugeMetricFamily("onlinekern_queue_length", text, labels=["path"])
+        for path, length in self._queues():
+            lengths.add_metric([path], length)
+        yield lengths
 
 
 class Growing:
@@ -152,28 +191,3 @@ class Learning:
 def number(value: float) -> float | None:
     """Return a number as JSON has it: None where it is not finite."""
     return float(value) if np.isfinite(value) else None
-
-
-def head(name: str, kind: str, text: str) -> tuple[str, str]:
-    """Return the lines before a metric: its help and its type."""
-    return f"# HELP onlinekern_{name} {text}", f"# TYPE onlinekern_{name} {kind}"
-
-
-def gauge_lines(gauges: Iterable[tuple[str, str, str, float | None]]) -> Iterator[str]:
-    """Yield metrics without labels in the text format; those without a value are left out."""
-    for name, kind, text, value in gauges:
-        if value is not None:
-            yield from head(name, kind, text)
-            yield f"onlinekern_{name} {value!r}"
-
-
-def memory_lines() -> Iterator[str]:
-    """Yield the memory of this process, under the name that Prometheus' own clients use."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
-    except (OSError, ValueError, IndexError):
-        return  # This is not Linux.
-    name = "process_resident_memory_bytes"
-    yield f"# HELP {name} Resident memory size in bytes."
-    yield f"# TYPE {name} gauge"
-    yield f"{name} {pages * os.sysconf('SC_PAGE_SIZE')}"

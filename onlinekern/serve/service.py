@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from prometheus_client import generate_latest
+
 from onlinekern._config import version
 from onlinekern.evaluate.checkpoint import Interval
 from onlinekern.fitted.save import load
 from onlinekern.serve.inbox import Inbox, Job
-from onlinekern.serve.metrics import Learning, Requests, gauge_lines, head, memory_lines
+from onlinekern.serve.metrics import Gauges, Learning, Requests, Told
 from onlinekern.serve.progress import importances_of
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.rows import BodyReader
@@ -66,6 +68,7 @@ class Service:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.requests = Requests()
+        self.requests.registry.register(Gauges(self._numbers, self._queues))
         self.stopping = False
         # What is wrong with a file that has taken the place of the model's.
         self.replaced: str | None = None
@@ -234,20 +237,20 @@ class Service:
             content["snapshot_sequence"] = self.store.snapshot_sequence
         return ready, content
 
-    def metrics(self) -> str:
+    def metrics(self) -> bytes:
         """Return all metrics in Prometheus' text format 0.0.4."""
-        lines = [*self.requests.lines(), *gauge_lines(self.learning.gauges())]
-        lines += gauge_lines(self._gauges())
-        lines += self._queue_lines()
-        return "\n".join([*lines, *memory_lines()]) + "\n"
+        return generate_latest(self.requests.registry)
 
-    def _queue_lines(self) -> Iterator[str]:
-        yield from head("queue_length", "gauge", "Requests that wait for a thread.")
+    def _numbers(self) -> Iterator[Told]:
+        yield from self.learning.gauges()
+        yield from self._gauges()
+
+    def _queues(self) -> Iterator[tuple[str, int]]:
         for name, worker in (("predict", self.predictor), ("learn", self.writer)):
             if worker is not None:
-                yield f'onlinekern_queue_length{{path="/{name}"}} {len(worker.inbox)}'
+                yield f"/{name}", len(worker.inbox)
 
-    def _gauges(self) -> Iterator[tuple[str, str, str, float | None]]:
+    def _gauges(self) -> Iterator[Told]:
         yield "ready", "gauge", "1 if requests should be sent here.", int(self.health()[0])
         if self.store is None:
             return
