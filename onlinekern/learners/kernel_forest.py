@@ -163,6 +163,11 @@ class KernelForest(Learner):
         return self._read(lambda space: space.importances)
 
     @property
+    def importance_names_(self) -> Array | None:
+        """Names of the features that `feature_importances_` tells of; None without any."""
+        return feature_names(self)
+
+    @property
     def is_categorical_(self) -> Array:
         """Which features hold categories, ndarray of bool (n_features,)."""
         found = self._read(lambda space: np.zeros(space.d, dtype=bool))
@@ -268,6 +273,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the mean square of the function's gradient, in units of the spread
         of the features; 0 before the 32nd sample.
+    importance_names_ : ndarray of str, or None
+        Names of these features, where the samples had names of columns.
     is_categorical_ : ndarray of shape (n_features,)
         Which features hold categories, bool.
     n_cells_ : int
@@ -416,6 +423,8 @@ class KernelForestRegressor(OnlineMultiRegressor, KernelForest):
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the mean square of the function's gradient, in units of the spread
         of the features; 0 before the 32nd sample.
+    importance_names_ : ndarray of str, or None
+        Names of these features, where the samples had names of columns.
     is_categorical_ : ndarray of shape (n_features,)
         Which features hold categories, bool.
     n_cells_ : int
