@@ -1,12 +1,14 @@
 """The pages of a server, its OpenAPI document, several models, files that are replaced."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -326,3 +328,25 @@ def test_the_pages_in_a_browser(tmp_path):
         found = page(f"{address}/docs")
         assert "Predict rows" in found
         assert "Unable to render" not in found
+
+
+def test_the_client_in_javascript(tmp_path):
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    text = (Path(__file__).parents[1] / "docs" / "serving.md").read_text(encoding="utf-8")
+    client_of_page = re.search(r"```js\n(.*?)```", text, re.S)[1]
+    of_tables().save(tmp_path / "m.okn")
+    with running(str(tmp_path / "m.okn"), token="my-token") as (client, _):
+        address = f"http://127.0.0.1:{client.connection.port}"
+        script = client_of_page.replace("http://127.0.0.1:8000", address)
+        calls = """
+        ask("/predict", { rows: [{ town: "Ulm", at: "2026-03-02 08:00", size: null }] })
+          .then((found) => { console.log(found.length); return ask("/predict", { rows: [1] }); })
+          .catch((error) => console.log(error.message));
+        """
+        command = [node, "-e", script + calls]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    length, message = done.stdout.splitlines()
+    assert length == "1"
+    assert message.startswith("rows[0] must be an array or an object")

@@ -103,6 +103,10 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         Features that wait for categories, and are 0 until these come.
     coded_ : tuple of int
         Numbers of the features that are numbers of categories (``categories='codes'``).
+    layout_ : tuple of (int, int)
+        What the forests of a race see of the features: (j, 1) is feature j, (j, 0) is NaN where
+        feature j + 1 is 1, (j, m) the number of the category in m one-hot features. () is all of
+        them as they are.
     sparse_ : bool
         Whether the features are a CSR matrix.
 
