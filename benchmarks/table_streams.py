@@ -9,8 +9,8 @@ flights with 250 airports, and sales of houses with holes. Each row is predicted
 Prints errors in per cent (of targets: the root mean square error over their deviation) of all rows
 but the first 500, and milliseconds a row. Boosting is HistGradientBoosting, refitted on all rows so
 far each time they are a quarter more, with categories as its own and the parts of dates; ARF gets
-dictionaries of the same columns, of targets one-hot. The naive answer is the class that came most,
-or the mean so far.
+dictionaries of the same columns, of targets one-hot. The naive answer is the class that came
+most, or the mean so far.
 """
 
 import argparse
