@@ -103,7 +103,8 @@ class WarmUp:
         samples = rows_at(X, rows)
         if known is not None:
             samples = joined(known, samples)
-        kept = samples, np.concatenate([targets, y[rows]]), np.concatenate([weights, weight])
+        told = y[rows] if known is None else np.concatenate([targets, y[rows]])
+        kept = samples, told, np.concatenate([weights, weight])
         return WarmUp(self.parameters, self.draws, self.gamma, kept)
 
     def measured(self, kernel: str) -> list[WarmUp]:
@@ -171,7 +172,10 @@ def learn_first(
 ) -> tuple[Model, Any]:
     """Learn as `_learn` does, in a learner that is warming up."""
     rows = np.arange(X.shape[0]) if order is None else order
-    predictions = np.full(X.shape[0], np.nan)
+    n_targets = model.head.n_targets
+    # Several targets of a sample are a row.
+    told = y if n_targets == 1 else y.reshape(-1, n_targets)
+    predictions = np.full(told.shape, np.nan)
     window = estimator.window or 0
     *whole, rest = np.split(rows, estimator._warm_up.cuts(rows, weight))
     if model is vars(estimator).get("_model"):
@@ -180,12 +184,12 @@ def learn_first(
         model = copy.copy(model)
     for piece in whole:
         predictions[piece] = model.learn(X, y, weight, piece, window, scores, noted)[piece]
-        estimator._warm_up = estimator._warm_up.keep(X, y, weight, piece)
+        estimator._warm_up = estimator._warm_up.keep(X, told, weight, piece)
         model = measured_anew(estimator, model)
     if len(rest):
         predictions[rest] = model.learn(X, y, weight, rest, window, scores, noted)[rest]
         if is_warming_up(estimator):
-            estimator._warm_up = estimator._warm_up.keep(X, y, weight, rest)
+            estimator._warm_up = estimator._warm_up.keep(X, told, weight, rest)
     return model, predictions
 
 
@@ -210,13 +214,16 @@ def measured_anew(estimator: Any, model: Model) -> Model:
 def learnt_anew(estimator: Any, maker: Any) -> tuple[Model, float]:
     """Return a new model that has learnt the samples kept, and its error on the way.
 
-    It is the weight of the mistakes, or the weighted sum of squared errors.
+    It is the weight of the mistakes, or the weighted sum of squared errors, those of several
+    targets in units of each.
     """
     X, y, weight = maker._warm_up.samples
     fresh: Model = maker._new_model(X, copy.deepcopy(maker._warm_up.draws))
     estimator._renew(fresh)
-    found = fresh.learn(X, y, weight, None, estimator.window or 0, None, True)
+    found = fresh.learn(X, y.reshape(-1), weight, None, estimator.window or 0, None, True)
     errors = found != y if is_classifier(estimator) else (found - y) ** 2
+    if y.ndim == 2:
+        errors = (errors / fresh.target_scale**2).sum(axis=1)
     return fresh, float(np.dot(weight, errors))
 
 

@@ -100,7 +100,12 @@ class OnlineMultiRegressor(OnlineRegressor):
         return super()._encode(y, labels).reshape(-1)
 
     def _head(self) -> Any:
-        return super()._head() if self._n_targets == 1 else HEADS["several"](self._n_targets)
+        if self._n_targets == 1:
+            return super()._head()
+        if not self.standardize_target:
+            return HEADS["several"](self._n_targets)
+        forgetting = float(getattr(self, "forgetting", 1.0))
+        return HEADS["several_standardized"](self._n_targets, forgetting)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -466,12 +466,14 @@ class Regressor(RegressorMixin, Learner):
     @property
     def target_mean_(self) -> float:
         """Mean of the targets so far; 0 without `standardize_target`."""
-        return self._fitted_model.target_mean
+        mean: float = self._fitted_model.target_mean
+        return mean
 
     @property
     def target_scale_(self) -> float:
         """Standard deviation of the targets so far; 1 if it is 0, or nothing is standardised."""
-        return self._fitted_model.target_scale
+        scale: float = self._fitted_model.target_scale
+        return scale
 
 
 @estimator

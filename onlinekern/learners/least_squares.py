@@ -24,7 +24,8 @@ from onlinekern.estimators.features import (
     weights_of_features,
 )
 from onlinekern.estimators.parameters import Forgetting, Positive, estimator
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.several_targets import OnlineMultiRegressor
+from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Array, Floats, Samples
 from onlinekern.estimators.validation import validate_data
 from onlinekern.learners.spa import check_alpha_and_beta
@@ -397,7 +398,7 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
 
 
 @estimator
-class KernelRLSRegressor(OnlineRegressor, KernelRLS):
+class KernelRLSRegressor(OnlineMultiRegressor, KernelRLS):
     """Kernel recursive least squares for regression, with intervals.
 
     The score ``f(x) = w . phi(x)``, with ``phi = [x / sqrt(d), 1, z(x)]`` and features z of a
@@ -487,6 +488,8 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     ----------
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+
+        Of several targets, ndarrays of shape (n_outputs,).
     coef_ : ndarray of shape (n_outputs, n_weights), float64
         Weights of ``x / sqrt(n_features)``, with `linear`, and of the kernel's features.
     intercept_ : ndarray of shape (n_outputs,), float64
@@ -516,6 +519,9 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     noise_ : float
         Standard deviation of the noise: the root mean square of the last 512 residuals, each taken
         before its sample was learnt and divided by ``sqrt(1 + v)``, v being its leverage.
+        Of several targets, an ndarray of shape (n_outputs,).
+    n_outputs_ : int
+        Targets of a sample.
 
     Notes
     -----
@@ -527,6 +533,12 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     are not scaled) all is in double. A feature that appears in mid-stream counts as 0 for the
     samples before: exact while all of these are landmarks, an approximation afterwards. A
     `sample_weight` multiplies the terms of its sample in A and b.
+
+    Several targets, the columns of y, share the features, A and its inverse: each has the scores of
+    a model of its own with the same `reg`, its own mean and scale, residuals and intervals. What is
+    chosen for all of them together is ``reg="auto"``, by the sum over the targets of what is below,
+    and a metric. A model keeps its number of targets; a column is one target. C scores them, and
+    does not go on learning.
 
     A metric M is the power `metric_exponent` of the mean outer product of the gradients of the
     scores at the last 2,048 samples (a recursive feature machine), scaled to a trace of
@@ -582,7 +594,7 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         return RULES["least_squares"](LOSSES["squared"]())
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
-        return self._new_space(n_outputs, rng, features, inf, Residuals())
+        return self._new_space(n_outputs, rng, features, inf, Residuals(n_outputs))
 
     def _n_labels(self) -> int:
         return 0
@@ -598,15 +610,16 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
 
         Returns
         -------
-        y : ndarray of shape (n_samples,)
-        std : ndarray of shape (n_samples,)
+        y : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            As the targets that were learnt.
+        std : ndarray of the same shape
             Standard deviation of a target around its prediction, noise included: ``noise_ *
             sqrt(1 + leverage(X))``. It is returned with `return_std` only.
         """
         if not return_std:
             return super().predict(X)
         y, spread, residuals = self._predict_with_spread(X, lambda residuals: residuals.scale())
-        return y, residuals * spread
+        return y, _times(spread, residuals)
 
     def predict_interval(self, X: Samples, coverage: float = 0.9) -> tuple[Array, Array]:
         """Predict intervals that cover the targets of a share `coverage` of the samples.
@@ -624,7 +637,8 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
 
         Returns
         -------
-        lower, upper : ndarrays of shape (n_samples,)
+        lower, upper : ndarrays of shape (n_samples,) or (n_samples, n_outputs)
+            An interval for each target of a sample, each with a quantile of its own.
 
         Raises
         ------
@@ -636,9 +650,10 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         y, spread, quantile = self._predict_with_spread(
             X, lambda residuals: residuals.quantile(float(coverage))
         )
-        return y - quantile * spread, y + quantile * spread
+        half = _times(spread, quantile)
+        return y - half, y + half
 
-    def _predict_with_spread(self, X: Any, of_residuals: Any) -> tuple[Array, Array, float]:
+    def _predict_with_spread(self, X: Any, of_residuals: Any) -> tuple[Array, Array, Any]:
         """Return predictions, sqrt(1 + v), and what is asked of the residuals, of one state."""
         model: Model = self._fitted_model
         with model.reading():
@@ -652,6 +667,12 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         return self._read(lambda space: space.block.sums.reg)
 
     @property
-    def noise_(self) -> float:
-        """Standard deviation of the noise."""
+    def noise_(self) -> float | Floats:
+        """Standard deviation of the noise; of several targets, ndarray of shape (n_outputs,)."""
         return self._read_in_units(lambda space: space.residuals.scale())
+
+
+def _times(spread: Floats, scale: Any) -> Floats:
+    """Return the product of each sample's spread and the scale of its target, or of each."""
+    found: Floats = scale * spread if np.ndim(scale) == 0 else spread[:, None] * scale
+    return found

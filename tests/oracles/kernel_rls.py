@@ -255,17 +255,18 @@ class Run:
     def surprise(self, reg):
         """Return how badly least squares with this reg predict the samples that entered."""
         n, length = len(self.features), len(self.A)
-        A, b, total, logarithms = reg * np.eye(length), np.zeros(length), 0.0, 0.0
+        A, b = reg * np.eye(length), np.zeros((length, self.n_outputs))
+        totals, logarithms = np.zeros(self.n_outputs), 0.0
         ages = self.forgetting ** np.arange(n - 1.0, -1, -1)
         for phi, (weight, targets), age in zip(self.features, self.terms, ages, strict=True):
             row, a = np.pad(phi, (0, length - len(phi))), weight * age
             solved = np.linalg.solve(A, np.c_[b, row])
-            e, v = targets[0] - row @ solved[:, 0], row @ solved[:, 1]
-            total += a * e**2 / (1 + a * v)
+            e, v = targets - row @ solved[:, :-1], row @ solved[:, -1]
+            totals += a * e**2 / (1 + a * v)
             logarithms += np.log(1 + a * v)
             A += a * np.outer(row, row)
-            b += a * targets[0] * row
-        return ages.sum() * np.log(total) + logarithms
+            b += a * np.outer(row, targets)
+        return (ages.sum() * np.log(totals) + logarithms).sum()
 
 
 def targets_of(head, label, n_outputs):
@@ -281,18 +282,19 @@ def margin_of(scores, label):
 
 
 def learn(run, X, y, head, sample_weight):
-    """Run over a stream; y are class indices, or numbers if `head` is that of regression."""
+    """Run over a stream; y are class indices, or numbers, or rows of them, as `head` says."""
     classification = not isinstance(head, HEADS["regression"])
-    run.predictions, run.variances = np.zeros(len(X)), np.zeros(len(X))
+    run.predictions, run.variances = np.zeros(np.shape(y)), np.zeros(len(X))
     run.scores = np.zeros((len(X), run.n_outputs))
     for i, x in enumerate(X):
         run.scores[i] = run.weights @ run.phi(x)
         run.variances[i] = run.variance(x)
-        run.predictions[i] = head.predict(run.scores[i])
+        several = isinstance(head, HEADS["several"])
+        run.predictions[i] = run.scores[i] if several else head.predict(run.scores[i])
         if sample_weight[i] == 0:
             continue
         run.n_seen += 1
-        run.mistakes += int(run.predictions[i] != y[i])
+        run.mistakes += int(np.any(run.predictions[i] != y[i]))
         if classification:
             margin = margin_of(run.scores[i], y[i])
             loss, importance = (
@@ -300,7 +302,8 @@ def learn(run, X, y, head, sample_weight):
                 run.gate.importance(margin, sample_weight[i]),
             )
         else:
-            loss, importance = LOSSES["squared"]().value(y[i], run.scores[i, 0]), 1.0
+            losses = map(LOSSES["squared"]().value, np.atleast_1d(y[i]), run.scores[i])
+            loss, importance = sum(losses), 1.0
         run.cumulative_loss += sample_weight[i] * loss
         targets = targets_of(head, y[i], run.n_outputs)
         run.learn(i, x, targets, sample_weight[i] * importance)
@@ -320,7 +323,7 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
                gamma="scale", degree=3, coef0=0.0, classes=None, task="classification",
                sample_weight=None, dtype=np.float64, metric="none", metric_exponent=0.5,
                seed=0):  # fmt: skip
-    """Run over a stream of labels of any kind, or of numbers for regression.
+    """Run over a stream of labels of any kind, or, for regression, of numbers or rows of them.
 
     Parameters
     ----------
@@ -364,7 +367,9 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
         head = HEADS["binary" if len(classes) == 2 else "ovr"](len(classes))
         labels = np.searchsorted(classes, y)
     else:
-        head, labels = HEADS["regression"](), np.asarray(y, dtype=np.float64)
+        labels = np.asarray(y, dtype=np.float64)
+        several = labels.ndim == 2
+        head = HEADS["several"](labels.shape[1]) if several else HEADS["regression"]()
     kind = Run if metric == "none" else in_metric(metric, metric_exponent, seed)
     run = kind(feature_map, gates, head.n_outputs, X.shape[1], linear, reg, forgetting,
                block, closing)  # fmt: skip

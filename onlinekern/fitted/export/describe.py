@@ -117,7 +117,7 @@ def of_model(model: Any, shift: float = 0.0) -> parts.Sum:
     terms = formula_of(model.space, "space")(model.space)
     if model.head.target_forgetting == 0:
         return parts.Sum(model.head.n_outputs, terms, shift=shift)
-    return parts.Sum(1, terms, scale=model.target_scale, shift=model.target_mean)
+    return parts.Sum(model.head.n_outputs, terms, scale=model.target_scale, shift=model.target_mean)
 
 
 def of_race(race: Any) -> tuple[tuple[parts.Step, ...], parts.Body]:

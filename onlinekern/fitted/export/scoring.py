@@ -98,15 +98,15 @@ class Sum:
     ----------
     n_outputs : int
     terms : tuple
-    scale, shift : float
+    scale, shift : float, or ndarray (n_outputs,)
         1 and 0 unless the targets were standardised. The shift of a detector is
         minus its offset, < 0.
     """
 
     n_outputs: int
     terms: tuple[Term, ...]
-    scale: float = 1.0
-    shift: float = 0.0
+    scale: Any = 1.0
+    shift: Any = 0.0
 
     def scores(self, X: Floats) -> Floats:
         """Return the scores of rows, ndarray (n, n_outputs)."""

@@ -129,13 +129,17 @@ def one_of(
     A shift of the targets needs the sum of the features, which is the column of the constant.
     """
     place = place if place < len(mix.counts) else -1
-    unit, shift = mix.units[place], mix.shifts[place]
-    vectors, constant = unit * vectors, common.constant
-    squares = evidence[:-2] * unit**2
+    # One of all targets, or one of each.
+    unit, shift = np.ravel(mix.units[place]), np.ravel(mix.shifts[place])
+    vectors, constant = unit[:, None] * vectors, common.constant
+    squares = evidence[:-2]
+    if len(squares) > 0:
+        squares = squares * unit**2
+        if constant is not None:
+            squares = squares + 2 * shift * vectors[:, constant]
+            squares += shift**2 * known[constant, constant]
     if constant is not None:
-        squares = squares + 2 * shift * vectors[: len(squares), constant]
-        squares += shift**2 * known[constant, constant]
-        vectors = vectors + shift * known[constant]
+        vectors = vectors + shift[:, None] * known[constant]
     evidence = np.concatenate([np.maximum(squares, 0.0), evidence[-2:]])
     return common.matrix(known, place), common.vectors(vectors, place), evidence
 

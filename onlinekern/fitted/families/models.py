@@ -64,16 +64,17 @@ def with_targets(
         centre = first.mean
         sums = [sums_about(one, centre) for one in each]
         weight, moment, second = mix.total(sums[:n], sums[-1] if has_base else 0.0, forgetting)
-        weight = max(weight, np.finfo(float).tiny)
+        # It is the same for all targets of a sample.
+        weight = np.maximum(weight, np.finfo(float).tiny)
         mean = centre + moment / weight
-        spread = max(0.0, second - moment * moment / weight)
-        scale = float(np.sqrt(spread / weight))
+        spread = np.maximum(0.0, second - moment * moment / weight)
+        scale = np.sqrt(spread / weight)
+        numbers = {"mean": mean, "squares": spread}
+        numbers["scale"] = np.where(scale > 1e-15 * np.abs(mean), scale, 1.0)
+        if np.ndim(centre) == 0:
+            numbers = {name: float(number) for name, number in numbers.items()}
         merged = first.told(
-            fixed=any(one.fixed for one in each),
-            weight=float(weight),
-            mean=float(mean),
-            squares=float(spread),
-            scale=scale if scale > 1e-15 * abs(mean) else 1.0,
+            fixed=any(one.fixed for one in each), weight=float(np.ravel(weight)[0]), **numbers
         )
     # The last one is that of the base.
     own = [*each[:n], each[-1]]
@@ -82,9 +83,10 @@ def with_targets(
     return replace(mix, units=units, shifts=shifts), merged
 
 
-def sums_about(targets: State, centre: float) -> Any:
-    """Return the weight, the first and the second moment of targets about a point."""
-    weight, shift = targets.weight, targets.mean - centre
+def sums_about(targets: State, centre: Any) -> Any:
+    """Return the weight, the first and the second moment of targets about a point, or each."""
+    shift = targets.mean - centre
+    weight = targets.weight + 0 * shift
     return np.array([weight, weight * shift, targets.squares + weight * shift**2])
 
 

@@ -34,6 +34,7 @@ IN_C = (
     ("heads", "Head Binary", ""),
     ("heads", "Standardized", "forgetting="),
     ("heads", "SeveralTargets", "n_targets="),
+    ("heads", "StandardizedTargets", "n_targets= forgetting="),
     ("heads", "OneVsRest Margin Joint JointOneVsRest", "n_classes="),
 )
 POINT = "PointGradient ImplicitGradient StoppedGradient CappedGradient"

@@ -23,17 +23,17 @@ class Mix:
         How much a sample of each model counts.
     counts : tuple of int >= 0
         Numbers of samples that each has learnt since then.
-    units : tuple of float > 0
+    units : tuple of float > 0, or of ndarrays (n_targets,)
         Value that a score of 1 of each model, and of the base, has in the merged one: targets
         may be standardised by several scales.
-    shifts : tuple of float
+    shifts : tuple of float, or of ndarrays (n_targets,)
         Value that a score of 0 of each of them has in the merged model.
     """
 
     weights: tuple[float, ...]
     counts: tuple[int, ...] = ()
-    units: tuple[float, ...] = ()
-    shifts: tuple[float, ...] = ()
+    units: tuple[Any, ...] = ()
+    shifts: tuple[Any, ...] = ()
 
     def counting(self, seen: Sequence[int], before: int | None) -> Mix:
         """Return the mix of objects that count their own samples; ValueError if one has fewer."""
@@ -60,7 +60,9 @@ class Mix:
 
     def terms(self, values: Sequence[Any]) -> list[Any]:
         """Return what each function adds to their average, in the units of the merged model."""
-        return [a * (u * v) for a, u, v in zip(self.shares, self.units, values, strict=False)]
+        # Of several targets, each has a unit, and a row of the values.
+        units = [np.reshape(unit, (-1, 1)) if np.ndim(unit) else unit for unit in self.units]
+        return [a * (u * v) for a, u, v in zip(self.shares, units, values, strict=False)]
 
     def blend(self, values: Sequence[Any]) -> Any:
         """Average functions, in the units of the merged model."""

@@ -122,6 +122,9 @@ def check_first_samples(learner: Any) -> None:
     X = warm_up.samples[0]
     fits = X is None or (X.shape[1] == model.d and X.dtype == model.dtype)
     require(fits, "its first samples are others")
+    n_targets = model.head.n_targets
+    told = () if n_targets == 1 or X is None else (n_targets,)
+    require(warm_up.samples[1].shape[1:] == told, "its first samples have other targets")
 
 
 def check_labels(learner: Any) -> None:
@@ -174,7 +177,8 @@ def check_warm_up(warm_up: Any) -> None:
     count = 0 if X is None else X.shape[0]
     for numbers in (y, weight):
         require(isinstance(numbers, np.ndarray) and numbers.dtype == float, "a target is none")
-        require(numbers.shape == (count,), "its first samples have other targets")
+        require(numbers.shape[:1] == (count,), "its first samples have other targets")
+    require(weight.ndim == 1 and y.ndim <= 2, "its first samples have other targets")
     require(np.isfinite(weight).all() and (weight > 0).all(), "a weight is none")
 
 

@@ -4,7 +4,6 @@ from libc.stdint cimport int64_t, uint64_t
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.learning.heads cimport Sample, Update
 from onlinekern.core.learning.order cimport Order
-from onlinekern.core.learning.targets cimport Targets
 from onlinekern.core.models.composed cimport Composed, Counters
 from onlinekern.core.samples.rows cimport Rows
 
@@ -16,7 +15,6 @@ cdef class Model(Composed):
     cdef Update update            # what it does to the space
     cdef bint scores_single       # `Space.has_single_score` of the rows that are learnt
     cdef Counters saved
-    cdef Targets saved_targets
     cdef int64_t next_noted       # number of the next sample whose scores `recent` gets, or NEVER
     cdef readonly int64_t calls   # of learning, begun
     cdef uint64_t[4] saved_rng

@@ -11,7 +11,7 @@ The loop runs without the GIL. `learn_one` is the same loop over one sample. A c
 Several threads may use a model: while one learns, the others wait; several may score at once.
 """
 cimport numpy as cnp
-from libc.math cimport INFINITY, NAN, fabs, isfinite
+from libc.math cimport INFINITY, NAN, fabs
 from libc.stdlib cimport free
 from libc.string cimport memcpy
 
@@ -22,12 +22,13 @@ from onlinekern.core.base.state cimport check_width, count_of, items_of
 from onlinekern.core.base.lock cimport begin_writing, end_writing
 from onlinekern.core.base.vector cimport finite
 from onlinekern.core.learning.heads cimport (
-    begin_sample, class_of, importance_of, note_importance, room_for, sign_of, solve_output)
+    begin_sample, class_of, importance_of, note_importance, sign_of, solve_output)
 from onlinekern.core.learning.order cimport (
     AS_THEY_STAND, Order, check_outputs, check_targets, fill, order_of)
 from onlinekern.core.learning.rules cimport Rule
+from onlinekern.core.learning.step_memory cimport room_for
 from onlinekern.core.learning.targets cimport (
-    in_units, set_state, standardized as standardized_target, state_of, take_up)
+    in_units_each, keep_targets, set_state, state_of, take_back, take_up_each)
 from onlinekern.core.models.composed cimport MOST_ROWS, Composed, note_lead
 from onlinekern.core.models.space cimport Space, raised_by_signals
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
@@ -63,8 +64,6 @@ cdef class Model(Composed):
 
     def __cinit__(self, *args, **kwargs):
         self.current = room_for(self.head.n_outputs, &self.sample, &self.update)
-        if self.current == NULL:
-            raise MemoryError(f"no memory for the scores of {self.head.n_outputs} outputs")
         self.averaged = self.current + self.head.n_outputs
 
     def __dealloc__(self):
@@ -117,9 +116,8 @@ cdef class Model(Composed):
         Parameters
         ----------
         X : ndarray or CSR matrix of shape (n, d), validated
-        y : ndarray of shape (n,)
-            Class numbers, or targets; several of a sample lie one behind the other, and y has the
-            shape (n * n_targets,).
+        y : ndarray of shape (n * n_targets,)
+            Class numbers, or targets; several of a sample lie one behind the other.
         weight : ndarray of shape (n,), optional
             Weights >= 0; default 1.
         order : Order, or ndarray of intp, optional
@@ -147,7 +145,6 @@ cdef class Model(Composed):
             If the window is negative, or the arguments do not fit together or to the model.
         FloatingPointError
             When a score or a coefficient overflows.
-        MemoryError
         """
         if window < 0:
             raise ValueError(f"window must be an integer >= 1, or None, got {window}")
@@ -234,7 +231,8 @@ cdef class Model(Composed):
     cdef void checkpoint(self):
         """Remember the model as it is, at no cost, for a call that fails."""
         self.calls += 1
-        self.saved, self.saved_targets = self.counters, self.targets
+        self.saved = self.counters
+        keep_targets(self.targets, self.head.n_targets)
         self.saved_rng = self.rng.state
         self.calibration = None
         if self.recent is not None:
@@ -247,7 +245,8 @@ cdef class Model(Composed):
             self.rollback()
 
     cdef void rollback(self):
-        self.counters, self.targets = self.saved, self.saved_targets
+        self.counters = self.saved
+        take_back(self.targets, self.head.n_targets)
         self.calibration = None
         if self.recent is not None:
             self.recent.rollback()
@@ -282,7 +281,7 @@ cdef class Model(Composed):
         with self.reading():
             arguments = (self.space, self.head, self.rule, self.sampler, self.rng, self.d,
                          self.dtype)
-            targets = state_of(&self.targets) if self.targets.standardized else None
+            targets = state_of(self.targets, self.head.n_targets)
             return restore, (frozen(arguments, {}), self.counters.seen, self.counters.mistakes,
                              self.counters.loss, frozen(self.recent, {}), targets,
                              self.counters.lead)
@@ -354,9 +353,9 @@ cdef inline Status step(Model model, Space space, Rule rule, Py_ssize_t i, doubl
         return NOT_FINITE
     average = predicting
     if standardized:
-        predicting = model.averaged[0] = in_units(&model.targets, predicting)
-        if not isfinite(predicting):
+        if not in_units_each(model.targets, model.head.n_targets, model.averaged):
             return NOT_FINITE
+        predicting = model.averaged[0]
     if case == BARE or single and model.signs:
         prediction[0] = class_of(predicting)
         target = sign_of(y)
@@ -380,9 +379,11 @@ cdef inline Status train(Model model, Space space, Rule rule, Py_ssize_t i, doub
         model.recent.keep(model.averaged, y, weight)
         model.next_noted = model.recent.next_number(model.counters.seen)
     if case == ANY and model.targets.standardized:
-        if not take_up(&model.targets, y, weight):
+        if not take_up_each(model.targets, model.head.n_targets, model.sample.targets, weight,
+                            model.sample.standardized):
             return NOT_FINITE
-        y = target = standardized_target(&model.targets, y)
+        model.sample.targets = model.sample.standardized
+        y = target = model.sample.targets[0]
     if case != BARE and not model.scores_single:
         note_lead(&model.counters, &model.update, model.head, &f if single else model.current,
                   &average if single else model.averaged, y)
@@ -445,6 +446,5 @@ def restore(arguments, seen, mistakes, loss, recent=None, targets=None, lead=0):
     model.counters.lead = count_of("lead", lead)
     if recent is not None:
         model.take_recent(recent)
-    if model.targets.standardized:
-        set_state(&model.targets, targets)
+    set_state(model.targets, model.head.n_targets, targets)
     return model

@@ -257,14 +257,23 @@ def standardisation_lines(source: Source, step: parts.Standardisation, width: in
     return "\n".join(calls)
 
 
+def in_units(source: Source, name: str, unit: Any) -> str:
+    """Return the text of a number of output k; those of several are a table of this name."""
+    if np.ndim(unit) == 0:
+        return source.number(unit)
+    source.constants(name, unit)
+    return f"{name}[k]"
+
+
 def write_sum(source: Source, body: parts.Sum) -> str:
     """Write a function `<id>_scores`; return the id."""
     ids = [write_term(source, term) for term in body.terms]
     calls = [f"    {id_}_add(x, scores);" for id_ in ids if id_ is not None] or ["    (void)x;"]
-    if (body.scale, body.shift) != (1.0, 0.0):
-        units = {"scale": source.number(body.scale), "shift": source.number(body.shift)}
-        calls.append(source.filled("units", outputs=body.n_outputs, **units).rstrip())
     own = source.new_id("sum")
+    if np.any(body.scale != 1) or np.any(body.shift != 0):
+        units = {"scale": body.scale, "shift": body.shift}
+        told = {name: in_units(source, f"{own}_{name}", unit) for name, unit in units.items()}
+        calls.append(source.filled("units", outputs=body.n_outputs, **told).rstrip())
     source.fill("sum", id=own, outputs=body.n_outputs, terms="\n".join(calls))
     return own
 

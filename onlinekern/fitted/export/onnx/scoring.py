@@ -108,9 +108,9 @@ def sum_scores(graph: Graph, x: Tensor, body: parts.Sum) -> Tensor:
     every = [term_scores(graph, x, term) for term in body.terms]
     found = [part for part in every if part is not None]
     total = graph.total([*found, *rowwise(graph, x, body, found)])
-    if body.scale != 1:
+    if np.any(body.scale != 1):
         total = graph.op("Mul", total, body.scale)
-    return graph.op("Add", total, body.shift) if body.shift != 0 else total
+    return graph.op("Add", total, body.shift) if np.any(body.shift != 0) else total
 
 
 def rowwise(graph: Graph, x: Tensor, body: parts.Sum, found: list[Tensor]) -> list[Tensor]:

@@ -13,6 +13,7 @@ cdef struct Sample:
     const double *scores     # of the K outputs, by the model that learns
     double y                 # class number, or target, the first of several
     const double *targets    # of the K outputs, where each has one of its own
+    double *standardized     # room for these in units of their own
     double weight            # > 0
     int64_t t                # number of the sample, from 1
 
@@ -31,9 +32,6 @@ cdef struct Update:
     double *coefficients     # K coefficients of the sample
     double *importances      # K importances that the sampler gave; 0: the output does not update
     double *contractions     # K contractions, of rules of second order
-
-
-cdef double *room_for(Py_ssize_t n_outputs, Sample *sample, Update *update) noexcept nogil
 
 
 cdef inline double sign_of(double y) noexcept nogil:

@@ -17,6 +17,9 @@ class Head(Part):
 class SeveralTargets(Head):
     def __init__(self, n_targets: int) -> None: ...
 
+class StandardizedTargets(SeveralTargets):
+    def __init__(self, n_targets: int, forgetting: float = 1.0) -> None: ...
+
 class Standardized(Head):
     def __init__(self, forgetting: float = 1.0) -> None: ...
 

@@ -8,34 +8,18 @@ so a length, of its own. What the sampler keeps out needs none: to measure one m
 work.
 """
 from libc.math cimport fabs
-from libc.stdlib cimport calloc
 
 import numpy as np
 
 from onlinekern.core.base.part cimport Part
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.base.state cimport (
-    MOST_OUTPUTS, check_width, integer_within, not_negative, positive_number)
+    MOST_OUTPUTS, check_width, integer_within, not_negative)
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.learning.sampling cimport Sampler
+from onlinekern.core.learning.targets cimport share_of_earlier
 
 cdef Py_ssize_t MOST_PAIRED = 46340  # classes: their pairs are within MOST_OUTPUTS
-
-
-cdef double *room_for(Py_ssize_t n_outputs, Sample *sample, Update *update) noexcept nogil:
-    """Memory for scores, twice, and for an update of so many outputs; NULL if there is none.
-
-    The caller frees it. The flags lie behind the numbers.
-    """
-    cdef double *scores = <double *> calloc(n_outputs, 6 * sizeof(double) + 1)
-    sample.scores = scores
-    if scores != NULL:
-        update.lengths = scores + 2 * n_outputs
-        update.coefficients = scores + 3 * n_outputs
-        update.contractions = scores + 4 * n_outputs
-        update.importances = scores + 5 * n_outputs
-        update.needs_length = <char *> (scores + 6 * n_outputs)
-    return scores
 
 
 cdef class Head(Part):
@@ -122,9 +106,7 @@ cdef class Standardized(Head):
 
     def __init__(self, forgetting=1.0):
         Head.__init__(self)
-        self.target_forgetting = positive_number("forgetting", forgetting)
-        if self.target_forgetting > 1:
-            raise ValueError(f"forgetting must be <= 1, got {forgetting}")
+        self.target_forgetting = share_of_earlier(forgetting)
         self.arguments = (float(forgetting),)
 
 
@@ -214,6 +196,22 @@ cdef class SeveralTargets(Head):
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
         solve_each(self.n_outputs, False, sample, update, rule)
+
+
+cdef class StandardizedTargets(SeveralTargets):
+    """The same of targets each of which the model standardises by its own mean and scale.
+
+    Parameters
+    ----------
+    n_targets : int >= 2
+    forgetting : float in (0, 1], default 1
+        By which the weights of earlier targets are multiplied at each sample.
+    """
+
+    def __init__(self, Py_ssize_t n_targets, forgetting=1.0):
+        super().__init__(n_targets)
+        self.target_forgetting = share_of_earlier(forgetting)
+        self.arguments = (n_targets, float(forgetting))
 
 
 cdef class Margin(OneVsRest):
@@ -441,5 +439,5 @@ cdef class Weighted(Head):
 
 
 HEADS = {"regression": Head, "standardized": Standardized, "several": SeveralTargets,
-         "binary": Binary, "ovr": OneVsRest, "margin": Margin, "ovo": OneVsOne, "joint": Joint,
-         "joint_ovr": JointOneVsRest}
+         "several_standardized": StandardizedTargets, "binary": Binary, "ovr": OneVsRest,
+         "margin": Margin, "ovo": OneVsOne, "joint": Joint, "joint_ovr": JointOneVsRest}

@@ -1,7 +1,9 @@
 # Running mean and scale of targets. May change at minor versions.
 from libc.math cimport fabs, isfinite, sqrt
+from libc.string cimport memcpy
 
 
+# A model has one for each target of a sample; all agree but in the last three fields.
 cdef struct Targets:
     bint standardized       # whether the rule sees standardised targets
     bint fixed              # whether mean and scale stay
@@ -39,6 +41,38 @@ cdef inline double in_units(const Targets *targets, double f) noexcept nogil:
     return targets.mean + targets.scale * f
 
 
-cdef int begin_targets(Targets *targets, double forgetting) except -1
-cdef tuple state_of(const Targets *targets)
-cdef int set_state(Targets *targets, object state) except -1
+cdef inline bint take_up_each(Targets *targets, Py_ssize_t n, const double *y, double weight,
+                              double *learnt) noexcept nogil:
+    """Count n targets of a sample, and write how the rule sees them. Returns as `take_up`."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        if not take_up(&targets[k], y[k], weight):
+            return False
+        learnt[k] = standardized(&targets[k], y[k])
+    return True
+
+
+cdef inline bint in_units_each(const Targets *targets, Py_ssize_t n, double *scores) noexcept nogil:
+    """Turn n scores into the units of their targets. Returns whether all are finite."""
+    cdef Py_ssize_t k
+    cdef bint good = True
+    for k in range(n):
+        scores[k] = in_units(&targets[k], scores[k])
+        good &= isfinite(scores[k])
+    return good
+
+
+cdef Targets *new_targets(Py_ssize_t n, double forgetting) except NULL
+cdef inline void keep_targets(Targets *targets, Py_ssize_t n) noexcept nogil:
+    """Copy what is known of n targets into the room behind them."""
+    memcpy(targets + n, targets, n * sizeof(Targets))
+
+
+cdef inline void take_back(Targets *targets, Py_ssize_t n) noexcept nogil:
+    """Return to what was copied last."""
+    memcpy(targets, targets + n, n * sizeof(Targets))
+
+
+cdef double share_of_earlier(forgetting) except -1
+cdef tuple state_of(const Targets *targets, Py_ssize_t n)
+cdef int set_state(Targets *targets, Py_ssize_t n, object state) except -1

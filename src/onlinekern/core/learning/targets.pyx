@@ -5,32 +5,70 @@ is read as ``mean + scale f``. The scale is the standard deviation of the target
 target is never further off than the root of their number. B. P. Welford (1962), Technometrics 4;
 D. H. D. West (1979), Communications of the ACM 22, for weights.
 """
+from libc.stdlib cimport calloc
+
+import numpy as np
+
 from onlinekern.core.base.state cimport (
-    finite_number, flag_of, items_of, not_negative, positive_number,
+    doubles_of_shape, finite_number, flag_of, items_of, not_negative, positive_number,
 )
 
 
-cdef int begin_targets(Targets *targets, double forgetting) except -1:
-    """No targets so far; forgetting 1 is none, 0 means that they are not standardised at all."""
-    targets.standardized = forgetting > 0
-    targets.fixed = False
-    targets.forgetting = forgetting
-    targets.weight = targets.mean = targets.squares = 0
-    targets.scale = 1
-    return 0
+cdef Targets *new_targets(Py_ssize_t n, double forgetting) except NULL:
+    """No targets so far, of n a sample, and room for a copy; the caller frees it.
+
+    Forgetting 1 is none, 0 means that they are not standardised at all.
+    """
+    cdef Py_ssize_t k
+    cdef Targets *targets = <Targets *> calloc(2 * n, sizeof(Targets))
+    if targets == NULL:
+        raise MemoryError(f"no memory for {n} targets")
+    for k in range(n):
+        targets[k].standardized = forgetting > 0
+        targets[k].forgetting = forgetting
+        targets[k].scale = 1
+    return targets
 
 
-cdef tuple state_of(const Targets *targets):
-    """What `set_state` takes."""
-    return (bool(targets.fixed), targets.weight, targets.mean, targets.squares, targets.scale)
+cdef double share_of_earlier(forgetting) except -1:
+    """A factor of the weights of earlier targets, checked."""
+    cdef double checked = positive_number("forgetting", forgetting)
+    if checked > 1:
+        raise ValueError(f"forgetting must be <= 1, got {forgetting}")
+    return checked
 
 
-cdef int set_state(Targets *targets, object state) except -1:
-    """Take over what `state_of` gave, checked."""
-    fixed, weight, mean, squares, scale = items_of(state, "targets", 5)
-    targets.fixed = flag_of("fixed", fixed)
-    targets.weight = not_negative("the weight of the targets", weight)
-    targets.mean = finite_number("the mean of the targets", mean)
-    targets.squares = not_negative("the squares of the targets", squares)
-    targets.scale = positive_number("the scale of the targets", scale)
+cdef tuple state_of(const Targets *targets, Py_ssize_t n):
+    """What `set_state` takes: numbers of one target; of several, arrays of what differs.
+
+    None if they are not standardised.
+    """
+    cdef Py_ssize_t k
+    if not targets.standardized:
+        return None
+    if n == 1:
+        return (bool(targets.fixed), targets.weight, targets.mean, targets.squares, targets.scale)
+    return (bool(targets.fixed), targets.weight, np.array([targets[k].mean for k in range(n)]),
+            np.array([targets[k].squares for k in range(n)]),
+            np.array([targets[k].scale for k in range(n)]))
+
+
+cdef int set_state(Targets *targets, Py_ssize_t n, object state) except -1:
+    """Take over what `state_of` gave, checked; nothing has changed if it raises."""
+    cdef Py_ssize_t k
+    if not targets.standardized:
+        return 0
+    fixed, weight, *each = items_of(state, "targets", 5)
+    fixed = flag_of("fixed", fixed)
+    weight = not_negative("the weight of the targets", weight)
+    if n > 1:
+        each = [doubles_of_shape("targets", numbers, (n,)) for numbers in each]
+    else:
+        each = [(number,) for number in each]
+    means = [finite_number("the mean of the targets", number) for number in each[0]]
+    squares = [not_negative("the squares of the targets", number) for number in each[1]]
+    scales = [positive_number("the scale of the targets", number) for number in each[2]]
+    for k in range(n):
+        targets[k].fixed, targets[k].weight = fixed, weight
+        targets[k].mean, targets[k].squares, targets[k].scale = means[k], squares[k], scales[k]
     return 0

@@ -44,7 +44,7 @@ cdef class Composed:
     cdef readonly Generator rng
     cdef readonly Py_ssize_t d, itemsize
     cdef readonly RecentScores recent   # None of a model without labels
-    cdef Targets targets
+    cdef Targets *targets               # one for each target of a sample, and room for a copy
     cdef Counters counters
     cdef public object calibration      # fitted to `recent`; None after each call of learning
     # What parameters its estimator had when they were last checked, and made its rule and sampler.

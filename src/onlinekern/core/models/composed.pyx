@@ -2,6 +2,8 @@
 
 `Model` of the stream loop adds what learns.
 """
+from libc.stdlib cimport free
+
 import copy
 from numbers import Real
 
@@ -18,7 +20,7 @@ from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.recent_scores cimport RecentScores
 from onlinekern.core.learning.rules cimport Rule, solves_hinge
 from onlinekern.core.learning.sampling cimport Sampler
-from onlinekern.core.learning.targets cimport begin_targets, in_units
+from onlinekern.core.learning.targets cimport in_units_each, new_targets
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
 
@@ -64,12 +66,15 @@ cdef class Composed:
         self.rng = rng
         self.d = integer_within("d", d, 1, MOST_FEATURES)
         self.itemsize = float_dtype(dtype).itemsize
-        begin_targets(&self.targets, head.target_forgetting)
+        self.targets = new_targets(head.n_targets, head.target_forgetting)
         self.watch()
         self.check_space()
         self.window_of_one = space.new_window(1)
         if head.n_labels > 0:
             self.recent = RecentScores(head.n_outputs, head.n_labels)
+
+    def __dealloc__(self):
+        free(self.targets)
 
     cdef int check_space(self) except -1:
         """Raise ValueError if the space is not one for such a head and such samples."""
@@ -166,16 +171,26 @@ cdef class Composed:
 
     @property
     def target_mean(self):
-        """What is added to `target_scale` times the score of a regression; 0 if nothing is."""
-        return self.targets.mean
+        """What is added to `target_scale` times the score of a regression; 0 if nothing is.
+
+        Of several targets, an ndarray of shape (n_targets,).
+        """
+        cdef Py_ssize_t k, n = self.head.n_targets
+        return self.targets.mean if n == 1 else np.array([self.targets[k].mean for k in range(n)])
 
     @property
     def target_scale(self):
-        """Units of the targets in one of the scores; 1 where targets are not standardised."""
-        return self.targets.scale
+        """Units of the targets in one of the scores; 1 where targets are not standardised.
+
+        Of several targets, an ndarray of shape (n_targets,).
+        """
+        cdef Py_ssize_t k, n = self.head.n_targets
+        return self.targets.scale if n == 1 else np.array([self.targets[k].scale for k in range(n)])
 
     def fix_targets(self, mean, scale):
-        """Standardise targets by these two numbers from now on, whatever targets come."""
+        """Standardise the target by these two numbers from now on, whatever targets come."""
+        if self.head.n_targets > 1:
+            raise ValueError(f"a model of {self.head.n_targets} targets cannot fix their scale")
         mean = finite_number("mean", mean)
         scale = positive_number("scale", scale)
         with self.writing():
@@ -222,7 +237,7 @@ cdef class Composed:
             window = self.space.new_window(1) if own else self.window_of_one
             self.check_scored(self.space.score(window, rows, 0, 1, out), 1)
             if self.targets.standardized:
-                out[0] = in_units(&self.targets, out[0])
+                in_units_each(self.targets, self.head.n_targets, out)
         finally:
             if not own:
                 self.one_is_scored = False
@@ -272,7 +287,7 @@ cdef class Composed:
                                           &out[first, 0])
                 first += width
             for i in range(begin, end if self.targets.standardized else 0):
-                out[i, 0] = in_units(&self.targets, out[i, 0])
+                in_units_each(self.targets, self.head.n_targets, &out[i, 0])
         self.check_scored(status, end - begin)
 
     def work(self, Py_ssize_t n):

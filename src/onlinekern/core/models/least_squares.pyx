@@ -43,7 +43,7 @@ cdef class LeastSquaresSpace(Space):
     reach : float
         See `linalg.look_ahead`.
     residuals : Residuals, optional
-        Is told of each residual of the only output.
+        Is told of the residuals of all outputs.
     wide : bool, default=False
         Whether float32 features are multiplied in double from the first sample on.
     follows : bool, default=False
@@ -55,6 +55,8 @@ cdef class LeastSquaresSpace(Space):
                   bint wide=False, bint follows=False, *_):
         self.map = map
         self.n_outputs = integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
+        if residuals is not None and residuals.n_outputs != n_outputs:
+            raise ValueError(f"residuals of {residuals.n_outputs} outputs are none of {n_outputs}")
         self.residuals = residuals
         self.reg = reg
         self.block = self.saved_block = OpenBlock(
@@ -76,6 +78,9 @@ cdef class LeastSquaresSpace(Space):
         return _restore, (self.map, self.n_outputs, self.reg, self.block.forgetting,
                           self.ahead.reach, self.residuals, self.is_wide(), self.entered,
                           self.block.get_state())
+
+    cdef bint takes_targets(self, Py_ssize_t n):
+        return n in (1, self.n_outputs)
 
     cdef tuple sample_form(self):
         return self.map.d, self.map.itemsize
@@ -169,7 +174,7 @@ cdef class LeastSquaresSpace(Space):
         if self.failure != OK:
             return self.failure
         if weight > 0 and self.residuals is not None:
-            self.residuals.add(update.coefficients[0] / weight, self.ahead.variance(i))
+            self.residuals.add(update.coefficients, weight, self.ahead.variance(i))
         return self.take_up(i, weight, update.coefficients)
 
     cdef Status take_up(self, Py_ssize_t i, double weight, const double *steps) noexcept nogil:

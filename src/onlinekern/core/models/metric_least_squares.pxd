@@ -16,7 +16,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
     cdef readonly int64_t interval     # renewals are no farther apart
     cdef FeatureMap saved_map
     cdef FeatureWindow saved_window
-    cdef double y, weight              # of the sample that was observed last
+    cdef double[::1] y                 # the targets of the sample that was observed last
 
     cdef bint is_time(self, int64_t count) noexcept nogil
     cdef int64_t due(self) noexcept nogil

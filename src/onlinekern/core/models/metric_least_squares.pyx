@@ -5,6 +5,7 @@ the gradients of the model itself (recursive feature machine: Radhakrishnan, Bea
 Belkin 2024). If it has changed, the landmarks are chosen anew, and the model is learnt anew, from
 the samples that are kept. Blocks of the stream end there, so that each is seen by one model.
 """
+from libc.string cimport memcpy
 from libc.math cimport INFINITY, pow, sqrt
 from libc.stdint cimport int64_t, uint64_t
 
@@ -94,8 +95,10 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         self.exponent = positive_number("exponent", exponent)
         self.seed = integer_within("seed", seed, 0, MOST_SEED)
         self.interval = renewal_interval(forgetting)
+        n_targets = 1 if self.n_labels else n_outputs
         self.recent = RecentRows(map.d, np.float32 if map.itemsize == 4 else np.float64,
-                                 min(KEPT, self.interval))
+                                 min(KEPT, self.interval), n_targets)
+        self.y = np.zeros(n_targets)
         self.saved_map, self.saved_window = self.map, self.window
 
     def __reduce__(self):
@@ -124,6 +127,9 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         """Whether the metric is looked at after the next sample."""
         return self.is_time(self.recent.count + 1)
 
+    cdef bint takes_targets(self, Py_ssize_t n):
+        return n == self.recent.n_targets
+
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
         # Samples behind a renewal belong to a block of their own.
         left = <Py_ssize_t> min(<int64_t> left, self.due() - self.recent.count)
@@ -138,13 +144,17 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         return LeastSquaresSpace.open(self, rows, order, first, n)
 
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
-        self.y, self.weight = y, weight
+        self.y[0] = y
+
+    cdef void observe_targets(self, Py_ssize_t i, const double *targets,
+                              double weight) noexcept nogil:
+        memcpy(&self.y[0], targets, self.n_outputs * sizeof(double))
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Take up a sample as least squares do, and keep it. Returns a status."""
         cdef Status status = LeastSquaresSpace.update(self, i, update)
         if status == OK:
-            status = self.recent.keep(&self.rows, self.row_number(i), &self.y,
+            status = self.recent.keep(&self.rows, self.row_number(i), &self.y[0],
                                       update.contractions[0])
         if status != OK or not self.is_time(self.recent.count):
             return status
@@ -213,7 +223,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         ----------
         root : ndarray of shape (d,) or (d, d)
             M^(1/2).
-        X, y, weight : ndarrays of shapes (n, d), (n,), (n,)
+        X, y, weight : ndarrays of shapes (n, d), (n,) or (n, n_outputs), and (n,)
             Rows, targets, and weights, which are 0 of rows that have not entered.
         draws : numpy.random.RandomState
             Chooses the landmarks.
@@ -231,7 +241,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
     def targets_of(self, y):
         """Targets of the outputs, ndarray of shape (n, n_outputs)."""
         if self.n_labels == 0:
-            return y[:, None]
+            return y.reshape(len(y), self.n_outputs)
         if self.n_outputs == 1:
             return np.where(y > 0, 1.0, -1.0)[:, None]
         return np.where(y[:, None] == np.arange(self.n_outputs), 1.0, -1.0)

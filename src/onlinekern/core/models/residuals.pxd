@@ -6,13 +6,15 @@ from onlinekern.core.base.undo cimport JournaledMatrix
 
 
 cdef class Residuals(Component):
-    cdef JournaledMatrix recent      # a ring, 8 numbers a row
-    cdef JournaledMatrix levels      # one row: the present miscoverage of each of LEVELS
+    cdef readonly Py_ssize_t n_outputs
+    cdef JournaledMatrix recent      # a ring for each output, 8 numbers a row
+    cdef JournaledMatrix levels      # a row for each: the present miscoverage of each of LEVELS
     cdef readonly int64_t seen
     cdef int64_t saved_seen
 
     cdef Py_ssize_t held(self) noexcept nogil
     cdef Py_ssize_t rank(self, double miscoverage) noexcept nogil
-    cdef void add(self, double residual, double variance) noexcept nogil
+    cdef void add(self, const double *steps, double weight, double variance) noexcept nogil
+    cdef void take_up(self, Py_ssize_t k, double size) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -12,7 +12,9 @@ from libc.stdint cimport int64_t
 import numpy as np
 
 from onlinekern.core.base.part cimport Component
-from onlinekern.core.base.state cimport count_of, doubles_of_shape, fields_of
+from onlinekern.core.base.state cimport (
+    MOST_OUTPUTS, count_of, doubles_of_shape, fields_of, integer_within,
+)
 from onlinekern.core.base.undo cimport JournaledMatrix
 
 # Residuals that are kept: enough for the quantile of 99 %, few enough to follow a stream.
@@ -28,14 +30,21 @@ cdef double RATE = 0.005
 
 
 cdef class Residuals(Component):
-    """The last residuals of a stream, none at first."""
+    """The last residuals of a stream, none at first.
 
-    def __cinit__(self):
+    Parameters
+    ----------
+    n_outputs : int, default=1
+        Each output has its own.
+    """
+
+    def __cinit__(self, Py_ssize_t n_outputs=1):
         cdef Py_ssize_t level
-        self.recent = JournaledMatrix("recent residuals", KEPT // LINE, LINE)
-        self.levels = JournaledMatrix("levels of residuals", 1, N_LEVELS)
-        for level in range(N_LEVELS):
-            self.levels.values[level] = WANTED[level]
+        self.n_outputs = integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
+        self.recent = JournaledMatrix("recent residuals", n_outputs * (KEPT // LINE), LINE)
+        self.levels = JournaledMatrix("levels of residuals", n_outputs, N_LEVELS)
+        for level in range(n_outputs * N_LEVELS):
+            self.levels.values[level] = WANTED[level % N_LEVELS]
 
     cdef Py_ssize_t held(self) noexcept nogil:
         """How many residuals there are."""
@@ -46,18 +55,24 @@ cdef class Residuals(Component):
         cdef Py_ssize_t n = self.held()
         return min(n, <Py_ssize_t> ceil((n + 1) * (1 - miscoverage)))
 
-    cdef void add(self, double residual, double variance) noexcept nogil:
-        """Take up the residual of a prediction of this variance."""
-        cdef double size = fabs(residual) / sqrt(1 + variance)
-        cdef double *levels = self.levels.touch(0)
+    cdef void add(self, const double *steps, double weight, double variance) noexcept nogil:
+        """Take up the residuals, steps over weight, of a prediction of this variance."""
+        cdef Py_ssize_t k
+        for k in range(self.n_outputs):
+            self.take_up(k, fabs(steps[k] / weight) / sqrt(1 + variance))
+        self.seen += 1
+
+    cdef void take_up(self, Py_ssize_t k, double size) noexcept nogil:
+        """Take up a residual of output k, over the root of its variance."""
+        cdef double *levels = self.levels.touch(k)
+        cdef const double *held = self.recent.values + k * KEPT
         cdef Py_ssize_t i, level, smaller = 0, place = <Py_ssize_t> (self.seen % KEPT)
         for i in range(self.held()):
-            smaller += self.recent.values[i] < size
+            smaller += held[i] < size
         for level in range(N_LEVELS if self.seen > 0 else 0):
             levels[level] += RATE * (WANTED[level] - (smaller >= self.rank(levels[level])))
             levels[level] = min(max(levels[level], 0.0), 1.0)
-        self.recent.touch(place // LINE)[place % LINE] = size
-        self.seen += 1
+        self.recent.touch((k * KEPT + place) // LINE)[place % LINE] = size
 
     cdef void checkpoint(self) noexcept nogil:
         self.recent.checkpoint()
@@ -70,33 +85,48 @@ cdef class Residuals(Component):
         self.seen = self.saved_seen
 
     def quantile(self, double coverage):
-        """q of the intervals that cover such a share of the samples, in (0, 1)."""
-        wanted = (0.0, *LEVELS, 1.0)
-        present = (0.0, *self.levels.to_array()[0], 1.0)
-        rank = self.rank(np.interp(1 - coverage, wanted, present))
-        held = np.sort(self.recent.to_array().ravel()[:self.held()])
-        return float(held[rank - 1]) if rank > 0 else 0.0
+        """q of the intervals that cover such a share of the samples, in (0, 1).
+
+        A float; of several outputs an ndarray of shape (n_outputs,), as of `scale`.
+        """
+        cdef Py_ssize_t rank
+        wanted, found = (0.0, *LEVELS, 1.0), []
+        for held, levels in zip(self.rings(), self.levels.to_array(), strict=True):
+            rank = self.rank(np.interp(1 - coverage, wanted, (0.0, *levels, 1.0)))
+            found.append(float(np.sort(held)[rank - 1]) if rank > 0 else 0.0)
+        return found[0] if self.n_outputs == 1 else np.array(found)
 
     def scale(self):
         """Root of the mean square of the residuals: the standard deviation of the noise."""
-        held = self.recent.to_array().ravel()[:self.held()]
-        return float(np.sqrt(np.mean(held**2))) if len(held) > 0 else 0.0
+        found = [float(np.sqrt(np.mean(held**2))) if len(held) > 0 else 0.0
+                 for held in self.rings()]
+        return found[0] if self.n_outputs == 1 else np.array(found)
+
+    def rings(self):
+        """The residuals that are held, ndarray of shape (n_outputs, n)."""
+        whole = self.recent.to_array().reshape(self.n_outputs, KEPT)
+        return np.ascontiguousarray(whole[:, :self.held()])
 
     def __reduce__(self):
-        recent = self.recent.to_array().ravel()[:self.held()].copy()
+        # The residuals of a sample are a row; those of the only output are numbers.
+        recent = self.rings()[0] if self.n_outputs == 1 else np.ascontiguousarray(self.rings().T)
         return _restore, ({"seen": self.seen, "recent": recent,
                            "levels": self.levels.to_array()},)
 
 
 def _restore(state):
     fields_of(state, "residuals", ("seen", "recent", "levels"))
-    cdef Residuals residuals = Residuals()
     seen = count_of("seen", state["seen"])
-    recent = doubles_of_shape("recent residuals", state["recent"], (min(seen, <Py_ssize_t> KEPT),))
+    n = min(seen, <Py_ssize_t> KEPT)
+    n_outputs = state["recent"].shape[1] if getattr(state["recent"], "ndim", 1) == 2 else 1
+    cdef Residuals residuals = Residuals(n_outputs)
+    recent = doubles_of_shape("recent residuals", state["recent"],
+                              (n,) if n_outputs == 1 else (n, n_outputs))
     residuals.levels.set_array(state["levels"])
     if (recent < 0).any() or not ((state["levels"] >= 0) & (state["levels"] <= 1)).all():
         raise ValueError("residuals must be >= 0, and their levels in [0, 1]")
-    whole = np.pad(recent, (0, KEPT - len(recent))).reshape(KEPT // LINE, LINE)
-    residuals.recent.set_array(whole)
+    whole = np.zeros((n_outputs, KEPT))
+    whole[:, :n] = recent.reshape(n, n_outputs).T
+    residuals.recent.set_array(whole.reshape(-1, LINE))
     residuals.seen = residuals.saved_seen = seen
     return residuals
