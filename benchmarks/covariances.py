@@ -69,15 +69,15 @@ def shown(figures, n):
     return f"{mean(figures['error'])} ({mean(figures['mistakes'])}; {micro:.0f} µs)"
 
 
-def rows_of(options, kept, learners):
-    """Return set -> the cells of its learners."""
+def rows_of(options, kept, learners, most=MOST_ROWS):
+    """Return set -> the cells of its learners, of at most so many rows."""
     rows = {}
     for name in options.sets:
-        draw = drawn(options.data, name, MOST_ROWS)
-        n = min(MOST_ROWS, 3 * len(load(options.data, name)[1]) // 4)
+        draw = drawn(options.data, name, most)
+        n = min(most, 3 * len(load(options.data, name)[1]) // 4)
         cells = []
         for label, learner in learners.items():
-            key = f"{name} {label} {options.orders}"
+            key = f"{name} {label} {options.orders}" + f" {most}" * (most != MOST_ROWS)
             found = kept.get(key, partial(over_orders, learner, draw, options.orders))
             cells.append(shown(found, n))
             print(name, label, cells[-1], file=sys.stderr, flush=True)
@@ -85,20 +85,21 @@ def rows_of(options, kept, learners):
     return rows
 
 
-def main():
-    """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def print_tables(text, names, tables, most):
+    """Print tables of learners on these sets; `text` says in its first line what is compared."""
+    parser = argparse.ArgumentParser(description=text.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder with NAME.libsvm.xz")
-    parser.add_argument("--sets", nargs="+", default=SETS)
+    parser.add_argument("--sets", nargs="+", default=names)
     parser.add_argument("--orders", type=int, default=3)
     parser.add_argument("--json", metavar="FILE", help="figures that are known, and the new ones")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     kept = Kept(options.json)
     with threadpool_limits(1):
-        for learners in (covariances(), gates()):
-            print(f"\n{markdown(list(learners), rows_of(options, kept, learners))}", flush=True)
+        for learners in tables:
+            rows = rows_of(options, kept, learners, most)
+            print(f"\n{markdown(list(learners), rows)}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    print_tables(__doc__, SETS, (covariances(), gates()), MOST_ROWS)
