@@ -155,6 +155,8 @@ def learners():
     return {
         "FORKS, 20 of 60": forks(20, 60, 150, 200),
         "FORKS, 100 of 200": forks(100, 200, 300, 400),
+        # As many features as FORKS has, without the linear ones.
+        "sketched, 50 of 100": arow(covariance="sketched", n_components=100, linear=False),
         "sketched, 20": arow(covariance="sketched", sketch_size=20),
         "sketched, 50": arow(covariance="sketched"),
         "least squares": library("KernelRLSClassifier"),
