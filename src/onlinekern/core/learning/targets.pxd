@@ -41,27 +41,29 @@ cdef inline double in_units(const Targets *targets, double f) noexcept nogil:
     return targets.mean + targets.scale * f
 
 
+# Of a single target nothing is called: the loop over several is no part of the stream loop.
 cdef inline bint take_up_each(Targets *targets, Py_ssize_t n, const double *y, double weight,
                               double *learnt) noexcept nogil:
     """Count n targets of a sample, and write how the rule sees them. Returns as `take_up`."""
-    cdef Py_ssize_t k
-    for k in range(n):
-        if not take_up(&targets[k], y[k], weight):
-            return False
-        learnt[k] = standardized(&targets[k], y[k])
-    return True
+    cdef bint good
+    if n > 1:
+        return take_up_several(targets, n, y, weight, learnt)
+    good = take_up(targets, y[0], weight)
+    learnt[0] = standardized(targets, y[0])
+    return good
 
 
 cdef inline bint in_units_each(const Targets *targets, Py_ssize_t n, double *scores) noexcept nogil:
     """Turn n scores into the units of their targets. Returns whether all are finite."""
-    cdef Py_ssize_t k
-    cdef bint good = True
-    for k in range(n):
-        scores[k] = in_units(&targets[k], scores[k])
-        good &= isfinite(scores[k])
-    return good
+    if n > 1:
+        return several_in_units(targets, n, scores)
+    scores[0] = in_units(targets, scores[0])
+    return isfinite(scores[0])
 
 
+cdef bint take_up_several(Targets *targets, Py_ssize_t n, const double *y, double weight,
+                          double *learnt) noexcept nogil
+cdef bint several_in_units(const Targets *targets, Py_ssize_t n, double *scores) noexcept nogil
 cdef Targets *new_targets(Py_ssize_t n, double forgetting) except NULL
 cdef inline void keep_targets(Targets *targets, Py_ssize_t n) noexcept nogil:
     """Copy what is known of n targets into the room behind them."""

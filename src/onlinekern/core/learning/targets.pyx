@@ -5,6 +5,7 @@ is read as ``mean + scale f``. The scale is the standard deviation of the target
 target is never further off than the root of their number. B. P. Welford (1962), Technometrics 4;
 D. H. D. West (1979), Communications of the ACM 22, for weights.
 """
+from libc.math cimport isfinite
 from libc.stdlib cimport calloc
 
 import numpy as np
@@ -28,6 +29,27 @@ cdef Targets *new_targets(Py_ssize_t n, double forgetting) except NULL:
         targets[k].forgetting = forgetting
         targets[k].scale = 1
     return targets
+
+
+cdef bint take_up_several(Targets *targets, Py_ssize_t n, const double *y, double weight,
+                          double *learnt) noexcept nogil:
+    """`take_up_each` of several targets."""
+    cdef Py_ssize_t k
+    for k in range(n):
+        if not take_up(&targets[k], y[k], weight):
+            return False
+        learnt[k] = standardized(&targets[k], y[k])
+    return True
+
+
+cdef bint several_in_units(const Targets *targets, Py_ssize_t n, double *scores) noexcept nogil:
+    """`in_units_each` of several targets."""
+    cdef Py_ssize_t k
+    cdef bint good = True
+    for k in range(n):
+        scores[k] = in_units(&targets[k], scores[k])
+        good &= isfinite(scores[k])
+    return good
 
 
 cdef double share_of_earlier(forgetting) except -1:
