@@ -316,9 +316,9 @@ def test_a_forest_learns_if_asked(tmp_path):
     # Scores, steps, variances, falls; weights, and the errors that they come from.
     numbers = 8 * (experts * (2 + 2 * outputs) + experts * (1 + experts) + 1)
     assert settings[2] == 8
-    assert made.ram == 4 * floats + numbers + 2 * 4 * 8 + 8 * 6 + 4 * (6 + 8)
+    assert made.ram == 4 * floats + numbers + 8 + 2 * 4 * 8 + 8 * 6 + 4 * (6 + 8)
     tables = 8 * inner + 2 * 8 + 6 * (16 + 4 * 8) + 8 * (experts * (2 + experts) + 1)
-    assert made.flash == tables + 4 * floats + 3 * 4
+    assert made.flash == tables + 4 * floats + 3 * 4 + 8
     assert not model.export_c(tmp_path / "m.c").learns
     young, _ = fitted("classes", n=20)
     with pytest.raises(TypeError, match="cannot be exported to learn: its trees have not grown"):

@@ -131,10 +131,6 @@ static real rule_contraction(real f, real y, real q, real importance)
     return 0;
 }
 
-/*** targets ***/
-/* Of the sample that is learnt. */
-static const real *targets;
-
 /*** forest_goal ***/
 /* The target of output k. */
 static real goal_of(int32_t k, real y)
@@ -292,5 +288,6 @@ $combine
         if (upper_of[t] >= 0)
             move(upper + upper_of[t] * $both, $lower);
     }
+    seen += 1;
     return ${PREFIX}_OK;
 }

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from onlinekern.fitted.export.c.fields import literal_of
 from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.rules import write_rule
-from onlinekern.fitted.export.c.source import Source, literal_of
+from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.forest import UPPER_CELLS, UPPER_LEVEL
 from onlinekern.fitted.export.states import Described, ForestState, Learning
 from onlinekern.fitted.export.terms import FARTHEST, Tables, Trees
@@ -84,6 +85,7 @@ class ForestLearner(Forms):
         source.changing("leaves", state.trees.weights)
         source.changing("upper", state.upper)
         source.state("combination", np.r_[state.weights, state.errors.ravel(), state.met])
+        source.counter("seen", self.learning.seen)
         source.constants("noises", state.noises)
         if self.several:
             source.constants("offsets", state.offset)
@@ -143,7 +145,7 @@ class ForestLearner(Forms):
         state, units = self.state, self.units()
         goal = "({y} - {offset}) / {unit}".format(y="targets[k]" if self.several else "y", **units)
         if self.several:
-            self.source.use("targets")
+            self.source.scratch["targets"] = f"const {self.source.public('real')} *targets;"
         if state.n_labels:
             goal = "k == (int32_t)y ? 1 : -1" if self.size.outputs > 1 else "y > 0 ? 1 : -1"
         self.fill("forest_goal", goal=goal)

@@ -57,7 +57,7 @@ class Forms:
             save.append("    uint64_t drawn_from[4];\n    memcpy(drawn_from, generator, 32);")
             restore.append("    memcpy(generator, drawn_from, 32);")
         if self.learning.targets is not None:
-            save.insert(0, "    const targets before = target;")
+            save.insert(0, "    const target_type before = target;")
             restore.append("    target = before;")
         return save, restore
 

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
-from importlib.resources import files
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c.forest import ForestLearner
+from onlinekern.fitted.export.c.header import Exported, finished
 from onlinekern.fitted.export.c.labels import label_table
 from onlinekern.fitted.export.c.learn import Learner
 from onlinekern.fitted.export.c.scaler import write_scaler
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.table import write_layout, write_table
 from onlinekern.fitted.export.c.terms import needs_dense, write_features, write_term
+from onlinekern.fitted.export.identity import identity
 
-MEANINGS = {
-    "binary": "One score, > 0 for class 1.",
-    "classes": "A score for each class; the largest wins.",
-    "regression": "One score, the prediction.",
-    "several": "A score for each target, the prediction.",
-    "outlier": "One score, < 0 for outliers.",
-}
 WINNERS = {
     "binary": "    return scores[0] > 0;",
     "outlier": "    return scores[0] >= 0;",
@@ -35,39 +28,6 @@ WINNERS = {
             best = k;
     return best;""",
 }
-PREDICT = {
-    True: """/* The prediction. */
-int ${prefix}_predict(const ${prefix}_real *x, ${prefix}_real *target);
-int ${prefix}_predict_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n,
-                             ${prefix}_real *target);
-""",
-    False: """/* The class number, or a negative code. */
-int32_t ${prefix}_predict(const ${prefix}_real *x);
-int32_t ${prefix}_predict_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n);
-""",
-}
-
-
-class Exported(NamedTuple):
-    """Generated C file and its header.
-
-    Attributes
-    ----------
-    code, header : str
-        Texts of the two files.
-    flash, ram : int
-        Bytes of constants and of static state.
-    learns : bool
-        Whether there is a function `learn_one`.
-    """
-
-    code: str
-    header: str
-    flash: int
-    ram: int
-    learns: bool
-
-
 # What is tested of a row, and what is wrong with one that fails.
 TAKEN = {
     False: {"taken": "all_finite", "wrong": "NaN or infinite"},
@@ -104,6 +64,21 @@ def generate(
     capacity : int, optional
         Room for support vectors of a model that learns.
     """
+    source, labels, more = written(scoring, dtype, prefix, learning, capacity)
+    return finished(source, scoring, header, labels, more, learning is not None)
+
+
+def written(
+    scoring: parts.Scoring,
+    dtype: Any,
+    prefix: str,
+    learning: states.Learning | None,
+    capacity: int | None,
+) -> tuple[Source, str, str]:
+    """Return the source of a description, and what declares its labels and what else it has.
+
+    That is what learns, or what takes rows of a table: none does both.
+    """
     source = Source(dtype, prefix)
     source.names |= TAKEN[scoring.missing]
     labels = label_table(source, scoring.labels)
@@ -115,11 +90,16 @@ def generate(
     elif isinstance(learning.state, states.ForestState):
         ForestLearner(source, learning, learning.state).write()
     else:
-        Learner(source, learning, n_scored, capacity).write()
+        learner = Learner(source, learning, n_scored, capacity)
+        learner.write()
+        source.room = learner.size.length
     write_entries(source, scoring)
     rows = "" if scoring.table is None else write_table(source, scoring.table, scoring.head)
-    learn = "" if learning is None else write_learning(source, scoring, learning)
-    return finished(source, scoring, header, labels, learn, rows)
+    if learning is None:
+        return source, labels, rows
+    layout = [(each.name, each.type, len(each.values)) for each in source.fields]
+    source.identity = identity(scoring, learning, (source.type, layout))
+    return source, labels, write_learning(source, scoring, learning)
 
 
 def stores_rows(state: states.Space) -> bool:
@@ -152,30 +132,6 @@ def write_learning(source: Source, scoring: parts.Scoring, learning: states.Lear
             weight = "sample_factors[y]"
         source.fill("learn_class", weight=weight, **reading)
     return Template(LEARN).substitute(source.names, type=type_name, target=target)
-
-
-def finished(
-    source: Source, scoring: parts.Scoring, header: str, labels: str, learn: str, rows: str
-) -> Exported:
-    """Return the files of a source that is complete; `learn` declares what learns, `rows` what
-    takes rows of a table."""
-    regression = scoring.head == "regression"
-    text = files("onlinekern.fitted.export.c").joinpath("model.h").read_text(encoding="utf-8")
-    declared = Template(text).substitute(
-        source.names,
-        title=f"{scoring.name}, exported by onlinekern {version('onlinekern')}.",
-        flash=source.flash,
-        ram=source.ram,
-        type=source.type,
-        features=scoring.n_features,
-        outputs=scoring.n_outputs,
-        classes=0 if scoring.labels is None else len(scoring.labels),
-        labels=labels,
-        meaning=MEANINGS["several" if regression and scoring.n_outputs > 1 else scoring.head],
-        predict=Template(PREDICT[regression]).substitute(source.names),
-        learn=learn + rows,
-    )
-    return Exported(source.text(header), declared, source.flash, source.ram, bool(learn))
 
 
 def write_reading(

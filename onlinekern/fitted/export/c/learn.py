@@ -85,26 +85,20 @@ class Learner(Forms):
                 padded = np.zeros((size.outputs, size.length))
                 padded[:, :width] = rows
                 source.state(name, padded)
-        item = source.dtype.itemsize
-        source.scalars("real", item, scale=self.number(numbers.scale))
-        source.scalars("int64_t", 8, seen=own.seen)
+        source.scalar("scale", numbers.scale)
+        source.counter("seen", own.seen)
         if self.averaged:
-            source.scalars("int64_t", 8, steps=numbers.steps)
-            source.scalars("real", item, total=self.number(numbers.total))
+            source.counter("steps", numbers.steps)
+            source.scalar("total", numbers.total)
         if self.catches_up:
-            source.scalars("int64_t", 8, lead=own.lead)
+            source.counter("lead", own.lead)
         source.memory("coefficients", size.outputs)
         if not isinstance(self.state, states.SquaresState):
             source.memory("squared_lengths", size.outputs)
         if self.draws:
-            words = ", ".join(f"UINT64_C({word})" for word in own.generator)
-            source.scalars("uint64_t", 32, **{"generator[4]": f"{{{words}}}"})
+            source.words("generator", own.generator)
         if own.targets is not None:
-            fields = ((name, getattr(own.targets, name)) for name in TARGETS)
-            contents = ", ".join(f".{name} = {self.number(value)}" for name, value in fields)
-            names = f"real {', '.join(TARGETS)};"
-            source.tables.append(f"typedef struct {{ {names} }} targets;\n")
-            source.scalars("targets", 4 * item, target=f"{{{contents}}}")
+            source.structure("target", {name: getattr(own.targets, name) for name in TARGETS})
 
     def write_row(self) -> None:
         """Write the functions `look`, `product` and `length_of`."""
@@ -138,7 +132,7 @@ class Learner(Forms):
             self.fill("add_row", constant="")
             return
         assert isinstance(state, states.KernelState)
-        source.scalars("int32_t", 4, n_support=len(state.vectors))
+        source.counter("n_support", len(state.vectors), "int32_t", size.length)
         vectors = state.vectors.reshape(-1, size.features)
         norm = write_kernel(source, "support", state.kernel, vectors, size.length)
         diagonal = diagonal_of(source, state.kernel)

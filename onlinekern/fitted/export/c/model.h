@@ -1,12 +1,13 @@
 /* $title
    Constants: $flash bytes of flash; state: $ram bytes of RAM. Numbers are $type.
 
-   The functions return ${PREFIX}_OK, a class number, or a negative code, which changes nothing. They
-   share static memory: one thread at a time. Columns of sparse rows ascend. Compile without
-   -ffast-math, which would hide numbers that are not finite. */
+   The functions return ${PREFIX}_OK, a class number, or a negative code, which changes nothing.$threads
+   Columns of sparse rows ascend. Compile without -ffast-math, which would hide numbers that are not
+   finite. */
 #ifndef ${PREFIX}_H
 #define ${PREFIX}_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -21,16 +22,16 @@ enum {
     ${PREFIX}_BAD_COLUMN = -2, /* columns of a sparse row do not ascend within the features */
     ${PREFIX}_BAD_LABEL = -3,  /* no class has the number */
     ${PREFIX}_FULL = -4,       /* there is no room for another support vector */
-    ${PREFIX}_N_FEATURES = $features,
+$codes    ${PREFIX}_N_FEATURES = $features,
     ${PREFIX}_N_OUTPUTS = $outputs,
     ${PREFIX}_N_CLASSES = $classes
 };
-$labels
+$labels$structures
 /* $meaning */
 int ${prefix}_score(const ${prefix}_real *x, ${prefix}_real *scores);
 int ${prefix}_score_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n,
                            ${prefix}_real *scores);
-$predict$learn
+$predict$more$own
 #ifdef __cplusplus
 }
 #endif

@@ -11,14 +11,12 @@ from onlinekern.fitted.export.states import Scaler
 def write_scaler(source: Source, scaler: Scaler) -> str:
     """Write the moments and the function that follows and standardises a row; return its call."""
     n = len(scaler.mean)
-    size = (2 * n + 1) * source.dtype.itemsize
-    fields = [source.numbers(values) for values in (scaler.mean, scaler.variance)]
-    contents = f"{{{source.number(scaler.weight)},\n    {{{fields[0]}}},\n    {{{fields[1]}}}}}"
-    source.tables.append(f"typedef struct {{ real weight, mean[{n}], variance[{n}]; }} running;\n")
-    source.scalars("running", size, moments=contents)
-    source.tables.append("static running moments_before;\n")
-    source.ram += size
-    source.scalars("int", 4, following="0")
+    moments = {"weight": scaler.weight, "mean": scaler.mean, "variance": scaler.variance}
+    source.structure("moments", moments)
+    prefix = source.names["prefix"]
+    source.ram += (2 * n + 1) * source.dtype.itemsize + 4
+    source.scratch["moments_before"] = f"struct {prefix}_moments moments_before;"
+    source.scratch["following"] = "int following;"
     moment = source.filled("centred_moment" if scaler.centred else "plain_moment").rstrip()
     source.fill("follow", features=n, moment=moment, forgetting=source.number(scaler.forgetting))
     centre = "        x[j] -= moments.mean[j];" if scaler.centred else ""

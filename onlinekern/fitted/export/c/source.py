@@ -17,17 +17,26 @@ from typing import Any
 import numpy as np
 
 from onlinekern.estimators.types import Array
+from onlinekern.fitted.export.c.fields import (
+    ANY,
+    COUNTER,
+    FINITE,
+    HEAD,
+    PER_LINE,
+    VERSION,
+    Field,
+    dtype_of,
+    literal_of,
+)
+from onlinekern.fitted.export.c.reentrant import Function, called, with_model, wrappers
 
 HEADING = re.compile(r"^/\*\*\* (\w+)(?:: ([\w ]+))? \*\*\*/\n", re.M)
 FILES = (
     *("scoring.c", "forest.c", "entries.c", "learning.c", "admission.c", "steps.c"),
-    *("squares.c", "second_order.c", "table.c"),
+    *("squares.c", "second_order.c", "state.c", "table.c"),
 )
-UNIT_END = re.compile(r"(?<=\n}\n)")
-STATIC = re.compile(r"^static [\w ]+ \*?(\w+)\(", re.M)
 FUNCTIONS = ("exp", "tanh", "sqrt", "fabs", "cos", "sin", "pow", "expm1", "log1p")
 STRINGS = re.compile(r"\b(mem(set|cpy|move)|str(cmp|len))\b")
-PER_LINE = 4
 
 
 @cache
@@ -54,13 +63,23 @@ class Source:
     Attributes
     ----------
     flash, ram : int
-        Bytes of the constant tables and of the static state.
+        Bytes of the constant tables and of what a model remembers.
+    fields : list of Field
+        What learning changes.
+    identity, room : int
+        What a state must say of its model: `identity`, and the room for support vectors.
+    scratch : dict
+        Name -> declaration of what a call overwrites.
     """
 
     def __init__(self, dtype: Any, prefix: str) -> None:
         self.dtype = np.dtype(dtype)
         self.names = {"prefix": prefix, "PREFIX": prefix.upper()}
         self.flash = self.ram = 0
+        self.fields: list[Field] = []
+        self.scratch: dict[str, str] = {}
+        self.shared: list[Function] = []
+        self.identity = self.room = 0
         self.tables: list[str] = []
         self.code: list[str] = []
         self.used: set[str] = set()
@@ -131,13 +150,6 @@ class Source:
         type_name = "float" if values.dtype == np.float32 else "double"
         self.table(f"static const {type_name} {name}", texts, len(texts))
 
-    def changing(self, name: str, values: Array) -> None:
-        """Add a table of changing floats, in a file of any type; flash has its first values."""
-        self.flash += values.nbytes
-        self.ram += values.nbytes
-        texts = [literal_of(value, values.dtype) for value in values.ravel().tolist()]
-        self.table(f"static float {name}", texts, max(1, len(texts)))
-
     def records(self, name: str, type_name: str, itemsize: int, texts: list[str]) -> None:
         """Add a table of records that never change, of a type that is declared before."""
         self.flash += itemsize * len(texts)
@@ -149,29 +161,64 @@ class Source:
         texts = (str(int(value)) for value in values)
         self.table(f"static const {type_name} {name}", texts, values.size)
 
+    def changing(self, name: str, values: Array) -> None:
+        """Add changing floats, in a file of any type."""
+        self.remember(name, "float", values.ravel(), max(1, values.size))
+
     def state(self, name: str, values: Any, capacity: int = 0) -> None:
-        """Add a table of changing numbers with room for `capacity`; flash has its first values."""
-        texts = self.literals(values)
-        room = max(capacity, len(texts))
-        self.flash += room * self.dtype.itemsize
-        self.ram += room * self.dtype.itemsize
-        self.table(f"static real {name}", texts, room)
+        """Add changing numbers with room for `capacity`."""
+        numbers = self.checked(np.ravel(values)).astype(self.dtype)
+        self.remember(name, "real", numbers, max(1, capacity, len(numbers)))
 
-    def numbers(self, values: Any) -> str:
-        """Return numbers as the contents of braces."""
-        return ", ".join(self.literals(values))
+    def scalar(self, name: str, value: Any) -> None:
+        """Add a number that changes."""
+        self.remember(name, "real", self.checked(np.array([value], dtype=np.float64)), 0)
 
-    def scalars(self, type_name: str, itemsize: int, **values: Any) -> None:
-        """Add single numbers that change."""
-        for name, value in values.items():
-            self.flash += itemsize
-            self.ram += itemsize
-            self.tables.append(f"static {type_name} {name} = {value};\n")
+    def counter(
+        self, name: str, value: int, type_name: str = "int64_t", most: int = COUNTER
+    ) -> None:
+        """Add a whole number from 0 to `most` that changes."""
+        self.remember(name, type_name, np.array([value]), 0, most)
+
+    def words(self, name: str, values: Any) -> None:
+        """Add changing words of 64 bits."""
+        self.remember(name, "uint64_t", np.array(values, dtype=np.uint64), len(values), ANY)
+
+    def structure(self, name: str, members: dict[str, Any]) -> None:
+        """Add a structure of numbers and of arrays that change; the type has its name."""
+        record = tuple(
+            (key, np.size(value) if np.ndim(value) else 0) for key, value in members.items()
+        )
+        values = self.checked(np.concatenate([np.ravel(value) for value in members.values()]))
+        self.remember(name, "real", values, len(values), FINITE, record)
+
+    def remember(
+        self,
+        name: str,
+        type_name: str,
+        values: Array,
+        room: int,
+        most: int = FINITE,
+        record: tuple[tuple[str, int], ...] = (),
+    ) -> None:
+        """Add a field that learning changes; without `room` it is a single number.
+
+        It takes RAM, and its first values take flash.
+        """
+        padded = np.zeros(max(1, room), dtype_of(type_name, self.dtype))
+        padded[: len(values)] = values
+        self.fields.append(Field(name, type_name, padded, room == 0, most, record))
+        self.flash += padded.nbytes
+        self.ram += padded.nbytes
 
     def memory(self, name: str, count: int, type_name: str = "real") -> None:
-        """Add static memory that a call overwrites."""
+        """Add memory that a call overwrites."""
         self.ram += count * (self.dtype.itemsize if type_name == "real" else 4)
-        self.tables.append(f"static {type_name} {name}[{count}];\n")
+        self.scratch[name] = f"{self.public(type_name)} {name}[{count}];"
+
+    def public(self, type_name: str) -> str:
+        """Return a type by its name in the header."""
+        return f"{self.names['prefix']}_real" if type_name == "real" else type_name
 
     def table(self, declaration: str, texts: Iterable[str], count: int) -> None:
         """Add a table with its contents."""
@@ -183,49 +230,70 @@ class Source:
     def text(self, header: str) -> str:
         """Return the text of the file, which includes this header."""
         self.code = called(self.code)
+        functions, self.shared = with_model(
+            self.code, self.names["prefix"], [each.name for each in self.fields], [*self.scratch]
+        )
         suffix = "f" if self.type == "float" else ""
         macros = "".join(
             f"#define {name.upper()} {name}{suffix}\n"
             for name in FUNCTIONS
-            if any(re.search(rf"\b{name.upper()}\b", part) for part in self.code)
+            if any(re.search(rf"\b{name.upper()}\b", part) for part in functions)
         )
         column = "int32_t" if self.wide_columns else "uint16_t"
-        columns = f"typedef {column} column;\n" if any("column *" in c for c in self.code) else ""
-        needs_string = any(STRINGS.search(part) for part in self.code)
-        calendar = any(re.search(r"\b(floor|fmod)\(", part) for part in self.code)
+        columns = f"typedef {column} column;\n" if any("column *" in c for c in functions) else ""
+        if any(each.name == "target" for each in self.fields):
+            columns += f"typedef struct {self.names['prefix']}_target target_type;\n"
+        functions += self.own_functions()
+        needs_string = any(STRINGS.search(part) for part in functions)
+        calendar = any(re.search(r"\b(floor|fmod)\(", part) for part in functions)
         includes = "#include <math.h>\n" if macros or calendar else ""
         includes += "#include <string.h>\n" if needs_string else ""
         types = Template(TYPES).substitute(self.names)
-        parts = [*self.tables, *self.code]
+        parts = [*self.tables, *self.first_values(), *functions]
         top = f'#include "{header}"\n\n{includes}\n{macros}\n{types}{columns}\n'
         return top.replace("\n\n\n", "\n\n") + "\n".join(parts)
 
+    def own_functions(self) -> list[str]:
+        """Return the functions of models of the caller, and those that share one."""
+        if not self.fields and not self.scratch:
+            return []
+        found = [self.filled("init_state" if self.fields else "init_scratch")]
+        if self.fields:
+            own = ",\n".join(each.entry(self.names["prefix"]) for each in self.fields)
+            given = {"version": VERSION, "identity": self.identity, "room": self.room}
+            found.append(self.filled("state_bytes", fields=own, **given))
+        if self.shared:
+            names = f"{self.names['PREFIX']}_NO_SHARED_MODEL"
+            shared = self.filled("shared_model") + "\n" + wrappers(self.shared)
+            found.append(f"#ifndef {names}\n{shared}#endif\n")
+        return found
 
-def literal_of(value: float, dtype: Any) -> str:
-    """Return the literal of a number in a type; 9 digits tell floats apart."""
-    single = dtype == np.float32
-    text = f"{value:.9g}" if single else repr(value)
-    text += ("" if "e" in text or "." in text else ".0") + ("f" if single else "")
-    return f"({text})" if text.startswith("-") else text
+    def n_bytes(self) -> int:
+        """Return the bytes of a state."""
+        return HEAD + sum(each.values.nbytes for each in self.fields) + 4
 
+    def first_values(self) -> list[str]:
+        """Return the table of what a model begins with, if it learns."""
+        if not self.fields:
+            return []
+        lines = ",\n    ".join(each.contents() for each in self.fields)
+        return [f"static const {self.names['prefix']}_state first_state = {{\n    {lines}\n}};\n"]
 
-def called(blocks: list[str]) -> list[str]:
-    """Return the functions of these texts, without static ones that no other names."""
-    units = [unit for block in blocks for unit in UNIT_END.split(block) if unit.strip()]
-    while True:
-        kept = [unit for unit in units if is_called(unit, units)]
-        if len(kept) == len(units):
-            return kept
-        units = kept
-
-
-def is_called(unit: str, units: list[str]) -> bool:
-    """Return whether a function is not static, or one of the others names it."""
-    found = STATIC.search(unit)
-    if found is None:
-        return True
-    name = re.compile(rf"\b{found[1]}\b")
-    return any(name.search(other) for other in units if other is not unit)
+    def structures(self) -> str:
+        """Return the types of the header for what a model remembers."""
+        prefix = self.names["prefix"]
+        found = "".join(each.structure(prefix) for each in self.fields)
+        members = [f"    {declaration}\n" for declaration in self.scratch.values()]
+        if self.fields:
+            own = "".join(f"    {each.declaration(prefix)}\n" for each in self.fields)
+            found += (
+                f"/* What a model has learnt. */\ntypedef struct {{\n{own}}} {prefix}_state;\n\n"
+            )
+            members.insert(0, f"    {prefix}_state state;\n")
+        if not members:
+            return ""
+        text = "/* A model. What calls overwrite stands behind its state. */\ntypedef struct {\n"
+        return f"\n{found}{text}{''.join(members)}}} {prefix}_t;\n"
 
 
 TYPES = """typedef ${prefix}_real real;

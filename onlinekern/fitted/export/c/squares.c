@@ -140,7 +140,7 @@ $consider
     if ($asked) {
         const real delta = consider(x, features + $base);
         if (delta > 0) {
-            inverse[phi.n * ($length + 1)] = $prior;
+            inverse[phi.n * ($length + 1)] = 1 / reg;
             features[phi.n++] = delta;
         }
     }

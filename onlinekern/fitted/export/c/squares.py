@@ -29,7 +29,7 @@ def write_features_of_squares(learner: Forms, state: SquaresState) -> None:
         n, room = len(own.vectors), own.room
         used = f"{base} + n_landmarks"
         mapped = f"    landmark_features(x, features + {base});"
-        source.scalars("int32_t", 4, n_landmarks=n)
+        source.counter("n_landmarks", n, "int32_t", room)
         source.memory("kernel_values", room)
         padded = np.zeros((room, room))
         padded[:n, :n] = own.whitening
@@ -56,6 +56,7 @@ def write_squares(learner: Forms, state: SquaresState) -> None:
     padded = np.zeros((size.length, size.length))
     padded[:width, :width] = state.inverse
     source.state("inverse", padded)
+    source.scalar("reg", state.reg)
     source.memory("direction", size.length)
     grow = ""
     if isinstance(state.map, Landmarks):
@@ -98,5 +99,4 @@ def growing(learner: Forms, state: SquaresState, landmarks: Landmarks) -> str:
         "grow",
         asked="importance > 0" if landmarks.only_entered else "1",
         base=base_of(state, learner.size.features),
-        prior=learner.number(1 / state.reg),
     )

@@ -36,7 +36,7 @@ def write_admission(learner: Forms, state: KernelState) -> None:
     if name in DRAWING_POLICIES:
         learner.source.use("generator")
     if name in ("OldestEviction", "NearestWhenFull"):
-        learner.source.scalars("int64_t", 8, n_added=state.added)
+        learner.source.counter("n_added", state.added)
     if name in ("CheapestReplacement", "NearestWhenFull"):
         learner.source.state("lengths", state.lengths, length)
     rescale = rescaling(learner, state) if name == "UniformEviction" else ""

@@ -1,0 +1,151 @@
+"""Functions of a C file: those that are called, and the model that they take.
+
+The sections name what a model remembers as if there were one model: `values[j]`. Here the functions
+that use such a name, or call one that does, get a parameter `model`, and the names become
+`model->state.values[j]`, of what learning changes, or `model->features[j]`, of what a call
+overwrites. So no function has memory of its own, and each model can be used by a thread of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+UNIT_END = re.compile(r"(?<=\n}\n)")
+STATIC = re.compile(r"^static [\w ]+ \*?(\w+)\(", re.M)
+SIGNATURE = re.compile(r"^((?:static )?(?:const )?\w+ \*?)(\w+)\(([^)]*)\)(?=\n{)", re.M)
+# Comments stay, and so do members of structures.
+WORD = re.compile(r"/\*.*?\*/|(?:->|\.)\s*\w+|\b[A-Za-z_]\w*\b", re.S)
+TYPES = "real double float int int32_t int64_t uint64_t uint32_t row target_type"
+DECLARATION = re.compile(
+    rf"(?:^|[({{;])\s*(?:const )?(?:{'|'.join(TYPES.split())})\s+\*?(\w[^;]*);", re.M
+)
+NESTED = re.compile(r"\([^()]*\)|\[[^][]*\]|{[^{}]*}")
+LINE = 100
+
+
+class Function(NamedTuple):
+    """A public function that takes the model."""
+
+    type: str
+    name: str
+    parameters: str
+
+
+def called(blocks: list[str]) -> list[str]:
+    """Return the functions of these texts, without static ones that no other names."""
+    units = [unit for block in blocks for unit in UNIT_END.split(block) if unit.strip()]
+    while True:
+        kept = [unit for unit in units if is_called(unit, units)]
+        if len(kept) == len(units):
+            return kept
+        units = kept
+
+
+def is_called(unit: str, units: list[str]) -> bool:
+    """Return whether a function is not static, or one of the others names it."""
+    found = STATIC.search(unit)
+    if found is None:
+        return True
+    name = re.compile(rf"\b{found[1]}\b")
+    return any(name.search(other) for other in units if other is not unit)
+
+
+def with_model(
+    units: Sequence[str], prefix: str, state: Sequence[str], scratch: Sequence[str]
+) -> tuple[list[str], list[Function]]:
+    """Return the functions with the model as a parameter, and the public ones of these.
+
+    A public one gets the ending `_r`: its name alone is that of the function without a model.
+    """
+    places = {name: f"model->state.{name}" for name in state}
+    places |= {name: f"model->{name}" for name in scratch}
+    words = [words_of(unit) for unit in units]
+    units = [unit.lstrip("\n") for unit in units]
+    names = [found[2] if (found := SIGNATURE.search(unit)) else "" for unit in units]
+    taking = {
+        name
+        for name, unit, own in zip(names, units, words, strict=True)
+        if own & (places.keys() - hidden_in(unit))
+    }
+    while True:
+        more = {name for name, own in zip(names, words, strict=True) if own & taking} - taking
+        if not more:
+            break
+        taking |= more
+    changed = [
+        of_model(unit, places, taking, prefix) if name in taking else unit
+        for name, unit in zip(names, units, strict=True)
+    ]
+    signatures = [SIGNATURE.search(unit) for unit in units]
+    shared = [
+        Function(found[1], found[2], found[3])
+        for found in signatures
+        if found and found[2] in taking and not found[1].startswith("static")
+    ]
+    return changed, shared
+
+
+def words_of(unit: str) -> set[str]:
+    """Return the names in a function that are no members of structures."""
+    return {word for word in WORD.findall(unit) if word[0].isalpha() or word[0] == "_"}
+
+
+def hidden_in(unit: str) -> set[str]:
+    """Return the names that a function declares."""
+    code = re.sub(r"/\*.*?\*/", "", unit, flags=re.S)
+    found = SIGNATURE.search(code)
+    lists = [found[3]] if found else []
+    for declarators in DECLARATION.findall(code):
+        while NESTED.search(declarators):
+            declarators = NESTED.sub("", declarators)
+        lists.append(re.sub(r"=[^,]*", "", declarators))
+    return {re.findall(r"\w+", own)[-1] for text in lists for own in text.split(",") if own.strip()}
+
+
+def of_model(unit: str, places: dict[str, str], taking: set[str], prefix: str) -> str:
+    """Return a function that takes the model, by the places of what is in it."""
+    own = {name: place for name, place in places.items() if name not in hidden_in(unit)}
+
+    def replaced(match: re.Match[str]) -> str:
+        word = match[0]
+        if word in taking:
+            return f"{word}_r" if word.startswith(f"{prefix}_") else word
+        return own.get(word, word)
+
+    found = SIGNATURE.search(unit)
+    assert found is not None
+    parameters = "" if found[3] == "void" else f", {found[3]}"
+    name = replaced(re.match(r"\w+", found[2]))  # type: ignore[arg-type]
+    head = wrapped(f"{found[1]}{name}({prefix}_t *model{parameters})")
+    body = WORD.sub(replaced, unit[found.end() :])
+    for called_name in taking:
+        ending = "_r" if called_name.startswith(f"{prefix}_") else ""
+        body = re.sub(
+            rf"(?<![\w>.]){called_name}{ending}\((\)?)",
+            lambda match: match[0][: match[0].index("(")] + ("(model)" if match[1] else "(model, "),
+            body,
+        )
+    return unit[: found.start()] + head + body
+
+
+def wrapped(head: str) -> str:
+    """Return the head of a function in lines of a bearable length."""
+    lines, indent = [" ".join(head.split())], " " * (head.index("(") + 1)
+    while len(lines[-1]) > LINE:
+        cut = lines[-1].rindex(", ", 0, LINE) + 1
+        lines[-1:] = [lines[-1][:cut], indent + lines[-1][cut:].strip()]
+    return "\n".join(lines)
+
+
+def wrappers(shared: Sequence[Function]) -> str:
+    """Return the functions without a model, which share one."""
+    found = []
+    for function in shared:
+        names = [re.findall(r"\w+", part)[-1] for part in function.parameters.split(",")]
+        found.append(
+            f"{wrapped(f'{function.type}{function.name}({function.parameters})')}\n{{\n"
+            f"    return {function.name}_r(shared_model(), {', '.join(names)});\n}}\n"
+        )
+    return "\n".join(found)

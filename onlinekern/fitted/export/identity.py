@@ -1,0 +1,72 @@
+"""The number by which a state knows its model: a checksum of what learning does not change."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.fitted.export import scoring as parts
+from onlinekern.fitted.export import states
+
+# What learning in C changes, or what follows from that.
+LEARNT: dict[str, set[str]] = {
+    "Learning": {"seen", "lead", "generator"},
+    "Numbers": {"values", "companions", "scale", "total", "steps"},
+    "LinearState": {"variances"},
+    "KernelState": {"vectors", "added", "lengths"},
+    "Landmarks": {"vectors", "whitening"},
+    "SquaresState": {"inverse", "reg"},
+    "ForestState": {"upper", "errors", "met", "weights"},
+    "Trees": {"weights"},
+    "Scaler": {"mean", "variance", "weight"},
+    "Targets": {"weight", "mean", "squares", "scale"},
+}
+
+
+def identity(scoring: parts.Scoring, learning: states.Learning, layout: Any) -> int:
+    """Return the checksum of a model and of the layout of its state.
+
+    Two models have the same one if one can go on from the state of the other: their parameters,
+    features, labels, random features and trees are the same.
+    """
+    steps = scoring.steps
+    if learning.scaler is not None:
+        steps = tuple(step for step in steps if not isinstance(step, parts.Standardisation))
+    head = scoring.name, scoring.n_features, scoring.head, scoring.missing
+    labels = None if scoring.labels is None else [str(label) for label in scoring.labels]
+    found = 0
+    for piece in pieces((head, labels, steps, learning, layout)):
+        found = zlib.crc32(piece, found)
+    return found
+
+
+def pieces(value: Any) -> Iterator[bytes]:
+    """Yield the bytes of a description, without what learning changes."""
+    if isinstance(value, np.ndarray):
+        yield f"{value.shape}".encode()
+        yield np.ascontiguousarray(value, dtype="<f8").tobytes()
+    elif sp.issparse(value):
+        rows = value.tocsr()
+        yield from pieces((rows.shape, rows.data, rows.indices, rows.indptr))
+    elif is_dataclass(value) or hasattr(value, "_fields"):
+        name = type(value).__name__
+        names = [f.name for f in fields(value)] if is_dataclass(value) else value._fields
+        kept = [own for own in names if own not in LEARNT.get(name, ())]
+        yield from pieces([name, *[(own, getattr(value, own)) for own in kept]])
+    elif isinstance(value, (tuple, list)):
+        yield f"({len(value)}".encode()
+        for item in value:
+            yield from pieces(item)
+    elif isinstance(value, dict):
+        yield from pieces(sorted(value.items()))
+    elif value is None or isinstance(value, (bool, np.bool_, str)):
+        yield f"{value!s},".encode()
+    elif isinstance(value, (int, float, np.integer, np.floating)):
+        yield f"{float(value)!r},".encode()
+    else:
+        raise TypeError(f"{type(value).__name__} has no bytes")
