@@ -15,6 +15,8 @@ from . import streams as streams
 from ._config import get_include as get_include
 from ._config import show_config as show_config
 from ._registry import all_estimators as all_estimators
+from .fitted.export.device import read_device_state as read_device_state
+from .fitted.export.device import write_device_state as write_device_state
 from .fitted.merge.merging import merge as merge
 from .fitted.save import load as load
 from .fitted.save.foreign import register as register

@@ -101,6 +101,8 @@ class Kind:
         Returns the terms whose sum is the score of an object.
     learning : callable, optional
         Returns what learning in C needs, given the state of an object.
+    taught : callable, optional
+        The way back: (state of an object, `export.taught.Taught`) -> state that has learnt in C.
     options : dict
         Further values that the rules of its family read.
     """
@@ -115,6 +117,7 @@ class Kind:
     begin: Callable[..., None] | None = None
     terms: Callable[[Any], Any] | None = None
     learning: Callable[[State], Any] | None = None
+    taught: Callable[[State, Any], State] | None = None
     options: dict[str, Any] = field(default_factory=dict)
 
     @property

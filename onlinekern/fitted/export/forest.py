@@ -10,6 +10,7 @@ import numpy as np
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.learning import described
 from onlinekern.fitted.export.states import CannotLearn, ForestState, Numbers
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Constant, Tables, Terms, Trees
 from onlinekern.fitted.state import State, closed
 
@@ -60,8 +61,7 @@ def trees_of(
     if not inner.any():
         return Constant(weights.sum(axis=0))
     sizes, places = preorder(below, inner, first, levels_of(below, inner, first))
-    nodes, leaves = np.flatnonzero(inner), np.flatnonzero(~inner)
-    nodes, leaves = nodes[np.argsort(places[nodes])], leaves[np.argsort(places[leaves])]
+    nodes, leaves = in_order(inner, places), in_order(~inner, places)
     center, factor, directions, *tables = scale
     n_axes = len(center) + np.count_nonzero(tables[1] >= len(center))
     return Trees(
@@ -75,6 +75,12 @@ def trees_of(
         first=np.append(0, np.cumsum(sizes[first[:-1]])),
         weights=weights[leaves],
     )
+
+
+def in_order(chosen: Array, places: Array) -> Array:
+    """Return the numbers of the chosen nodes from left to right."""
+    found = np.flatnonzero(chosen)
+    return found[np.argsort(places[found])]
 
 
 def terms_of_cells(partition: Any, weights: Floats) -> Terms:
@@ -119,6 +125,38 @@ def learning_of_forest(space: State) -> tuple[ForestState, Numbers]:
         rule=described(own.rule, "rule"),
         second_order=own.rule.second_order,
     ), Numbers(np.zeros((own.n_outputs, 0)), np.zeros((own.n_outputs, 0)))
+
+
+def taught_forest(space: State, found: Taught) -> State:
+    """Return the forest with what experts of a device have learnt of its cells.
+
+    It has kept no samples: the next trees grow from those that came before.
+    """
+    state, own = space.state, space.arguments
+    left, first = state.left.astype(np.int64), state.first.astype(np.int64)
+    below = left + np.repeat(first[:-1], np.diff(first))
+    inner = below != np.arange(len(below))
+    _, places = preorder(below, inner, first, levels_of(below, inner, first))
+    values, variances = state.values.copy(), state.variances.copy()
+    experts, n_outputs = variances.shape[1], values.shape[2]
+    n_lower = len(own.noises) * own.levels.count(False)
+    nodes = upper_nodes(below, first)
+    kept = nodes >= 0
+    width = (experts - n_lower) * (1 + n_outputs)
+    upper = found.fields["upper"][: len(nodes) * width].reshape(len(nodes), width)[kept]
+    leaves = in_order(~inner, places)
+    for where, records, begin in (
+        (leaves, found.matrix("leaves", len(leaves)), 0),
+        (nodes[kept], upper, n_lower),
+    ):
+        weights = (experts - begin) * n_outputs
+        shape = len(where), experts - begin, n_outputs
+        values[where, begin:] = records[:, :weights].reshape(shape)
+        variances[where, begin:] = records[:, weights:]
+    combination = found.fields["combination"]
+    errors = np.tril(combination[experts:-1].reshape(experts, experts))
+    more = {"errors": errors, "met": float(combination[-1])} if experts > 1 else {}
+    return space.changed(state=state.changed(values=values, variances=variances, **more))
 
 
 def records_of(state: State, begin: int) -> Array:

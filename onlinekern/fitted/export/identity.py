@@ -20,7 +20,7 @@ LEARNT: dict[str, set[str]] = {
     "LinearState": {"variances"},
     "KernelState": {"vectors", "added", "lengths"},
     "Landmarks": {"vectors", "whitening"},
-    "SquaresState": {"inverse", "reg"},
+    "SquaresState": {"inverse", "reg", "entered"},
     "ForestState": {"upper", "errors", "met", "weights"},
     "Trees": {"weights"},
     "Scaler": {"mean", "variance", "weight"},

@@ -112,7 +112,8 @@ class SquaresState:
     """Weights of least squares, with A^-1 = `inverse`.
 
     The features of a row are its elements times `factor`, unless that is None, then 1 if there is a
-    `constant`, then those of `map`. `reg` is the prior precision of a new feature.
+    `constant`, then those of `map`. `reg` is the prior precision of a new feature; so
+    many samples have `entered` the sums.
     """
 
     factor: float | None
@@ -120,6 +121,7 @@ class SquaresState:
     map: Fourier | Landmarks
     inverse: Floats
     reg: float
+    entered: int
 
 
 @dataclass(frozen=True, eq=False)

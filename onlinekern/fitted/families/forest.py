@@ -14,7 +14,7 @@ import numpy as np
 
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.fitted.export.forest import learning_of_forest, terms_of_forest
+from onlinekern.fitted.export.forest import learning_of_forest, taught_forest, terms_of_forest
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.gaussians import merged_gaussians
 from onlinekern.fitted.merge.mix import Mix, of
@@ -180,4 +180,5 @@ describe(
     begin=begin,
     terms=terms_of_forest,
     learning=learning_of_forest,
+    taught=taught_forest,
 )

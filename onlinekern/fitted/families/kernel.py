@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from onlinekern.fitted.export.states import CannotLearn, Described, KernelState, Numbers
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Constant, Terms, dense
 from onlinekern.fitted.families.features import (
     SUPPORT_SET,
@@ -116,6 +117,26 @@ def learning(space: State) -> tuple[KernelState, Numbers]:
     return known, Numbers.of(state, own.averaged)
 
 
+def taught(space: State, found: Taught) -> State:
+    """Return the space with the support vectors of a device."""
+    budget, n = space.budget, found.count("n_support")
+    fields = found.vectors(space, n)
+    if "n_added" in found:
+        # Slots are taken in turn.
+        bound, added = budget.arguments.max_support, found.count("n_added")
+        fields |= {"added": added, "ages": added - 1 - (added - 1 - np.arange(n)) % bound}
+    empty = np.zeros((len(space.state.values), n))
+    numbers = found.average(space.state.changed(values=empty, companions=empty), slice(n))
+    learnt = budget.state.learnt
+    if "lengths" in found:
+        learnt = learnt.changed(lengths=found.fields["lengths"][:n].copy())
+    identity = budget.state.set.changed(n=n, added=fields["added"])
+    state = budget.state.changed(set=identity, learnt=learnt)
+    return space.changed(
+        state=space.state.changed(**fields, **numbers), budget=budget.changed(state=state)
+    )
+
+
 policy("budgets.policy.Budget", "", in_c=True, unbounded=True)
 BOUND = "max_support="
 policy("budgets.policy.RefuseWhenFull", BOUND, drops=True, in_c=True, unbounded=True)
@@ -156,6 +177,6 @@ policy(
     merge=merged_tracker,
 )
 SPACE, RULES = f"cls= {SUPPORT_VECTORS} budget", {"merge": merged_support_vectors, "begin": begin}
-describe("models.space.KernelSpace", SPACE, terms=terms, learning=learning, **RULES)
+describe("models.space.KernelSpace", SPACE, terms=terms, learning=learning, taught=taught, **RULES)
 describe("models.space.InverseTimeSpace", SPACE, by_function=False, terms=terms, **RULES)
 describe("models.dual_sgd.DualSpace", SPACE, by_function=False, terms=dual_terms, **RULES)

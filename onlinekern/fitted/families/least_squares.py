@@ -21,6 +21,7 @@ from onlinekern.core.features.nested import NestedNystroem
 from onlinekern.core.linalg.copies import PANEL, unpacked
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.states import CannotLearn, Landmarks, Numbers, SquaresState
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Fourier, Leverage, Terms, dense
 from onlinekern.fitted.families.features import kernel_of, map_of, rounding_of
 from onlinekern.fitted.families.mapped import terms
@@ -233,22 +234,65 @@ def learning(space: State) -> tuple[SquaresState, Numbers]:
     if space.forgetting < 1:
         raise CannotLearn("its least squares forget, and give back the prior from time to time")
     features = inner = closed(space.map)
-    factor, offset, places = None, 0, np.zeros(0, dtype=np.intp)
+    factor, places = None, places_of(features)
     if type(features) is WithLinear:
-        inner, factor, offset = features.map, 1 / np.sqrt(max(features.d, 1)), features.offset
-        places = np.arange(features.d)
-    if features.constant >= 0:
-        places = np.append(places, features.constant)
-    places = np.concatenate([places, offset + inner.columns()])
+        inner, factor = features.map, 1 / np.sqrt(max(features.d, 1))
     inverse = inverse_of(space.state, space.forgetting)[np.ix_(places, places)]
     values = np.ascontiguousarray(closed(space).block.weights()[:, places])
     mapping = landmarks_of(inner) if type(inner) is NestedNystroem else map_of(inner)
     if not isinstance(mapping, Fourier | Landmarks):
         raise CannotLearn(f"the feature map {type(inner).__name__} has no C")
     constant, inverse = features.constant >= 0, np.ascontiguousarray(inverse)
-    return SquaresState(factor, constant, mapping, inverse, space.state.reg), Numbers(
-        values, values
-    )
+    entered = closed(space).entered
+    state = SquaresState(factor, constant, mapping, inverse, space.state.reg, entered)
+    return state, Numbers(values, values)
+
+
+def places_of(features: Any) -> Any:
+    """Return where C has the features: a row's own, the constant, and those of the map."""
+    inner, offset, places = features, 0, np.zeros(0, dtype=np.intp)
+    if type(features) is WithLinear:
+        inner, offset, places = features.map, features.offset, np.arange(features.d)
+    if features.constant >= 0:
+        places = np.append(places, features.constant)
+    return np.concatenate([places, offset + inner.columns()])
+
+
+def taught(space: State, found: Taught) -> State:
+    """Return the space with the sums that follow from the inverse and the weights of a device."""
+    features = space.map
+    if "n_landmarks" in found:
+        outer = features if hasattr(features, "map") else None
+        inner = grown(outer.map if outer else features, found)
+        features = outer.changed(map=inner) if outer else inner
+    places, reg = places_of(closed(features)), found.number("reg")
+    n, used = len(places), int(places.max()) + 1
+    length = len(found.fields["values"]) // space.n_outputs
+    given = found.matrix("inverse", length)[:n, :n]
+    # Columns between those of the features, which no row has, keep the prior.
+    inverse, matrix = np.eye(used) / reg, np.eye(used) * reg
+    inverse[np.ix_(places, places)] = (given + given.T) / 2
+    known = scipy.linalg.inv(inverse[np.ix_(places, places)])
+    matrix[np.ix_(places, places)] = factored((known + known.T) / 2)[0]
+    weights = np.zeros((space.n_outputs, used))
+    weights[:, places] = found.matrix("values", space.n_outputs)[:, :n]
+    evidence = evidence_of(space.state, space.forgetting)
+    if len(evidence) > 0:
+        # Devices keep none: more samples were like those before.
+        evidence = evidence * (found.count("entered") / max(1, closed(space).entered))
+    sums = sums_of(matrix - reg * np.eye(used), weights @ matrix, reg, reg, evidence)
+    state = space.state.changed(**{**sums, "matrix": matrix, "inverse": inverse, "base": weights})
+    return space.changed(map=features, entered=found.count("entered"), state=state)
+
+
+def grown(landmarks: State, found: Taught) -> State:
+    """Return the landmarks of a device."""
+    n, room = found.count("n_landmarks"), landmarks.n_components
+    whitening = found.matrix("whitening", room)[:n, :n]
+    fields = found.vectors(landmarks, n)
+    empty = np.zeros((len(landmarks.state.values), n))
+    state = landmarks.state.changed(**fields, values=empty, companions=empty)
+    return landmarks.changed(state=state, whitening=np.tril(whitening))
 
 
 def landmarks_of(features: Any) -> Landmarks:
@@ -288,6 +332,7 @@ describe(
     begin=begin,
     terms=terms,
     learning=learning,
+    taught=taught,
 )
 describe(
     "models.leverage.LeverageSpace",

@@ -8,6 +8,7 @@ import numpy as np
 
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.states import CannotLearn, LinearState, Numbers
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Constant, Linear, Terms
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.averages import Averaging, merged_steps, scaled_average
@@ -54,6 +55,7 @@ def linear(name: str, module: str, arguments: str, more: str = "") -> None:
         begin=begin,
         terms=terms,
         learning=learning,
+        taught=taught,
     )
 
 
@@ -125,6 +127,18 @@ def learning(space: State) -> tuple[LinearState, Numbers]:
         variances[:, : own.d + own.intercept] = state.covariance
     in_length = float(own.intercept) if getattr(own, "in_length", True) else 0.0
     return LinearState(float(own.intercept), in_length, variances), numbers
+
+
+def taught(space: State, found: Taught) -> State:
+    """Return the space with the weights of a device."""
+    own, state = space.arguments, space.state
+    more = found.average(state, slice(own.d + 1))
+    if "variances" in found:
+        variances = found.matrix("variances", own.n_outputs)[:, : own.d + own.intercept]
+        more["covariance"] = variances.reshape(state.covariance.shape)
+    if hasattr(state, "squared_norm"):
+        more["squared_norm"] = float(np.square(more["scale"] * more["values"]).sum())
+    return space.changed(state=state.changed(**more))
 
 
 linear("LinearSpace", "linear", PLAIN)

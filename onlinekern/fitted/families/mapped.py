@@ -8,6 +8,7 @@ import numpy as np
 
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.states import MappedState, Numbers
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Terms
 from onlinekern.fitted.families.features import map_of, weighted
 from onlinekern.fitted.grow import Growth
@@ -140,10 +141,20 @@ def terms(space: Any) -> Terms:
 def learning(space: State) -> tuple[MappedState, Numbers]:
     """Return the weights of the features of a map."""
     features = closed(space.map)
-    constant, places = features.constant >= 0, features.columns()
-    if constant:
-        places = np.append(places, features.constant)
-    return MappedState(map_of(features), constant), Numbers.of(space.state, space.averaged, places)
+    numbers = Numbers.of(space.state, space.averaged, places_of(features))
+    return MappedState(map_of(features), features.constant >= 0), numbers
+
+
+def places_of(features: Any) -> Any:
+    """Return the columns of a map, and that of its constant behind them."""
+    places = features.columns()
+    return np.append(places, features.constant) if features.constant >= 0 else places
+
+
+def taught(space: State, found: Taught) -> State:
+    """Return the space with the weights of a device."""
+    more = found.average(space.state, places_of(closed(space.map)))
+    return space.changed(state=space.state.changed(**more))
 
 
 for name, axes in (
@@ -165,6 +176,7 @@ describe(
     begin=begin,
     terms=terms,
     learning=learning,
+    taught=taught,
 )
 describe(
     "models.mapped_second_order.MappedSecondOrderSpace",

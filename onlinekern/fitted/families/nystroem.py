@@ -9,6 +9,7 @@ import numpy as np
 from onlinekern.core.models.nogd import NystroemSpace
 from onlinekern.core.models.union import take_in
 from onlinekern.fitted.export.states import CannotLearn, MappedState, Numbers
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Terms
 from onlinekern.fitted.families import mapped
 from onlinekern.fitted.families.features import SUPPORT_VECTORS, expansion
@@ -109,6 +110,12 @@ def learning(space: State) -> tuple[MappedState, Numbers]:
     return mapped.learning(second_stage(space))
 
 
+def taught(space: State, found: Taught) -> State:
+    """Return the space with the weights of a device."""
+    weights = mapped.taught(second_stage(space), found).state
+    return space.changed(learnt=space.learnt.changed(weights=weights))
+
+
 describe(
     "models.nogd.NystroemSpace",
     f"{SUPPORT_VECTORS} n_landmarks= n_components= "
@@ -117,4 +124,5 @@ describe(
     begin=begin,
     terms=terms,
     learning=learning,
+    taught=taught,
 )

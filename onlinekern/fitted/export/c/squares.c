@@ -131,8 +131,10 @@ $restore
     }
     seen += 1;
 $consider
-    if (importance > 0)
+    if (importance > 0) {
         enter(&phi, importance);
+        entered += 1;
+    }
     return ${PREFIX}_OK;
 }
 

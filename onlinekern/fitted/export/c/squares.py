@@ -57,6 +57,7 @@ def write_squares(learner: Forms, state: SquaresState) -> None:
     padded[:width, :width] = state.inverse
     source.state("inverse", padded)
     source.scalar("reg", state.reg)
+    source.counter("entered", state.entered)
     source.memory("direction", size.length)
     grow = ""
     if isinstance(state.map, Landmarks):

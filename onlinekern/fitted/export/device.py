@@ -1,0 +1,247 @@
+"""States of models that learn in C, read into estimators and written from them."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from onlinekern.estimators.blas_threads import ONE_THREAD
+from onlinekern.estimators.types import Array
+from onlinekern.fitted.export.c import check_learning, dtype_of, learning_of
+from onlinekern.fitted.export.c.fields import ANY, FINITE, HEAD, VERSION
+from onlinekern.fitted.export.c.generate import written
+from onlinekern.fitted.export.c.source import Source
+from onlinekern.fitted.export.describe import describe
+from onlinekern.fitted.export.states import KernelState, Learning
+from onlinekern.fitted.export.taught import Taught
+from onlinekern.fitted.save.consistency import complete
+from onlinekern.fitted.state import State, closed, opened
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+MAGIC = b"OKDS"
+# Magic, version, bytes of a number, the model, room, number of the saving, bytes of all.
+FORM = struct.Struct("<4sHHIIII")
+
+
+def write_device_state(
+    estimator: Any,
+    *,
+    dtype: DTypeLike = "float64",
+    capacity: int | None = None,
+    number: int = 0,
+) -> bytes:
+    """Return the state of a fitted model as the bytes that its C loads.
+
+    ``model_load`` of the C that `export_c` has written takes them, if that was exported with the
+    same `dtype` and `capacity`, of this model or of one that differs in what it has learnt only. So
+    devices go on from a model that was merged of all of them: see docs/export.md.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted learner or pipeline that learns in C.
+    dtype : {'float64', 'float32'}, default='float64'
+        Of the numbers in C.
+    capacity : int >= 1, default=None
+        The room for support vectors that the C was exported with.
+    number : int, default=0
+        Number of the saving: of two slots, ``model_load_newest`` takes the one with the later
+        number.
+
+    Returns
+    -------
+    bytes
+        As many as ``MODEL_STATE_BYTES``.
+
+    Raises
+    ------
+    NotFittedError
+        If nothing has been learnt.
+    TypeError
+        If the model cannot learn in C; the message says why.
+    ValueError
+        If an argument is invalid, there are more support vectors than `capacity`, or a number of
+        the model does not fit `dtype`.
+
+    See Also
+    --------
+    read_device_state : The way back.
+
+    Examples
+    --------
+    >>> from onlinekern import PAClassifier, read_device_state, write_device_state
+    >>> model = PAClassifier().fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"])
+    >>> data = write_device_state(model)
+    >>> read_device_state(model, data).predict([[2.0, 0.0]])
+    array(['yes'], dtype='<U3')
+    """
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
+        raise ValueError(f"number must be an integer, got {number!r}")
+    if not 0 <= number < 2**32:
+        raise ValueError(f"number must be from 0 to 2**32 - 1, got {number}")
+    check_learning(True, capacity)
+    source, _ = source_of(estimator, dtype_of(dtype), capacity)
+    size = source.n_bytes()
+    head = FORM.pack(
+        MAGIC, VERSION, source.dtype.itemsize, source.identity, source.room, int(number), size
+    )
+    body = head + b"".join(field.values.tobytes() for field in source.fields)
+    return body + struct.pack("<I", zlib.crc32(body))
+
+
+def read_device_state(estimator: Any, data: bytes) -> Any:
+    """Return a fitted model that goes on where a model in C was saved.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The model that the C was exported from, or one that differs from it in what it has learnt
+        only. It stays as it is.
+    data : bytes-like
+        What ``model_save`` of the C has given.
+
+    Returns
+    -------
+    estimator
+        A new model: it has the parameters and counters of `estimator`, and has learnt what the
+        device had. What devices do not keep is that of `estimator`: the mistakes and losses counted
+        so far, the last scores, and the samples from which forests are renewed. Evidence for
+        ``reg='auto'`` is scaled by the number of samples. `merge` takes such models.
+
+    Raises
+    ------
+    NotFittedError
+        If `estimator` has learnt nothing.
+    TypeError
+        If `estimator` cannot learn in C, or `data` are no bytes.
+    ValueError
+        If the bytes are damaged, of another version of the format, or of another model.
+
+    See Also
+    --------
+    write_device_state : The way back.
+    merge : One model of several.
+
+    Examples
+    --------
+    >>> from onlinekern import PAClassifier, merge, read_device_state, write_device_state
+    >>> model = PAClassifier().fit([[0.0, 1.0], [1.0, 0.0]], ["no", "yes"])
+    >>> devices = [write_device_state(model) for _ in range(3)]  # in C they would go on learning
+    >>> merged = merge([read_device_state(model, data) for data in devices], base=model)
+    >>> len(write_device_state(merged)) == len(devices[0])
+    True
+    """
+    try:
+        content = bytes(memoryview(data))
+    except TypeError:
+        raise TypeError(f"data must be bytes, got {type(data).__name__}") from None
+    itemsize, model, room = checked_head(content)
+    probe = learning_of(estimator, type(estimator).__name__, True, None)
+    assert probe is not None
+    capacity, state = None, probe.state
+    if isinstance(state, KernelState) and state.unbounded:
+        capacity = max(1, room, len(state.vectors))
+    source, learning = source_of(estimator, np.dtype(f"f{itemsize}"), capacity, probe)
+    if source.identity != model or source.n_bytes() != len(content):
+        raise ValueError(
+            f"data are the state of another model than this {type(estimator).__name__}: "
+            "parameters, features, labels, random features and trees must be those of the export"
+        )
+    fields, at = {}, HEAD
+    for field in source.fields:
+        values = np.frombuffer(content, field.values.dtype, len(field.values), at)
+        check_values(field.name, values, field.most)
+        real = values.dtype.kind == "f"
+        fields[field.name] = values.astype(np.float64 if real else values.dtype.newbyteorder("="))
+        at += values.nbytes
+    # With more threads of BLAS the bits of a model would depend on their number.
+    with ONE_THREAD():
+        return taught(estimator, Taught(fields, int(fields["seen"][0]) - learning.seen))
+
+
+def checked_head(content: bytes) -> tuple[int, int, int]:
+    """Return the bytes of a number, the model and the room; ValueError for bytes of no state."""
+    if len(content) < HEAD + 4 or content[:4] != MAGIC:
+        raise ValueError("data are no state of a model in C: they must begin with OKDS")
+    _, version, itemsize, model, room, _, size = FORM.unpack_from(content)
+    if version != VERSION:
+        raise ValueError(f"data are a state of version {version}; this library reads {VERSION}")
+    if size != len(content):
+        raise ValueError(f"data must be {size} bytes, as they say, got {len(content)}")
+    if zlib.crc32(content[:-4]) != int.from_bytes(content[-4:], "little"):
+        raise ValueError("data are damaged: the checksum is another one")
+    if itemsize not in (4, 8):
+        raise ValueError(f"data have numbers of {itemsize} bytes; 4 and 8 are known")
+    return itemsize, model, room
+
+
+def check_values(name: str, values: Array, most: int) -> None:
+    """Raise ValueError unless a field holds what it may."""
+    if most == FINITE and not np.isfinite(values).all():
+        raise ValueError(f"data have numbers in {name!r} that are not finite")
+    if most not in (FINITE, ANY) and not ((values >= 0) & (values <= most)).all():
+        raise ValueError(f"data have {name}={values[0]}, which must be from 0 to {most}")
+
+
+def source_of(
+    estimator: Any, dtype: Any, capacity: int | None, known: Learning | None = None
+) -> tuple[Source, Learning]:
+    """Return the C of a model that learns, before it is written."""
+    scoring = describe(estimator)
+    learning = known or learning_of(estimator, scoring.name, True, capacity)
+    assert learning is not None
+    return written(scoring, dtype, "model", learning, capacity)[0], learning
+
+
+def taught(estimator: Any, found: Taught) -> Any:
+    """Return a copy of an estimator that has learnt what was found."""
+    twin = deepcopy(estimator)
+    learner = twin
+    if isinstance(twin, Pipeline):
+        learner = twin.steps[-1][1]
+        if "moments" in found:
+            scaler = next(step for _, step in twin.steps if hasattr(step, "_moments"))
+            scaler._moments = closed(moments_of(opened(scaler._moments), found))
+    learner._model = closed(model_of(opened(learner._model), found))
+    if "support_" in vars(learner):
+        # Numbers of training points mean nothing on a device.
+        learner.support_ = np.arange(learner._model.space.support.n_rows)
+    complete(learner)
+    return twin
+
+
+def model_of(model: State, found: Taught) -> State:
+    """Return the state of a model, with what was found."""
+    space = model.arguments.space
+    rule = space.kind_.taught
+    assert rule is not None, f"{space.kind_.name} learns in C, but has no way back"
+    if "generator" in found:
+        # In place: policies draw from the same generator.
+        model.arguments.rng.state = tuple(int(word) for word in found.fields["generator"])
+    told: dict[str, Any] = {"seen": found.count("seen")}
+    if "lead" in found:
+        told["lead"] = found.count("lead")
+    if "target" in found:
+        names = ("weight", "mean", "squares", "scale")
+        numbers = map(float, found.fields["target"])
+        told["targets"] = model.targets.changed(**dict(zip(names, numbers, strict=True)))
+    return model.changed(arguments=model.arguments.changed(space=rule(space, found)), **told)
+
+
+def moments_of(moments: State, found: Taught) -> State:
+    """Return the running moments of a scaler."""
+    state = moments.state
+    weight, *rest = found.fields["moments"].tolist()
+    mean, variance = np.split(np.array(rest), 2)
+    rows = np.stack([mean, variance])
+    if not moments.centred:
+        rows = (weight * variance).reshape(state.moments.shape)
+    count = max(0, state.count + found.more)
+    return moments.changed(state=state.changed(moments=rows, count=count, unit=1.0, total=weight))

@@ -1,0 +1,87 @@
+"""What a model in C has learnt, given back to the state of a space."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from onlinekern.core.kernels.support_set import SupportSet
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.fitted.export.terms import dense
+from onlinekern.fitted.state import State, closed
+
+
+@dataclass(frozen=True)
+class Taught:
+    """The fields of a state, by name, and how many samples have come since it was exported.
+
+    Attributes
+    ----------
+    fields : dict
+        Name -> ndarray, of float64 or of whole numbers.
+    more : int
+        Samples beyond those that the exported model had learnt; < 0 if the state is an older one.
+    """
+
+    fields: dict[str, Array]
+    more: int
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.fields
+
+    def count(self, name: str) -> int:
+        """Return a whole number."""
+        return int(self.fields[name][0])
+
+    def number(self, name: str) -> float:
+        return float(self.fields[name][0])
+
+    def matrix(self, name: str, n_rows: int) -> Floats:
+        """Return numbers in rows."""
+        return self.fields[name].reshape(n_rows, -1)
+
+    def average(self, state: State, places: Any) -> dict[str, Any]:
+        """Return values, companions, scale, total and steps; `places` are those of the features."""
+        own: dict[str, Any] = {"scale": self.number("scale"), "total": state.total}
+        own["companions"] = state.companions
+        n = len(np.arange(state.values.shape[1])[places])
+        for name in ("values", "companions"):
+            if name in self:
+                rows = getattr(state, name).copy()
+                rows[:, places] = self.matrix(name, len(rows))[:, :n]
+                own[name] = rows
+        own["steps"] = max(0, state.steps + self.more)
+        if "steps" in self:
+            own |= {"steps": self.count("steps"), "total": self.number("total")}
+        return own
+
+    def vectors(self, part: State, n: int) -> dict[str, Any]:
+        """Return rows, norm terms, ages and their number of n vectors that have no free slot.
+
+        Vectors that are where they were keep their age. The others have come later, in the order of
+        their slots: a device does not know in which they came.
+        """
+        state, own = part.state, part.arguments
+        old = dense(state.rows)
+        rows = self.fields["support_vectors"].reshape(-1, own.d)[:n]
+        rows = np.ascontiguousarray(rows, dtype=own.dtype)
+        kept = np.zeros(n, dtype=bool)
+        known = min(n, len(old))
+        kept[:known] = (rows[:known] == old[:known]).all(axis=1)
+        ages, fresh = np.zeros(n, dtype=np.int64), np.flatnonzero(~kept)
+        ages[:known] = state.ages[:known]
+        ages[fresh] = state.added + np.arange(len(fresh))
+        support = SupportSet(*closed(own))
+        support.add_rows(rows, np.zeros((n, len(state.values))))
+        norm_terms = np.array(support.get_state()["terms"])
+        norm_terms[:known] = np.where(kept[:known], state.terms[:known], norm_terms[:known])
+        return {
+            "rows": sp.csr_matrix(rows) if sp.issparse(state.rows) else rows,
+            "terms": norm_terms,
+            "ages": ages,
+            "free": state.free,
+            "added": state.added + len(fresh),
+        }
