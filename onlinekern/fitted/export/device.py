@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from onlinekern.estimators.atomic import lock_of
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export.c import check_learning, dtype_of, learning_of
@@ -202,14 +203,18 @@ def source_of(
 
 def taught(estimator: Any, found: Taught) -> Any:
     """Return a copy of an estimator that has learnt what was found."""
-    twin = deepcopy(estimator)
+    own = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    with lock_of(own):
+        # What is learnt anew need not be copied.
+        twin = deepcopy(estimator, {id(own._model): own._model})
+        model = opened(own._model)
     learner = twin
     if isinstance(twin, Pipeline):
         learner = twin.steps[-1][1]
         if "moments" in found:
             scaler = next(step for _, step in twin.steps if hasattr(step, "_moments"))
             scaler._moments = closed(moments_of(opened(scaler._moments), found))
-    learner._model = closed(model_of(opened(learner._model), found))
+    learner._model = closed(model_of(model, found))
     if "support_" in vars(learner):
         # Numbers of training points mean nothing on a device.
         learner.support_ = np.arange(learner._model.space.support.n_rows)
