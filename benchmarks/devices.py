@@ -1,7 +1,7 @@
 """Devices that learn in C, with unlike data, and are merged in rounds: the error before and after.
 
     python -P benchmarks/devices.py [--devices N] [--rounds R] [--samples S] [--only NAME,...]
-                                    [--unlike NAME,...]
+                                    [--unlike NAME,...] [--mean]
     python -P benchmarks/devices.py --sizes
 
 All devices are models of one exported file, in one process: each is a structure of C, which learns
@@ -16,6 +16,7 @@ to all. The data are made; what makes them unlike is
 Errors are shares of held-out samples, in per cent: `own` are of the device's own distribution in
 this round, the mean of the devices; `all` are those of all devices in all rounds. `alone` are
 devices that are never merged, `stream` is one learner in Python of all samples of all devices.
+With `--mean` a sample of one of n merged models counts 1 / n: precisions are averaged, not added.
 
 The second form compiles with `-Os` for a Cortex-M4 (`arm-none-eabi-gcc`), or for this machine where
 that is missing, and prints the bytes of flash, of one model, and of the stack, without the C
@@ -142,15 +143,17 @@ def run(*command):
     return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True)
 
 
-def merged(models, base):
-    """Merge models by eights."""
+def merged(models, base, mean):
+    """Merge models by eights; for their mean, all at once."""
+    if mean:
+        return ok.merge(models, [1 / len(models)] * len(models), base=base)
     while len(models) > 1:
         parts = [models[i : i + FAN_IN] for i in range(0, len(models), FAN_IN)]
         models = [ok.merge(part, base=base) for part in parts]
     return models[0]
 
 
-def rounds_of(learner, world, samples, folder):
+def rounds_of(learner, world, samples, mean, folder):
     """Yield for each round the errors, and the seconds of reading and merging."""
     X, y = world.anywhere(BEGUN)
     base = deepcopy(learner).partial_fit(X, y, classes=[0, 1])
@@ -169,7 +172,7 @@ def rounds_of(learner, world, samples, folder):
         begun = time.perf_counter()
         parts = [ok.read_device_state(base, fleet.saved(d)) for d in range(devices)]
         read = time.perf_counter()
-        base = merged(parts, base)
+        base = merged(parts, base, mean)
         took = read - begun, time.perf_counter() - read
         fleet.load(ok.write_device_state(base))
         after = errors(fleet, near, far_X, far_y, same=True)
@@ -196,7 +199,7 @@ def curves(arguments):
         for unlike in arguments.unlike.split(","):
             world = World(unlike, arguments.devices, arguments.rounds)
             with tempfile.TemporaryDirectory() as folder:
-                found = rounds_of(learner, world, arguments.samples, folder)
+                found = rounds_of(learner, world, arguments.samples, arguments.mean, folder)
                 for number, (e, took, size) in enumerate(found, 1):
                     print(
                         f"| {name} | {unlike} | {number} | {e[0]:.1f} / {e[1]:.1f} "
@@ -255,7 +258,7 @@ def sizes():
                 code = sum(
                     int(size)
                     for section, size in re.findall(r"^\.text\.(\S+)\s+(\d+)", sections, re.M)
-                    if re.search(r"save|load|state|word|checksum|newest|sound", section)
+                    if re.search(r"save|load|bytes|word|checksum|newest|sound|wrong_with", section)
                 )
                 probe = Path(folder) / "probe.c"
                 probe.write_text('#include "m.h"\nconst char probe[sizeof(m_t)] = {1};\n')
@@ -276,6 +279,7 @@ def main():
     parser.add_argument("--samples", type=int, default=100)
     parser.add_argument("--only", help="beginnings of names up to the comma, separated by ;")
     parser.add_argument("--unlike", default=",".join(UNLIKE))
+    parser.add_argument("--mean", action="store_true", help="a sample counts 1 / devices")
     parser.add_argument("--sizes", action="store_true", help="flash, RAM and stack instead")
     arguments = parser.parse_args()
     sizes() if arguments.sizes else curves(arguments)

@@ -21,6 +21,7 @@ from onlinekern import (
     KernelForestClassifier,
     KernelForestRegressor,
     KernelPAClassifier,
+    KernelPARegressor,
     KernelRLSClassifier,
     OnlineStandardScaler,
     PAClassifier,
@@ -239,6 +240,15 @@ def test_no_memory_of_its_own(stream, tmp_path):
         told = subprocess.run([size, str(target)], check=True, capture_output=True, text=True)
         _, data, bss = map(int, told.stdout.splitlines()[1].split()[:3])
         assert data == bss == 0, made.code.read_text()
+
+
+def test_prefixes(stream, tmp_path):
+    """Names of the header are none of the file's own."""
+    X, y = stream("regression", n=80)
+    model = KernelPARegressor(gamma=0.4, max_support=30, when_full="nearest").fit(X, y)
+    names = ("first", "check", "write", "shared", "state", "target", "model", "exported", "t")
+    for name in names:
+        Device(tmp_path, model, name, capacity=None)
 
 
 def signed(body):

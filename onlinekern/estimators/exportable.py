@@ -21,7 +21,7 @@ class ExportedC(NamedTuple):
     flash : int
         Bytes of the constant tables.
     ram : int
-        Bytes of static memory.
+        Bytes of one model.
     learns : bool
         Whether there is a function ``learn_one``.
     """
@@ -65,8 +65,10 @@ def export_c(
     """Export what this fitted model computes as one C99 file and its header.
 
     The code needs nothing but the standard library of C: it compiles for a microcontroller, as
-    WebAssembly, or into a program. It has no ``malloc``: memory is static, and constants are
-    ``const``, so that they stay in flash. docs/export.md has the commands.
+    WebAssembly, or into a program. It has no ``malloc``: models are structures of the caller's, or
+    one that is static, and constants are ``const``, so that they stay in flash. The state of a
+    model that learns is saved and loaded in C, and read by `read_device_state`. docs/export.md has
+    the commands.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ def export_c(
     Returns
     -------
     ExportedC
-        The two paths, the bytes of constants (`flash`) and of static memory (`ram`), and
+        The two paths, the bytes of constants (`flash`) and of one model (`ram`), and
         whether the C can learn (`learns`).
 
     Raises

@@ -68,7 +68,7 @@ class Exported(NamedTuple):
     code, header : str
         Texts of the two files.
     flash, ram : int
-        Bytes of constants and of static state.
+        Bytes of constants and of one model.
     learns : bool
         Whether there is a function `learn_one`.
     """

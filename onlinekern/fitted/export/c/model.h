@@ -1,5 +1,5 @@
 /* $title
-   Constants: $flash bytes of flash; state: $ram bytes of RAM. Numbers are $type.
+   Constants: $flash bytes of flash; a model: $ram bytes of RAM. Numbers are $type.
 
    The functions return ${PREFIX}_OK, a class number, or a negative code, which changes nothing.$threads
    Columns of sparse rows ascend. Compile without -ffast-math, which would hide numbers that are not

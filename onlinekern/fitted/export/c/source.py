@@ -277,7 +277,7 @@ class Source:
         if not self.fields:
             return []
         lines = ",\n    ".join(each.contents() for each in self.fields)
-        return [f"static const {self.names['prefix']}_state first_state = {{\n    {lines}\n}};\n"]
+        return [f"static const {self.names['prefix']}_state exported_values = {{\n    {lines}\n}};\n"]
 
     def structures(self) -> str:
         """Return the types of the header for what a model remembers."""

@@ -4,7 +4,7 @@
 void ${prefix}_init(${prefix}_t *model)
 {
     memset(model, 0, sizeof(*model));
-    model->state = first_state;
+    model->state = exported_values;
 }
 
 /*** init_scratch ***/
@@ -86,7 +86,7 @@ static int is_sound(uint64_t word, int32_t size, int64_t most)
 }
 
 /* Whether bytes are a state of this model; 0, or what is wrong. */
-static int check_state(const uint8_t *bytes, size_t size)
+static int wrong_with(const uint8_t *bytes, size_t size)
 {
     size_t at = STATE_HEAD, total;
     if (size < STATE_HEAD + 4 || take_word(bytes, 4) != STATE_MAGIC)
@@ -108,7 +108,7 @@ static int check_state(const uint8_t *bytes, size_t size)
 }
 
 /* The state as bytes, with the number of this saving. */
-static int write_state(const ${prefix}_t *model, uint32_t number, uint8_t *bytes, size_t size)
+static int write_bytes(const ${prefix}_t *model, uint32_t number, uint8_t *bytes, size_t size)
 {
     size_t at = STATE_HEAD;
     if (size < ${PREFIX}_STATE_BYTES)
@@ -140,13 +140,13 @@ static int write_state(const ${prefix}_t *model, uint32_t number, uint8_t *bytes
 
 int ${prefix}_save(const ${prefix}_t *model, uint8_t *bytes, size_t size)
 {
-    return write_state(model, 0, bytes, size);
+    return write_bytes(model, 0, bytes, size);
 }
 
 int ${prefix}_load(${prefix}_t *model, const uint8_t *bytes, size_t size)
 {
     size_t at = STATE_HEAD;
-    const int status = check_state(bytes, size);
+    const int status = wrong_with(bytes, size);
     if (status != ${PREFIX}_OK)
         return status;
     for (size_t f = 0; f < sizeof(state_fields) / sizeof(state_fields[0]); f++) {
@@ -167,7 +167,7 @@ int ${prefix}_load(${prefix}_t *model, const uint8_t *bytes, size_t size)
 /* The slot that was written last; what is wrong with the first one if neither is whole. */
 static int newest(const uint8_t *first, const uint8_t *second, size_t size)
 {
-    const int one = check_state(first, size), other = check_state(second, size);
+    const int one = wrong_with(first, size), other = wrong_with(second, size);
     uint32_t later;
     if (one != ${PREFIX}_OK || other != ${PREFIX}_OK)
         return other == ${PREFIX}_OK ? 1 : one;
@@ -180,7 +180,7 @@ int ${prefix}_save_next(const ${prefix}_t *model, const uint8_t *first, const ui
 {
     const int last = newest(first, second, size);
     const uint64_t number = last < 0 ? 0 : take_word((last == 1 ? second : first) + 16, 4) + 1;
-    const int status = write_state(model, (uint32_t)number, bytes, size);
+    const int status = write_bytes(model, (uint32_t)number, bytes, size);
     return status == ${PREFIX}_OK ? last == 0 : status;
 }
 
