@@ -31,6 +31,7 @@ from onlinekern import (
     read_device_state,
     write_device_state,
 )
+from onlinekern.fitted.export.learning import describe_learning
 
 ROOM = 200
 SIZE = """
@@ -123,14 +124,15 @@ def test_a_state_that_was_written_is_read(stream):
             continue
         names.add(case.name)
         model = deepcopy(base).partial_fit(X[60:110], y[60:110])
-        data = written(model)
+        # Landmarks may be all there by now, and grow in what was exported.
+        data = write_device_state(model, like=written(base))
         read = read_device_state(base, data)
         assert read.n_seen_ == model.n_seen_
         np.testing.assert_array_equal(scores_of(read, X), scores_of(model, X), err_msg=str(case))
         # The matrix A of least squares is computed from its inverse.
         exact = not case.name.startswith("KernelRLS")
         if exact:
-            assert written(read) == data, case
+            assert write_device_state(read, like=data) == data, case
         for one in (read, model):
             one.partial_fit(X[110:], y[110:])
         error = np.abs(scores_of(read, X) - scores_of(model, X)).max()
@@ -180,6 +182,7 @@ IN_C = {
     "drawing": (lambda: SPAClassifier(gamma=0.4, random_state=0), 150),
     "oldest": (lambda: KernelPAClassifier(gamma=0.4, max_support=20, when_full="oldest"), None),
     "least squares": (lambda: KernelRLSClassifier(gamma=0.4, n_components=40, reg=0.1), None),
+    "landmarks": (lambda: KernelRLSClassifier(gamma=0.4, n_components=8, reg=0.1), None),
     "forest": (lambda: KernelForestClassifier(n_trees=4, random_state=0), None),
 }
 
@@ -240,6 +243,35 @@ def test_no_memory_of_its_own(stream, tmp_path):
         told = subprocess.run([size, str(target)], check=True, capture_output=True, text=True)
         _, data, bss = map(int, told.stdout.splitlines()[1].split()[:3])
         assert data == bss == 0, made.code.read_text()
+
+
+def test_landmarks_that_are_all_there(stream, tmp_path):
+    """They stay in flash; in C that was exported before, they go on growing."""
+    X, y = stream("binary", n=120)
+    model = KernelRLSClassifier(gamma=0.4, n_components=30, reg=0.1)
+    model.partial_fit(X[:20], y[:20], classes=["no", "yes"])
+    full = deepcopy(model).partial_fit(X[20:], y[20:])
+    assert [describe_learning(own).state.map.fixed for own in (model, full)] == [False, True]
+    device = Device(tmp_path, model)
+    memory, data = device.new(), write_device_state(model)
+    ram = [own.export_c(tmp_path / "ram.c").ram for own in (model, full)]
+    assert ram[0] - ram[1] == 8 * 30 * (30 + X.shape[1])
+    assert device.load(memory, write_device_state(full)) == -7
+    given = write_device_state(full, like=data)
+    assert len(given) == len(data)
+    assert device.load(memory, given) == 0
+    np.testing.assert_allclose(device.scored(memory, X), scores_of(full, X), atol=1e-12)
+    read = read_device_state(model, device.save(memory))
+    np.testing.assert_array_equal(scores_of(read, X), scores_of(full, X))
+    assert write_device_state(model, like=write_device_state(model, dtype="float32"))[6] == 4
+    for wrong, message in (
+        (data[:-1], "like must be"),
+        (write_device_state(PAClassifier().fit(X, y)), "like are the state of another model"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            write_device_state(full, like=wrong)
+    with pytest.raises(TypeError, match="like must be bytes"):
+        write_device_state(full, like=3.5)
 
 
 def test_prefixes(stream, tmp_path):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import struct
 import zlib
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -18,7 +19,7 @@ from onlinekern.fitted.export.c.fields import ANY, FINITE, HEAD, VERSION
 from onlinekern.fitted.export.c.generate import written
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.describe import describe
-from onlinekern.fitted.export.states import KernelState, Learning
+from onlinekern.fitted.export.states import KernelState, Landmarks, Learning, SquaresState
 from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.save.consistency import complete
 from onlinekern.fitted.state import State, closed, opened
@@ -27,8 +28,18 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 MAGIC = b"OKDS"
-# Magic, version, bytes of a number, the model, room, number of the saving, bytes of all.
-FORM = struct.Struct("<4sHHIIII")
+# Magic, version, bytes of a number, whether landmarks are constants, the model, room, number of the
+# saving, bytes of all.
+FORM = struct.Struct("<4sHBBIIII")
+
+
+class Form(NamedTuple):
+    """What bytes say of the C that they belong to."""
+
+    dtype: np.dtype[Any]
+    fixed: bool
+    model: int
+    room: int
 
 
 def write_device_state(
@@ -37,6 +48,7 @@ def write_device_state(
     dtype: DTypeLike = "float64",
     capacity: int | None = None,
     number: int = 0,
+    like: bytes | None = None,
 ) -> bytes:
     """Return the state of a fitted model as the bytes that its C loads.
 
@@ -56,6 +68,11 @@ def write_device_state(
         Number of the saving: of two slots, ``model_load_newest`` takes the one with the later
         number.
 
+    like : bytes-like, default=None
+        A state that a device has saved: `dtype` and `capacity` are those of its C, and so is
+        whether landmarks of least squares grow there. Without it they do unless all landmarks of
+        `estimator` are there, as in what `export_c` would write now.
+
     Returns
     -------
     bytes
@@ -68,8 +85,8 @@ def write_device_state(
     TypeError
         If the model cannot learn in C; the message says why.
     ValueError
-        If an argument is invalid, there are more support vectors than `capacity`, or a number of
-        the model does not fit `dtype`.
+        If an argument is invalid, there are more support vectors than `capacity`, a number of the
+        model does not fit `dtype`, or `like` is of another model.
 
     See Also
     --------
@@ -88,10 +105,23 @@ def write_device_state(
     if not 0 <= number < 2**32:
         raise ValueError(f"number must be from 0 to 2**32 - 1, got {number}")
     check_learning(True, capacity)
-    source, _ = source_of(estimator, dtype_of(dtype), capacity)
+    if like is None:
+        scoring = describe(estimator)
+        learning = learning_of(estimator, scoring.name, True, capacity)
+        assert learning is not None
+        source = written(scoring, dtype_of(dtype), "model", learning, capacity)[0]
+    else:
+        source, _ = source_like(estimator, checked_head(bytes_of("like", like), "like"), "like")
     size = source.n_bytes()
     head = FORM.pack(
-        MAGIC, VERSION, source.dtype.itemsize, source.identity, source.room, int(number), size
+        MAGIC,
+        VERSION,
+        source.dtype.itemsize,
+        source.fixed,
+        source.identity,
+        source.room,
+        int(number),
+        size,
     )
     body = head + b"".join(field.values.tobytes() for field in source.fields)
     return body + struct.pack("<I", zlib.crc32(body))
@@ -139,22 +169,10 @@ def read_device_state(estimator: Any, data: bytes) -> Any:
     >>> len(write_device_state(merged)) == len(devices[0])
     True
     """
-    try:
-        content = bytes(memoryview(data))
-    except TypeError:
-        raise TypeError(f"data must be bytes, got {type(data).__name__}") from None
-    itemsize, model, room = checked_head(content)
-    probe = learning_of(estimator, type(estimator).__name__, True, None)
-    assert probe is not None
-    capacity, state = None, probe.state
-    if isinstance(state, KernelState) and state.unbounded:
-        capacity = max(1, room, len(state.vectors))
-    source, learning = source_of(estimator, np.dtype(f"f{itemsize}"), capacity, probe)
-    if source.identity != model or source.n_bytes() != len(content):
-        raise ValueError(
-            f"data are the state of another model than this {type(estimator).__name__}: "
-            "parameters, features, labels, random features and trees must be those of the export"
-        )
+    content = bytes_of("data", data)
+    source, learning = source_like(estimator, checked_head(content, "data"), "data")
+    if source.n_bytes() != len(content):
+        raise ValueError(f"data must be {source.n_bytes()} bytes, got {len(content)}")
     fields, at = {}, HEAD
     for field in source.fields:
         values = np.frombuffer(content, field.values.dtype, len(field.values), at)
@@ -167,20 +185,49 @@ def read_device_state(estimator: Any, data: bytes) -> Any:
         return taught(estimator, Taught(fields, int(fields["seen"][0]) - learning.seen))
 
 
-def checked_head(content: bytes) -> tuple[int, int, int]:
-    """Return the bytes of a number, the model and the room; ValueError for bytes of no state."""
+def bytes_of(name: str, data: Any) -> bytes:
+    """Return bytes; TypeError, which names the argument, for something else."""
+    try:
+        return bytes(memoryview(data))
+    except TypeError:
+        raise TypeError(f"{name} must be bytes, got {type(data).__name__}") from None
+
+
+def checked_head(content: bytes, name: str) -> Form:
+    """Return what a state says of its C; ValueError for bytes of no state."""
     if len(content) < HEAD + 4 or content[:4] != MAGIC:
-        raise ValueError("data are no state of a model in C: they must begin with OKDS")
-    _, version, itemsize, model, room, _, size = FORM.unpack_from(content)
+        raise ValueError(f"{name} are no state of a model in C: they must begin with OKDS")
+    _, version, itemsize, fixed, model, room, _, size = FORM.unpack_from(content)
     if version != VERSION:
-        raise ValueError(f"data are a state of version {version}; this library reads {VERSION}")
+        raise ValueError(f"{name} are a state of version {version}; this library reads {VERSION}")
     if size != len(content):
-        raise ValueError(f"data must be {size} bytes, as they say, got {len(content)}")
+        raise ValueError(f"{name} must be {size} bytes, as they say, got {len(content)}")
     if zlib.crc32(content[:-4]) != int.from_bytes(content[-4:], "little"):
-        raise ValueError("data are damaged: the checksum is another one")
+        raise ValueError(f"{name} are damaged: the checksum is another one")
     if itemsize not in (4, 8):
-        raise ValueError(f"data have numbers of {itemsize} bytes; 4 and 8 are known")
-    return itemsize, model, room
+        raise ValueError(f"{name} have numbers of {itemsize} bytes; 4 and 8 are known")
+    return Form(np.dtype(f"f{itemsize}"), bool(fixed), model, room)
+
+
+def source_like(estimator: Any, form: Form, name: str) -> tuple[Source, Learning]:
+    """Return the C of a model in the form of a state; ValueError if that is another model's."""
+    scoring = describe(estimator)
+    learning = learning_of(estimator, scoring.name, True, None)
+    assert learning is not None
+    capacity, state = None, learning.state
+    if isinstance(state, KernelState) and state.unbounded:
+        capacity = max(1, form.room, len(state.vectors))
+    if isinstance(state, SquaresState) and isinstance(state.map, Landmarks) and not form.fixed:
+        # They grow in the C, though all may be there by now.
+        grows = replace(state.map, fixed=False)
+        learning = replace(learning, state=replace(state, map=grows))
+    source = written(scoring, form.dtype, "model", learning, capacity)[0]
+    if source.identity != form.model:
+        raise ValueError(
+            f"{name} are the state of another model than this {type(estimator).__name__}: "
+            "parameters, features, labels, random features and trees must be those of the export"
+        )
+    return source, learning
 
 
 def check_values(name: str, values: Array, most: int) -> None:
@@ -189,16 +236,6 @@ def check_values(name: str, values: Array, most: int) -> None:
         raise ValueError(f"data have numbers in {name!r} that are not finite")
     if most not in (FINITE, ANY) and not ((values >= 0) & (values <= most)).all():
         raise ValueError(f"data have {name}={values[0]}, which must be from 0 to {most}")
-
-
-def source_of(
-    estimator: Any, dtype: Any, capacity: int | None, known: Learning | None = None
-) -> tuple[Source, Learning]:
-    """Return the C of a model that learns, before it is written."""
-    scoring = describe(estimator)
-    learning = known or learning_of(estimator, scoring.name, True, capacity)
-    assert learning is not None
-    return written(scoring, dtype, "model", learning, capacity)[0], learning
 
 
 def taught(estimator: Any, found: Taught) -> Any:

@@ -56,7 +56,10 @@ def pieces(value: Any) -> Iterator[bytes]:
     elif is_dataclass(value) or hasattr(value, "_fields"):
         name = type(value).__name__
         names = [f.name for f in fields(value)] if is_dataclass(value) else value._fields
-        kept = [own for own in names if own not in LEARNT.get(name, ())]
+        changes = LEARNT.get(name, set())
+        if isinstance(value, states.Landmarks) and value.fixed:
+            changes = set()
+        kept = [own for own in names if own not in changes]
         yield from pieces([name, *[(own, getattr(value, own)) for own in kept]])
     elif isinstance(value, (tuple, list)):
         yield f"({len(value)}".encode()

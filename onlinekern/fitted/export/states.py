@@ -96,7 +96,8 @@ class Landmarks:
     """Features L^-1 k(x) of landmarks, which may grow to `room`.
 
     A sample becomes a landmark if its part beyond the others is above the share `least` of its
-    kernel value with itself, and, with `only_entered`, if it enters the model too.
+    kernel value with itself, and, with `only_entered`, if it enters the model too. Once all are
+    there they are `fixed`.
     """
 
     kernel: KernelFunction
@@ -105,6 +106,7 @@ class Landmarks:
     room: int
     least: float
     only_entered: bool
+    fixed: bool
 
 
 @dataclass(frozen=True, eq=False)

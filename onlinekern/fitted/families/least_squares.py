@@ -261,7 +261,7 @@ def places_of(features: Any) -> Any:
 def taught(space: State, found: Taught) -> State:
     """Return the space with the sums that follow from the inverse and the weights of a device."""
     features = space.map
-    if "n_landmarks" in found:
+    if "whitening" in found:
         outer = features if hasattr(features, "map") else None
         inner = grown(outer.map if outer else features, found)
         features = outer.changed(map=inner) if outer else inner
@@ -298,13 +298,15 @@ def grown(landmarks: State, found: Taught) -> State:
 def landmarks_of(features: Any) -> Landmarks:
     """Return the landmarks that come with the stream."""
     own = opened(features)
+    vectors = dense(own.state.rows)
     return Landmarks(
         kernel=kernel_of(own.arguments.kernel),
-        vectors=dense(own.state.rows),
+        vectors=vectors,
         whitening=own.whitening,
         room=own.n_components,
         least=rounding_of(features) if own.selection == "first" else own.novelty,
         only_entered=own.selection == "margin",
+        fixed=len(vectors) == own.n_components,
     )
 
 

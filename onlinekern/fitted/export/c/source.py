@@ -68,6 +68,8 @@ class Source:
         What learning changes.
     identity, room : int
         What a state must say of its model: `identity`, and the room for support vectors.
+    fixed : bool
+        Whether there are landmarks, and they are constants.
     scratch : dict
         Name -> declaration of what a call overwrites.
     """
@@ -80,6 +82,7 @@ class Source:
         self.scratch: dict[str, str] = {}
         self.shared: list[Function] = []
         self.identity = self.room = 0
+        self.fixed = False
         self.tables: list[str] = []
         self.code: list[str] = []
         self.used: set[str] = set()
@@ -261,6 +264,7 @@ class Source:
         if self.fields:
             own = ",\n".join(each.entry(self.names["prefix"]) for each in self.fields)
             given = {"version": VERSION, "identity": self.identity, "room": self.room}
+            given["fixed"] = int(self.fixed)
             found.append(self.filled("state_bytes", fields=own, **given))
         if self.shared:
             names = f"{self.names['PREFIX']}_NO_SHARED_MODEL"
@@ -277,7 +281,9 @@ class Source:
         if not self.fields:
             return []
         lines = ",\n    ".join(each.contents() for each in self.fields)
-        return [f"static const {self.names['prefix']}_state exported_values = {{\n    {lines}\n}};\n"]
+        return [
+            f"static const {self.names['prefix']}_state exported_values = {{\n    {lines}\n}};\n"
+        ]
 
     def structures(self) -> str:
         """Return the types of the header for what a model remembers."""

@@ -29,13 +29,17 @@ def write_features_of_squares(learner: Forms, state: SquaresState) -> None:
         n, room = len(own.vectors), own.room
         used = f"{base} + n_landmarks"
         mapped = f"    landmark_features(x, features + {base});"
+        source.fixed = own.fixed
         source.counter("n_landmarks", n, "int32_t", room)
         source.memory("kernel_values", room)
         padded = np.zeros((room, room))
         padded[:n, :n] = own.whitening
-        source.state("whitening", padded)
+        # Landmarks that are all there stay in flash.
+        write = source.constants if own.fixed else source.state
+        write("whitening", padded)
         vectors = own.vectors.reshape(-1, size.features)
-        norm = write_kernel(source, "support", own.kernel, vectors, room)
+        place = None if own.fixed else room
+        norm = write_kernel(source, "support", own.kernel, vectors, place)
         learner.fill("landmark_features", norm=norm, room=room)
     linear = ""
     if state.factor is not None:

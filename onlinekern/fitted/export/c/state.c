@@ -32,6 +32,7 @@ static ${prefix}_t *shared_model(void)
 #define STATE_HEAD 24u
 #define STATE_MODEL ${identity}u
 #define STATE_ROOM ${room}u
+#define STATE_FIXED ${fixed}
 /* What the numbers of a field may be: finite, any word, or whole numbers up to the largest one. */
 #define FINITE (-1)
 #define ANY (-2)
@@ -115,7 +116,8 @@ static int write_bytes(const ${prefix}_t *model, uint32_t number, uint8_t *bytes
         return ${PREFIX}_BAD_STATE;
     put_word(bytes, STATE_MAGIC, 4);
     put_word(bytes + 4, STATE_VERSION, 2);
-    put_word(bytes + 6, sizeof(real), 2);
+    put_word(bytes + 6, sizeof(real), 1);
+    put_word(bytes + 7, STATE_FIXED, 1);
     put_word(bytes + 8, STATE_MODEL, 4);
     put_word(bytes + 12, STATE_ROOM, 4);
     put_word(bytes + 16, number, 4);
