@@ -405,13 +405,14 @@ def test_devices_are_merged_and_go_on(stream, tmp_path):
         np.testing.assert_allclose(scores_of(base, X), scores_of(expected, X), atol=1e-9)
 
 
-def test_ages_of_support_vectors(stream):
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_ages_of_support_vectors(dtype, stream):
     """Those that stayed keep their age; those that a device took up are younger."""
     case = Case("RBPClassifier", {"budget": 10}, "binary")
     X, y = stream("binary", n=160)
     base = fitted(case, X[:60], y[:60])
     model = deepcopy(base).partial_fit(X[60:70], y[60:70])
-    read = read_device_state(base, write_device_state(model))
+    read = read_device_state(base, write_device_state(model, dtype=dtype))
     old, new = (own._model.space.support.get_state() for own in (base, read))
     kept = (old["rows"] == new["rows"]).all(axis=1)
     assert 0 < kept.sum() < 10

@@ -182,7 +182,8 @@ def read_device_state(estimator: Any, data: bytes) -> Any:
         at += values.nbytes
     # With more threads of BLAS the bits of a model would depend on their number.
     with ONE_THREAD():
-        return taught(estimator, Taught(fields, int(fields["seen"][0]) - learning.seen))
+        more = int(fields["seen"][0]) - learning.seen
+        return taught(estimator, Taught(fields, more, source.dtype))
 
 
 def bytes_of(name: str, data: Any) -> bytes:

@@ -24,10 +24,13 @@ class Taught:
         Name -> ndarray, of float64 or of whole numbers.
     more : int
         Samples beyond those that the exported model had learnt; < 0 if the state is an older one.
+    dtype : dtype
+        Of the numbers in C.
     """
 
     fields: dict[str, Array]
     more: int
+    dtype: Any
 
     def __contains__(self, name: str) -> bool:
         return name in self.fields
@@ -70,7 +73,10 @@ class Taught:
         rows = np.ascontiguousarray(rows, dtype=own.dtype)
         kept = np.zeros(n, dtype=bool)
         known = min(n, len(old))
-        kept[:known] = (rows[:known] == old[:known]).all(axis=1)
+        # In C a row of float64 may have been rounded.
+        rounded = old.astype(self.dtype).astype(rows.dtype)
+        kept[:known] = (rows[:known] == rounded[:known]).all(axis=1)
+        rows[:known][kept[:known]] = old[:known][kept[:known]]
         ages, fresh = np.zeros(n, dtype=np.int64), np.flatnonzero(~kept)
         ages[:known] = state.ages[:known]
         ages[fresh] = state.added + np.arange(len(fresh))

@@ -110,24 +110,25 @@ def of_model(unit: str, places: dict[str, str], taking: set[str], prefix: str) -
 
     def replaced(match: re.Match[str]) -> str:
         word = match[0]
-        if word in taking:
-            return f"{word}_r" if word.startswith(f"{prefix}_") else word
-        return own.get(word, word)
+        return renamed(word, prefix) if word in taking else own.get(word, word)
 
     found = SIGNATURE.search(unit)
     assert found is not None
     parameters = "" if found[3] == "void" else f", {found[3]}"
-    name = replaced(re.match(r"\w+", found[2]))  # type: ignore[arg-type]
-    head = wrapped(f"{found[1]}{name}({prefix}_t *model{parameters})")
+    head = wrapped(f"{found[1]}{renamed(found[2], prefix)}({prefix}_t *model{parameters})")
     body = WORD.sub(replaced, unit[found.end() :])
     for called_name in taking:
-        ending = "_r" if called_name.startswith(f"{prefix}_") else ""
         body = re.sub(
-            rf"(?<![\w>.]){called_name}{ending}\((\)?)",
+            rf"(?<![\w>.]){renamed(called_name, prefix)}\((\)?)",
             lambda match: match[0][: match[0].index("(")] + ("(model)" if match[1] else "(model, "),
             body,
         )
     return unit[: found.start()] + head + body
+
+
+def renamed(name: str, prefix: str) -> str:
+    """Return the name of a function that takes the model."""
+    return f"{name}_r" if name.startswith(f"{prefix}_") else name
 
 
 def wrapped(head: str) -> str:
