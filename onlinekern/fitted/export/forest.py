@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.learning import described
 from onlinekern.fitted.export.states import CannotLearn, ForestState, Numbers
-from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Constant, Tables, Terms, Trees
 from onlinekern.fitted.state import State, closed
+
+if TYPE_CHECKING:
+    from onlinekern.fitted.export.taught import Taught
 
 # What makes a scale, as in `core.partitions.scale`.
 SCALE = (

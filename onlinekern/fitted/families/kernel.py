@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onlinekern.fitted.export.states import CannotLearn, Described, KernelState, Numbers
-from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Constant, Terms, dense
 from onlinekern.fitted.families.features import (
     SUPPORT_SET,
@@ -27,6 +26,9 @@ from onlinekern.fitted.merge.filters import (
 from onlinekern.fitted.merge.mix import Mix
 from onlinekern.fitted.merge.trackers import merged_tracker
 from onlinekern.fitted.state import State, describe, kind_of
+
+if TYPE_CHECKING:
+    from onlinekern.fitted.export.taught import Taught
 
 # These are what policies learn: the inverse of a kernel matrix, a factor of it, or lengths.
 INVERSE = "inverse~[row column] diagonal~[one column] n_updates~ broken~ pending~"

@@ -10,7 +10,7 @@ forgetting (`linalg.open_block`): both are made up for here.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.linalg
@@ -21,7 +21,6 @@ from onlinekern.core.features.nested import NestedNystroem
 from onlinekern.core.linalg.copies import PANEL, unpacked
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.states import CannotLearn, Landmarks, Numbers, SquaresState
-from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Fourier, Leverage, Terms, dense
 from onlinekern.fitted.families.features import kernel_of, map_of, rounding_of
 from onlinekern.fitted.families.mapped import terms
@@ -29,6 +28,9 @@ from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.maps import Common, common_map
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State, closed, describe, opened
+
+if TYPE_CHECKING:
+    from onlinekern.fitted.export.taught import Taught
 
 # Residuals keeps at most so many residuals.
 KEPT = 512

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.states import MappedState, Numbers
-from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Terms
 from onlinekern.fitted.families.features import map_of, weighted
 from onlinekern.fitted.grow import Growth
@@ -24,6 +23,9 @@ from onlinekern.fitted.merge.maps import Common, common_map
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.merge.sketches import merged_precision
 from onlinekern.fitted.state import State, closed, describe
+
+if TYPE_CHECKING:
+    from onlinekern.fitted.export.taught import Taught
 
 WEIGHTS = scaled_average("output feature")
 

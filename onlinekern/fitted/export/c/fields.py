@@ -59,7 +59,7 @@ class Field(NamedTuple):
             f"    {self.public(prefix)} {name}{f'[{count}]' if count else ''};\n"
             for name, count in self.record
         )
-        return f"struct {prefix}_{self.name} {{\n{members}}};\n"
+        return f"struct {prefix}_{self.name} {{\n{members}}};\n\n"
 
     def public(self, prefix: str) -> str:
         """Return the type of a number by its name in the header."""
