@@ -252,7 +252,7 @@ def test_sizes_are_those_of_the_object_file(tmp_path, stream):
     assert made.flash <= constants + 64
     assert constants <= made.flash + 256
     assert made.ram <= memory <= made.ram + 64
-    assert f"{made.flash} bytes of flash; state: {made.ram} bytes" in made.header.read_text()
+    assert f"{made.flash} bytes of flash; a model: {made.ram} bytes" in made.header.read_text()
 
 
 def test_what_is_written(tmp_path, stream):
