@@ -18,6 +18,13 @@ from onlinekern.estimators.types import Indices
 RunLength: TypeAlias = Annotated[float, Interval(Real, 1, None, closed="left")]
 
 
+def forget_all(estimator: Any) -> None:
+    """Leave an estimator nothing but its parameters."""
+    names = set(estimator._get_param_names())
+    kept = {name: value for name, value in vars(estimator).items() if name in names}
+    estimator.__dict__ = kept
+
+
 def seed_of(random_state: Any) -> int:
     """Return a seed that NumPy takes, drawn from a parameter `random_state`."""
     return int(check_random_state(random_state).randint(2**31))
@@ -103,8 +110,7 @@ class Detector(Savable, BaseEstimator):
         -------
         self : object
         """
-        names = set(self._get_param_names())
-        self.__dict__ = {name: value for name, value in vars(self).items() if name in names}
+        forget_all(self)
         return self
 
     @property

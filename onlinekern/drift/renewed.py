@@ -118,7 +118,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         -------
         self : object
         """
-        self._go_on(X, y, classes, sample_weight)
+        self._renew_and_learn(X, y, classes, sample_weight)
         return self
 
     @fit_method
@@ -140,7 +140,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        return self._go_on(X, y, classes, sample_weight)
+        return self._renew_and_learn(X, y, classes, sample_weight)
 
     def predict(self, X: Samples) -> Array:
         """Predict samples, as the learner does.
@@ -219,7 +219,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in vars(self)
 
-    def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Array:
+    def _renew_and_learn(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Array:
         lesson = Lesson.of(X, np.asarray(y), sample_weight, classes)
         own = vars(self)
         if "estimator_" not in own:

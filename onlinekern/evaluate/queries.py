@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.exceptions import NotFittedError
 
-from onlinekern.drift.detector import seed_of
+from onlinekern.drift.detector import forget_all, seed_of
 from onlinekern.estimators.atomic import all_or_nothing
 from onlinekern.estimators.parameters import (
     Forgetting,
@@ -250,8 +250,7 @@ class LabelQuery(Savable, BaseEstimator):
         -------
         self : object
         """
-        names = set(self._get_param_names())
-        self.__dict__ = {name: value for name, value in vars(self).items() if name in names}
+        forget_all(self)
         return self
 
     @property

@@ -24,7 +24,7 @@ from onlinekern.serve.progress import Curve, LastRequests
 from onlinekern.serve.served import ServedModel
 
 # Whoever looks does not ask when a counter began.
-disable_created_metrics()
+disable_created_metrics()  # type: ignore[no-untyped-call]
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 # The histogram's bounds are seconds.
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)

@@ -144,7 +144,7 @@ def document(service: Service) -> dict[str, Any]:
         code: {"model": Error, "description": text} for code, text in REFUSALS.items()
     }
     router = APIRouter()
-    posts = {"methods": ["POST"], "responses": refusals}
+    posts: dict[str, Any] = {"methods": ["POST"], "responses": refusals}
     router.add_api_route(
         "/predict", taking(predict), response_model=Predictions, summary="Predict rows", **posts
     )
