@@ -77,14 +77,14 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
 
     Attributes
     ----------
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         The importances I_j, one for each column of the samples or of the table; 0 for one that has
         not been exchanged yet.
-    standard_errors_ : ndarray of shape (n_features_in_,)
+    standard_errors_ : ndarray of shape (n_features,)
         Of the importances, as if the samples were independent: what is below two or three of them
         may be chance.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if they have names.
     n_seen_ : int
         Samples explained.
