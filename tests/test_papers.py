@@ -21,8 +21,8 @@ sys.path.insert(0, str(PAPERS))
 try:
     import choose
     import datasets
-    import figures
     import pages
+    import plots
     import running
     from protocols import (
         after_k_means,
@@ -310,16 +310,16 @@ def test_every_set_of_a_table_is_on_its_page():
 
 
 def test_every_figure_is_drawn_and_shown(tmp_path):
-    figures.draw_all(tmp_path, KEPT)
+    plots.draw_all(tmp_path, KEPT)
     told = "".join(page.read_text(encoding="utf-8") for page in PAGES)
-    for name in figures.FIGURES:
+    for name in plots.FIGURES:
         ElementTree.parse(tmp_path / f"{name}.svg")
         assert f"({name}.svg)" in told
         assert (FILE.parent / f"{name}.svg").exists()
 
 
 def test_a_figure_without_results_is_left_out(tmp_path):
-    figures.draw_all(tmp_path, Results())
+    plots.draw_all(tmp_path, Results())
     assert list(tmp_path.iterdir()) == []
 
 

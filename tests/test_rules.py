@@ -237,15 +237,14 @@ def compose(rule, gate, head, K, X, y):
     return model, model.learn(X, y)
 
 
-OF_TARGETS = ("regression", "standardized", "several")
-MULTI_CLASS = ("several", "ovr", "margin", "ovo", "joint", "joint_ovr", "softmax")
+OF_TARGETS = ("regression", "standardized", "several", "several_standardized")
+SEVERAL = OF_TARGETS[2:]
+MULTI_CLASS = (*SEVERAL, "ovr", "margin", "ovo", "joint", "joint_ovr", "softmax")
 SOME_RULES = ("hinge-constant", "squared-invsqrt", "pa1-hinge", "arow", "scw1", "least_squares")
 COMBINATIONS = [
     pytest.param(rule, twin, head, gate, id=f"{name}-{head}-{gate}")
     for name, rule, twin in rules_with_twins()
     for head, gate in itertools.product(HEADS, SAMPLERS)
-    # The means and scales of several targets: tests/test_least_squares_targets.py.
-    if head != "several_standardized"
     if head not in OF_TARGETS or isinstance(twin.loss, REGRESSION)
     # One rule of each kind is enough for what the head and the gate alone decide.
     if not (head.startswith("joint") or gate == "within_margin") or name in SOME_RULES
@@ -260,20 +259,28 @@ def test_every_rule_behind_every_gate_under_every_head(rule, twin, head, gate, s
     K = 4 if head in MULTI_CLASS else 2
     if head not in OF_TARGETS:
         y = np.arange(len(y)) * 7 % K
-    if head == "several":
+    if head in SEVERAL:
         y = np.column_stack([y, 2 - y, y**2, np.sin(y)])
     model, predictions = compose(rule, gate, head, K, X, y.astype(np.float64).reshape(-1))
     gates = {"always": None, "loss_proportional": GATE, "slope_proportional": SLOPE_GATE,
              "within_margin": ("margin", MARGIN_GATE)}  # fmt: skip
-    seen = targets.learnt(y, np.ones(len(y))) if head == "standardized" else y
+    seen, weight = y, np.ones(len(y))
+    if head == "standardized":
+        seen = targets.learnt(y, weight)
+    elif head == "several_standardized":
+        seen = np.column_stack([targets.learnt(one, weight) for one in y.T])
+    of = {"standardized": "regression", "several_standardized": "several"}.get(head, head)
     expected = algorithms.run(
-        X, seen, rule=twin, head="regression" if head in OF_TARGETS[:2] else head, n_classes=K,
+        X, seen, rule=twin, head=of, n_classes=K,
         gamma=0.5, average=True, gate=gates[gate],
         uniforms=iter(Generator(5).random(len(X))),
     )  # fmt: skip
-    found = expected.averaged_scores if head == "several" else expected.predictions
+    found = expected.averaged_scores if head in SEVERAL else expected.predictions
     if head == "standardized":
-        found = targets.predictions(found, y, np.ones(len(y)))
+        found = targets.predictions(found, y, weight)
+    elif head == "several_standardized":
+        columns = zip(found.T, y.T, strict=True)
+        found = np.column_stack([targets.predictions(*pair, weight) for pair in columns])
     close(predictions, found, np.float64)
     close(model.cumulative_loss, expected.cumulative_loss, np.float64)
     assert model.space.support.n == len(expected.support)

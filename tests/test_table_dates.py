@@ -5,7 +5,6 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 from onlinekern import StreamRegressor, TableEncoder, make_stream_pipeline
@@ -66,8 +65,6 @@ def test_a_zone_is_that_of_the_column_of_text_or_of_the_parameter():
     rows = {}
     for name, table, zone in (
         ("type", pd.DataFrame({"at": local}), None),
-        ("polars", pl.DataFrame({"at": pl.Series(local.to_pydatetime().tolist())}).with_columns(
-            pl.col("at").dt.convert_time_zone("Europe/Berlin")), None),
         ("parameter", pd.DataFrame({"at": at}), "Europe/Berlin"),
         ("text", pd.DataFrame({"at": at.strftime("%Y-%m-%dT%H:%M:%SZ")}), "Europe/Berlin"),
         ("offsets", pd.DataFrame({"at": [t.isoformat() for t in local]}), "Europe/Berlin"),
@@ -75,10 +72,22 @@ def test_a_zone_is_that_of_the_column_of_text_or_of_the_parameter():
     ):  # fmt: skip
         encoder = TableEncoder(dates=["hour"], time_zone=zone).fit(table)
         rows[name] = encoder.transform(table)[:, 0].tolist()
-        one = table.to_dicts()[0] if name == "polars" else table.to_dict("records")[0]
+        one = table.to_dict("records")[0]
         assert encoder.transform([one])[0, 0] == rows[name][0]
     assert rows.pop("type") == local.hour.tolist()
     assert all(one == local.hour.tolist() for one in rows.values())
+
+
+def test_a_zone_is_that_of_a_column_of_polars():
+    polars = pytest.importorskip("polars")
+    local = pd.date_range("2026-03-28 20:00", periods=48, freq="h", tz="UTC").tz_convert(
+        "Europe/Berlin"
+    )
+    at = polars.Series("at", local.to_pydatetime().tolist())
+    table = polars.DataFrame({"at": at.dt.convert_time_zone("Europe/Berlin")})
+    encoder = TableEncoder(dates=["hour"]).fit(table)
+    assert encoder.transform(table)[:, 0].tolist() == local.hour.tolist()
+    assert encoder.transform([table.to_dicts()[0]])[0, 0] == local.hour[0]
 
 
 def test_later_rows_of_another_zone_are_told_by_the_same_clock():

@@ -7,7 +7,7 @@ A page is written by hand, but for what stands between `<!-- KIND NAME | COLUMN 
 import re
 
 import numpy as np
-from figures import draw_all
+from plots import draw_all
 from results import summary
 from rows import TABLES
 from scipy.stats import ttest_rel
