@@ -15,7 +15,7 @@ each is twice as long as the one before.
 References
 ----------
 .. [1] Z. Karnin, T. Koren, O. Somekh (2013). Almost optimal exploration in multi-armed bandits.
-   International Conference on Machine Learning.
+   International Conference on Machine Learning, 1238-1246.
 .. [2] K. Jamieson, A. Talwalkar (2016). Non-stochastic best arm identification and hyperparameter
    optimization. International Conference on Artificial Intelligence and Statistics, 240-248.
 """

@@ -355,7 +355,8 @@ class AhpatronClassifier(OnlineClassifier, KernelEstimator):
     References
     ----------
     .. [1] Y. Liao, J. Li, S. Liao, Q. Hu, J. Dang (2024). Ahpatron: a new budgeted online kernel
-       learning machine with tighter mistake bound. AAAI Conference on Artificial Intelligence 38.
+       learning machine with tighter mistake bound. AAAI Conference on Artificial Intelligence 38,
+       13782-13789.
 
     Examples
     --------

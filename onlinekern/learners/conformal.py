@@ -290,9 +290,9 @@ class ConformalRegressor(RegressorMixin, Conformal):
     References
     ----------
     .. [1] I. Gibbs, E. Candès (2021). Adaptive conformal inference under distribution shift.
-       Advances in Neural Information Processing Systems 34.
+       Advances in Neural Information Processing Systems 34, 1660-1672.
     .. [2] I. Gibbs, E. Candès (2024). Conformal inference for online prediction with arbitrary
-       distribution shifts. Journal of Machine Learning Research 25.
+       distribution shifts. Journal of Machine Learning Research 25, 1-36.
 
     Examples
     --------
@@ -546,9 +546,9 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     References
     ----------
     .. [1] I. Gibbs, E. Candès (2021). Adaptive conformal inference under distribution shift.
-       Advances in Neural Information Processing Systems 34.
+       Advances in Neural Information Processing Systems 34, 1660-1672.
     .. [2] I. Gibbs, E. Candès (2024). Conformal inference for online prediction with arbitrary
-       distribution shifts. Journal of Machine Learning Research 25.
+       distribution shifts. Journal of Machine Learning Research 25, 1-36.
 
     Examples
     --------

@@ -221,7 +221,7 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     References
     ----------
     .. [1] T. Le, T. D. Nguyen, V. Nguyen, D. Phung (2016). Dual space gradient descent for online
-       learning. Advances in Neural Information Processing Systems 29.
+       learning. Advances in Neural Information Processing Systems 29, 4583-4591.
 
     Examples
     --------
@@ -369,7 +369,7 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     References
     ----------
     .. [1] T. Le, T. D. Nguyen, V. Nguyen, D. Phung (2016). Dual space gradient descent for online
-       learning. Advances in Neural Information Processing Systems 29.
+       learning. Advances in Neural Information Processing Systems 29, 4583-4591.
 
     Examples
     --------

@@ -200,7 +200,7 @@ default='logistic'
     References
     ----------
     .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu (2016). Large scale online kernel
-       learning. Journal of Machine Learning Research 17.
+       learning. Journal of Machine Learning Research 17, 1-43.
 
     Examples
     --------
@@ -337,7 +337,7 @@ default='squared'
     References
     ----------
     .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu (2016). Large scale online kernel
-       learning. Journal of Machine Learning Research 17.
+       learning. Journal of Machine Learning Research 17, 1-43.
 
     Examples
     --------
@@ -503,7 +503,7 @@ compiled loss, default='hinge'
     References
     ----------
     .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu (2016). Large scale online kernel
-       learning. Journal of Machine Learning Research 17.
+       learning. Journal of Machine Learning Research 17, 1-43.
 
     Examples
     --------
@@ -644,7 +644,7 @@ default='squared'
     References
     ----------
     .. [1] J. Lu, S. C. H. Hoi, J. Wang, P. Zhao, Z.-Y. Liu (2016). Large scale online kernel
-       learning. Journal of Machine Learning Research 17.
+       learning. Journal of Machine Learning Research 17, 1-43.
 
     Examples
     --------

@@ -315,7 +315,7 @@ had
     .. [1] P. Geurts, D. Ernst, L. Wehenkel (2006). Extremely randomized trees. Machine Learning 63,
        3-42.
     .. [2] K. Crammer, A. Kulesza, M. Dredze (2009). Adaptive regularization of weight vectors.
-       Advances in Neural Information Processing Systems 22.
+       Advances in Neural Information Processing Systems 22, 414-422.
     .. [3] E. Scornet (2016). Random forests and kernel methods. IEEE Transactions on Information
        Theory 62, 1485-1500.
 
@@ -467,7 +467,7 @@ had
     .. [1] P. Geurts, D. Ernst, L. Wehenkel (2006). Extremely randomized trees. Machine Learning 63,
        3-42.
     .. [2] K. Crammer, A. Kulesza, M. Dredze (2009). Adaptive regularization of weight vectors.
-       Advances in Neural Information Processing Systems 22.
+       Advances in Neural Information Processing Systems 22, 414-422.
     .. [3] E. Scornet (2016). Random forests and kernel methods. IEEE Transactions on Information
        Theory 62, 1485-1500.
 

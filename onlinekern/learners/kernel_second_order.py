@@ -234,7 +234,7 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
     References
     ----------
     .. [1] K. Crammer, A. Kulesza, M. Dredze (2009). Adaptive regularization of weight vectors.
-       Advances in Neural Information Processing Systems 22.
+       Advances in Neural Information Processing Systems 22, 414-422.
     .. [2] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
        simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
@@ -417,7 +417,7 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
     References
     ----------
     .. [1] J. Wang, P. Zhao, S. C. H. Hoi (2012). Exact soft confidence-weighted learning.
-       International Conference on Machine Learning.
+       International Conference on Machine Learning, 121-128.
     .. [2] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
        simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with

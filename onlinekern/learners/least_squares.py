@@ -346,7 +346,7 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     .. [1] N. Cesa-Bianchi, A. Conconi, C. Gentile (2005). A second-order Perceptron algorithm. SIAM
        Journal on Computing 34, 640-668.
     .. [2] K. Crammer, A. Kulesza, M. Dredze (2009). Adaptive regularization of weight vectors.
-       Advances in Neural Information Processing Systems 22.
+       Advances in Neural Information Processing Systems 22, 414-422.
     .. [3] J. Lu, P. Zhao, S. C. H. Hoi (2016). Online sparse passive aggressive learning with
        kernels. SIAM International Conference on Data Mining, 675-683.
     .. [4] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin (2024). Mechanism for feature
@@ -568,7 +568,7 @@ class KernelRLSRegressor(OnlineMultiRegressor, KernelRLS):
     .. [1] Y. Engel, S. Mannor, R. Meir (2004). The kernel recursive least-squares algorithm. IEEE
        Transactions on Signal Processing 52, 2275-2285.
     .. [2] I. Gibbs, E. Candès (2021). Adaptive conformal inference under distribution shift.
-       Advances in Neural Information Processing Systems 34.
+       Advances in Neural Information Processing Systems 34, 1660-1672.
     .. [3] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin (2024). Mechanism for feature
        learning in neural networks and backpropagation-free machine learning models. Science 383,
        1461-1467.

@@ -196,7 +196,7 @@ default='hinge'
     References
     ----------
     .. [1] M. Zinkevich (2003). Online convex programming and generalized infinitesimal gradient
-       ascent. International Conference on Machine Learning.
+       ascent. International Conference on Machine Learning, 928-936.
 
     Examples
     --------
@@ -298,7 +298,7 @@ class OGDRegressor(OnlineRegressor, GradientStep, LinearEstimator):
     References
     ----------
     .. [1] M. Zinkevich (2003). Online convex programming and generalized infinitesimal gradient
-       ascent. International Conference on Machine Learning.
+       ascent. International Conference on Machine Learning, 928-936.
 
     Examples
     --------

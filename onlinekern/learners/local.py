@@ -182,9 +182,9 @@ class LOLClassifier(OnlineClassifier):
     References
     ----------
     .. [1] Z. Zhou, W.-S. Zheng, J.-F. Hu, Y. Xu, J. You (2016). One-pass online learning: a local
-       approach. Pattern Recognition 51.
+       approach. Pattern Recognition.
     .. [2] K. Crammer, A. Kulesza, M. Dredze (2009). Adaptive regularization of weight vectors.
-       Advances in Neural Information Processing Systems 22.
+       Advances in Neural Information Processing Systems 22, 414-422.
 
     Examples
     --------

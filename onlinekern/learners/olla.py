@@ -451,7 +451,7 @@ or compiled kernel, default='gaussian'
     References
     ----------
     .. [1] V. Kecman (2016). Fast online algorithm for nonlinear support vector machines and other
-       alike models. Optical Memory and Neural Networks 25, 203-218.
+       alike models. Optical Memory and Neural Networks.
 
     Examples
     --------
@@ -679,7 +679,7 @@ or compiled kernel, default='gaussian'
     References
     ----------
     .. [1] V. Kecman (2016). Fast online algorithm for nonlinear support vector machines and other
-       alike models. Optical Memory and Neural Networks 25, 203-218.
+       alike models. Optical Memory and Neural Networks.
 
     Examples
     --------

@@ -139,7 +139,7 @@ class OSKLClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     References
     ----------
     .. [1] L. Zhang, J. Yi, R. Jin, M. Lin, X. He (2013). Online kernel learning with a near optimal
-       sparsity bound. International Conference on Machine Learning.
+       sparsity bound. International Conference on Machine Learning, 621-629.
 
     Examples
     --------

@@ -149,7 +149,7 @@ class SDROGDClassifier(OnlineClassifier, LinearEstimator):
     References
     ----------
     .. [1] H. Xue, Z. Ren (2020). Sketch discriminatively regularized online gradient descent
-       classification. Applied Intelligence 50.
+       classification. Applied Intelligence.
 
     Examples
     --------

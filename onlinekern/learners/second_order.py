@@ -137,7 +137,7 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     .. [1] K. Crammer, M. Dredze, F. Pereira (2008). Exact convex confidence-weighted learning.
        Advances in Neural Information Processing Systems 21.
     .. [2] M. Dredze, K. Crammer, F. Pereira (2008). Confidence-weighted linear classification.
-       International Conference on Machine Learning.
+       International Conference on Machine Learning, 264-271.
 
     Examples
     --------
@@ -261,7 +261,7 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     References
     ----------
     .. [1] J. Wang, P. Zhao, S. C. H. Hoi (2012). Exact soft confidence-weighted learning.
-       International Conference on Machine Learning.
+       International Conference on Machine Learning, 121-128.
 
     Examples
     --------
@@ -382,7 +382,7 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
     References
     ----------
     .. [1] K. Crammer, A. Kulesza, M. Dredze (2009). Adaptive regularization of weight vectors.
-       Advances in Neural Information Processing Systems 22.
+       Advances in Neural Information Processing Systems 22, 414-422.
 
     Examples
     --------
@@ -492,7 +492,7 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     References
     ----------
     .. [1] K. Crammer, A. Kulesza, M. Dredze (2009). Adaptive regularization of weight vectors.
-       Advances in Neural Information Processing Systems 22.
+       Advances in Neural Information Processing Systems 22, 414-422.
 
     Examples
     --------

@@ -188,7 +188,7 @@ class FourierFeatures(FeatureTransformer):
     .. [1] A. Rahimi, B. Recht (2007). Random features for large-scale kernel machines. Advances in
        Neural Information Processing Systems 20.
     .. [2] F. X. Yu, A. T. Suresh, K. Choromanski, D. Holtmann-Rice, S. Kumar (2016). Orthogonal
-       random features. Advances in Neural Information Processing Systems 29.
+       random features. Advances in Neural Information Processing Systems 29, 1975-1983.
 
     Examples
     --------
@@ -262,7 +262,7 @@ class NystroemFeatures(FeatureTransformer):
     References
     ----------
     .. [1] C. K. I. Williams, M. Seeger (2001). Using the Nyström method to speed up kernel
-       machines. Advances in Neural Information Processing Systems 13.
+       machines. Advances in Neural Information Processing Systems 13, 682-688.
 
     Examples
     --------

@@ -99,7 +99,7 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     .. [1] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
        simple and deterministic matrix sketching. SIAM Journal on Computing 45, 1762-1792.
     .. [2] H. Xue, Z. Ren (2020). Sketch discriminatively regularized online gradient descent
-       classification. Applied Intelligence 50.
+       classification. Applied Intelligence.
 
     Examples
     --------
