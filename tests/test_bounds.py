@@ -200,8 +200,8 @@ def test_formulas():
     models = {case: learnt(case, 0) for case in CASES}
     U, D = 0.5, 60.0
     spa, sparse, bogd = (regret_bound(models[c], U, D) for c in ("spa", "spa, sparse", "bogd"))
-    assert spa.bound == pytest.approx(D + U**2 / 0.2 + N * 0.1 / math.sqrt(0.1))
-    assert sparse.bound == pytest.approx(D + U**2 / 0.6 + N * 0.3 * 2 / 0.5)
+    assert spa.bound == pytest.approx(D + U**2 / 0.2 + N * math.sqrt(0.1 * 8 / 27))
+    assert sparse.bound == pytest.approx(D + U**2 / 0.6 + N * 0.3 * 2 / (2 * 0.5))
     assert bogd.bound == pytest.approx(D + U**2 * (5 + 0.125 * N) + 0.1 * N * (2**2 + 1) / 2)
     assert regret_bound(models["fogd"], U, D).bound == pytest.approx(D + U**2 / 0.2 + N * 0.05)
     error = math.sqrt(2 * math.log(N * (N - 1) / 0.1) / 60)
@@ -215,7 +215,7 @@ def test_formulas():
     assert regret_bound(models["projectron"], U, D).bound == pytest.approx(120.25 / 0.95)
     root = math.sqrt(20)
     rbp = regret_bound(models["rbp"], U, D)
-    assert rbp.bound == pytest.approx((D + 1.25 * U * root) / (1 - U / root))
+    assert rbp.bound == pytest.approx((D + U * root / 4) / (1 - U / root))
     assert rbp.learner == models["rbp"].n_mistakes_
     assert regret_bound(models["forgetron"], 0.25, D).bound == pytest.approx(240.125)
     assert spa.trivial == N
