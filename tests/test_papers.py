@@ -30,7 +30,7 @@ try:
         cross_validated,
         of_the_sketch,
         online,
-        online_by_chance,
+        online_by_theory,
     )
     from results import FILE, Results, mark
     from rows import TABLES
@@ -225,12 +225,16 @@ def test_programs_run_without_the_folder_on_the_path(program):
 
 def test_the_expected_support_of_spa_is_near_what_happens():
     row = next(row for row in TABLES["A"] if row.name == "SPA").with_parameters({"beta": 2.0})
-    runs = [online_by_chance(row.build, stand_in("a9a"), seed) for seed in range(20)]
+    runs = [online_by_theory(row.build, stand_in("a9a"), seed) for seed in range(20)]
     assert all(0 < run.more["expected"] <= run.more["bound"] == N_SAMPLES / 2 for run in runs)
     kept, expected = (np.mean([get(run) for run in runs]) for get in (
         lambda run: run.size, lambda run: run.more["expected"],
     ))  # fmt: skip
     assert kept == pytest.approx(expected, rel=0.1)
+    assert np.mean([run.more["loss"] for run in runs]) <= np.mean(
+        [run.more["promised"] for run in runs]
+    )
+    assert all(0 < run.more["comparator"] < run.more["promised"] for run in runs)
 
 
 def test_a_curve_ends_at_the_error_of_the_pass():

@@ -4,15 +4,15 @@
         [--results FILE] [--pages DIR] [--quick]
 
 TABLE is A (SPA, mistakes of one pass), A3 (SPA, test errors), B (DualSGD, classification), B2 (its
-regression), C (LOL), C4 to C7 (LOL's figures), D (SDROGD), D2 (its sketch), E (OLLA) or E6 (OLLA's
-figures 6 to 10); all without one. What FILE of the results lacks is run on the sets in DIR, and
-written there after each order, so a run that was stopped goes on where it was. Without `--data`
-nothing is run. A set whose file is not in DIR and that has no figures has the line "no data".
-Errors are in per cent, mean and standard deviation over random orders; regression has root mean
-squared errors. Times are CPU time in the learner, one thread, in µs a sample. The bar is the figure
-of an independent implementation, if there is one. `--pages` fills the tables of the pages in DIR
-and draws their figures. `--quick` runs one order of each row on small made sets, and keeps nothing.
-`choose.py` chooses the settings that the papers do not give.
+regression), C (LOL), C4 to C7 (LOL's figures), D (SDROGD), D2 (its sketch), E (OLLA), E2 (its
+multi-logit) or E6 (its figures 6 to 10); all without one. What FILE of the results lacks is run on
+the sets in DIR, and written there after each order, so a run that was stopped goes on where it was.
+Without `--data` nothing is run. A set whose file is not in DIR and that has no figures has the line
+"no data". Errors are in per cent, mean and standard deviation over random orders; regression has
+root mean squared errors. Times are CPU time in the learner, one thread, in µs a sample. The bar is
+the figure of an independent implementation, if there is one. `--pages` fills the tables of the
+pages in DIR and draws their figures. `--quick` runs one order of each row on small made sets, and
+keeps nothing. `choose.py` chooses the settings that the papers do not give.
 """
 
 import argparse

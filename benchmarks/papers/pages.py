@@ -103,14 +103,19 @@ def times(results, name, sets):
 
 
 def support(results, name, sets):
-    """Return how many support vectors SPA kept, beside their expected number and its bound."""
-    lines = ["| | kept | expected | bound |", "|---|---|---|---|"]
+    """Return SPA's support vectors and losses beside what theory expects and promises."""
+    lines = [
+        "| | kept | expected | bound | loss a sample | comparator's loss | bound of the loss |",
+        "|---" * 7 + "|",
+    ]
     for row in TABLES[name]:
         runs = results.get(name, row)
         if row.data in sets and "expected" in runs:
             kept = summary(runs["size"], 0)
             expected, bound = (np.mean(runs[measure]) for measure in ("expected", "bound"))
-            lines.append(f"| {sets[row.data]} | {kept} | {expected:,.1f} | {bound:,.0f} |")
+            losses = [f"{np.mean(runs[one]):.3f}" for one in ("loss", "comparator", "promised")]
+            cells = [sets[row.data], kept, f"{expected:,.1f}", f"{bound:,.0f}", *losses]
+            lines.append("| " + " | ".join(cells) + " |")
     return lines
 
 

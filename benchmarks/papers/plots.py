@@ -50,10 +50,18 @@ def panels(figure, n, words, y):
     return axes
 
 
-def legend(axes):
+def legend(axes, place="best"):
     """Tell what the lines are, if there are any."""
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(fontsize=7)
+        axes.legend(fontsize=7, loc=place)
+
+
+def title(data):
+    """Return the name of a set without the way that it is scaled."""
+    name = data.partition(",")[0]
+    for word in ("standard", "unit", "drawn", "25k"):
+        name = name.removesuffix(f" {word}")
+    return name
 
 
 def plain_ticks(axes):
@@ -73,8 +81,8 @@ def curves(figure, results):
                 points = np.mean(runs["curve"], axis=0)
                 axes.loglog(*points.T, marker=".", label=learner)
         plain_ticks(axes)
-        axes.set_title(data.partition(",")[0])
-    legend(axes)
+        axes.set_title(title(data))
+    figure.legend(*axes.get_legend_handles_labels(), fontsize=7, loc="outside right upper")
     return found
 
 
@@ -90,12 +98,12 @@ def along(table, values, label, words, log):
                     means = [np.mean(one["error"]) for one in runs]
                     spread = [np.std(one["error"]) for one in runs]
                     axes.errorbar(values, means, spread, marker=".", capsize=2, label=form)
-            axes.set_title(data.partition(",")[0])
+            axes.set_title(title(data))
             if log:
                 axes.set_xscale("log")
                 axes.minorticks_off()
             axes.set_ylim(bottom=0)
-            legend(axes)
+            legend(axes, "lower left")
         return found
 
     return draw
@@ -116,7 +124,7 @@ def k_means(figure, results):
                 axes.bar(places, means, 0.18, label=f"{form}, {words}")
         axes.set_xticks(range(3), ["20", "60", "100"])
         axes.set_ylim(top=1.4 * axes.get_ylim()[1])
-        axes.set_title(data.partition(",")[0])
+        axes.set_title(title(data))
     legend(axes)
     return found
 
@@ -126,12 +134,14 @@ def sketches(figure, results):
     found = runs_of(results, "D2")
     every = panels(figure, len(SKETCHED), "rows of the sketch, share of d", "error, % of the bound")
     for axes, data in zip(every, SKETCHED, strict=True):
-        for kind in ("raw", "centred"):
+        # Where both are the same, both are to be seen.
+        for kind, width, dots in (("raw", 2.5, "-"), ("centred", 1, "--")):
             runs = [found.get((data, f"{kind} sketch, l={size:g}d")) for size in SIZES]
             if all(runs):
-                axes.plot(SIZES, [np.mean(one["error"]) for one in runs], marker=".", label=kind)
+                means = [np.mean(one["error"]) for one in runs]
+                axes.plot(SIZES, means, dots, marker=".", linewidth=width, label=kind)
         axes.axhline(100, color="0.4", linestyle="--", label="bound of lemma 2")
-        axes.set(title=data.partition(",")[0], ylim=(0, 110))
+        axes.set(title=title(data), ylim=(0, 110))
     legend(axes)
     return found
 
@@ -144,10 +154,13 @@ def support(figure, results):
         found.items(),
         strict=False,
     ):
-        axes.plot(runs["expected"], runs["size"], ".")
+        axes.plot(runs["expected"], runs["size"], ".", label="one order")
         low, high = min(runs["expected"]), max(runs["expected"])
-        axes.plot([low, high], [low, high], color="0.4", linestyle="--")
-        axes.set_title(key[0])
+        axes.plot([low, high], [low, high], color="0.4", linestyle="--", label="as expected")
+        axes.set_title(title(key[0]))
+        bottom, top = axes.get_ylim()
+        axes.set_ylim(bottom, top + 0.25 * (top - bottom))
+        legend(axes, "upper left")
     return found
 
 
@@ -157,13 +170,23 @@ def losses(figure, results):
     axes = panels(figure, 1, "support vectors", "error, %")[0]
     figure.set_size_inches(5.5, 3.6)
     for penalty, marker in (("l2", "o"), ("l1", "s"), ("none", "^")):
-        parts = {key[1]: runs for key, runs in found.items() if f", {penalty}, " in key[1]}
-        points = [(runs["size"][0], runs["error"][0]) for runs in parts.values()]
-        if points:
-            axes.scatter(*zip(*points, strict=True), s=14, marker=marker, label=penalty)
-    for (_, learner), runs in found.items():
-        if learner in ("smo", "LIBSVM", "Newton, relaxation 1"):
-            axes.scatter(runs["size"], runs["error"], s=60, marker="*", label=learner)
+        for words, color, chosen in (
+            ("cyclic or shuffled", "tab:blue", False), ("worst violator", "tab:orange", True),
+        ):  # fmt: skip
+            points = [
+                (runs["size"][0], runs["error"][0])
+                for (_, learner), runs in found.items()
+                if f", {penalty}, " in learner and learner.endswith("max_violator") == chosen
+            ]
+            if points:
+                axes.scatter(
+                    *zip(*points, strict=True), s=14, marker=marker, color=color,
+                    label=f"{words}, {penalty}",
+                )  # fmt: skip
+    for name, color in (("Newton, relaxation 1", "tab:red"), ("LIBSVM", "black")):
+        for (_, learner), runs in found.items():
+            if learner == name:
+                axes.scatter(runs["size"], runs["error"], s=60, marker="*", color=color, label=name)
     axes.set_yscale("log")
     plain_ticks(axes)
     legend(axes)

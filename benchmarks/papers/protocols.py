@@ -10,6 +10,8 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import shuffle
 
+from onlinekern.evaluate import regret_bound
+
 
 class Run(NamedTuple):
     """What an order came to.
@@ -43,12 +45,13 @@ def online(build, data, seed):
     return Run(100 * model.n_mistakes_ / len(y), 1e6 * spent / len(y), size_of(model))
 
 
-def online_by_chance(build, data, seed):
-    """Learn as `online`; count also the support vectors that SPA's probabilities expect.
+def online_by_theory(build, data, seed):
+    """Learn as `online`; tell also what theory says of SPA: its support vectors, and its loss.
 
     The steps of SPA use the loss of the last model, also where an average predicts. So a second
     pass without the average, which draws the same numbers, shows the probabilities min(alpha, loss)
-    / beta. alpha n / beta bounds their sum.
+    / beta. alpha n / beta bounds their sum. The bound of the loss, a sample, is against the
+    averaged model, as if it had been there from the start.
     """
     found, (X, y) = online(build, data, seed), shuffle(*data, random_state=seed)
     X = X.astype(np.float32)
@@ -64,7 +67,17 @@ def online_by_chance(build, data, seed):
         model.learn_one(x, label)
     if size_of(model) != found.size:
         raise RuntimeError("the second pass has drawn other samples than the first")
-    return found._replace(more={"expected": expected, "bound": alpha * len(y) / beta})
+    average = build(len(y)).set_params(random_state=seed).partial_fit(X, y, classes=classes)
+    f, dual, norm = average.decision_function(X), average.dual_coef_.ravel(), 0.0
+    if len(dual):
+        norm = np.sqrt(dual @ average.decision_function(average.support_vectors_))
+    promise = regret_bound(model, float(norm), float(np.maximum(0, 1 - signs * f).sum()))
+    more = {
+        "expected": expected, "bound": alpha * len(y) / beta,
+        "loss": promise.learner / len(y), "comparator": promise.comparator / len(y),
+        "promised": promise.bound / len(y),
+    }  # fmt: skip
+    return found._replace(more=more)
 
 
 def online_regression(build, data, seed):

@@ -17,6 +17,7 @@ DUAL_SGD = {
     "gamma": 1.0, "reg_per_stream": 2, "budget": 100, "n_components": 200, "merge_size": 20,
 }  # fmt: skip
 
+ORDERS = 10  # as in the paper
 GAMMA = {"gamma": (0.25, 1.0, 4.0, 16.0, 64.0)}
 REG = {**GAMMA, "reg_per_stream": (0.5, 2.0, 8.0, 32.0)}
 ETA = {**GAMMA, "eta": (0.1, 1.0, 10.0)}
@@ -97,7 +98,8 @@ def compared(data, sizes, learner, values, published, bar):
     grid = WIDE_ETA if data in OTHERS else grid
     size = {bound: sizes[bound]} if bound else {}
     row = Row(
-        data, described(learner, size), estimator, online, {**fixed, **size}, published, bar
+        data, described(learner, size), estimator, online, {**fixed, **size}, published, bar,
+        orders=ORDERS,
     )  # fmt: skip
     return row.choosing(grid, values)
 
@@ -105,7 +107,7 @@ def compared(data, sizes, learner, values, published, bar):
 ROWS = [
     *(
         Row(data, f"DualSGD {loss}", ok.DualSGDClassifier, online, {"loss": loss, **DUAL_SGD},
-            paper, bar)
+            paper, bar, orders=ORDERS)
         for data, figures in {
             "cod-rna all": ((4.92, 4.98), (4.83, 4.63)),
             "ijcnn1 35k": ((8.35, 7.50), (8.82, 7.84)),
@@ -116,7 +118,7 @@ ROWS = [
     ),
     *(
         Row(data, f"DualSGD {loss}", ok.DualSGDClassifier, online, {"loss": loss, **DUAL_SGD},
-            paper).choosing(WIDE_REG, values)
+            paper, orders=ORDERS).choosing(WIDE_REG, values)
         for data, (chosen, published) in OTHERS.items()
         for loss, values, paper in zip(("hinge", "logistic"), chosen, published, strict=True)
     ),

@@ -10,6 +10,7 @@ from protocols import online_regression
 
 import onlinekern as ok
 
+from .dual_sgd import ORDERS
 from .row import Row
 
 BUDGET, COMPONENTS = {"budget": 400}, {"n_components": 1600}
@@ -66,7 +67,10 @@ SETS = {
 def tried(data, digits, learner, values, published, bar):
     """Return the row of a learner on a set."""
     estimator, fixed, grid = LEARNERS[learner]
-    row = Row(data, learner, estimator, online_regression, fixed, published, bar, digits=digits)
+    row = Row(
+        data, learner, estimator, online_regression, fixed, published, bar, orders=ORDERS,
+        digits=digits,
+    )  # fmt: skip
     return row.choosing(grid, values)
 
 

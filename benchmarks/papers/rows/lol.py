@@ -11,6 +11,7 @@ import onlinekern as ok
 
 from .row import Row
 
+ORDERS = 10  # as in the paper
 PAPER = {
     "step": "pa", "center": False, "fit_intercept": False, "n_prototypes": 60, "n_assign": 1,
     "average": False,
@@ -32,7 +33,16 @@ def forms(data, published, bars, better=None):
         ("LOL, better form, averaged", {**BETTER, "average": True}, None, None),
     ]
     return [
-        Row(data, name, ok.LOLClassifier, after_a_pass, {**PAPER, **setting}, paper, bar)
+        Row(
+            data,
+            name,
+            ok.LOLClassifier,
+            after_a_pass,
+            {**PAPER, **setting},
+            paper,
+            bar,
+            orders=ORDERS,
+        )
         for name, setting, paper, bar in variants
     ]
 
@@ -135,7 +145,7 @@ def compared(data, offered, learner, values, published, bar):
     estimator, fixed, own = LEARNERS[learner]
     free = set(estimator._get_param_names()) - set(fixed)
     grid = {**{name: offered[name] for name in offered if name in free}, **own}
-    row = Row(data, learner, estimator, after_a_pass, fixed, published, bar)
+    row = Row(data, learner, estimator, after_a_pass, fixed, published, bar, orders=ORDERS)
     return row.choosing(grid, values)
 
 

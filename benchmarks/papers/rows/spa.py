@@ -8,7 +8,7 @@ OSKL count the mistakes of their averaged models, as in the paper. Beside SPA's 
 stand their expected number and its bound.
 """
 
-from protocols import online, online_by_chance
+from protocols import online, online_by_theory
 
 import onlinekern as ok
 
@@ -139,14 +139,14 @@ def orders(data, learner):
     """Return the number of orders of a row."""
     if data != "mixture":
         return ORDERS
-    return 1 if learner in UNBUDGETED or learner.startswith("Projectron") else 5
+    return 1 if learner in UNBUDGETED else ORDERS
 
 
 def counted(data, budget, learner, setting, published, checked=None):
     """Return the row of a learner on a set."""
     return Row(
         data, described(learner, setting), LEARNERS[learner],
-        online_by_chance if learner == "SPA" and data != "mixture" else online,
+        online_by_theory if learner == "SPA" and data != "mixture" else online,
         parameters(learner, budget, setting), mistakes(published), mistakes(checked),
         name=learner, orders=orders(data, learner),
     )  # fmt: skip

@@ -75,7 +75,7 @@ def tested(data, sizes, learner, values, published, bar):
         data, learner, estimator, after_a_pass, {**fixed, **own}, mistakes(published), mistakes(bar)
     )  # fmt: skip
     # A batch solver takes minutes, and no order changes its answer.
-    return replace(row.choosing(grid, values), orders=1 if estimator is SVC else 5)
+    return replace(row.choosing(grid, values), orders=1 if estimator is SVC else 20)
 
 
 ROWS = [
