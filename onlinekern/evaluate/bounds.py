@@ -22,7 +22,7 @@ from onlinekern.learners.spa import SPAClassifier
 NORMALISED = ("gaussian", "rbf", "exponential", "laplacian", "cosine")
 # Their slopes are at most 1.
 LIPSCHITZ = ("hinge", "logistic", "smooth_hinge")
-LEAST_FORGETRON = 83
+LEAST_FORGETRON = 84
 ASSUMES = (
     "all samples have had weight 1",
     "this model has learnt them one after the other: it is not merged from several",
