@@ -39,6 +39,7 @@ SETTINGS = {
         for metric in ("diagonal", "full")
         for exponent in (0.5, 1.0)
     },
+    "auto": {"metric": "auto"},
 }
 MOST_FEATURES = 100
 # Errors of the picture are those of so many samples.
@@ -91,7 +92,7 @@ def show_costs():
     for d in (8, 20, 100):
         X, y = made(100_000, d)
         before = None
-        for name in ("none", "diagonal 0.5", "full 0.5"):
+        for name in ("none", "diagonal 0.5", "full 0.5", "auto"):
             rates = []
             for n in (10_000, 100_000):
                 model, seconds = learnt(X[:n], y[:n], True, gamma=1 / d, **SETTINGS[name])
@@ -111,9 +112,11 @@ def renewal_of(model):
     X, y, weight = space.recent.arrays()
     times = []
     for _ in range(5):
-        began = time.process_time()
-        root = space.learnt_root(X, space.draws())
-        space.learn_anew(root, X, y, weight, space.draws())
+        began, draws = time.process_time(), space.draws()
+        gradients = space.mean_gradients(X, draws)
+        if space.choice is not None:
+            space.choose(X, y, gradients, draws)
+        space.learn_anew(space.root, X, y, weight, draws)
         times.append(1e3 * (time.process_time() - began))
     return f"{np.median(times):.0f}"
 

@@ -17,7 +17,7 @@ from onlinekern import (
     merge,
 )
 
-METRICS = ["diagonal", "full"]
+METRICS = ["diagonal", "full", "auto"]
 
 
 def new_model(task="regression", **parameters):
@@ -157,6 +157,26 @@ def test_many_features():
     with pytest.raises(ValueError, match="metric='full' takes at most 1000 features, got 1001"):
         new_model(metric="full").fit(X, X[:, 0])
     assert new_model(metric="diagonal", gamma=1e-3).fit(X, X[:, 0]).metric_.shape == (1001,)
+
+
+@pytest.mark.parametrize("d", [256, 257])
+def test_full_metrics_of_many_features_are_not_tried(d):
+    X = np.random.default_rng(0).standard_normal((520, d))
+    y = np.sin(X[:, :8].sum(axis=1) / 2)
+    model = new_model(metric="auto", gamma=1 / d).partial_fit(X, y)
+    choice = model._model.space.choice
+    assert (len(choice.forms()), choice.gradients.ndim) == ((4, 2) if d == 256 else (3, 1))
+
+
+def test_a_rotation_is_found():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((2100, 8))
+    y = np.sin(2 * X.sum(axis=1) / np.sqrt(8))
+    model = new_model(metric="auto").partial_fit(X, y)
+    assert model._model.space.choice.form == 3
+    values, vectors = np.linalg.eigh(model.metric_)
+    assert values[-1] > 5 * values[-2]
+    np.testing.assert_allclose(np.abs(vectors[:, -1]), 1 / np.sqrt(8), atol=0.05)
 
 
 def test_memory_is_asked_for_first(monkeypatch):

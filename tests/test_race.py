@@ -190,8 +190,9 @@ def test_race(task):
     experts = [OneByOne(*one) for one in zip(start.experts, start.raw, strict=True)]
     assert [expert.raw for expert in experts] == [False] * (len(experts) - 1) + [True]
     answers, learnt, voting = stream_learner(
-        scaled_rows(start, X), target, experts, start.costs, vote, start.budget, rows=X
-    )
+        scaled_rows(start, X), target, experts, start.costs, vote, start.budget, rows=X,
+        patience=start.patience,
+    )  # fmt: skip
     got = np.empty((len(X), race.head.n_outputs))
     race.learn(X, target, None, None, 0, got)
     np.testing.assert_allclose(got, answers, rtol=1e-4, atol=1e-4)
@@ -319,7 +320,7 @@ def test_kernels_of_targets_learn_metrics_beside_a_forest():
         assert any("metric" in name for name in names) <= ("kernel forest" in names)
         return [getattr(one.estimator, "metric", "none") for one in experts[:2]]
 
-    assert metrics(8) == ["full", "diagonal"]
+    assert metrics(8) == ["auto", "none"]
     # Samples that a metric is learnt from are kept: not of so many features.
     assert metrics(129) == ["none", "none"]
     assert metrics(8, time_budget=10.0) == ["none", "none"]

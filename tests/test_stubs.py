@@ -108,7 +108,7 @@ def parameters_of_source(module, class_name, method):
     body = body_of(module, class_name)
     if f"def {method}(" not in body:
         method = "__cinit__"
-    listed = re.search(rf"^    def {method}\(([^)]*)\)", body, re.M)[1]
+    listed = re.search(rf"^    def {method}\((.*?)\):", body, re.M | re.S)[1]
     found = []
     for text in re.sub(r"\[[^]]*\]| not None", "", " ".join(listed.split())).split(","):
         declared, _, default = text.partition("=")

@@ -314,7 +314,7 @@ def in_metric(metric, exponent, seed):
     """Return what makes the learner in a metric, which is a `Run` too."""
     from .metric import InMetric
 
-    return partial(InMetric, full=metric == "full", exponent=exponent, seed=seed)
+    return partial(InMetric, form=metric, exponent=exponent, seed=seed)
 
 
 def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400, selection="first",

@@ -15,6 +15,14 @@ chosen anew among the samples kept, and
 over those of them that had entered. With forgetting, intervals stop to grow at a power of two that
 is at least HORIZONS / (1 - forgetting), and no more than KEPT; so many samples are kept.
 
+Which metric is learnt, and how wide its kernel is, may be chosen too (`form="auto"`, which begins
+with a diagonal one). M' is then
+width times (G d / tr G)^q, q being 0, p, or 2 p of a diagonal metric, or p of a full one; each form
+is tried with the gradients of the time before. Kernel least squares with at most TRIED landmarks,
+drawn from the first half of the last 2 HALF samples, learn this half; the form of the least mean
+squared error at the other half takes the place of the present one if its error is lower by more
+than LEAST_GAIN. In the same way half and twice the width are tried with this form.
+
 A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin, "Mechanism for feature learning in neural
 networks and backpropagation-free machine learning models", Science 383, 2024.
 """
@@ -30,7 +38,9 @@ from .kernel_rls import Landmarks, Run
 FIRST, KEPT, TAUGHT = 256, 4096, 2048
 LEAST, LEAST_CHANGE, LEAST_CHANGE_FORGETTING = 1e-3, 0.1, 0.4
 HORIZONS, SHARP_REG = 4, 0.1
-STEP = 1e-5
+STEP, ROUNDING = 1e-5, 1e-8
+FORMS = ((False, 0), (False, 1), (False, 2), (True, 1))
+TRIED, HALF, LEAST_GAIN, STEPS = 100, 1024, 0.02, (0.5, 2.0)
 
 
 class Moved:
@@ -73,23 +83,30 @@ class InMetric(Run):
 
     Attributes
     ----------
-    full : bool
+    form : {"diagonal", "full", "auto"}
     exponent : float
     seed : int
         Of the landmarks that are drawn.
+    place, width : int, float
+        Of the form in FORMS, with "auto", and the factor of the metric.
+    before : ndarray of shape (d, d)
+        Mean outer product of the gradients at the last renewal.
     metric : ndarray of shape (d, d)
     kept : list of (int, ndarray, ndarray, float)
         Number, x, targets, and weight or 0, of the last samples.
     n_renewals : int
     """
 
-    full: bool = False
+    form: str = "diagonal"
     exponent: float = 0.5
     seed: int = 0
     metric: np.ndarray = None
     kept: list = field(default_factory=list)
     n_kept: int = 0
     n_renewals: int = 0
+    place: int = 1
+    width: float = 1.0
+    before: np.ndarray = None
 
     def __post_init__(self):
         self.metric = np.eye(self.n_features)
@@ -127,15 +144,70 @@ class InMetric(Run):
         """Learn a metric, and, if it has changed, the model anew in it."""
         found = [self.gradients(x) for _, x, _, _ in self.kept[-TAUGHT:]]
         G = np.mean([g.T @ g for g in found], axis=0)
-        metric = metric_of(G if self.full else np.diag(np.diag(G)), self.exponent)
+        draws = np.random.RandomState(splitmix(self.seed, self.n_kept) >> 32)
+        if self.form == "auto":
+            if self.before is not None:
+                self.choose(draws)
+            self.before = G
+            metric = self.metric_to_be(G, self.place, self.width)
+        else:
+            metric = metric_of(G if self.form == "full" else np.diag(np.diag(G)), self.exponent)
         forgets = self.forgetting == 1 and self.n_kept > KEPT
         least = LEAST_CHANGE_FORGETTING if forgets else LEAST_CHANGE
         if np.linalg.norm(self.metric - metric) > least * np.linalg.norm(metric):
             self.metric = metric
             self.n_renewals += 1
-            self.learn_anew()
+            self.learn_anew(draws)
 
-    def learn_anew(self):
+    def metric_to_be(self, G, place, width):
+        """Return the metric of a form and a width."""
+        full, factor = FORMS[place]
+        return width * metric_of(G if full else np.diag(np.diag(G)), factor * self.exponent)
+
+    def choose(self, draws):
+        """Choose the form, then the width."""
+        half = min(len(self.kept) // 2, HALF)
+        landmarks = sorted(draws.permutation(half)[:TRIED])
+        last = self.kept[-2 * half :]
+
+        def error(place, width):
+            return self.error(last, landmarks, self.metric_to_be(self.before, place, width))
+
+        errors = [error(place, self.width) for place in range(len(FORMS))]
+        best = int(np.argmin(errors))
+        if errors[best] < (1 - LEAST_GAIN) * errors[self.place]:
+            self.place = best
+        widths = [self.width, *(self.width * step for step in STEPS)]
+        errors = [error(self.place, width) for width in widths]
+        best = int(np.argmin(errors))
+        if errors[best] < (1 - LEAST_GAIN) * errors[0]:
+            self.width = widths[best]
+
+    def error(self, last, landmarks, metric):
+        """Return the error at the second half of samples, after the first, in a metric."""
+        present, inner = self.map, self.map.inner
+        if isinstance(inner, Landmarks):
+            floor = inner.floor if inner.selection == "first" else ROUNDING
+            inner = Landmarks(inner.kernel, TRIED, "first", floor, floor)
+        self.map = Moved(inner, root_of(metric))
+        if isinstance(inner, Landmarks):
+            for place in landmarks:
+                self.map.consider(place, last[place][1], True)
+        phi = np.array([self.phi(x) for _, x, _, _ in last])
+        self.map = present
+        y, half = np.array([targets for _, _, targets, _ in last]), len(last) // 2
+        factors = (1, 10, 0.1) if self.due < np.inf else (1,)
+        errors = []
+        for reg in self.reg * np.array(factors):
+            A = phi[:half].T @ phi[:half] + reg * np.eye(phi.shape[1])
+            scores = phi[half:] @ np.linalg.solve(A, phi[:half].T @ y[:half])
+            if set(np.unique(y)) == {-1, 1}:
+                scores = np.clip(scores, -1, 1)
+            unit = np.mean(y[half:] ** 2, axis=0)
+            errors.append(np.mean(np.mean((scores - y[half:]) ** 2, axis=0) / unit))
+        return min(errors)
+
+    def learn_anew(self, draws):
         """Choose landmarks, and learn the samples kept that had entered."""
         inner = self.map.inner
         if isinstance(inner, Landmarks):
@@ -144,7 +216,6 @@ class InMetric(Run):
         self.map = Moved(inner, root_of(self.metric))
         places = np.arange(len(self.kept))
         if isinstance(inner, Landmarks) and inner.selection == "first":
-            draws = np.random.RandomState(splitmix(self.seed, self.n_kept) >> 32)
             places = np.sort(draws.permutation(len(self.kept))[: inner.n_components])
         for place in places:
             i, x, _, weight = self.kept[place]

@@ -162,8 +162,9 @@ class MeanVote(Vote):
 
 
 def stream_learner(
-    scaled, y, experts, costs, vote, time_budget, memory_budget=None, weight=None, rows=None
-):
+    scaled, y, experts, costs, vote, time_budget, memory_budget=None, weight=None, rows=None,
+    patience=None,
+):  # fmt: skip
     """Run a race over scaled samples, one by one.
 
     Parameters
@@ -178,6 +179,8 @@ def stream_learner(
         It chooses the experts.
     rows : ndarray of shape (n_samples, n_features)
         The samples as they come.
+    patience : sequence of int
+        The samples before which each expert does not sleep.
 
     Returns
     -------
@@ -205,22 +208,21 @@ def stream_learner(
         if seen % SEGMENT == 0:
             if vote.is_worse():
                 alarm = seen + ALARM
-            voting = choose(vote, experts, costs, time_budget, seen < max(TRIAL, alarm))
+            waits = seen < np.array(patience or [0] * m)
+            voting = choose(vote, costs, time_budget, seen < max(TRIAL, alarm), waits)
             history.append(voting)
     return answers, learnt, history
 
 
-def choose(vote, experts, costs, time_budget, everybody):
+def choose(vote, costs, time_budget, everybody, waits):
     """Return who votes until the next segment ends."""
     m = len(costs)
     weights = vote.weights(np.ones(m, dtype=bool))
     voting, left = np.full(m, everybody), time_budget - sum(costs) / REST
     if everybody:
         return voting
-    # The best expert stays awake, and of targets the first forest.
-    forests = [k for k in range(m) if experts[k].raw]
-    stay = [int(np.argmax(weights)), *(forests[:1] if isinstance(vote, MeanVote) else [])]
-    for k in dict.fromkeys(stay):
+    # The best expert stays awake, and who has patience.
+    for k in {int(np.argmax(weights)), *map(int, np.flatnonzero(waits))}:
         voting[k] = True
         left -= costs[k]
     for k in np.argsort(-weights, kind="stable"):

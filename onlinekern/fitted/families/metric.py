@@ -46,12 +46,12 @@ def merged_metric(mix: Mix, parts: list[State], base: State | None) -> State:
             "wide": any(part.wide for part in parts),
             **{name: getattr(parts[0], name) for name in ("map", "state")},
         }
-    told = parts[0].told(**fields, kept=kept, seed=parts[0].seed)
+    told = parts[0].told(**fields, kept=kept, seed=parts[0].seed, choice=merged_choice(mix, parts))
     if common and count.bit_length() == max(counts).bit_length():
         return told
     space = closed(told)
     if not common:
-        metric = mix.mean([metric_of(part) for part in parts])
+        metric = mix.mean(alike([metric_of(part) for part in parts]))
         rows, targets, weights = (samples[name] for name in SAMPLES)
         space.learn_anew(half_power(metric), rows, targets, weights, space.draws())
     space.renew()
@@ -75,6 +75,21 @@ def metric_of(space: State) -> Floats:
     """Return M, or its diagonal."""
     root = root_of(space)
     return root @ root if root.ndim == 2 else root * root
+
+
+def alike(metrics: list[Floats]) -> list[Floats]:
+    """Return metrics as matrices, unless all are diagonals."""
+    if all(metric.ndim == 1 for metric in metrics):
+        return metrics
+    return [np.diag(metric) if metric.ndim == 1 else metric for metric in metrics]
+
+
+def merged_choice(mix: Mix, parts: list[State]) -> State | None:
+    """Return the choice of the model that has seen most, with the mean of all gradients."""
+    if parts[0].choice is None:
+        return None
+    most: State = max(parts, key=lambda part: part.kept.count).choice
+    return most.changed(gradients=mix.mean([part.choice.gradients for part in parts]))
 
 
 def half_power(metric: Floats) -> Floats:
@@ -125,7 +140,7 @@ KEPT_SAMPLES = "kept(count~ rows~[row column] targets~[row] weights~[row])"
 describe(
     "models.metric_least_squares.MetricLeastSquares",
     f"map n_outputs# reg= forgetting= reach= residuals wide~ entered~ state({SUMS}) n_labels= "
-    f"exponent= seed~ {KEPT_SAMPLES}",
+    f"exponent= seed~ {KEPT_SAMPLES} choice(form~ width~ gradients~[feature ...])",
     read=read,
     merge=merged_metric,
     begin=begin,

@@ -195,7 +195,7 @@ describe(
 describe(
     "race.Race",
     "arguments(experts costs= vote moments head= dtype= budget= limit= forgetting= "
-    "layout=) "
+    "layout= patience=) "
     "progress(n_seen noted alarm stride voting[expert] learnt[expert] history) recent",
     merge=merged_race,
 )

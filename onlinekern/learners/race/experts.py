@@ -69,6 +69,8 @@ FEWEST_TREES, MOST_TREES = 10, 200
 FOREST_MEMORY = 0.7
 # A forest keeps fewer samples only where there is no room for its trees.
 LEAST_KEPT = 2048
+# The patience of an expert that never sleeps.
+FOREVER = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -76,19 +78,19 @@ class SquaresKind:
     """Kernel least squares of the race.
 
     The width in units of 1/d; the landmarks, as a share of those of the largest, or `FEW` if it is
-    0; the forgetting factor; the metric and its exponent.
+    0; the forgetting factor; the metric; and the samples before which it does not sleep.
     """
 
     scale: float
     share: float = 1.0
     forgetting: float = 1.0
-    metric: Literal["none", "diagonal", "full"] = "none"
-    exponent: float = 0.5
+    metric: Literal["none", "auto"] = "none"
+    patience: int = 0
 
     @property
     def name(self) -> str:
         """Its name in tables."""
-        metric = "" if self.metric == "none" else f", {self.metric} metric"
+        metric = "" if self.metric == "none" else ", learnt metric"
         return f"kernel least squares, gamma {self.scale:g}/d{memory_of(self.forgetting)}{metric}"
 
     def length(self, size: int) -> int:
@@ -98,11 +100,16 @@ class SquaresKind:
 
 @dataclass(frozen=True)
 class ForestKind:
-    """A forest of the race: its name, trees for a microsecond of the budget, its parameters."""
+    """A forest of the race.
+
+    Its name; the trees for a microsecond of the budget; its parameters; and the samples before
+    which it does not sleep.
+    """
 
     name: str
     trees_of_time: float
     parameters: dict[str, Any]
+    patience: int = 0
 
 
 # Where there is no forest, kernels of several widths race.
@@ -115,14 +122,10 @@ ALONE = {
     task: (*map(SquaresKind, widths), SquaresKind(1.0, 0.5, 0.998), FOLLOWS)
     for task, widths in WIDTHS.items()
 }
-# Beside a forest, one width does what all do. Of targets, metrics do more: a full one finds
-# rotations, and a diagonal one, with few landmarks, features that are noise (docs/race.md).
+# Beside a forest, one width does what all do. Of targets a metric does more: it finds rotations,
+# and features that are noise, but some of them after thousands of samples only (docs/race.md).
 BESIDE = (SquaresKind(1.0), FOLLOWS)
-MEASURED = (
-    SquaresKind(1.0, metric="full"),
-    SquaresKind(1.0, 1 / 3, metric="diagonal", exponent=1.0),
-    FOLLOWS,
-)
+MEASURED = (SquaresKind(1.0, metric="auto", patience=16_384), FOLLOWS)
 
 # The defaults of the learners take three times as long as these. Four cuts a node instead of ten
 # take less than half of the time to grow, and so do trees of half of the rows; with more of them
@@ -145,6 +148,7 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
         ForestKind(
             "kernel forest", 0.5,
             {"max_samples": 0.4, "n_replays": 2, "memory": 8192, "n_candidates": 10},
+            patience=FOREVER,
         ),
         ForestKind(
             "kernel forest of the last 512", 0.15,
@@ -180,6 +184,8 @@ class Expert:
         Slope of the link of its scores, see `Vote`; 0 for least squares.
     layout : tuple
         What a forest sees of the features of a table (`core.samples.coded`).
+    patience : int
+        The samples before which it does not sleep.
     """
 
     name: str
@@ -187,6 +193,7 @@ class Expert:
     cost: float
     link: float = 0.0
     layout: Layout = ()
+    patience: int = 0
 
     @property
     def is_raw(self) -> bool:
@@ -312,7 +319,8 @@ def forest_of(
     def of_size(n_trees: int, kept: int) -> Expert:
         parameters = {**kind.parameters, "memory": kept}
         estimator = make(n_trees=n_trees, random_state=0, **parameters)
-        return Expert(kind.name, estimator, slopes + n_trees * each, layout=layout)
+        cost = slopes + n_trees * each
+        return Expert(kind.name, estimator, cost, layout=layout, patience=kind.patience)
 
     kept = kind.parameters["memory"]
     while True:
@@ -343,10 +351,11 @@ def squares_of(
         estimator = squares(
             gamma=kind.scale / n_active, n_components=kind.length(size),
             forgetting=kind.forgetting, linear=n_features < MOST_LINEAR, reg=REG, random_state=0,
-            metric=kind.metric, metric_exponent=kind.exponent,
+            metric=kind.metric,
         )  # fmt: skip
         cost = squares_cost(task, estimator.n_components, width)
-        yield Expert(kind.name, estimator, cost * (1 if kind.metric == "none" else RENEWED))
+        cost *= 1 if kind.metric == "none" else RENEWED
+        yield Expert(kind.name, estimator, cost, patience=kind.patience)
     for forgetting in (1.0,) if beside_forest else (1.0, 0.98):
         estimator = squares(
             kernel="linear", gamma=1.0, n_components=1, forgetting=forgetting, linear=True,

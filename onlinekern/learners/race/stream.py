@@ -91,6 +91,7 @@ class StreamLearner(Learner):
             CLIP,
             FORGETTING,
             layout,
+            [expert.patience for expert in experts],
         )
 
     def _next_calls_blas(self) -> bool:
@@ -434,9 +435,9 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     """Regression of raw streams, with nothing to choose.
 
     As `StreamClassifier`, for targets in any units. The experts are two kernel forests, one of the
-    last 512 samples, kernel least squares in a full metric and in a diagonal one, which they learn
-    along the stream, others that forget, linear least squares, linear AROW, and gradient descent on
-    Fourier features. The answer is the weighted mean of their predictions; with the discounted mean
+    last 512 samples, kernel least squares in a metric that is learnt along the stream, others that
+    forget, linear least squares, linear AROW, and gradient descent on Fourier features. The \
+answer is the weighted mean of their predictions; with the discounted mean
     (0.999) of the squared errors e, the share of an expert is ``exp(-60 (sqrt(e / min e) - 1))``
     [1]_ [2]_.
     A combination of the experts, of the least squared error, votes as one more [3]_.

@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t
 from libc.string cimport memset
 
 from onlinekern.core.base.state cimport (
-    check_kind, check_width, float_dtype, integer_within, positive_number)
+    check_kind, check_width, count_of, float_dtype, integer_within, positive_number)
 from onlinekern.core.base.lock cimport Access, Reading, Lock, Writing
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.vote cimport MeanVote, Vote
@@ -60,10 +60,12 @@ cdef class Experts:
         Of the moments.
     layout : tuple, default=()
         Of the rows that forests get; () are the rows as they come.
+    patience : sequence of int >= 0, default=()
+        See `Race`.
     """
 
     def __cinit__(self, experts, costs, Vote vote not None, moments, Head head not None, dtype,
-                  double budget, double limit, double forgetting, layout=()):
+                  double budget, double limit, double forgetting, layout=(), patience=()):
         self.lock, self.access = Lock(), Access()
         self.raw = tuple(isinstance(getattr(expert, "space", None), ForestSpace)
                          for expert in experts)
@@ -74,6 +76,8 @@ cdef class Experts:
         self.budget = positive_number("budget", budget)
         self.limit, self.forgetting = limit, forgetting
         self.scaling = scaling_of(forgetting, limit, True)
+        self.patience = tuple(count_of("patience", each)
+                              for each in patience) or (0,) * len(self.experts)
         self._check(layout)
         self.voting = np.ones(len(self.experts), dtype=np.uint8)
 
@@ -87,9 +91,10 @@ cdef class Experts:
                     or expert.dtype != (self.dtype if raw else np.float32):
                 raise ValueError("the experts must be models of float32 samples, forests of the "
                                  "race's, with as many features and outputs as the race")
-        if not len(self.experts) == len(self.costs) == self.vote.n_experts \
+        if not len(self.experts) == len(self.costs) == len(self.patience) == self.vote.n_experts \
                 or self.vote.n_outputs != self.head.n_outputs:
-            raise ValueError("the race needs a cost and a place in the vote for each expert")
+            raise ValueError("the race needs a cost, patience and a place in the vote for each "
+                             "expert")
 
     @property
     def d(self):

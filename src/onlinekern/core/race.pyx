@@ -14,8 +14,8 @@ stream, however it is cut into calls. Only there experts fall asleep or wake:
 - The first `TRIAL` samples are learnt by all.
 - Then those vote that have earned most, as many as `budget` has room for; an expert whose weight is
   below `LEAST_WEIGHT` of the best one's sleeps, unless it costs next to nothing.
-- Of targets the first forest never sleeps: it goes on getting better when kernels of some hundred
-  landmarks do no more, and asleep it would be late.
+- An expert with patience does not sleep before so many samples: a forest goes on getting better
+  when kernels of some hundred landmarks do no more, and a metric may be found late.
 - A sleeping expert learns every `REST`th segment, so that its losses stay known.
 - When the vote errs more than it did, all are woken for `ALARM` samples.
 
@@ -83,6 +83,11 @@ cdef class Race(Experts):
         Bound of scaled values.
     forgetting : float in (0, 1]
         Of the moments.
+    layout : tuple, default=()
+        Of the rows that forests get; () are the rows as they come.
+    patience : sequence of int >= 0, default=()
+        The samples before which each expert does not fall asleep; none is awake for it alone
+        without.
     """
 
     def __cinit__(self, *_, **__):
@@ -290,8 +295,7 @@ cdef class Race(Experts):
         left = self.budget - sum(self.costs) / REST
         order = np.argsort(-weights, kind="stable").tolist()
         stay = [order[0]]
-        if isinstance(self.vote, MeanVote) and True in self.raw:
-            stay.append(self.raw.index(True))
+        stay += [k for k in order[1:] if self.n_seen < self.patience[k]]
         for k in sorted(order, key=lambda k: k not in stay):
             cheap = self.costs[k] <= LITTLE * self.budget
             strong = weights[k] >= LEAST_WEIGHT * weights.max()
@@ -321,7 +325,7 @@ cdef class Race(Experts):
                                self.vote.sharpness)
         vote.set_state(self.vote.get_state())
         arguments = (experts, self.costs, vote, self.moments, head, self.dtype, self.budget,
-                     self.limit, self.forgetting, self.layout)
+                     self.limit, self.forgetting, self.layout, self.patience)
         return restore(arguments, self._progress())
 
     def _begin(self):
@@ -355,16 +359,15 @@ cdef class Race(Experts):
     def __reduce__(self):
         with self.reading():
             arguments = (self.experts, self.costs, self.vote, self.moments, self.head, self.dtype,
-                         self.budget, self.limit, self.forgetting)
-            arguments += (self.layout,) * bool(self.layout)
+                         self.budget, self.limit, self.forgetting, self.layout, self.patience)
             return restore, (frozen(arguments, {}), tuple(self._progress()),
                              frozen(self.recent, {}))
 
 
 def restore(arguments, progress, recent=None):
     """A race of these parts that goes on from there; without recent scores there are none yet."""
-    # A race without a layout has no tenth argument.
-    count = 10 if isinstance(arguments, (tuple, list)) and len(arguments) == 10 else 9
+    # Races of older files have neither a layout nor patience.
+    count = min(max(9, len(arguments)), 11) if isinstance(arguments, (tuple, list)) else 11
     cdef Race race = Race(*items_of(arguments, "arguments of a race", count))
     race._set_progress(items_of(progress, "progress of a race", 7))
     if recent is not None:

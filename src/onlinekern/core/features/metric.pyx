@@ -202,6 +202,8 @@ def root_of(gradients, double exponent):
 def change_of(before, after):
     """|M - N| / |N| of two metrics M, N, given M^(1/2) and N^(1/2), in the norm of Frobenius."""
     metrics = [root @ root if root.ndim == 2 else root * root for root in (before, after)]
+    if before.ndim != after.ndim:
+        metrics = [np.diag(each) if each.ndim == 1 else each for each in metrics]
     return np.linalg.norm(metrics[0] - metrics[1]) / np.linalg.norm(metrics[1])
 
 

@@ -5,6 +5,7 @@ from onlinekern.core.base.part cimport Status
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
 from onlinekern.core.linalg.open_block cimport OpenBlock
 from onlinekern.core.models.least_squares cimport LeastSquaresSpace
+from onlinekern.core.models.metric_choice cimport MetricChoice
 from onlinekern.core.partitions.recent_rows cimport RecentRows
 
 
@@ -14,8 +15,10 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
     cdef readonly double exponent
     cdef readonly uint64_t seed
     cdef readonly int64_t interval     # renewals are no farther apart
+    cdef readonly MetricChoice choice  # None if the form of the metric stays
     cdef FeatureMap saved_map
     cdef FeatureWindow saved_window
+    cdef MetricChoice saved_choice
     cdef double[::1] y                 # the targets of the sample that was observed last
 
     cdef bint is_time(self, int64_t count) noexcept nogil
@@ -30,6 +33,3 @@ cdef class PresentWindow:
     cdef Py_ssize_t rows
 
     cdef Status renew(self, FeatureMap map) noexcept
-
-
-cdef FeatureMap in_metric(FeatureMap map)

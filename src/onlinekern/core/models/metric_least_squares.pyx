@@ -10,21 +10,19 @@ from libc.math cimport INFINITY, pow, sqrt
 from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
-from scipy.linalg import LinAlgError, solve, solve_triangular
+from scipy.linalg import LinAlgError, solve
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, RAISED, Status
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.base.state cimport (
     check_kind, flag_of, integer_within, items_of, positive_number)
-from onlinekern.core.features.joined cimport WithLinear
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
-from onlinekern.core.features.metric cimport InMetric
-from onlinekern.core.features.nested cimport NestedNystroem
-from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.linalg.look_ahead cimport LookAhead
 from onlinekern.core.linalg.open_block cimport LANES, OpenBlock
 from onlinekern.core.models.least_squares cimport LeastSquaresSpace
+from onlinekern.core.models.metric_choice cimport MetricChoice
+from onlinekern.core.models.renewed_maps cimport in_metric
 from onlinekern.core.models.residuals cimport Residuals
 from onlinekern.core.partitions.recent_rows cimport RecentRows
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
@@ -33,7 +31,7 @@ from onlinekern.core.features.gradients import few_outputs
 from onlinekern.core.features.metric import change_of, root_of
 from onlinekern.core.features.slopes import mean_of_slopes
 from onlinekern.core.linalg.copies import unpacked
-from onlinekern.core.models.union import kernel_values
+from onlinekern.core.models.renewed_maps import renewed
 from onlinekern.core.partitions.renewal import check_labels
 
 # The metric is looked at after this sample, and whenever there are twice as many.
@@ -82,31 +80,36 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         The power of the mean outer product of the gradients that is the metric.
     seed : int
         Of the draws of landmarks.
+    choice : tuple, optional
+        What `MetricChoice` has learnt, (form, width, gradients): it chooses among metrics. An empty
+        tuple begins; without one, the form of the map's metric stays.
     """
 
     def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs, double reg,
                   double forgetting, double reach=INFINITY, Residuals residuals=None,
-                  bint wide=False, bint follows=False, n_labels=0, exponent=1.0, seed=0):
-        if not isinstance(in_metric(map), InMetric):
-            raise TypeError(f"the map must be InMetric, got {type(in_metric(map)).__name__}")
+                  bint wide=False, bint follows=False, n_labels=0, exponent=1.0, seed=0,
+                  tuple choice=None):
+        in_metric(map)
         self.n_labels = integer_within("n_labels", n_labels, 0, max(n_outputs, 2))
         if n_labels == 1 or (n_labels > 0 and n_outputs != (n_labels if n_labels > 2 else 1)):
             raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
         self.exponent = positive_number("exponent", exponent)
         self.seed = integer_within("seed", seed, 0, MOST_SEED)
+        self.choice = None if choice is None else MetricChoice(map.d, exponent, *choice)
         self.interval = renewal_interval(forgetting)
         n_targets = 1 if self.n_labels else n_outputs
         self.recent = RecentRows(map.d, np.float32 if map.itemsize == 4 else np.float64,
                                  min(KEPT, self.interval), n_targets)
         self.y = np.zeros(n_targets)
-        self.saved_map, self.saved_window = self.map, self.window
+        self.saved_map, self.saved_window, self.saved_choice = self.map, self.window, self.choice
 
     def __reduce__(self):
         rows, targets, weights = self.recent.arrays()
         kept = (self.recent.count, rows, targets, weights)
         return _restore, (self.map, self.n_outputs, self.reg, self.block.forgetting,
                           self.ahead.reach, self.residuals, self.is_wide(), self.entered,
-                          self.block.get_state(), self.n_labels, self.exponent, self.seed, kept)
+                          self.block.get_state(), self.n_labels, self.exponent, self.seed, kept,
+                          None if self.choice is None else self.choice.state())
 
     cdef bint is_time(self, int64_t count) noexcept nogil:
         """Whether the metric is looked at after so many samples."""
@@ -177,7 +180,12 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         self.ahead.hand_over()
         self.block.settle()
         draws = self.draws()
-        root = self.learnt_root(X, draws)
+        gradients = self.mean_gradients(X, draws)
+        if self.choice is not None:
+            self.choose(X, y, gradients, draws)
+            root = self.choice.root(gradients)
+        else:
+            root = root_of(gradients, self.exponent)
         least = LEAST_CHANGE if whole else LEAST_CHANGE_FORGETTING
         if root is not None and change_of(self.root, root) > least:
             try:
@@ -185,18 +193,25 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
             except FloatingPointError:
                 pass
 
+    def choose(self, X, y, gradients, draws):
+        """Choose the form of the metric and its width, by the gradients of the renewal before."""
+        cdef double reg = self.block.sums.reg
+        factors = [1.0] if self.block.evidence is None else [1.0, 10.0, 0.1]
+        regs = [reg * factor for factor in factors]
+        choice = self.choice.looked(self.map, X, self.targets_of(y), regs, self.n_labels > 0, draws)
+        self.choice = choice.with_gradients(np.where(np.isfinite(gradients), gradients, 0.0))
+
     def draws(self):
         """Random numbers of a renewal after the present number of samples."""
         return np.random.RandomState(counted(self.seed, <uint64_t> self.recent.count) >> 32)
 
-    def learnt_root(self, X, draws):
-        """M^(1/2) from the gradients at the last rows; None where they tell nothing."""
+    def mean_gradients(self, X, draws):
+        """The mean outer product of the gradients at the last rows, or its diagonal."""
         taught = max(LEAST_TAUGHT, min(TAUGHT, TAUGHT_NUMBERS // max(self.map.d, 1)))
         weights = few_outputs(self.sharp_weights().T, draws).T
+        full = self.root.ndim == 2 if self.choice is None else self.choice.gradients.ndim == 2
         with np.errstate(all="ignore"):
-            mean = mean_of_slopes(self.map, weights, X[max(0, len(X) - taught):],
-                                  self.root.ndim == 2)
-            return root_of(mean, self.exponent)
+            return mean_of_slopes(self.map, weights, X[max(0, len(X) - taught):], full)
 
     def sharp_weights(self):
         """Weights with little prior, (n_outputs, n_features): their gradients tell more.
@@ -306,23 +321,26 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         return LeastSquaresSpace.score(self, (<PresentWindow> window).window, rows, first, n, out)
 
     cdef void checkpoint(self) noexcept nogil:
-        if self.saved_map is not self.map or self.saved_window is not self.window:
+        if self.saved_map is not self.map or self.saved_window is not self.window \
+                or self.saved_choice is not self.choice:
             with gil:
                 self.saved_map, self.saved_window = self.map, self.window
+                self.saved_choice = self.choice
         LeastSquaresSpace.checkpoint(self)
         self.recent.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
-        if self.saved_map is not self.map:
+        if self.saved_map is not self.map or self.saved_choice is not self.choice:
             with gil:
                 self.map, self.window = self.saved_map, self.saved_window
+                self.choice = self.saved_choice
         LeastSquaresSpace.rollback(self)
         self.recent.rollback()
 
     @property
     def root(self):
         """M^(1/2), ndarray of shape (d, d), or its diagonal, (d,), if it is diagonal."""
-        return (<InMetric> in_metric(self.map)).root
+        return in_metric(self.map).root
 
     @property
     def metric(self):
@@ -367,79 +385,14 @@ cdef void count_target(const double *target, Py_ssize_t n_outputs, double weight
     totals[n_outputs + 1] += 1
 
 
-cdef FeatureMap in_metric(FeatureMap map):
-    """The map in a metric, without the linear features beside it."""
-    return (<WithLinear> map).map if isinstance(map, WithLinear) else map
-
-
-def renewed(FeatureMap map not None, root, X, weights, draws):
-    """Such a map in another metric, with landmarks among the rows X.
-
-    Parameters
-    ----------
-    map : FeatureMap
-    root : ndarray of shape (d,) or (d, d)
-    X : ndarray of shape (n, d)
-    weights : ndarray of shape (n,)
-        0 of rows that have not entered.
-    draws : numpy.random.RandomState
-    """
-    if isinstance(map, WithLinear):
-        return WithLinear(renewed((<WithLinear> map).map, root, X, weights, draws))
-    cdef FeatureMap inner = (<InMetric> map).map
-    if isinstance(inner, NestedNystroem):
-        rows = candidates(inner, X, weights, draws)
-        inner = landmarks_among(inner, InMetric(inner, root).moved(rows))
-    return InMetric(inner, root)
-
-
-def candidates(NestedNystroem like not None, X, weights, draws):
-    """The rows that may become landmarks, in their order."""
-    if like.selection == "margin":
-        return X[weights > 0]
-    if like.selection == "ald":
-        return X
-    return X[np.sort(draws.permutation(len(X))[:like.n_components])]
-
-
-def landmarks_among(NestedNystroem like not None, Z):
-    """Landmarks among rows that are in the metric: a map like another one without any."""
-    cdef NestedNystroem map
-    arguments = like.landmarks.arguments()
-    cdef SupportSet support = SupportSet(*arguments)
-    if like.selection == "first" and len(Z) > 0:
-        _, places = np.unique(Z, axis=0, return_index=True)
-        distinct = np.ascontiguousarray(Z[np.sort(places)])
-        support.add_rows(distinct, np.zeros((len(distinct), 1)))
-        factor = cholesky_of(kernel_values(support, distinct), like.least)
-        if factor is not None:
-            map = NestedNystroem(support, like.n_components, like.selection, like.novelty)
-            map.set_whitening(solve_triangular(factor, np.eye(len(distinct)), lower=True))
-            return map
-    # Some are in the span of the others: they are looked at one by one.
-    map = NestedNystroem(SupportSet(*arguments), like.n_components, like.selection, like.novelty)
-    map.add_rows(Z)
-    return map
-
-
-def cholesky_of(gram, double least):
-    """L with L L' = K, None where a row is within the span of those before it, or nearly."""
-    try:
-        factor = np.linalg.cholesky(gram)
-    except np.linalg.LinAlgError:
-        return None
-    pivots = np.square(np.diagonal(factor))
-    return factor if (pivots > least * np.diagonal(gram)).all() else None
-
-
 def _restore(map, n_outputs, reg, forgetting, reach, residuals, wide, entered, state, n_labels,
-             exponent, seed, kept):
+             exponent, seed, kept, choice=None):
     check_kind(map, "map", FeatureMap)
     if residuals is not None and not isinstance(residuals, Residuals):
         raise TypeError(f"residuals must be Residuals, got {type(residuals).__name__}")
     cdef MetricLeastSquares space = MetricLeastSquares(
         map, n_outputs, reg, forgetting, reach, residuals, flag_of("wide", wide), False, n_labels,
-        exponent, seed)
+        exponent, seed, choice)
     space.set_state(entered, state)
     if n_labels:
         check_labels(items_of(kept, "samples kept", 4)[2], n_labels)
