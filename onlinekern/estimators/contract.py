@@ -212,11 +212,18 @@ class Learner(Savable, BaseEstimator):
             if number > 0:
                 # Later passes bring the same samples again.
                 self.__dict__.pop("_warm_up", None)
+                if number == 1:
+                    self._begin_again(model, X, y, weight, draws)
             # Later passes tell nothing of samples that have not been learnt.
             model, _ = self._learn(model, X, y, weight, order, noted=number == 0)
         if self._learns_batches:
             model.space.end_batch()
         return model
+
+    def _begin_again(
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
+    ) -> None:
+        """Make a model that has learnt the samples once ready to learn them again: as it is."""
 
     def _learn(
         self,

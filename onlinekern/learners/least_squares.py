@@ -17,6 +17,7 @@ from onlinekern.core.models.metric_least_squares import (
     renewal_interval,
 )
 from onlinekern.core.models.residuals import Residuals
+from onlinekern.core.samples.rows import rows_at
 from onlinekern.core.stream import Model
 from onlinekern.estimators.features import (
     FeatureEstimator,
@@ -125,6 +126,25 @@ class KernelRLS(FeatureEstimator):
 
     def _keeps_sparse(self) -> bool:
         return self.metric == "none"
+
+    def _begin_again(
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
+    ) -> None:
+        if self.features != "nystroem":
+            return
+        scores = np.empty((X.shape[0], model.head.n_outputs))
+        model.scores(X, scores)
+        losses = self._losses(model, scores, y) * (1.0 if weight is None else weight)
+        count = min(self.n_components, np.count_nonzero(losses))
+        if count == 0 or not np.isfinite(losses.sum()):
+            return
+        places = draws.choice(len(losses), count, replace=False, p=losses / losses.sum())
+        space: Any = model.space
+        space.begin_anew(rows_at(X, np.sort(places)))
+
+    def _losses(self, model: Model, scores: Floats, y: Any) -> Floats:
+        """Return losses of scores, in whose proportion samples become landmarks of the second pass."""
+        raise NotImplementedError(f"{type(self).__name__}._losses")
 
     def _n_labels(self) -> int:
         """Return the number of classes, 0 of a regression."""
@@ -283,7 +303,9 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
         True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
-        Passes of `fit` over the data. `partial_fit` always makes one.
+        Passes of `fit` over the data. `partial_fit` always makes one. The second pass begins anew: with
+        the prior and the metric that the first one has found, and with landmarks drawn in proportion to
+        the losses after it (features='nystroem'). Later passes go on with what the second has learnt.
     shuffle : bool, default=True
         Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
     random_state : int, RandomState instance or None, default=None
@@ -413,8 +435,22 @@ there.
         asked = {"margin": float(self.margin), "loss_proportional": 1.0, "always": inf}[self.gate]
         return self._new_space(n_outputs, rng, features, asked + REACH, None)
 
+    def _losses(self, model: Model, scores: Floats, y: Any) -> Floats:
+        losses: Floats = np.maximum(0, 1 - margins_of_classes(scores, y.astype(np.intp)))
+        return losses
+
     def _n_labels(self) -> int:
         return len(self.classes_)
+
+
+def margins_of_classes(scores: Floats, numbers: Array) -> Floats:
+    """Return the margins of samples of these classes: of two, y f; else less the best rival."""
+    if scores.shape[1] == 1:
+        return np.where(numbers > 0, scores[:, 0], -scores[:, 0])
+    rivals, own = scores.copy(), (np.arange(len(scores)), numbers)
+    rivals[own] = -np.inf
+    margins: Floats = scores[own] - rivals.max(axis=1)
+    return margins
 
 
 @estimator
@@ -496,7 +532,9 @@ class KernelRLSRegressor(OnlineMultiRegressor, KernelRLS):
         with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
         True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
-        Passes of `fit` over the data. `partial_fit` always makes one.
+        Passes of `fit` over the data. `partial_fit` always makes one. The second pass begins anew: with
+        the prior and the metric that the first one has found, and with landmarks drawn in proportion to
+        the losses after it (features='nystroem'). Later passes go on with what the second has learnt.
     shuffle : bool, default=True
         Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
     random_state : int, RandomState instance or None, default=None
@@ -630,6 +668,11 @@ there.
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         return self._new_space(n_outputs, rng, features, inf, Residuals(n_outputs))
+
+    def _losses(self, model: Model, scores: Floats, y: Any) -> Floats:
+        targets = (y - model.target_mean) / model.target_scale
+        losses: Floats = np.abs(targets.reshape(scores.shape) - scores).sum(axis=1)
+        return losses
 
     def _n_labels(self) -> int:
         return 0

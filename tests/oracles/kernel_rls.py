@@ -322,7 +322,7 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
                margin=1.0, alpha=1.0, beta=1.0, weighted=False, uniforms=None, kernel="gaussian",
                gamma="scale", degree=3, coef0=0.0, classes=None, task="classification",
                sample_weight=None, dtype=np.float64, metric="none", metric_exponent=0.5,
-               seed=0):  # fmt: skip
+               seed=0, landmarks=()):  # fmt: skip
     """Run over a stream of labels of any kind, or, for regression, of numbers or rows of them.
 
     Parameters
@@ -343,6 +343,8 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
         See `oracles.metric`.
     seed : int
         Of the landmarks that are drawn in a new metric.
+    landmarks : sequence of ndarray
+        Landmarks that are known before the first sample, as in a second pass.
 
     Returns
     -------
@@ -358,6 +360,8 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
             lambda Z, rows: kernel_matrix(kernel, Z, rows, width, degree, coef0),
             n_components, selection, novelty, rounding,
         )  # fmt: skip
+        for x in landmarks:
+            feature_map.consider(-1, x, True)
     classification = task == "classification"
     name = gate or ("margin" if classification else "always")
     gates = Gate(name, margin, alpha, beta, weighted, uniforms)

@@ -125,7 +125,7 @@ ALONE = {
 # Beside a forest, one width does what all do. Of targets a metric does more: it finds rotations,
 # and features that are noise, but some of them after thousands of samples only (docs/race.md).
 BESIDE = (SquaresKind(1.0), FOLLOWS)
-MEASURED = (SquaresKind(1.0, metric="auto", patience=16_384), FOLLOWS)
+MEASURED = (SquaresKind(1.0, metric="auto", patience=32_768), FOLLOWS)
 
 # The defaults of the learners take three times as long as these. Four cuts a node instead of ten
 # take less than half of the time to grow, and so do trees of half of the rows; with more of them

@@ -23,6 +23,8 @@ from onlinekern.core.models.residuals cimport Residuals
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
+from onlinekern.core.models.renewed_maps import with_landmarks
+
 # From a sample on whose prior variance phi'phi / r is larger, float32 features are multiplied in
 # double: beside it the noise, 1, would be lost in rounding. The samples of a stream may get there
 # late, if they are not scaled.
@@ -216,6 +218,29 @@ cdef class LeastSquaresSpace(Space):
         self.entered = self.saved_entered
         if self.residuals is not None:
             self.residuals.rollback()
+
+    def begin_anew(self, rows):
+        """Forget what was learnt, and begin with these landmarks. `undo` does not come back here.
+
+        Parameters
+        ----------
+        rows : ndarray or CSR matrix of shape (n, d), validated
+            Those that may become landmarks.
+        """
+        cdef FeatureMap map = self.map_anew(rows)
+        cdef OpenBlock block = OpenBlock(
+            map.length, self.n_outputs, self.block.itemsize, self.block.sums.reg,
+            self.block.forgetting, self.block.evidence is not None)
+        block.set_used(map.used())
+        cdef LookAhead ahead = LookAhead(block, self.ahead.reach)
+        ahead.all_enter = self.ahead.all_enter
+        self.map, self.window = map, map.learning_window(1)
+        self.block, self.ahead = block, ahead
+        self.saved_block, self.saved_ahead = block, ahead
+
+    def map_anew(self, rows):
+        """The map that `begin_anew` begins with."""
+        return with_landmarks(self.map, rows)
 
     cdef object new_window(self, Py_ssize_t rows):
         return self.map.new_window(rows)

@@ -12,7 +12,7 @@ from onlinekern.core.base.state cimport doubles_of_shape, integer_within, positi
 from onlinekern.core.features.map cimport FeatureMap
 
 from onlinekern.core.features.metric import root_of
-from onlinekern.core.models.renewed_maps import map_in_metric
+from onlinekern.core.models.renewed_maps import with_landmarks
 
 # Whether the metric is full, and the factor of its power.
 FORMS = ((False, 0.0), (False, 1.0), (False, 2.0), (True, 1.0))
@@ -113,7 +113,7 @@ cdef class MetricChoice:
             root = choice.root(choice.gradients)
             if root is None:
                 return np.inf
-            return error_of(map_in_metric(map, root, X[places], LANDMARKS), X, targets, regs,
+            return error_of(with_landmarks(map, X[places], root, LANDMARKS), X, targets, regs,
                             classes)
 
         best = better([self.changed(form, self.width) for form in range(len(self.forms()))],

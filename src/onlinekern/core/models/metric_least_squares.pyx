@@ -31,7 +31,7 @@ from onlinekern.core.features.gradients import few_outputs
 from onlinekern.core.features.metric import change_of, root_of
 from onlinekern.core.features.slopes import mean_of_slopes
 from onlinekern.core.linalg.copies import unpacked
-from onlinekern.core.models.renewed_maps import renewed
+from onlinekern.core.models.renewed_maps import renewed, with_landmarks
 from onlinekern.core.partitions.renewal import check_labels
 
 # The metric is looked at after this sample, and whenever there are twice as many.
@@ -180,18 +180,25 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         self.ahead.hand_over()
         self.block.settle()
         draws = self.draws()
-        gradients = self.mean_gradients(X, draws)
-        if self.choice is not None:
-            self.choose(X, y, gradients, draws)
-            root = self.choice.root(gradients)
-        else:
-            root = root_of(gradients, self.exponent)
+        root = self.learnt_root(X, y, draws)
         least = LEAST_CHANGE if whole else LEAST_CHANGE_FORGETTING
         if root is not None and change_of(self.root, root) > least:
             try:
                 self.learn_anew(root, X, y, weight, draws)
             except FloatingPointError:
                 pass
+
+    def map_anew(self, rows):
+        X, y, _ = self.recent.arrays()
+        return with_landmarks(self.map, rows, self.learnt_root(X, y, self.draws()))
+
+    def learnt_root(self, X, y, draws):
+        """M^(1/2) from the gradients at the last rows; None where they tell nothing."""
+        gradients = self.mean_gradients(X, draws)
+        if self.choice is None:
+            return root_of(gradients, self.exponent)
+        self.choose(X, y, gradients, draws)
+        return self.choice.root(gradients)
 
     def choose(self, X, y, gradients, draws):
         """Choose the form of the metric and its width, by the gradients of the renewal before."""

@@ -2,14 +2,17 @@ from typing import Any
 
 from onlinekern.core.features.map import FeatureMap
 from onlinekern.core.features.nested import NestedNystroem
-from onlinekern.estimators.types import Array, Floats
+from onlinekern.estimators.types import Array, Floats, Sparse
 
-def map_in_metric(
-    map: FeatureMap, root: Floats, rows: Array, n_components: int | None = None
+def with_landmarks(
+    map: FeatureMap,
+    rows: Array | Sparse,
+    root: Floats | None = None,
+    n_components: int | None = None,
 ) -> FeatureMap: ...
 def renewed(
     map: FeatureMap, root: Floats, X: Array, weights: Floats, draws: Any
 ) -> FeatureMap: ...
 def candidates(like: NestedNystroem, X: Array, weights: Floats, draws: Any) -> Array: ...
-def landmarks_among(like: NestedNystroem, Z: Array) -> NestedNystroem: ...
+def landmarks_among(like: NestedNystroem, Z: Array | Sparse) -> NestedNystroem: ...
 def cholesky_of(gram: Floats, least: float) -> Floats | None: ...

@@ -1,6 +1,7 @@
 """The map of a model in another metric, with landmarks among given rows."""
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.sparse import issparse
 
 from onlinekern.core.features.joined cimport WithLinear
 from onlinekern.core.features.map cimport FeatureMap
@@ -19,31 +20,36 @@ cdef InMetric in_metric(FeatureMap map):
     return inner
 
 
-def map_in_metric(FeatureMap map not None, root, rows, n_components=None):
-    """Such a map in another metric, with landmarks among rows.
+def with_landmarks(FeatureMap map not None, rows, root=None, n_components=None):
+    """Such a map with landmarks among rows, perhaps in another metric.
 
     Parameters
     ----------
     map : FeatureMap
-    root : ndarray of shape (d,) or (d, d)
-        M^(1/2).
-    rows : ndarray of shape (n, d)
+        Without Nystroem features it has no landmarks, and rows are not looked at.
+    rows : ndarray or CSR matrix of shape (n, d)
         Those that may become landmarks.
-    n_components : int or None
-        All of at most so many rows become landmarks, but for repeated ones; None: as the map
+    root : ndarray of shape (d,) or (d, d), optional
+        M^(1/2) of a map in a metric; by default the one that it has.
+    n_components : int, optional
+        All of at most so many rows become landmarks, but for repeated ones; by default, as the map
         selects them.
     """
     if isinstance(map, WithLinear):
-        return WithLinear(map_in_metric((<WithLinear> map).map, root, rows, n_components))
-    cdef FeatureMap inner = (<InMetric> map).map
-    cdef NestedNystroem like
-    if isinstance(inner, NestedNystroem):
-        like = inner
-        if n_components is not None:
-            like = NestedNystroem(SupportSet(*like.landmarks.arguments()), n_components, "first",
-                                  like.novelty)
-        inner = landmarks_among(like, InMetric(inner, root).moved(rows))
-    return InMetric(inner, root)
+        return WithLinear(with_landmarks((<WithLinear> map).map, rows, root, n_components))
+    if isinstance(map, InMetric):
+        root = (<InMetric> map).root if root is None else root
+        inner = (<InMetric> map).map
+        if isinstance(inner, NestedNystroem):
+            rows = InMetric(inner, root).moved(rows)
+        return InMetric(with_landmarks(inner, rows, None, n_components), root)
+    if not isinstance(map, NestedNystroem):
+        return map
+    cdef NestedNystroem like = map
+    if n_components is not None:
+        like = NestedNystroem(SupportSet(*like.landmarks.arguments()), n_components, "first",
+                              like.novelty)
+    return landmarks_among(like, rows)
 
 
 def renewed(FeatureMap map not None, root, X, weights, draws):
@@ -60,7 +66,7 @@ def renewed(FeatureMap map not None, root, X, weights, draws):
     """
     inner = in_metric(map).map
     rows = candidates(inner, X, weights, draws) if isinstance(inner, NestedNystroem) else X[:0]
-    return map_in_metric(map, root, rows)
+    return with_landmarks(map, rows, root)
 
 
 def candidates(NestedNystroem like not None, X, weights, draws):
@@ -73,11 +79,11 @@ def candidates(NestedNystroem like not None, X, weights, draws):
 
 
 def landmarks_among(NestedNystroem like not None, Z):
-    """Landmarks among rows that are in the metric: a map like another one without any."""
+    """Landmarks among rows, which are in the metric if there is one: a map like another one."""
     cdef NestedNystroem map
     arguments = like.landmarks.arguments()
     cdef SupportSet support = SupportSet(*arguments)
-    if like.selection == "first" and len(Z) > 0:
+    if like.selection == "first" and not issparse(Z) and len(Z) > 0:
         _, places = np.unique(Z, axis=0, return_index=True)
         distinct = np.ascontiguousarray(Z[np.sort(places)])
         support.add_rows(distinct, np.zeros((len(distinct), 1)))
