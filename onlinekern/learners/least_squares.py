@@ -135,7 +135,7 @@ class KernelRLS(FeatureEstimator):
         scores = np.empty((X.shape[0], model.head.n_outputs))
         model.scores(X, scores)
         losses = self._losses(model, scores, y) * (1.0 if weight is None else weight)
-        count = min(self.n_components, np.count_nonzero(losses))
+        count = min(int(self.n_components), int(np.count_nonzero(losses)))
         if count == 0 or not np.isfinite(losses.sum()):
             return
         places = draws.choice(len(losses), count, replace=False, p=losses / losses.sum())
@@ -143,7 +143,7 @@ class KernelRLS(FeatureEstimator):
         space.begin_anew(rows_at(X, np.sort(places)))
 
     def _losses(self, model: Model, scores: Floats, y: Any) -> Floats:
-        """Return losses of scores, in whose proportion samples become landmarks of the second pass."""
+        """Return the losses in whose proportion samples become landmarks of the second pass."""
         raise NotImplementedError(f"{type(self).__name__}._losses")
 
     def _n_labels(self) -> int:
@@ -303,9 +303,10 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
         True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
-        Passes of `fit` over the data. `partial_fit` always makes one. The second pass begins anew: with
-        the prior and the metric that the first one has found, and with landmarks drawn in proportion to
-        the losses after it (features='nystroem'). Later passes go on with what the second has learnt.
+        Passes of `fit` over the data. `partial_fit` always makes one. The second pass begins anew:
+        with the prior and the metric that the first one has found, and with landmarks drawn in
+        proportion to the losses after it (features='nystroem'). Later passes go on with what the
+        second has learnt.
     shuffle : bool, default=True
         Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
     random_state : int, RandomState instance or None, default=None
@@ -532,9 +533,10 @@ class KernelRLSRegressor(OnlineMultiRegressor, KernelRLS):
         with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
         True makes one for arrays too. False never does.
     n_epochs : int >= 1, default=1
-        Passes of `fit` over the data. `partial_fit` always makes one. The second pass begins anew: with
-        the prior and the metric that the first one has found, and with landmarks drawn in proportion to
-        the losses after it (features='nystroem'). Later passes go on with what the second has learnt.
+        Passes of `fit` over the data. `partial_fit` always makes one. The second pass begins anew:
+        with the prior and the metric that the first one has found, and with landmarks drawn in
+        proportion to the losses after it (features='nystroem'). Later passes go on with what the
+        second has learnt.
     shuffle : bool, default=True
         Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
     random_state : int, RandomState instance or None, default=None

@@ -4,7 +4,7 @@ from onlinekern.core.features.map import FeatureMap
 from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.core.models.metric_choice import MetricChoice
 from onlinekern.core.models.residuals import Residuals
-from onlinekern.estimators.types import Array, Floats
+from onlinekern.estimators.types import Array, Floats, Sparse
 
 KEPT: int
 
