@@ -38,7 +38,7 @@ def losses_of(model, X, y):
 def is_twin_of_second_pass(model, X, y, dtype):
     """Assert that a model of two passes is the twin that begins with its landmarks."""
     first = clone(model).set_params(n_epochs=1).fit(X, y)
-    places = [int(np.flatnonzero((X == row).all(axis=1))[0]) for row in model.landmarks_]
+    places = [int(np.flatnonzero((row == X).all(axis=1))[0]) for row in model.landmarks_]
     assert len(places) == model.n_components
     losses = losses_of(first, X, y)
     assert (losses[places] > 0).all()

@@ -373,12 +373,11 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
 
     With metric='auto' it is diagonal at first, and from the second time on four forms are tried: \
 all
-    features alike, diagonal of the powers `metric_exponent` and twice that, and full (up to 256 \
-features). Each is made of the
-    gradients of the time before. Least squares with 100 landmarks learn the first half of the \
-last 2,048 samples
-    in it, and what errs least at the other half is taken if it errs by 2 % less than the form in \
-use;
+    features alike, diagonal of the powers `metric_exponent` and twice that, and full (up to 256
+    features). Each is made of the gradients of the time before. Least squares with 100 landmarks \
+learn
+    the first half of the last 2,048 samples in it, and what errs least at the other half is taken \
+if it errs by 2 % less than the form in use;
     then, of this form, half and twice the width in the same way. All samples kept count alike \
 there.
 
@@ -617,12 +616,11 @@ class KernelRLSRegressor(OnlineMultiRegressor, KernelRLS):
 
     With metric='auto' it is diagonal at first, and from the second time on four forms are tried: \
 all
-    features alike, diagonal of the powers `metric_exponent` and twice that, and full (up to 256 \
-features). Each is made of the
-    gradients of the time before. Least squares with 100 landmarks learn the first half of the \
-last 2,048 samples
-    in it, and what errs least at the other half is taken if it errs by 2 % less than the form in \
-use;
+    features alike, diagonal of the powers `metric_exponent` and twice that, and full (up to 256
+    features). Each is made of the gradients of the time before. Least squares with 100 landmarks \
+learn
+    the first half of the last 2,048 samples in it, and what errs least at the other half is taken \
+if it errs by 2 % less than the form in use;
     then, of this form, half and twice the width in the same way. All samples kept count alike \
 there.
 
