@@ -339,7 +339,8 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         `n_features`; with 'diagonal' its diagonal; with 'auto' either, times the width that was
         chosen.
     feature_importances_ : ndarray of shape (n_features,)
-        With a metric, the share of each feature in the diagonal of `metric_`.
+        With metric='auto', 'diagonal' or 'full', the share of each feature in the diagonal of
+        `metric_`.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_entered_ : int
@@ -568,7 +569,8 @@ class KernelRLSRegressor(OnlineMultiRegressor, KernelRLS):
         `n_features`; with 'diagonal' its diagonal; with 'auto' either, times the width that was
         chosen.
     feature_importances_ : ndarray of shape (n_features,)
-        With a metric, the share of each feature in the diagonal of `metric_`.
+        With metric='auto', 'diagonal' or 'full', the share of each feature in the diagonal of
+        `metric_`.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_entered_ : int
