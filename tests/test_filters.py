@@ -24,9 +24,11 @@ from onlinekern import (
     QKLMSRegressor,
     SlidingWindowKRLSRegressor,
 )
-from onlinekern.core import KERNELS
+from onlinekern.core import HEADS, KERNELS, SAMPLERS
+from onlinekern.core.base.random import Generator
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.space import KernelSpace
+from onlinekern.core.stream import Model
 from onlinekern.streams import mackey_glass
 
 TOLERANCES = {np.float32: 2e-4, np.float64: 1e-9}
@@ -274,12 +276,13 @@ def test_targets_that_are_too_large_change_nothing(cls, stream, state_of, same_s
 
 @pytest.mark.parametrize("name", ["affine_projection", "linear_dependence", "sliding_window",
                                   "fixed_budget", "tracker"])  # fmt: skip
-def test_a_policy_of_one_output_refuses_several(name):
+def test_a_policy_of_targets_refuses_labels_of_several_outputs(name):
     estimator, settings = registry.POLICIES[name]
-    policy = getattr(onlinekern, estimator)(gamma=1.0, **settings)._budget(None)
+    model = getattr(onlinekern, estimator)(gamma=1.0, **settings)
     support = SupportSet(KERNELS["gaussian"](1.0, 3, 0.0), 4, np.float64, 3, False, False)
-    with pytest.raises(ValueError, match="needs a support set of 1 output, got 3"):
-        KernelSpace(support, policy)
+    space = KernelSpace(support, model._budget(None))
+    with pytest.raises(ValueError, match="the space is none for samples of 1 targets"):
+        Model(space, HEADS["ovr"](3), model._rule(), SAMPLERS["always"](), Generator(0), 4, "f8")
 
 
 @pytest.mark.parametrize(

@@ -424,13 +424,20 @@ class Learner(Savable, BaseEstimator):
             return read(model.space)
 
     def _read_in_units(self, read: Callable[[Any], Any], mean: bool = False) -> Any:
-        """Return the same in the units of the targets, with their mean added if wanted."""
+        """Return the same in the units of the targets, with their mean added if wanted.
+
+        Of several targets, the first axis of the values is that of the outputs.
+        """
         model = self._fitted_model
         with model.reading():
             values = read(model.space)
             if model.head.target_forgetting == 0:
                 return values
-            return (model.target_mean if mean else 0.0) + model.target_scale * values
+            mean_added, scale = (model.target_mean if mean else 0.0), model.target_scale
+            if model.head.n_targets > 1 and np.ndim(values) > 1:
+                each = (-1, *[1] * (np.ndim(values) - 1))
+                mean_added, scale = np.reshape(mean_added, each), np.reshape(scale, each)
+            return mean_added + scale * values
 
     @property
     def _fitted_model(self) -> Model:

@@ -14,7 +14,7 @@ from onlinekern.estimators.filters import PolicyFilter
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
-from onlinekern.estimators.tasks import OnlineRegressor
+from onlinekern.estimators.several_targets import OnlineMultiRegressor
 
 
 @estimator
@@ -29,7 +29,7 @@ class LeastMeanSquares(Learner):
 
 
 @estimator
-class KLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
+class KLMSRegressor(LeastMeanSquares, OnlineMultiRegressor, KernelEstimator):
     """Kernel least mean squares (KLMS).
 
     Every sample becomes a support vector, whose coefficient is the step size times its error:
@@ -152,7 +152,7 @@ class KLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
 
 
 @estimator
-class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
+class QKLMSRegressor(LeastMeanSquares, OnlineMultiRegressor, KernelEstimator):
     """Quantised kernel least mean squares (QKLMS).
 
     The step is that of `KLMSRegressor`, eta times the error. A sample further than `epsilon` from
@@ -259,7 +259,7 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
 
 
 @estimator
-class KAPARegressor(PolicyFilter, OnlineRegressor):
+class KAPARegressor(PolicyFilter, OnlineMultiRegressor):
     """Kernel affine projection (KAPA-1 and KAPA-2).
 
     A step looks at the last `order` samples together. With G their Gram matrix and e their errors

@@ -17,13 +17,13 @@ from onlinekern.estimators.parameters import (
     Positive,
     estimator,
 )
-from onlinekern.estimators.tasks import OnlineRegressor
+from onlinekern.estimators.several_targets import OnlineMultiRegressor
 from onlinekern.estimators.types import Array, Floats, Samples
 from onlinekern.estimators.validation import check_results, validate_data
 
 
 @estimator
-class KRLSRegressor(PolicyFilter, OnlineRegressor):
+class KRLSRegressor(PolicyFilter, OnlineMultiRegressor):
     """Kernel recursive least squares with approximate linear dependence (KRLS, ALD).
 
     A sample whose squared distance ``delta = kappa_tt - k_t'K^-1 k_t`` from the span of the
@@ -133,7 +133,7 @@ class KRLSRegressor(PolicyFilter, OnlineRegressor):
 
 
 @estimator
-class SlidingWindowKRLSRegressor(PolicyFilter, OnlineRegressor):
+class SlidingWindowKRLSRegressor(PolicyFilter, OnlineMultiRegressor):
     """Sliding-window kernel recursive least squares (SW-KRLS).
 
     The function is kernel ridge regression on the last `budget` samples, ``alpha = (K + reg I)^-1
@@ -241,7 +241,7 @@ class SlidingWindowKRLSRegressor(PolicyFilter, OnlineRegressor):
 
 
 @estimator
-class FixedBudgetKRLSRegressor(PolicyFilter, OnlineRegressor):
+class FixedBudgetKRLSRegressor(PolicyFilter, OnlineMultiRegressor):
     """Fixed-budget kernel recursive least squares (FB-KRLS).
 
     The function is kernel ridge regression on a dictionary, ``alpha = (K + reg I)^-1 y``, which
@@ -355,7 +355,7 @@ class FixedBudgetKRLSRegressor(PolicyFilter, OnlineRegressor):
 
 
 @estimator
-class KRLSTRegressor(PolicyFilter, OnlineRegressor):
+class KRLSTRegressor(PolicyFilter, OnlineMultiRegressor):
     """Kernel recursive least-squares tracker (KRLS-T).
 
     A Gaussian process whose posterior, with mean mu and covariance S at the dictionary, is updated
@@ -491,24 +491,26 @@ or compiled kernel, default='gaussian'
 
         Returns
         -------
-        mean : ndarray of shape (n_samples,)
-        std : ndarray of shape (n_samples,)
+        mean : ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        std : ndarray of the same shape
             Standard deviations, returned with `return_std` only.
         """
         if not return_std:
             return super().predict(X)
         model = self._fitted_model
         X = self._layout(validate_data(self, X, dtype=model.dtype, reset=False))
-        scores = np.empty((X.shape[0], 1))
+        scores = np.empty((X.shape[0], model.head.n_outputs))
         with model.reading():
             model.score_rows(X, scores)
             budget = model.space.budget
-            std = model.target_scale * np.sqrt(budget.signal_power() * budget.variances(X))
+            variances = np.multiply.outer(budget.variances(X), budget.signal_power())
+            std = model.target_scale * np.sqrt(variances)
         check_results(scores, "score")
-        return scores[:, 0], std
+        return (scores if scores.shape[1] > 1 else scores[:, 0]), std
 
     @property
-    def signal_power_(self) -> float:
-        """Estimate of the variance of the signal."""
+    def signal_power_(self) -> float | Floats:
+        """Estimate of the variance of the signal; of several targets, ndarray (n_outputs,)."""
         scale = self.target_scale_
-        return scale * scale * float(self._read(lambda space: space.budget.signal_power()))
+        power: float | Floats = self._read(lambda space: space.budget.signal_power())
+        return scale * scale * power

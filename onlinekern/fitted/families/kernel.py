@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # These are what policies learn: the inverse of a kernel matrix, a factor of it, or lengths.
 INVERSE = "inverse~[row column] diagonal~[one column] n_updates~ broken~ pending~"
-VALUES = f"{INVERSE} values~[one column]"
+VALUES = f"{INVERSE} values~[output column]"
 FACTOR, LENGTHS = "factor[slot slot]", "lengths[slot]"
 
 
@@ -175,7 +175,7 @@ policy("budgets.recursive.FixedBudget", f"{BOUND} reg= eta=", VALUES, merge=merg
 policy(
     "budgets.tracker.Tracker",
     f"{BOUND} noise= forgetting= back_to_prior=",
-    f"{VALUES} covariance[row column] prior[row column] residuals[one level]",
+    f"{VALUES} covariance[row column] prior[row column] residuals[output level]",
     merge=merged_tracker,
 )
 SPACE, RULES = f"cls= {SUPPORT_VECTORS} budget", {"merge": merged_support_vectors, "begin": begin}

@@ -113,7 +113,9 @@ def union(mix: Mix, expansions: list[Expansion]) -> Expansion:
     base = 0
     for i, (part, own) in enumerate(zip(expansions, numbers, strict=True)):
         # A model may have a vector several times.
-        scaled = mix.shares[i] * mix.units[i] * part.coefficients
+        # Of several targets each has a unit, in the rows of the average too.
+        units = np.resize(mix.units[i], (len(part.coefficients), 1))
+        scaled = mix.shares[i] * units * part.coefficients
         np.add.at(coefficients.T, own, scaled.T)
         np.maximum.at(places, own, part.places)
         first[own] = base + np.arange(len(part))
@@ -133,7 +135,7 @@ def doubled(arguments: State, whole: Expansion) -> SupportSet:
     return empty_set(arguments, n_outputs=len(whole.coefficients), averaged=False)
 
 
-def fitted(space: State, whole: Expansion, targets: Any = None, cls: Any = KernelSpace) -> Any:
+def fitted(space: State, whole: Expansion, cls: Any = KernelSpace) -> Any:
     """Return a new space without an average whose policy was given the support vectors."""
     budget = space.budget
     arguments = budget.arguments
@@ -143,7 +145,7 @@ def fitted(space: State, whole: Expansion, targets: Any = None, cls: Any = Kerne
         # Offsets are averaged by themselves.
         arguments = arguments.changed(offset=False)
     made = cls(doubled(space.arguments, whole), budget.cls(*closed(arguments)))
-    take_in(made, whole.rows, np.ascontiguousarray(whole.coefficients.T), targets)
+    take_in(made, whole.rows, np.ascontiguousarray(whole.coefficients.T))
     return made
 
 

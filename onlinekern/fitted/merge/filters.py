@@ -46,6 +46,10 @@ from onlinekern.fitted.merge.selection import MOST_PROJECTED, NOT_POSITIVE, exch
 from onlinekern.fitted.state import State, closed, opened
 
 
+# Rows of what KAPA keeps of the last samples, of the first output.
+TARGET, SCORE = 1, 3
+
+
 def learnt_of(part: State) -> State:
     """Return what the policy of a space has learnt."""
     found: State = part.budget.state.learnt
@@ -71,7 +75,7 @@ def merged_samples(mix: Mix, parts: list[State], base: State | None) -> State:
     space = parts[0]
     whole = union(mix, [expansion_of(part) for part in parts])
     kept = nearest(space, whole, space.budget.arguments.max_support)
-    made = fitted(space, kept, None, space.cls)
+    made = fitted(space, kept, space.cls)
     fresh = opened(made)
     ridge = ridge_of(space)
     coefficients = project(whole, made.support, fresh)
@@ -83,7 +87,7 @@ def merged_samples(mix: Mix, parts: list[State], base: State | None) -> State:
         set_machines(fresh, values + offsets.T)
     else:
         values[:, fresh.state.free] = 0
-        learnt_of(fresh).values[0, : values.shape[1]] = values[0]
+        learnt_of(fresh).values[:, : values.shape[1]] = values
     return finished(mix, parts, base, fresh)
 
 
@@ -144,13 +148,13 @@ class Union:
 def added_over(
     mix: Mix, whole: Union, sums: list[tuple[Any, Floats, Floats]], has_base: bool
 ) -> tuple[Floats, Floats]:
-    """Add sums (rows, matrix, vector) of models, and of the base last, over the union."""
+    """Add sums (rows, matrix, vectors) of models, and of the base last, over the union."""
     turned = []
     for rows, matrix, vector in sums:
         turn = whole.turn(rows)
         turned.append((turn @ matrix @ turn.T, turn @ vector))
     n = len(whole.gram)
-    first = turned.pop() if has_base else (np.zeros((n, n)), np.zeros(n))
+    first = turned.pop() if has_base else (np.zeros((n, n)), np.zeros_like(turned[0][1]))
     matrix = mix.total([pair[0] for pair in turned], first[0])
     vector = mix.total([pair[1] for pair in turned], first[1])
     return (matrix + matrix.T) / 2, vector
@@ -161,23 +165,23 @@ def merged_dependence(mix: Mix, parts: list[State], base: State | None) -> State
     sums = [observed(mix, part, i) for i, part in enumerate(parts)]
     sums += [observed(mix, base, -1)] if base else []
     whole = dictionary(mix, parts, sums, base is not None)
-    space = fitted(parts[0], whole, np.zeros(len(whole)), parts[0].cls)
+    space = fitted(parts[0], whole, parts[0].cls)
     chosen = Union.of(space.support)
     matrix, vector = added_over(mix, chosen, sums, base is not None)
     covariance = symmetric_inverse(matrix)
     coefficients = scipy.linalg.solve(chosen.gram, covariance @ vector, assume_a="pos")
     fresh = opened(space)
-    fresh.state.values = coefficients[None] / fresh.state.scale
+    fresh.state.values = np.ascontiguousarray(coefficients.T) / fresh.state.scale
     learnt_of(fresh).covariance = covariance
     return finished(mix, parts, base, fresh)
 
 
 def observed(mix: Mix, part: State, place: int) -> tuple[Any, Floats, Floats]:
-    """Return rows, P^-1 and P^-1 beta of KRLS."""
+    """Return rows, P^-1 and P^-1 beta of KRLS, a column of each output."""
     state = part.state
     own = Union.of(closed(part).support)
     matrix = symmetric_inverse(learnt_of(part).covariance)
-    values = own.gram @ (state.scale * state.values[0])
+    values = own.gram @ (state.scale * state.values.T)
     values = mix.units[place] * values + mix.shifts[place]
     return state.rows, matrix, matrix @ values
 
@@ -199,7 +203,7 @@ def dictionary(
     every = Union.of(support)
     matrix, vector = added_over(mix, every, sums, has_base)
     norm = every.gram @ matrix @ every.gram + every.gram
-    return whole.part(exchanged((norm + norm.T) / 2, every.gram @ vector[:, None], most))
+    return whole.part(exchanged((norm + norm.T) / 2, every.gram @ vector, most))
 
 
 def merged_affine(mix: Mix, parts: list[State], base: State | None) -> State:
@@ -222,6 +226,11 @@ def merged_affine(mix: Mix, parts: list[State], base: State | None) -> State:
     return finished(mix, parts, base, taken_up(space, support, learnt))
 
 
+def rows_of(first: int, recent: Floats) -> Any:
+    """Return the rows of the targets, or of the scores, of all outputs."""
+    return [first, *range(4 + (first == SCORE), len(recent), 2)]
+
+
 def split(whole: Expansion, n: int) -> tuple[Expansion, Expansion]:
     """Return the last n support vectors, and those before."""
     first = len(whole) - n
@@ -240,21 +249,23 @@ def remembered(
 
     These are slots, targets, weights, scores and kernel values.
     """
-    told: dict[bytes, tuple[float, float]] = {}
+    told: dict[bytes, tuple[Any, float]] = {}
     for i, (part, own) in enumerate(zip(parts, expansions, strict=True)):
-        slots, targets, weights, _ = learnt_of(part).recent
+        recent = learnt_of(part).recent
+        targets = mix.units[i] * recent[rows_of(TARGET, recent)].T + mix.shifts[i]
         names = dict(zip(own.slots.tolist(), own.names(), strict=True))
-        for slot, target, weight in zip(slots, targets, weights, strict=True):
+        for slot, target, weight in zip(recent[0], targets, recent[2], strict=True):
             if weight > 0 and int(slot) in names:
-                told[names[int(slot)]] = (mix.units[i] * target + mix.shifts[i], weight)
+                told[names[int(slot)]] = (target, weight)
     values = kernel_values(support, last.rows)
     known = opened_set(parts[0], support)
-    scores = values @ (known.scale * known.values[0])
+    scores = values @ (known.scale * known.values.T)
     n, first = len(last), support.n - len(last)
-    recent, gram = np.zeros((4, order)), np.zeros((order, order))
-    recent[0, :n], recent[3, :n] = first + np.arange(n), scores
-    pairs = [told.get(key, (score, 1.0)) for key, score in zip(last.names(), scores, strict=True)]
-    recent[1:3, :n] = np.array(pairs).reshape(n, 2).T
+    recent, gram = np.zeros((2 + 2 * scores.shape[1], order)), np.zeros((order, order))
+    recent[0, :n] = first + np.arange(n)
+    for k, (key, score) in enumerate(zip(last.names(), scores, strict=True)):
+        target, recent[2, k] = told.get(key, (score, 1.0))
+        recent[rows_of(TARGET, recent), k], recent[rows_of(SCORE, recent), k] = target, score
     gram[:n, :n] = values[:, first:]
     lengths = np.diagonal(kernel_values(support, known.rows)).copy()
     return {"recent": recent, "gram": gram, "learnt": n, "lengths": lengths}

@@ -52,7 +52,7 @@ def merged_tracker(mix: Mix, parts: list[State], base: State | None) -> State:
     covariance = posterior_covariance(chosen.gram, precision)
     found = Posterior(np.arange(len(whole)), chosen.gram, covariance @ vector, covariance)
     if len(whole) > most:
-        average = chosen.gram @ whole.coefficients[0] + mix.mean(mix.shifts[: len(parts)])
+        average = chosen.gram @ whole.coefficients.T + mix.mean(mix.shifts[: len(parts)])
         found = reduced(chosen.gram, precision, (found.values + average) / 2, most)
     return finished(mix, parts, base, told(mix, parts, whole, found))
 
@@ -64,7 +64,7 @@ def reduced(gram: Floats, precision: Floats, values: Floats, most: int) -> Poste
     turned = scipy.linalg.solve(half, gram)
     norm = turned.T @ turned
     products = turned.T @ scipy.linalg.solve(half, values)
-    kept = exchanged(norm, products[:, None], most)
+    kept = exchanged(norm, products, most)
     square = np.ix_(kept, kept)
     coefficients = scipy.linalg.solve(norm[square], products[kept], assume_a="pos")
     own = gram[square]
@@ -79,16 +79,16 @@ def told(mix: Mix, parts: list[State], whole: Expansion, found: Posterior) -> St
     size, width = learnt_of(space).inverse.shape
     inverse, lengths = symmetric_inverse(found.gram), np.diagonal(found.gram)
     squares = {"inverse": inverse, "covariance": found.covariance, "prior": found.gram}
-    rows = {"diagonal": lengths, "values": found.values}
+    rows = {"diagonal": lengths[None], "values": found.values.T}
     more = width - n
     learnt = {
         **{name: np.pad(own, ((0, size - n), (0, more))) for name, own in squares.items()},
-        **{name: np.pad(row, (0, more))[None] for name, row in rows.items()},
+        **{name: np.pad(own, ((0, 0), (0, more))) for name, own in rows.items()},
         **{"n_updates": 0, "broken": False, "pending": None},
         "residuals": mix.mean([learnt_of(part).residuals for part in parts]),
     }
     support = empty_set(space.arguments)
-    coefficients = np.ascontiguousarray((inverse @ found.values)[:, None])
+    coefficients = np.ascontiguousarray(inverse @ found.values)
     support.add_rows(whole.rows[found.places], coefficients)
     return taken_up(space, support, learnt)
 
@@ -117,6 +117,6 @@ def posterior(mix: Mix, part: State, place: int) -> tuple[Any, Floats, Floats]:
     used = np.flatnonzero(learnt.diagonal[0])
     covariance = learnt.covariance[np.ix_(used, used)]
     precision = symmetric_inverse(covariance)
-    values = mix.units[place] * learnt.values[0, used] + mix.shifts[place]
+    values = mix.units[place] * learnt.values[:, used].T + mix.shifts[place]
     added = precision - symmetric_inverse(learnt.prior[np.ix_(used, used)])
     return part.state.rows[used], added, precision @ values

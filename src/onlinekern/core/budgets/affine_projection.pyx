@@ -7,7 +7,7 @@ takes time K^2 and no kernel values but those of the new sample.
 
 When there is a support vector too many, the sample that is no longer among the last ones leaves: it
 is projected onto the support vector that is nearest in the feature space, of the largest
-kappa_lr^2 / kappa_rr.
+kappa_lr^2 / kappa_rr. Several targets share all of this but errors and steps.
 """
 from libc.math cimport fabs
 from libc.stdlib cimport free
@@ -21,19 +21,25 @@ from onlinekern.core.base.state cimport (
 )
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, finite
-from onlinekern.core.budgets.policy cimport (
-    Bounded, Budget, change_arguments, check_single_output, over_weight,
-)
+from onlinekern.core.budgets.policy cimport Bounded, Budget, change_arguments, over_weight
 from onlinekern.core.budgets.slot_numbers cimport SlotNumbers
-from onlinekern.core.kernels.support_set cimport SupportSet
 
-# Rows of `recent`.
+# Rows of `recent`; target and score of each further output follow.
 cdef enum:
     SLOT
     TARGET
     WEIGHT
     SCORE
     N_FIELDS
+
+
+cdef inline Py_ssize_t target_row(Py_ssize_t output) noexcept nogil:
+    return TARGET if output == 0 else N_FIELDS + 2 * (output - 1)
+
+
+cdef inline Py_ssize_t score_row(Py_ssize_t output) noexcept nogil:
+    return SCORE if output == 0 else N_FIELDS + 2 * (output - 1) + 1
+
 
 # Added to the diagonal of G, relative to it, where it is not positive definite; ten times more at
 # each attempt. After the last one, the diagonal alone counts.
@@ -69,46 +75,50 @@ cdef class AffineProjection(Bounded):
     def __dealloc__(self):
         free(self.system)
 
-    cdef int check_support(self, SupportSet support) except -1:
-        Bounded.check_support(self, support)
-        return check_single_output(self, support)
-
     cdef int prepare(self) except -1:
-        cdef Py_ssize_t n = self.order
+        cdef Py_ssize_t n = self.order, n_outputs = self.support.n_outputs
         Bounded.prepare(self)
         self.lengths = SlotNumbers()
-        self.recent = JournaledMatrix("last samples", N_FIELDS, n)
+        self.recent = JournaledMatrix("last samples", self.n_rows(), n)
         self.gram = JournaledMatrix("Gram matrix of the last samples", n, n)
-        self.system = <double *> aligned_resize(self.system, 0, n * (n + 1) * sizeof(double))
+        self.system = <double *> aligned_resize(
+            self.system, 0, (n * n + n_outputs * (n + 2)) * sizeof(double))
         if self.system == NULL:
             raise MemoryError(f"no memory for steps of {n} samples")
         self.moves = self.system + n * n
+        self.known = self.moves + n_outputs * n
         return self.support.prepare_kernel_rows()
 
-    cdef void observe(self, double y, double weight) noexcept nogil:
-        self.target = y
-        self.weight = weight
+    cdef Py_ssize_t n_rows(self) noexcept nogil:
+        """Rows of `recent`."""
+        return N_FIELDS + 2 * (self.support.n_outputs - 1)
+
+    cdef bint takes_targets(self, Py_ssize_t n):
+        return n == self.support.n_outputs
+
+    cdef void observe(self, const double *targets, double weight) noexcept nogil:
+        self.note(targets, weight)
 
     cdef Py_ssize_t count(self) noexcept nogil:
         """How many last samples there are."""
         return <Py_ssize_t> min(self.learnt, <int64_t> self.order)
 
     cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
-        cdef Py_ssize_t k
+        cdef Py_ssize_t k, output
         if self.remember(i) < 0:
             return NO_MEMORY
         self.solve()
-        if not finite(self.moves, self.count()):
-            return NOT_FINITE
         if self.make_room(self.support.n) < 0:
             return NO_MEMORY
-        for k in range(self.support.n):
-            self.work[k] = 0
+        for output in range(self.support.n_outputs):
+            if not finite(self.moves_of(output), self.count()):
+                return NOT_FINITE
         for k in range(self.count()):
-            self.work[<Py_ssize_t> self.recent.row(SLOT)[k]] = self.moves[k]
-        self.step[0] = 1
-        if self.support.add_along(self.work, self.step) < 0:
-            return NO_MEMORY
+            for output in range(self.support.n_outputs):
+                self.step[output] = self.moves_of(output)[k]
+            if self.support.coefficients.add_at(
+                    <Py_ssize_t> self.recent.row(SLOT)[k], self.step) < 0:
+                return NO_MEMORY
         self.update_scores()
         return self.project() if self.is_exceeded() else OK
 
@@ -117,15 +127,18 @@ cdef class AffineProjection(Bounded):
 
         It takes the place of the one that is no longer among them. Returns a status.
         """
-        cdef Py_ssize_t k, slot, place = <Py_ssize_t> (self.learnt % self.order)
-        cdef double score, averaged, value
+        cdef Py_ssize_t k, output, slot, place = <Py_ssize_t> (self.learnt % self.order)
+        cdef Py_ssize_t n_outputs = self.support.n_outputs
+        cdef double value
         for k in range(self.count()):
             value = self.support.kernel_value(i, <Py_ssize_t> self.recent.row(SLOT)[k])
             self.gram.touch(k)[place] = value
             self.gram.touch(place)[k] = value
         self.gram.touch(place)[place] = self.support.squared_length(i)
-        self.support.coefficients.scores(self.support.kernel_values(i), &score, &averaged)
-        self.step[0] = 0
+        self.support.coefficients.scores(self.support.kernel_values(i), self.known,
+                                         self.known + n_outputs)
+        for output in range(n_outputs):
+            self.step[output] = 0
         # Of the sample that is no longer among the last ones, if there is one.
         self.leaving = <Py_ssize_t> self.recent.row(SLOT)[place]
         slot = self.support.add(i, self.step)
@@ -133,66 +146,78 @@ cdef class AffineProjection(Bounded):
                 or self.lengths.set(slot, self.support.squared_length(i)) < 0:
             return NO_MEMORY
         self.recent.touch(SLOT)[place] = <double> slot
-        self.recent.touch(TARGET)[place] = self.target
         self.recent.touch(WEIGHT)[place] = self.weight
-        self.recent.touch(SCORE)[place] = score
+        for output in range(n_outputs):
+            self.recent.touch(target_row(output))[place] = self.noted[output]
+            self.recent.touch(score_row(output))[place] = self.known[output]
         self.learnt += 1
         return OK
 
-    cdef double error(self, Py_ssize_t k) noexcept nogil:
+    cdef double error(self, Py_ssize_t output, Py_ssize_t k) noexcept nogil:
         """y - f of one of the last samples."""
-        return self.recent.row(TARGET)[k] - self.recent.row(SCORE)[k]
+        return self.recent.row(target_row(output))[k] - self.recent.row(score_row(output))[k]
+
+    cdef double *moves_of(self, Py_ssize_t output) noexcept nogil:
+        """The changes of an output, one for each of the last samples."""
+        return self.moves + output * self.count()
 
     cdef double ridge(self, Py_ssize_t k) noexcept nogil:
         return over_weight(self.reg, self.recent.row(WEIGHT)[k])
 
     cdef void solve(self) noexcept nogil:
-        """Compute the change of the coefficient of each of the last samples."""
-        cdef Py_ssize_t k
+        """Compute the changes of the coefficients of each of the last samples."""
+        cdef Py_ssize_t k, output
         cdef double extra = 0
         if not self.normalised:
-            for k in range(self.count()):
-                self.moves[k] = self.eta * self.recent.row(WEIGHT)[k] * self.error(k)
+            for output in range(self.support.n_outputs):
+                for k in range(self.count()):
+                    self.moves_of(output)[k] = self.eta * self.recent.row(WEIGHT)[k] \
+                        * self.error(output, k)
             return
         for _ in range(ATTEMPTS):
             if self.solve_system(extra):
                 break
             extra = max(LEAST_EXTRA, 10 * extra)
         else:
-            for k in range(self.count()):
-                self.moves[k] = self.error(k) / (fabs(self.gram.row(k)[k]) + self.ridge(k))
-        for k in range(self.count()):
+            for output in range(self.support.n_outputs):
+                for k in range(self.count()):
+                    self.moves_of(output)[k] = self.error(output, k) \
+                        / (fabs(self.gram.row(k)[k]) + self.ridge(k))
+        for k in range(self.support.n_outputs * self.count()):
             self.moves[k] *= self.eta
 
     cdef bint solve_system(self, double extra) noexcept nogil:
         """moves = (G + R)^-1 e, if the matrix is positive definite."""
-        cdef int n = <int> self.count(), one = 1, info
-        cdef Py_ssize_t j, k
+        cdef int n = <int> self.count(), n_outputs = <int> self.support.n_outputs, info
+        cdef Py_ssize_t j, k, output
         for k in range(n):
             for j in range(n):
                 self.system[k * n + j] = self.gram.row(k)[j]
             self.system[k * n + k] = (self.gram.row(k)[k] + self.ridge(k)) * (1 + extra)
-            self.moves[k] = self.error(k)
-        dposv(b"L", &n, &one, self.system, &n, self.moves, &n, &info)
+            for output in range(n_outputs):
+                self.moves_of(output)[k] = self.error(output, k)
+        dposv(b"L", &n, &n_outputs, self.system, &n, self.moves, &n, &info)
         return info == 0
 
     cdef void update_scores(self) noexcept nogil:
         """Let the scores of the last samples follow the step."""
-        cdef Py_ssize_t j, k
-        cdef double *scores = self.recent.touch(SCORE)
-        for k in range(self.count()):
-            for j in range(self.count()):
-                scores[k] += self.gram.row(k)[j] * self.moves[j]
+        cdef Py_ssize_t j, k, output
+        cdef double *scores
+        for output in range(self.support.n_outputs):
+            scores = self.recent.touch(score_row(output))
+            for k in range(self.count()):
+                for j in range(self.count()):
+                    scores[k] += self.gram.row(k)[j] * self.moves_of(output)[j]
 
     cdef Status project(self) noexcept nogil:
         """Remove the support vector that leaves, projected onto the nearest one. Returns a status.
 
         It is none of the last samples: there are more support vectors than those.
         """
-        cdef Py_ssize_t slot, nearest = -1
+        cdef Py_ssize_t output, slot, nearest = -1
         cdef double gain, largest = 0
         self.support.coefficients_of(self.leaving, self.step)
-        if self.move_scores(self.leaving, -self.step[0]) < 0 \
+        if self.move_scores(self.leaving, -1) < 0 \
                 or self.support.drop(self.leaving) < 0:
             return NO_MEMORY
         for slot in range(self.support.n):
@@ -203,24 +228,28 @@ cdef class AffineProjection(Bounded):
                     largest = gain
         if nearest < 0:
             return OK
-        self.step[0] *= self.work[nearest] / self.lengths.values[nearest]
+        for output in range(self.support.n_outputs):
+            self.step[output] *= self.work[nearest] / self.lengths.values[nearest]
         if self.support.coefficients.add_at(nearest, self.step) < 0:
             return NO_MEMORY
-        return self.move_scores(nearest, self.step[0])
+        return self.move_scores(nearest, 1)
 
-    cdef Status move_scores(self, Py_ssize_t slot, double coefficient) noexcept nogil:
-        """Let the scores of the last samples follow a change of one coefficient.
+    cdef Status move_scores(self, Py_ssize_t slot, double sign) noexcept nogil:
+        """Let the scores of the last samples follow a change of coefficients by sign times `step`.
 
         Leaves the kernel values of the support vector in `work`. Returns a status.
         """
-        cdef Py_ssize_t k
-        cdef double *scores = self.recent.touch(SCORE)
+        cdef Py_ssize_t k, output
+        cdef double *scores
         cdef const char *g = self.support.kernel_row(slot)
         if g == NULL:
             return NO_MEMORY
         self.support.as_doubles(g, self.work)
-        for k in range(self.count()):
-            scores[k] += coefficient * self.work[<Py_ssize_t> self.recent.row(SLOT)[k]]
+        for output in range(self.support.n_outputs):
+            scores = self.recent.touch(score_row(output))
+            for k in range(self.count()):
+                scores[k] += sign * self.step[output] \
+                    * self.work[<Py_ssize_t> self.recent.row(SLOT)[k]]
         return OK
 
     cdef void checkpoint(self) noexcept nogil:
@@ -248,7 +277,7 @@ cdef class AffineProjection(Bounded):
     def set_learnt(self, learnt):
         self.fields_learnt(learnt, ("recent", "gram", "learnt", "lengths"))
         self.learnt = count_of("learnt", learnt["learnt"])
-        recent = doubles_of_shape("recent", learnt["recent"], (N_FIELDS, self.order))
+        recent = doubles_of_shape("recent", learnt["recent"], (self.n_rows(), self.order))
         slots, newest = recent[SLOT, :self.count()], self.support.slots.by_age()[-self.order:]
         if not np.array_equal(np.sort(slots), np.sort(newest)):
             raise ValueError(f"recent must name the slots of the last {self.count()} support "

@@ -7,7 +7,7 @@ from onlinekern.core.budgets.inverse_policy cimport InverseGramPolicy
 cdef class LeastSquaresPolicy(InverseGramPolicy):
     cdef double C, share
     cdef Py_ssize_t n_outputs
-    cdef double label, weight    # of the sample
+    cdef double label            # of the sample
     cdef JournaledMatrix targets         # (K + 1) x ld: y of each slot, and 1; 0 in free slots
     cdef JournaledMatrix offsets         # 1 x K
     cdef JournaledMatrix products        # (K + 1) x ld: H y of each output, and h = H 1

@@ -69,8 +69,8 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
             raise MemoryError(f"no memory for {self.n_outputs} least-squares machines")
         return 0
 
-    cdef void observe(self, double y, double weight) noexcept nogil:
-        self.label = y
+    cdef void observe(self, const double *targets, double weight) noexcept nogil:
+        self.label = targets[0]
         self.weight = weight
 
     cdef void shift(self, double *scores) noexcept nogil:

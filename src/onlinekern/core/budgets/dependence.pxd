@@ -7,11 +7,12 @@ from onlinekern.core.linalg.cholesky cimport Cholesky
 
 cdef class LinearDependence(Bounded):
     cdef double nu
-    cdef double target, weight       # of the sample
     cdef Cholesky factor             # of K
     cdef JournaledMatrix covariance  # P: max_support x ld
     cdef double *span                # a, ld numbers
     cdef double *gain                # P a, ld numbers
+    cdef double *errors              # of each output, and what the last model scores: 2 K numbers
 
-    cdef Status add_new(self, Py_ssize_t i, double kappa, double coefficient) noexcept nogil
-    cdef Status learn_dependent(self, double error) noexcept nogil
+    cdef void find_errors(self, Py_ssize_t i) noexcept nogil
+    cdef Status add_new(self, Py_ssize_t i, double kappa, double distance) noexcept nogil
+    cdef Status learn_dependent(self) noexcept nogil

@@ -4,7 +4,7 @@ With K the Gram matrix of the support vectors, a = K^-1 k_t and delta = kappa_tt
 squared distance of sample t from their span. Where it is above nu, the sample becomes a support
 vector, and the function goes through its target. Else the sample counts as the combination a of the
 support vectors. The coefficients minimise the squared errors of all samples so represented; P is
-the inverse of the sum of w a a' over them.
+the inverse of the sum of w a a' over them. Several targets share K and P.
 """
 from libc.math cimport sqrt
 from libc.stdlib cimport free
@@ -16,10 +16,7 @@ from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport not_negative
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, finite, whole_panels
-from onlinekern.core.budgets.policy cimport (
-    Bounded, Budget, change_arguments, check_single_output, over_weight,
-)
-from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.budgets.policy cimport Bounded, Budget, change_arguments, over_weight
 from onlinekern.core.linalg.cholesky cimport Cholesky, jitter_for
 
 
@@ -43,10 +40,7 @@ cdef class LinearDependence(Bounded):
     def __dealloc__(self):
         free(self.span)
         free(self.gain)
-
-    cdef int check_support(self, SupportSet support) except -1:
-        Bounded.check_support(self, support)
-        return check_single_output(self, support)
+        free(self.errors)
 
     cdef bint fills_slots(self) noexcept:
         return True
@@ -59,44 +53,57 @@ cdef class LinearDependence(Bounded):
         self.covariance = JournaledMatrix("covariance of the combinations", self.max_support, ld)
         self.span = <double *> aligned_resize(self.span, 0, ld * sizeof(double))
         self.gain = <double *> aligned_resize(self.gain, 0, ld * sizeof(double))
-        if self.span == NULL or self.gain == NULL:
+        self.errors = <double *> aligned_resize(self.errors, 0,
+                                                2 * self.support.n_outputs * sizeof(double))
+        if self.span == NULL or self.gain == NULL or self.errors == NULL:
             raise MemoryError(f"no memory for {self.max_support} support vectors")
         return 0
 
-    cdef void observe(self, double y, double weight) noexcept nogil:
-        self.target = y
-        self.weight = weight
+    cdef bint takes_targets(self, Py_ssize_t n):
+        return n == self.support.n_outputs
+
+    cdef void observe(self, const double *targets, double weight) noexcept nogil:
+        self.note(targets, weight)
 
     cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
         cdef Py_ssize_t n = self.support.n
-        cdef double kappa = self.support.squared_length(i), distance, error, averaged
+        cdef double kappa = self.support.squared_length(i), distance
         if self.make_room(n + 1) < 0 or self.factor.reserve(n + 1) < 0:
             return NO_MEMORY
-        self.support.coefficients.scores(self.support.kernel_values(i), &error, &averaged)
-        error = self.target - error
+        self.find_errors(i)
         self.support.as_doubles(self.support.kernel_values(i), self.work)
         distance = kappa - self.factor.solve_lower(self.work)
         if distance > self.nu and not self.is_full():
-            return self.add_new(i, kappa, error / distance)
-        return self.learn_dependent(error) if n > 0 else OK
+            return self.add_new(i, kappa, distance)
+        return self.learn_dependent() if n > 0 else OK
 
-    cdef Status add_new(self, Py_ssize_t i, double kappa, double coefficient) noexcept nogil:
+    cdef void find_errors(self, Py_ssize_t i) noexcept nogil:
+        cdef Py_ssize_t k, n_outputs = self.support.n_outputs
+        self.support.coefficients.scores(self.support.kernel_values(i), self.errors,
+                                         self.errors + n_outputs)
+        for k in range(n_outputs):
+            self.errors[k] = self.noted[k] - self.errors[k]
+
+    cdef Status add_new(self, Py_ssize_t i, double kappa, double distance) noexcept nogil:
         """Make sample i a support vector; the function moves by what is new in it."""
-        cdef Py_ssize_t n = self.support.n
-        cdef double back = -coefficient
-        if not finite(&coefficient, 1):
+        cdef Py_ssize_t k, n = self.support.n, n_outputs = self.support.n_outputs
+        cdef double *back = self.errors + n_outputs
+        for k in range(n_outputs):
+            self.step[k] = self.errors[k] / distance
+            back[k] = -self.step[k]
+        if not finite(self.step, n_outputs):
             return NOT_FINITE
-        if n > 0 and self.support.add_along(self.factor.solve_upper(), &back) < 0:
+        if n > 0 and self.support.add_along(self.factor.solve_upper(), back) < 0:
             return NO_MEMORY
-        if self.support.add(i, &coefficient) < 0 or self.factor.append(kappa) < 0:
+        if self.support.add(i, self.step) < 0 or self.factor.append(kappa) < 0:
             return NO_MEMORY
         self.covariance.touch(n)[n] = over_weight(1, self.weight)
         return OK
 
-    cdef Status learn_dependent(self, double error) noexcept nogil:
+    cdef Status learn_dependent(self) noexcept nogil:
         """A step of recursive least squares with the combination of the last `solve_lower`."""
-        cdef Py_ssize_t r, n = self.support.n, length = whole_panels(n)
-        cdef double total = over_weight(1, self.weight), root, step
+        cdef Py_ssize_t k, r, n = self.support.n, length = whole_panels(n)
+        cdef double total = over_weight(1, self.weight), root
         memset(self.span, 0, length * sizeof(double))
         memset(self.gain, 0, length * sizeof(double))
         memcpy(self.span, self.factor.solve_upper(), n * sizeof(double))
@@ -109,11 +116,12 @@ cdef class LinearDependence(Bounded):
             self.gain[r] /= root
         for r in range(n):
             self.factor.ops.add(self.gain, -self.gain[r], self.covariance.touch(r), length)
-        step = error / root
+        for k in range(self.support.n_outputs):
+            self.step[k] = self.errors[k] / root
         self.factor.solve_lower(self.gain)
-        if not finite(&step, 1):
+        if not finite(self.step, self.support.n_outputs):
             return NOT_FINITE
-        return self.support.add_along(self.factor.solve_upper(), &step)
+        return self.support.add_along(self.factor.solve_upper(), self.step)
 
     cdef void checkpoint(self) noexcept nogil:
         Budget.checkpoint(self)

@@ -5,6 +5,7 @@ the look-ahead window true: a policy need not know that there is a window. What 
 beside the support set is its own: it survives copies and pickles, and is undone when a call fails.
 """
 from libc.stdlib cimport free
+from libc.string cimport memcpy
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status, check_no_arguments
 from onlinekern.core.base.state cimport (
@@ -103,8 +104,12 @@ cdef class Budget(Component):
         """Add sample i of the open window with K coefficients, or do not."""
         return NO_MEMORY if self.support.add(i, coefficients) < 0 else OK
 
-    cdef void observe(self, double y, double weight) noexcept nogil:
-        """Take the label (or target) and the weight of the next sample, before `admit`."""
+    cdef bint takes_targets(self, Py_ssize_t n):
+        """Whether it can follow a stream whose samples have n targets, or labels, each."""
+        return n == 1 or <void *> self.observe == <void *> Budget.observe
+
+    cdef void observe(self, const double *targets, double weight) noexcept nogil:
+        """Take the label (or the targets) and the weight of the next sample, before `admit`."""
         pass
 
     cdef void shift(self, double *scores) noexcept nogil:
@@ -162,13 +167,6 @@ def _restore(cls, arguments, state):
 cdef Py_ssize_t bound_of(str name, Py_ssize_t number, Py_ssize_t least) except -1:
     """A number of support vectors, at least `least`."""
     return integer_within(name, number, least, MOST_SUPPORT)
-
-
-cdef int check_single_output(Budget policy, SupportSet support) except -1:
-    """Raise ValueError unless the support set has one output, as the policies of filters need."""
-    if support.n_outputs != 1:
-        raise ValueError(f"{policy!r} needs a support set of 1 output, got {support.n_outputs}")
-    return 0
 
 
 cdef int change_arguments(Budget policy, tuple arguments, Py_ssize_t n_sizes) except -1:
@@ -231,10 +229,16 @@ cdef class Bounded(Budget):
 
     cdef int prepare(self) except -1:
         cdef Py_ssize_t n_outputs = self.support.n_outputs
-        self.step = <double *> aligned_resize(self.step, 0, n_outputs * sizeof(double))
+        self.step = <double *> aligned_resize(self.step, 0, 2 * n_outputs * sizeof(double))
         if self.step == NULL:
             raise MemoryError(f"no memory for {n_outputs} coefficients")
+        self.noted = self.step + n_outputs
         return 0
+
+    cdef void note(self, const double *targets, double weight) noexcept nogil:
+        """Keep the targets of all outputs, for `observe` of the policies of filters."""
+        memcpy(self.noted, targets, self.support.n_outputs * sizeof(double))
+        self.weight = weight
 
     cdef bint is_full(self) noexcept nogil:
         """Whether there is no room for another support vector."""

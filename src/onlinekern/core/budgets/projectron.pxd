@@ -18,7 +18,6 @@ cdef class Projectron(Bounded):
     cdef readonly InversePanels inverse  # of the factor
     cdef SolveAhead ahead
     cdef bint judged             # whether the full set was asked if it is far enough for float
-    cdef double weight           # of the sample
     cdef double *projected       # K steps of the projection; `step` has those of the sample
     cdef double *guessed         # 2 K scores of a coming sample
     # The block, see `foresee`.

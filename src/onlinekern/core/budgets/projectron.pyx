@@ -111,7 +111,7 @@ cdef class Projectron(Bounded):
     cdef bint is_full(self) noexcept nogil:
         return self.max_support > 0 and Bounded.is_full(self)
 
-    cdef void observe(self, double y, double weight) noexcept nogil:
+    cdef void observe(self, const double *targets, double weight) noexcept nogil:
         self.weight = weight
 
     cdef void foresee(self, const double *labels, const Py_ssize_t *order,

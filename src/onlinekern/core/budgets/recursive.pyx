@@ -5,11 +5,14 @@ the inverse Gram matrix with the ridges R. A sample enters H and v; when there i
 too many, one leaves both; then the coefficients are H v. Each takes time size^2, but H v follows
 from what it was before.
 
+Several targets share H: each has values and coefficients of its own. Who leaves is missed least by
+all of them together.
+
 In `SlidingWindow` (Van Vaerenbergh, Via and Santamaria 2006) and `FixedBudget` (Van Vaerenbergh,
 Santamaria, Liu and Principe 2010), v are the targets, and the ridge is that of the regularised
 least-squares problem. In `tracker.Tracker`, v is the mean of a Gaussian process.
 """
-from libc.math cimport fabs
+from libc.math cimport fabs, sqrt
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
@@ -20,8 +23,7 @@ from onlinekern.core.base.state cimport chosen, not_negative, positive_number
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, finite
 from onlinekern.core.budgets.inverse_policy cimport InverseGramPolicy
-from onlinekern.core.budgets.policy cimport change_arguments, check_single_output, over_weight
-from onlinekern.core.kernels.support_set cimport SupportSet
+from onlinekern.core.budgets.policy cimport change_arguments, over_weight
 
 from onlinekern.core.linalg.inverse_gram import INVERSE_FIELDS
 
@@ -40,22 +42,21 @@ cdef class RecursivePolicy(InverseGramPolicy):
     def __dealloc__(self):
         free(self.solution)
 
-    cdef int check_support(self, SupportSet support) except -1:
-        InverseGramPolicy.check_support(self, support)
-        return check_single_output(self, support)
-
     cdef int prepare(self) except -1:
+        cdef Py_ssize_t n_outputs = self.support.n_outputs
         InverseGramPolicy.prepare(self)
-        self.values = JournaledMatrix("values at the support vectors", 1, self.gram.ld)
+        self.values = JournaledMatrix("values at the support vectors", n_outputs, self.gram.ld)
         self.solution = <double *> aligned_resize(self.solution, 0,
-                                                  self.gram.ld * sizeof(double))
+                                                  n_outputs * self.gram.ld * sizeof(double))
         if self.solution == NULL:
             raise MemoryError(f"no memory for {self.max_support} coefficients")
         return 0
 
-    cdef void observe(self, double y, double weight) noexcept nogil:
-        self.target = y
-        self.weight = weight
+    cdef bint takes_targets(self, Py_ssize_t n):
+        return n == self.support.n_outputs
+
+    cdef void observe(self, const double *targets, double weight) noexcept nogil:
+        self.note(targets, weight)
 
     cdef Status take(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
         """Learn sample i; it may become a support vector. Returns a status."""
@@ -63,39 +64,70 @@ cdef class RecursivePolicy(InverseGramPolicy):
         return OK
 
     cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
+        cdef Py_ssize_t k
         cdef Status status = self.take(i, coefficients)
         if status == OK and self.is_exceeded():
             status = self.remove(self.least_useful())
-        if status != OK:
-            return status
-        if not finite(self.solution, self.gram.size):
-            return NOT_FINITE
-        # Nothing shrinks, so the scale of the coefficients is 1.
-        return self.support.coefficients.overwrite(0, self.solution)
+        for k in range(self.support.n_outputs if status == OK else 0):
+            if not finite(self.solved(k), self.gram.size):
+                return NOT_FINITE
+            # Nothing shrinks, so the scale of the coefficients is 1.
+            status = self.support.coefficients.overwrite(k, self.solved(k))
+            if status != OK:
+                break
+        return status
+
+    cdef double *solved(self, Py_ssize_t k) noexcept nogil:
+        """H v of output k."""
+        return self.solution + k * self.gram.ld
+
+    cdef void set_values_at(self, Py_ssize_t slot) noexcept nogil:
+        """v of a slot = the targets of the sample."""
+        cdef Py_ssize_t k
+        for k in range(self.support.n_outputs):
+            self.values.touch(k)[slot] = self.noted[k]
 
     cdef void solve(self) noexcept nogil:
         """solution = H v."""
-        self.gram.solve(self.values.row(0), self.solution)
+        cdef Py_ssize_t k
+        for k in range(self.support.n_outputs):
+            self.gram.solve(self.values.row(k), self.solved(k))
 
     cdef void read_solution(self) noexcept nogil:
         """solution = the coefficients, which are what it was when they were set."""
-        memset(self.solution, 0, self.gram.ld * sizeof(double))
-        memcpy(self.solution, self.support.coefficients.values, self.support.n * sizeof(double))
+        cdef Py_ssize_t k, n = self.support.n
+        memset(self.solution, 0, self.support.n_outputs * self.gram.ld * sizeof(double))
+        for k in range(self.support.n_outputs if n > 0 else 0):
+            memcpy(self.solved(k), self.support.coefficients.values
+                   + k * self.support.coefficients.capacity, n * sizeof(double))
+
+    cdef double size_of(self, Py_ssize_t slot) noexcept nogil:
+        """|alpha_r|, the Euclidean norm over the outputs."""
+        cdef Py_ssize_t k
+        cdef double square = 0
+        if self.support.n_outputs == 1:
+            return fabs(self.solution[slot])
+        for k in range(self.support.n_outputs):
+            square += self.solved(k)[slot] * self.solved(k)[slot]
+        return sqrt(square)
 
     cdef Py_ssize_t least_useful(self) noexcept nogil:
         """The slot whose value the others miss the least: |alpha_r| / H_rr; the oldest of equals.
         """
         cdef Py_ssize_t slot
         for slot in range(self.support.n):
-            self.work[slot] = fabs(self.solution[slot]) / self.gram.own[slot]
+            self.work[slot] = self.size_of(slot) / self.gram.own[slot]
         return self.support.smallest(self.work)
 
     cdef Status remove(self, Py_ssize_t slot) noexcept nogil:
-        """Remove a support vector and its value. Returns a status."""
-        self.values.touch(0)[slot] = 0
+        """Remove a support vector and its values. Returns a status."""
+        cdef Py_ssize_t k
+        for k in range(self.support.n_outputs):
+            self.values.touch(k)[slot] = 0
         if self.leave(slot) < 0:
             return NO_MEMORY
-        self.gram.solve_deflated(slot, self.values.row(0), self.solution)
+        for k in range(self.support.n_outputs):
+            self.gram.solve_deflated(slot, self.values.row(k), self.solved(k))
         return OK
 
     cdef void checkpoint(self) noexcept nogil:
@@ -124,7 +156,7 @@ cdef class RecursivePolicy(InverseGramPolicy):
         if learnt["values"][:, ~occupied].any():
             raise ValueError("values must be 0 but in the slots "
                              f"{np.flatnonzero(occupied)}, got others in "
-                             f"{np.flatnonzero(learnt['values'][0])}")
+                             f"{np.flatnonzero(learnt['values'].any(axis=0))}")
         self.read_solution()
         return occupied
 
@@ -146,11 +178,12 @@ cdef class SlidingWindow(RecursivePolicy):
         self.arguments = (max_support, reg)
 
     cdef Status take(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
-        cdef Py_ssize_t slot = self.enter(i, coefficients, over_weight(self.reg, self.weight))
+        cdef Py_ssize_t k, slot = self.enter(i, coefficients, over_weight(self.reg, self.weight))
         if slot < 0:
             return NO_MEMORY
-        self.values.touch(0)[slot] = self.target
-        self.gram.solve_joined(self.values.row(0), self.solution)
+        self.set_values_at(slot)
+        for k in range(self.support.n_outputs):
+            self.gram.solve_joined(self.values.row(k), self.solved(k))
         return OK
 
     cdef Py_ssize_t least_useful(self) noexcept nogil:
@@ -183,16 +216,17 @@ cdef class FixedBudget(SlidingWindow):
         self.arguments = (max_support, reg, eta)
 
     cdef Status take(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
-        cdef Py_ssize_t slot
+        cdef Py_ssize_t k, slot
         cdef double *values
         cdef Status status
         if self.eta == 0:
             return SlidingWindow.take(self, i, coefficients)
-        values = self.values.touch(0)
-        for slot in range(self.support.n):
-            if self.support.occupied(slot):
-                values[slot] += self.eta * self.support.kernel_value(i, slot) \
-                    * (self.target - values[slot])
+        for k in range(self.support.n_outputs):
+            values = self.values.touch(k)
+            for slot in range(self.support.n):
+                if self.support.occupied(slot):
+                    values[slot] += self.eta * self.support.kernel_value(i, slot) \
+                        * (self.noted[k] - values[slot])
         status = SlidingWindow.take(self, i, coefficients)
         self.solve()  # all values have moved
         return status

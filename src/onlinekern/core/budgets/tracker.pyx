@@ -16,7 +16,7 @@ mu <- sqrt(lambda) mu, S <- lambda S + (1 - lambda) (K + jitter I), or by uncert
 S <- S / lambda. The function is k(x)'Q mu, so that the coefficients are Q mu.
 
 Variances are in units of the signal's: its power is the mean of e^2 / (v + s), with the same
-forgetting.
+forgetting. Several targets share S and Q; each has a mean and a power of its own.
 """
 from libc.math cimport sqrt
 from libc.stdlib cimport free
@@ -74,22 +74,25 @@ cdef class Tracker(RecursivePolicy):
 
     def __dealloc__(self):
         free(self.gain)
+        free(self.means)
 
     cdef int prepare(self) except -1:
         RecursivePolicy.prepare(self)
         cdef Py_ssize_t size = self.gram.size, ld = self.gram.ld
+        cdef Py_ssize_t n_outputs = self.support.n_outputs
         self.jitter = JITTER if self.support.itemsize == 8 else JITTER_OF_FLOAT32
         self.covariance = JournaledMatrix("covariance of the support vectors", size, ld)
         self.prior = JournaledMatrix("prior covariance of the support vectors", size, ld)
-        self.residuals = JournaledMatrix("sums of squared residuals", 1, 2)
+        self.residuals = JournaledMatrix("sums of squared residuals", n_outputs, 2)
         self.gain = <double *> aligned_resize(self.gain, 0, ld * sizeof(double))
-        if self.gain == NULL:
+        self.means = <double *> aligned_resize(self.means, 0, n_outputs * sizeof(double))
+        if self.gain == NULL or self.means == NULL:
             raise MemoryError(f"no memory for {self.max_support} support vectors")
         return 0
 
     cdef Status take(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
-        cdef Py_ssize_t r, slot
-        cdef double kappa = self.support.squared_length(i), pivot, variance, total, mean = 0
+        cdef Py_ssize_t k, r, slot
+        cdef double kappa = self.support.squared_length(i), pivot, variance, total
         cdef const double *q = self.gram.direction
         self.read_kernel_values(i)
         self.forget()
@@ -98,7 +101,10 @@ cdef class Tracker(RecursivePolicy):
         for r in range(self.gram.size):
             self.gain[r] = self.gram.ops.dot(self.covariance.row(r), q, self.gram.ld)
             variance += q[r] * self.gain[r]
-            mean += q[r] * self.values.row(0)[r]
+        for k in range(self.support.n_outputs):
+            self.means[k] = 0
+            for r in range(self.gram.size):
+                self.means[k] += q[r] * self.values.row(k)[r]
         # Rounding may make the part of the support vectors negative.
         variance = max(variance, 0.0) + pivot
         total = variance + over_weight(self.noise, self.weight)
@@ -106,15 +112,15 @@ cdef class Tracker(RecursivePolicy):
             slot = self.support.add(i, coefficients)
             if slot < 0:
                 return NO_MEMORY
-            self.extend(slot, kappa, pivot, mean, variance)
-        self.count_residual(self.target - mean, total)
-        self.absorb(self.target - mean, total)
+            self.extend(slot, kappa, pivot, variance)
+        self.count_residuals(total)
+        self.absorb(total)
         self.solve()
         return OK
 
     cdef void forget(self) noexcept nogil:
         """Let the past lose weight, before a sample."""
-        cdef Py_ssize_t r, j
+        cdef Py_ssize_t k, r, j
         cdef double *row
         cdef const double *prior
         cdef double rest = 1 - self.forgetting
@@ -126,12 +132,15 @@ cdef class Tracker(RecursivePolicy):
             row = self.covariance.touch(r)
             prior = self.prior.row(r)
             if self.back_to_prior:
-                self.values.touch(0)[r] *= sqrt(self.forgetting)
                 for j in range(self.gram.ld):
                     row[j] = self.forgetting * row[j] + rest * prior[j]
             else:
                 for j in range(self.gram.ld):
                     row[j] /= self.forgetting
+        for k in range(self.support.n_outputs if self.back_to_prior else 0):
+            row = self.values.touch(k)
+            for r in range(self.gram.size):
+                row[r] *= sqrt(self.forgetting)
 
     cdef bint is_most_uncertain(self) noexcept nogil:
         """Whether a variance is at its bound."""
@@ -141,10 +150,10 @@ cdef class Tracker(RecursivePolicy):
                 return True
         return False
 
-    cdef void extend(self, Py_ssize_t slot, double kappa, double pivot, double mean,
+    cdef void extend(self, Py_ssize_t slot, double kappa, double pivot,
                      double variance) noexcept nogil:
         """Make the sample of `work` and `gain` a row of all matrices, before it is absorbed."""
-        cdef Py_ssize_t r
+        cdef Py_ssize_t k, r
         cdef double *row = self.prior.touch(slot)
         memcpy(row, self.work, self.gram.ld * sizeof(double))
         row[slot] = kappa + self.jitter
@@ -159,30 +168,42 @@ cdef class Tracker(RecursivePolicy):
                 row[r] = 0
         self.gram.join(slot, pivot, kappa, self.jitter)
         self.gain[slot] = variance
-        self.values.touch(0)[slot] = mean
+        for k in range(self.support.n_outputs):
+            self.values.touch(k)[slot] = self.means[k]
 
-    cdef void absorb(self, double error, double total) noexcept nogil:
+    cdef void absorb(self, double total) noexcept nogil:
         """mu += gain error / total; S -= gain gain' / total.
 
         The gain is divided by the root of the total first: S then stays symmetric to the bit. No
         sample corrects a difference between S and S', and forgetting by uncertainty lets it grow
         like 1 / lambda^t.
         """
-        cdef Py_ssize_t r
-        cdef double root = sqrt(total)
-        cdef double *values = self.values.touch(0)
+        cdef Py_ssize_t k, r
+        cdef double root = sqrt(total), step
+        cdef double *values
         for r in range(self.gram.size):
             self.gain[r] /= root
         for r in range(self.gram.size):
             if self.gram.occupied(r):
-                values[r] += self.gain[r] * (error / root)
                 self.gram.ops.add(self.gain, -self.gain[r], self.covariance.touch(r),
                                   self.gram.ld)
+        for k in range(self.support.n_outputs):
+            step, values = self.error(k) / root, self.values.touch(k)
+            for r in range(self.gram.size):
+                if self.gram.occupied(r):
+                    values[r] += self.gain[r] * step
 
-    cdef void count_residual(self, double error, double total) noexcept nogil:
-        cdef double *sums = self.residuals.touch(0)
-        sums[0] = self.forgetting * sums[0] + error * error / total
-        sums[1] = self.forgetting * sums[1] + 1
+    cdef double error(self, Py_ssize_t k) noexcept nogil:
+        """e of output k."""
+        return self.noted[k] - self.means[k]
+
+    cdef void count_residuals(self, double total) noexcept nogil:
+        cdef Py_ssize_t k
+        cdef double *sums
+        for k in range(self.support.n_outputs):
+            sums = self.residuals.touch(k)
+            sums[0] = self.forgetting * sums[0] + self.error(k) * self.error(k) / total
+            sums[1] = self.forgetting * sums[1] + 1
 
     cdef Status remove(self, Py_ssize_t slot) noexcept nogil:
         cdef Py_ssize_t r
@@ -216,9 +237,16 @@ cdef class Tracker(RecursivePolicy):
         self.residuals.rollback()
 
     def signal_power(self):
-        """The estimate of the signal's variance; 1 before the first sample."""
-        cdef const double *sums = self.residuals.row(0)
-        return sums[0] / sums[1] if sums[1] > 0 else 1.0
+        """The estimate of the signal's variance; 1 before the first sample.
+
+        Of several targets, an ndarray of shape (n_outputs,).
+        """
+        sums = self.residuals.to_array()
+        if sums[0, 1] > 0:
+            powers = sums[:, 0] / sums[:, 1]
+        else:
+            powers = np.ones(len(sums))
+        return powers if len(powers) > 1 else float(powers[0])
 
     def variances(self, X):
         """Variances of the targets of rows, noise included, in units of the signal's.

@@ -251,14 +251,14 @@ cdef class KernelSpace(Space):
             update.lengths[k] = length
 
     cdef bint takes_targets(self, Py_ssize_t n):
-        return n == 1 or <void *> self.budget.observe == <void *> Budget.observe
+        return self.budget.takes_targets(n)
 
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
-        self.budget.observe(y, weight)
+        self.budget.observe(&y, weight)
 
     cdef void observe_targets(self, Py_ssize_t i, const double *targets,
                               double weight) noexcept nogil:
-        pass
+        self.budget.observe(targets, weight)
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
         """Count the step, shrink, and give sample i its coefficients. Returns a status."""

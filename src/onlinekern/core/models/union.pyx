@@ -63,8 +63,7 @@ def kernel_values(SupportSet support not None, X):
     return out
 
 
-def take_in(Space space not None, X, const double[:, ::1] coefficients,
-            const double[::1] targets=None):
+def take_in(Space space not None, X, const double[:, ::1] coefficients):
     """Give rows their coefficients one after the other, as if a rule had found them.
 
     The space does with a row what it does with a sample: its budget policy decides who stays.
@@ -75,19 +74,22 @@ def take_in(Space space not None, X, const double[:, ::1] coefficients,
         A `KernelSpace` or `NystroemSpace`; not used any more if this raises.
     X : ndarray or CSR matrix of shape (n, d), validated
     coefficients : ndarray of shape (n, n_outputs)
-    targets : ndarray of shape (n,), optional
-        What the policy observes with each row; default 0.
+
+    Notes
+    -----
+    The policy observes targets of 0, or the label 0, with each row.
     """
     form = space.sample_form()
     cdef Samples samples = samples_of(X, np.float32 if form[1] == 4 else np.float64)
     check_width("X", samples.rows.d, form[0])
     check_width("coefficients", coefficients.shape[1], space.n_outputs)
     cdef Py_ssize_t i, k, first = 0, width, n = samples.rows.n
-    cdef double[:, ::1] numbers = np.zeros((4, space.n_outputs))
+    cdef double[:, ::1] numbers = np.zeros((5, space.n_outputs))
+    cdef bint several = space.n_outputs > 1 and space.observes() \
+        and space.takes_targets(space.n_outputs)
     cdef char[::1] flags = np.zeros(space.n_outputs, dtype=np.int8)
     cdef Update update
     cdef Status status = OK
-    check_width("targets", n if targets is None else targets.shape[0], n)
     check_width("coefficients'", coefficients.shape[0], n)
     update.loss, update.shrink, update.uniform = 0, 1, -1
     update.updates, update.needs_lengths, update.enters = True, False, False
@@ -106,7 +108,10 @@ def take_in(Space space not None, X, const double[:, ::1] coefficients,
                     break
                 for k in range(space.n_outputs):
                     update.coefficients[k] = coefficients[first + i, k]
-                space.observe(i, targets[first + i] if targets is not None else 0, 1)
+                if several:
+                    space.observe_targets(i, &numbers[4, 0], 1)
+                else:
+                    space.observe(i, 0, 1)
                 status = space.update(i, &update)
             first += width
         if status == OK:
