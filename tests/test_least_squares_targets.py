@@ -61,6 +61,8 @@ def test_they_are_those_of_a_model_for_each(case, dtype):
 
     check(found, np.column_stack(each))
     check(model.predict(X), np.column_stack([one.predict(X) for one in alone]))
+    check(model.coef_, np.vstack([one.coef_ for one in alone]))
+    check(model.intercept_, np.concatenate([one.intercept_ for one in alone]))
     check(model.noise_, [one.noise_ for one in alone])
     _, deviations = model.predict(X, return_std=True)
     check(deviations, np.column_stack([one.predict(X, return_std=True)[1] for one in alone]))

@@ -118,7 +118,6 @@ def test_every_subclass_is_registered():
     tasks = onlinekern.estimators.tasks
     bases = (
         *(tasks.Classifier, tasks.Regressor, tasks.OnlineClassifier, tasks.OnlineRegressor),
-        onlinekern.estimators.several_targets.OnlineMultiRegressor,
         onlinekern.estimators.outliers.OnlineOutlierDetector,
         onlinekern.estimators.one_vs_one.PairwiseClassifier,
     )

@@ -14,7 +14,6 @@ import numpy as np
 from onlinekern._registry import all_estimators
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.outliers import OnlineOutlierDetector
-from onlinekern.estimators.several_targets import OnlineMultiRegressor
 from onlinekern.estimators.tasks import Classifier, OnlineClassifier, OnlineRegressor, Regressor
 from onlinekern.estimators.types import Array
 from onlinekern.estimators.validation import NUMBERS, same_labels
@@ -186,7 +185,7 @@ def way_of(cls: type) -> tuple[bool, ...]:
         return any(getattr(cls, name, None) is getattr(owner, name) for owner in owners)
 
     calls_blas = issubclass(cls, Learner) and cls._calls_blas
-    learns = has("learn_one", OnlineClassifier, OnlineRegressor, OnlineMultiRegressor)
+    learns = has("learn_one", OnlineClassifier, OnlineRegressor)
     # Every sample of these calls BLAS, which `learn_one` prepares.
     learns = learns and not (calls_blas and has("_next_calls_blas", Learner))
     scores = has("score_one", Learner) and has("_scores", Learner)
@@ -196,7 +195,7 @@ def way_of(cls: type) -> tuple[bool, ...]:
         issubclass(cls, Classifier),
         calls_blas,
         scores,
-        scores and (classifies or has("predict", Regressor, OnlineMultiRegressor)),
+        scores and (classifies or has("predict", Regressor)),
         issubclass(cls, Learner) and hasattr(cls, "partial_fit"),
     )
 

@@ -8,6 +8,7 @@ from onlinekern.core.stream import Model
 from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Count, estimator
+from onlinekern.estimators.several_targets import SEVERAL
 
 
 @estimator
@@ -21,6 +22,7 @@ class PolicyFilter(KernelEstimator):
     budget: Count = 500
     shuffle: bool = False
 
+    _target_checks = SEVERAL
     _policy: ClassVar[str]
     # These are the first arguments of the policy, which say how large it is.
     _n_sizes: ClassVar[int] = 1

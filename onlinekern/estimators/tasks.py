@@ -16,6 +16,14 @@ from onlinekern.estimators.contract import AS_IT_IS, Learner
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import operations
 from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin
+from onlinekern.estimators.several_targets import (
+    ONE,
+    SEVERAL,
+    check_some,
+    finite_targets,
+    number_of_targets,
+    of_targets,
+)
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import (
     are_whole,
@@ -435,12 +443,17 @@ class OnlineClassifier(Classifier):
 
 @estimator
 class Regressor(RegressorMixin, Learner):
-    """Base of regressors, which learn one real target."""
+    """Base of regressors, which learn one real target, or several that share what is learnt.
+
+    The first samples tell how many; one column of targets is one target.
+    """
 
     standardize_target: bool = True
 
-    _target_checks = {"y_numeric": True}
+    _target_checks = ONE
     _absent = {"standardize_target": False}
+    # Until the model knows it.
+    _n_targets: ClassVar[int] = 1
 
     def predict(self, X: Samples) -> Array:
         """Predict the targets of samples.
@@ -451,29 +464,58 @@ class Regressor(RegressorMixin, Learner):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,), or (n_samples, n_outputs) of several targets
+            As the targets that were learnt.
         """
-        return self._scores(X)[:, 0]
+        return of_targets(self._scores(X))
+
+    def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
+        check_some(y)
+        X, y = super()._samples(X, y, dtype, start)
+        if self._target_checks is SEVERAL:
+            n_targets = number_of_targets(y, None if start else self.n_outputs_)
+            if start:
+                self._n_targets = n_targets  # type: ignore[misc]
+        return X, y
 
     def _encode(self, y: Any, labels: Any) -> Any:
-        return np.ascontiguousarray(y, dtype=np.float64)
+        # The targets of a sample lie side by side.
+        return np.ascontiguousarray(y, dtype=np.float64).reshape(-1)
 
     def _head(self) -> Any:
+        several = (self._n_targets,) if self._n_targets > 1 else ()
         if not self.standardize_target:
-            return HEADS["regression"]()
-        return HEADS["standardized"](float(getattr(self, "forgetting", 1.0)))
+            return HEADS["several" if several else "regression"](*several)
+        forgetting = float(getattr(self, "forgetting", 1.0))
+        return HEADS["several_standardized" if several else "standardized"](*several, forgetting)
 
     @property
-    def target_mean_(self) -> float:
-        """Mean of the targets so far; 0 without `standardize_target`."""
-        mean: float = self._fitted_model.target_mean
+    def n_outputs_(self) -> int:
+        """Targets of a sample; only learners that take several have it."""
+        if self._target_checks is not SEVERAL:
+            raise AttributeError(f"{type(self).__name__} learns one target: it has no n_outputs_")
+        n_targets: int = self._fitted_model.head.n_targets
+        return n_targets
+
+    @property
+    def target_mean_(self) -> float | Floats:
+        """Mean of the targets so far; 0 without `standardize_target`. Of several, an ndarray."""
+        mean: float | Floats = self._fitted_model.target_mean
         return mean
 
     @property
-    def target_scale_(self) -> float:
-        """Standard deviation of the targets so far; 1 if it is 0, or nothing is standardised."""
-        scale: float = self._fitted_model.target_scale
+    def target_scale_(self) -> float | Floats:
+        """Standard deviation of the targets so far; 1 if it is 0, or nothing is standardised.
+
+        Of several targets, ndarray of shape (n_outputs,).
+        """
+        scale: float | Floats = self._fitted_model.target_scale
         return scale
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._target_checks is SEVERAL
+        return tags
 
 
 @estimator
@@ -487,7 +529,7 @@ class OnlineRegressor(Regressor):
         Parameters
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,), or (n_samples, n_outputs) of several targets
         sample_weight : array-like of shape (n_samples,), default=None
 
         Returns
@@ -514,7 +556,7 @@ class OnlineRegressor(Regressor):
         """
         return self._partial_fit(X, y, None, sample_weight)
 
-    def learn_one(self, x: Sample, y: float, sample_weight: float = 1.0) -> Self:
+    def learn_one(self, x: Sample, y: Any, sample_weight: float = 1.0) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
         Parameters
@@ -522,7 +564,7 @@ class OnlineRegressor(Regressor):
         x : ndarray of shape (n_features,), or dict
             Fastest as an array, C-contiguous and of the model's dtype. The keys of a dictionary are
             the names of the columns (docs/tables.md).
-        y : float
+        y : float, or array-like of shape (n_outputs,) of several targets
         sample_weight : float >= 0, default=1.0
 
         Returns
@@ -532,20 +574,20 @@ class OnlineRegressor(Regressor):
         Raises
         ------
         ValueError
-            If x has not `n_features_in_` finite features, y is not finite, or the weight is
-            negative or not finite.
+            If x has not `n_features_in_` finite features, y is not finite or not as many targets
+            as before, or the weight is negative or not finite.
         """
         attributes = self.__dict__
         model = attributes.get("_model")
         if model is None or "_warm_up" in attributes or "encoder_" in attributes:
             return learn_row(self, x, [y], own_weight(sample_weight))
-        y = float(y)
-        if y - y != 0:
-            raise ValueError(f"y must be finite, got {y}")
-        return self._learn_row(model, x, y, sample_weight)
-
-    def _learn_row(self, model: Any, x: Any, y: Any, weight: float) -> Self:
-        """Learn a sample whose target has been checked; one in a dictionary by `partial_fit`."""
+        weight = sample_weight
+        if self._target_checks is SEVERAL and self.n_outputs_ > 1:
+            y = finite_targets(y, self.n_outputs_)
+        else:
+            y = float(y)
+            if y - y != 0:
+                raise ValueError(f"y must be finite, got {y}")
         try:
             if self._calls_blas and self._next_calls_blas():
                 return self._learn_one_with_blas(x, y, weight)

@@ -14,7 +14,8 @@ from onlinekern.estimators.filters import PolicyFilter
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
-from onlinekern.estimators.several_targets import OnlineMultiRegressor
+from onlinekern.estimators.several_targets import SEVERAL
+from onlinekern.estimators.tasks import OnlineRegressor
 
 
 @estimator
@@ -24,12 +25,14 @@ class LeastMeanSquares(Learner):
     eta: Positive = 0.5
     shuffle: bool = False
 
+    _target_checks = SEVERAL
+
     def _rule(self) -> Any:
         return RULES["gradient"](LOSSES["squared"](), SCHEDULES["constant"](self.eta))
 
 
 @estimator
-class KLMSRegressor(LeastMeanSquares, OnlineMultiRegressor, KernelEstimator):
+class KLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
     """Kernel least mean squares (KLMS).
 
     Every sample becomes a support vector, whose coefficient is the step size times its error:
@@ -152,7 +155,7 @@ class KLMSRegressor(LeastMeanSquares, OnlineMultiRegressor, KernelEstimator):
 
 
 @estimator
-class QKLMSRegressor(LeastMeanSquares, OnlineMultiRegressor, KernelEstimator):
+class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
     """Quantised kernel least mean squares (QKLMS).
 
     The step is that of `KLMSRegressor`, eta times the error. A sample further than `epsilon` from
@@ -259,7 +262,7 @@ class QKLMSRegressor(LeastMeanSquares, OnlineMultiRegressor, KernelEstimator):
 
 
 @estimator
-class KAPARegressor(PolicyFilter, OnlineMultiRegressor):
+class KAPARegressor(PolicyFilter, OnlineRegressor):
     """Kernel affine projection (KAPA-1 and KAPA-2).
 
     A step looks at the last `order` samples together. With G their Gram matrix and e their errors

@@ -22,9 +22,9 @@ from onlinekern.estimators.categories import (
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import Count, Positive, estimator
 from onlinekern.estimators.scikit_learn import Interval
-from onlinekern.estimators.several_targets import OnlineMultiRegressor
+from onlinekern.estimators.several_targets import SEVERAL
 from onlinekern.estimators.table_door import Encoded, encoded, feature_names
-from onlinekern.estimators.tasks import OnlineClassifier
+from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Array, Floats
 
 # A tree of n samples has less than 2 n nodes, whose numbers have 16 bits.
@@ -347,7 +347,7 @@ had
 
 
 @estimator
-class KernelForestRegressor(OnlineMultiRegressor, KernelForest):
+class KernelForestRegressor(OnlineRegressor, KernelForest):
     """Kernel forest for regression: trees that cut where the function changes, learnt jointly.
 
     See `KernelForestClassifier`. Targets are learnt in units of their own deviation, which each
@@ -488,6 +488,7 @@ had
     # The forest standardises it.
     standardize_target: ClassVar[bool] = False  # type: ignore[misc]
     _absent = {}
+    _target_checks = SEVERAL
 
     def _n_labels(self) -> int:
         return 0

@@ -26,8 +26,8 @@ from onlinekern.estimators.features import (
     weights_of_features,
 )
 from onlinekern.estimators.parameters import Forgetting, Positive, estimator
-from onlinekern.estimators.several_targets import OnlineMultiRegressor
-from onlinekern.estimators.tasks import OnlineClassifier
+from onlinekern.estimators.several_targets import SEVERAL
+from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Array, Floats, Samples
 from onlinekern.estimators.validation import validate_data
 from onlinekern.learners.spa import check_alpha_and_beta
@@ -455,7 +455,7 @@ def margins_of_classes(scores: Floats, numbers: Array) -> Floats:
 
 
 @estimator
-class KernelRLSRegressor(OnlineMultiRegressor, KernelRLS):
+class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     """Kernel recursive least squares for regression, with intervals.
 
     The score ``f(x) = w . phi(x)``, with ``phi = [x / sqrt(d), 1, z(x)]`` and features z of a
@@ -664,6 +664,8 @@ there.
 
     reg: Literal["auto"] | Positive = "auto"  # type: ignore[assignment]
     selection: Literal["first", "ald"] = "first"
+
+    _target_checks = SEVERAL
 
     def _rule(self) -> Any:
         return RULES["least_squares"](LOSSES["squared"]())

@@ -17,13 +17,13 @@ from onlinekern.estimators.parameters import (
     Positive,
     estimator,
 )
-from onlinekern.estimators.several_targets import OnlineMultiRegressor
+from onlinekern.estimators.tasks import OnlineRegressor
 from onlinekern.estimators.types import Array, Floats, Samples
 from onlinekern.estimators.validation import check_results, validate_data
 
 
 @estimator
-class KRLSRegressor(PolicyFilter, OnlineMultiRegressor):
+class KRLSRegressor(PolicyFilter, OnlineRegressor):
     """Kernel recursive least squares with approximate linear dependence (KRLS, ALD).
 
     A sample whose squared distance ``delta = kappa_tt - k_t'K^-1 k_t`` from the span of the
@@ -133,7 +133,7 @@ class KRLSRegressor(PolicyFilter, OnlineMultiRegressor):
 
 
 @estimator
-class SlidingWindowKRLSRegressor(PolicyFilter, OnlineMultiRegressor):
+class SlidingWindowKRLSRegressor(PolicyFilter, OnlineRegressor):
     """Sliding-window kernel recursive least squares (SW-KRLS).
 
     The function is kernel ridge regression on the last `budget` samples, ``alpha = (K + reg I)^-1
@@ -241,7 +241,7 @@ class SlidingWindowKRLSRegressor(PolicyFilter, OnlineMultiRegressor):
 
 
 @estimator
-class FixedBudgetKRLSRegressor(PolicyFilter, OnlineMultiRegressor):
+class FixedBudgetKRLSRegressor(PolicyFilter, OnlineRegressor):
     """Fixed-budget kernel recursive least squares (FB-KRLS).
 
     The function is kernel ridge regression on a dictionary, ``alpha = (K + reg I)^-1 y``, which
@@ -355,7 +355,7 @@ class FixedBudgetKRLSRegressor(PolicyFilter, OnlineMultiRegressor):
 
 
 @estimator
-class KRLSTRegressor(PolicyFilter, OnlineMultiRegressor):
+class KRLSTRegressor(PolicyFilter, OnlineRegressor):
     """Kernel recursive least-squares tracker (KRLS-T).
 
     A Gaussian process whose posterior, with mean mu and covariance S at the dictionary, is updated

@@ -7,7 +7,8 @@ Meir, "The kernel recursive least-squares algorithm", IEEE TSP 52, 2004, table 1
 KRLS-T: S. Van Vaerenbergh et al., ICASSP 2006, ICASSP 2010, and "Kernel recursive least-squares
 tracker for time-varying regression", IEEE TNNLS 23, 2012, algorithm 1.
 
-Support vectors are a list of rows, the oldest first; every inverse is computed anew.
+Support vectors are a list of rows, the oldest first; every inverse is computed anew. Targets and
+errors are vectors, of one number each target.
 """
 
 import numpy as np
@@ -22,8 +23,8 @@ def filtered(X, y, learn, **common):
     """Run learn(machine, x, target, error, weight) over a series."""
 
     def with_error(machine, x, problems, target, t, weight):
-        (problem,) = problems
-        learn(machine, x, target, target - problem.f, weight)
+        target = np.atleast_1d(target)
+        learn(machine, x, target, target - [problem.f for problem in problems], weight)
 
     return run(X, y, with_error, LOSSES["squared"](), **common)
 
@@ -44,7 +45,7 @@ def qklms(X, y, *, eta=0.5, epsilon=0.5, budget=None, kernel="gaussian", **commo
             machine.alpha[nearest] = machine.alpha[nearest] + eta * weight * error
         else:
             machine.rows.append(x)
-            machine.alpha.append(np.array([eta * weight * error]))
+            machine.alpha.append(eta * weight * error)
 
     return filtered(X, y, learn, kernel=kernel, **common)
 
@@ -54,8 +55,9 @@ def bordered(machine, jitter):
     return machine.kappa(machine.rows, machine.rows) + jitter * np.eye(len(machine.rows))
 
 
-def set_alpha(machine, alpha):
-    machine.alpha = [np.array([number]) for number in alpha]
+def nothing(machine):
+    """Return the coefficients of a new support vector."""
+    return np.zeros(machine.n_outputs)
 
 
 def kapa(X, y, *, variant="kapa2", order=10, eta=0.1, reg=1.0, budget=500, **common):
@@ -64,14 +66,14 @@ def kapa(X, y, *, variant="kapa2", order=10, eta=0.1, reg=1.0, budget=500, **com
 
     def learn(machine, x, target, error, weight):
         machine.rows.append(x)
-        machine.alpha.append(np.zeros(1))
+        machine.alpha.append(nothing(machine))
         last.append((x, target, weight))
         del last[:-order]
         rows = [row for row, _, _ in last]
         weights = np.array([weight for _, _, weight in last])
-        errors = np.array([t for _, t, _ in last]) - machine.scores(rows)[:, 0]
+        errors = np.array([t for _, t, _ in last]) - machine.scores(rows)
         if variant == "kapa1":
-            moves = weights * errors
+            moves = weights[:, None] * errors
         else:
             G = machine.kappa(rows, rows)
             moves = np.linalg.solve(G + np.diag(reg / weights), errors)
@@ -111,15 +113,15 @@ def krls(X, y, *, nu=1e-3, budget=500, **common):
         k = machine.kappa(machine.rows, [x]).reshape(n)
         a = inverse @ k
         delta = machine.kappa([x], [x])[0, 0] - k @ a
-        alpha = machine.dual_coef()[0] if n else np.zeros(0)
+        alpha = machine.dual_coef().T
         if delta > nu and n < budget:
             machine.rows.append(x)
-            set_alpha(machine, [*(alpha - a * error / delta), error / delta])
+            machine.alpha = [*(alpha - np.outer(a, error) / delta), error / delta]
             state["P"] = np.block([[P, np.zeros((n, 1))], [np.zeros((1, n)), 1 / weight]])
         elif n:
             q = P @ a / (1 / weight + a @ P @ a)
             state["P"] = P - np.outer(q, a @ P)
-            set_alpha(machine, alpha + inverse @ q * error)
+            machine.alpha = [*(alpha + np.outer(inverse @ q, error))]
 
     return filtered(X, y, learn, **common)
 
@@ -127,7 +129,7 @@ def krls(X, y, *, nu=1e-3, budget=500, **common):
 def regularised(machine):
     """Solve (K + R) alpha = y; return the inverse."""
     inverse = np.linalg.inv(machine.kappa(machine.rows, machine.rows) + np.diag(machine.ridges))
-    set_alpha(machine, inverse @ np.array(machine.targets))
+    machine.alpha = [*(inverse @ np.array(machine.targets))]
     return inverse
 
 
@@ -136,7 +138,7 @@ def sliding_window_krls(X, y, *, reg=0.01, budget=100, **common):
 
     def learn(machine, x, target, error, weight):
         machine.rows.append(x)
-        machine.alpha.append(np.zeros(1))
+        machine.alpha.append(nothing(machine))
         machine.targets.append(target)
         machine.ridges.append(reg / weight)
         if len(machine.rows) > budget:
@@ -147,19 +149,22 @@ def sliding_window_krls(X, y, *, reg=0.01, budget=100, **common):
 
 
 def fixed_budget_krls(X, y, *, reg=0.01, eta=0.0, budget=100, **common):
-    """Run FB-KRLS: ridge regression on the samples of the largest |alpha_r| / H_rr."""
+    """Run FB-KRLS: ridge regression on the samples of the largest |alpha_r| / H_rr.
+
+    Of several targets, |alpha_r| is the Euclidean norm.
+    """
 
     def learn(machine, x, target, error, weight):
         k = machine.kappa(machine.rows, [x]).reshape(len(machine.rows))
         for r, value in enumerate(machine.targets):
             machine.targets[r] = value + eta * k[r] * (target - value)
         machine.rows.append(x)
-        machine.alpha.append(np.zeros(1))
+        machine.alpha.append(nothing(machine))
         machine.targets.append(target)
         machine.ridges.append(reg / weight)
         inverse = regularised(machine)
         if len(machine.rows) > budget:
-            errors = np.abs(machine.dual_coef()[0]) / np.diag(inverse)
+            errors = np.linalg.norm(machine.alpha, axis=1) / np.diag(inverse)
             machine.drop(int(np.argmin(errors)))
             regularised(machine)
 
@@ -173,7 +178,8 @@ def krlst(
 
     def learn(machine, x, target, error, weight):
         if not machine.rows:
-            machine.mean, machine.covariance, machine.sums = np.zeros(0), np.zeros((0, 0)), [0, 0]
+            machine.mean, machine.covariance = np.zeros((0, len(target))), np.zeros((0, 0))
+            machine.sums = [np.zeros(len(target)), 0]
         n = len(machine.rows)
         K = bordered(machine, jitter)
         mean, S = machine.mean, machine.covariance
@@ -194,27 +200,27 @@ def krlst(
         ]
         if new > 2 * jitter:
             machine.rows.append(x)
-            machine.alpha.append(np.zeros(1))
-            mean = np.append(mean, q @ mean)
+            machine.alpha.append(nothing(machine))
+            mean = np.vstack([mean, q @ mean])
             S = np.block([[S, h[:, None]], [h[None], variance]])
             h = np.append(h, variance)
-        mean, S = mean + h * residual / total, S - np.outer(h, h) / total
+        mean, S = mean + np.outer(h, residual) / total, S - np.outer(h, h) / total
         Q = np.linalg.inv(bordered(machine, jitter))
         if len(machine.rows) > budget:
-            r = int(np.argmin(np.abs(Q @ mean) / np.diag(Q)))
+            r = int(np.argmin(np.linalg.norm(Q @ mean, axis=1) / np.diag(Q)))
             machine.drop(r)
-            mean, S = np.delete(mean, r), np.delete(np.delete(S, r, 0), r, 1)
+            mean, S = np.delete(mean, r, 0), np.delete(np.delete(S, r, 0), r, 1)
             Q = np.linalg.inv(bordered(machine, jitter))
         machine.mean, machine.covariance = mean, S
-        set_alpha(machine, Q @ mean)
+        machine.alpha = [*(Q @ mean)]
 
     return filtered(X, y, learn, **common)
 
 
 def krlst_variance(machine, Z, noise, jitter=TRACKER_JITTER):
-    """Return the predictive variances of rows, noise included, times the power of the signal."""
+    """Return the predictive variances of rows, noise included, times the power of the signals."""
     k = machine.kappa(machine.rows, Z)
     q = np.linalg.solve(bordered(machine, jitter), k)
     prior = np.array([machine.kappa([z], [z])[0, 0] for z in Z]) + jitter
     variance = prior - np.sum(k * q, 0) + np.sum(q * (machine.covariance @ q), 0) + noise
-    return variance * machine.sums[0] / machine.sums[1]
+    return np.outer(variance, machine.sums[0] / machine.sums[1])

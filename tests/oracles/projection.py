@@ -101,17 +101,18 @@ def run(
     classes = np.unique(y) if classes is None else np.unique(classes)
     labels = y if task == "regression" else np.searchsorted(classes, y)
     name = "regression" if task == "regression" else "binary" if len(classes) == 2 else multi_class
-    head = HEADS[name](len(classes))
+    several = np.ndim(y) == 2
+    head = HEADS["several"](np.shape(y)[1]) if several else HEADS[name](len(classes))
     weights = np.ones(len(X)) if sample_weight is None else sample_weight
     parameters = (kernel, resolve_gamma(gamma, X), degree, coef0)
-    result = Result(Machine(head.n_outputs, parameters), np.zeros(len(X)))
+    result = Result(Machine(head.n_outputs, parameters), np.zeros(np.shape(y)))
     for i, x in enumerate(X):
         scores = result.scale * result.machine.scores([x])[0]
-        result.predictions[i] = head.predict(scores)
+        result.predictions[i] = scores if several else head.predict(scores)
         if weights[i] == 0:
             continue
         result.n_seen += 1
-        result.mistakes += int(result.predictions[i] != labels[i])
+        result.mistakes += int(np.any(result.predictions[i] != labels[i]))
         problems = head.problems(scores, labels[i])
         result.cumulative_loss += weights[i] * sum(loss.value(p.y, p.f) for p in problems)
         learn(result.machine, x, problems, labels[i], result.n_seen, weights[i])

@@ -93,7 +93,7 @@ def of_model(estimator: Any, model: Any) -> states.Learning:
         raise states.CannotLearn(f"the space {type(model.space).__name__} has no C")
     own = opened(model)
     state, numbers = kind.learning(own.arguments.space)
-    if isinstance(state, states.SquaresState) and model.head.n_targets > 1:
+    if not isinstance(state, states.ForestState) and model.head.n_targets > 1:
         raise states.CannotLearn(f"its samples have {model.head.n_targets} targets each")
     weighted = fields_of(model.head) if type(model.head) is Weighted else {}
     head, step_factors = weighted.get("inner", model.head), weighted.get("weights")
