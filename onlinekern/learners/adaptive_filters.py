@@ -107,17 +107,21 @@ class KLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
 
     Attributes
     ----------
-    target_mean_, target_scale_ : float
-        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    target_mean_, target_scale_ : float, or ndarray of shape (n_outputs,)
+        Mean and scale of the targets so far, of each of several; 0 and 1 without
+        `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
         The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
         started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV), float64
-        Coefficients of the support vectors.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
+        Coefficients of the support vectors, a row of each target.
     n_support_ : int
         Number of support vectors.
     cumulative_loss_ : float
-        Sum of weight times half the squared error, each before its sample was learnt.
+        Sum of weight times half the squared error, each before its sample was learnt; the errors of
+        several targets are added up.
+    n_outputs_ : int
+        Targets of a sample.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
@@ -133,6 +137,9 @@ class KLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
 
     There is no intercept but the mean of the targets: without `standardize_target`, centre them
     when their mean is far from 0.
+
+    Several targets, the columns of y, share the support vectors and all matrices of them: each has
+    coefficients, mean and scale of its own.
 
     References
     ----------
@@ -211,17 +218,21 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
 
     Attributes
     ----------
-    target_mean_, target_scale_ : float
-        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    target_mean_, target_scale_ : float, or ndarray of shape (n_outputs,)
+        Mean and scale of the targets so far, of each of several; 0 and 1 without
+        `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
         The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
         started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV), float64
-        Coefficients of the support vectors.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
+        Coefficients of the support vectors, a row of each target.
     n_support_ : int
         Number of support vectors.
     cumulative_loss_ : float
-        Sum of weight times half the squared error, each before its sample was learnt.
+        Sum of weight times half the squared error, each before its sample was learnt; the errors of
+        several targets are added up.
+    n_outputs_ : int
+        Targets of a sample.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
@@ -233,6 +244,9 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
     -----
     A `sample_weight` multiplies the step. Of support vectors at the same distance, the oldest one
     takes the step.
+
+    Several targets, the columns of y, share the support vectors and all matrices of them: each has
+    coefficients, mean and scale of its own.
 
     References
     ----------
@@ -332,17 +346,21 @@ class KAPARegressor(PolicyFilter, OnlineRegressor):
 
     Attributes
     ----------
-    target_mean_, target_scale_ : float
-        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    target_mean_, target_scale_ : float, or ndarray of shape (n_outputs,)
+        Mean and scale of the targets so far, of each of several; 0 and 1 without
+        `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
         The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
         started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV), float64
-        Coefficients of the support vectors.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
+        Coefficients of the support vectors, a row of each target.
     n_support_ : int
         Number of support vectors.
     cumulative_loss_ : float
-        Sum of weight times half the squared error, each before its sample was learnt.
+        Sum of weight times half the squared error, each before its sample was learnt; the errors of
+        several targets are added up.
+    n_outputs_ : int
+        Targets of a sample.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
@@ -357,6 +375,9 @@ class KAPARegressor(PolicyFilter, OnlineRegressor):
 
     Nothing shrinks, so the noise adds up in the coefficients. On Mackey-Glass with noise and a
     budget of 60, the error grows by 0.2 dB in 400,000 samples, with ``reg=0.1`` by 3 dB in 200,000.
+
+    Several targets, the columns of y, share the support vectors and all matrices of them: each has
+    coefficients, mean and scale of its own.
 
     References
     ----------

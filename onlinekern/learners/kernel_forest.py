@@ -417,9 +417,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     Attributes
     ----------
     cumulative_loss_ : float
-        Sum of weight times half the squared error, each before its sample was learnt.
-
-        Of several targets, the errors are added up.
+        Sum of weight times half the squared error, each before its sample was learnt; the errors of
+        several targets are added up.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the mean square of the function's gradient, in units of the spread
         of the features; 0 before the 32nd sample.

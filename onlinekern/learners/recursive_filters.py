@@ -85,17 +85,21 @@ class KRLSRegressor(PolicyFilter, OnlineRegressor):
 
     Attributes
     ----------
-    target_mean_, target_scale_ : float
-        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    target_mean_, target_scale_ : float, or ndarray of shape (n_outputs,)
+        Mean and scale of the targets so far, of each of several; 0 and 1 without
+        `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
         The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
         started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV), float64
-        Coefficients of the support vectors.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
+        Coefficients of the support vectors, a row of each target.
     n_support_ : int
         Number of support vectors.
     cumulative_loss_ : float
-        Sum of weight times half the squared error, each before its sample was learnt.
+        Sum of weight times half the squared error, each before its sample was learnt; the errors of
+        several targets are added up.
+    n_outputs_ : int
+        Targets of a sample.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
@@ -108,6 +112,9 @@ class KRLSRegressor(PolicyFilter, OnlineRegressor):
     A `sample_weight` multiplies the squared error of its sample. There is no forgetting, and the
     dictionary never shrinks: `KRLSTRegressor` follows series that change. K is regularised, ``K +
     1e-8 I`` (``1e-5`` for float32 samples), and kept as a growing Cholesky factor.
+
+    Several targets, the columns of y, share the support vectors and all matrices of them: each has
+    coefficients, mean and scale of its own.
 
     References
     ----------
@@ -191,17 +198,21 @@ class SlidingWindowKRLSRegressor(PolicyFilter, OnlineRegressor):
 
     Attributes
     ----------
-    target_mean_, target_scale_ : float
-        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    target_mean_, target_scale_ : float, or ndarray of shape (n_outputs,)
+        Mean and scale of the targets so far, of each of several; 0 and 1 without
+        `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
         The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
         started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV), float64
-        Coefficients of the support vectors.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
+        Coefficients of the support vectors, a row of each target.
     n_support_ : int
         Number of support vectors.
     cumulative_loss_ : float
-        Sum of weight times half the squared error, each before its sample was learnt.
+        Sum of weight times half the squared error, each before its sample was learnt; the errors of
+        several targets are added up.
+    n_outputs_ : int
+        Targets of a sample.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
@@ -213,6 +224,9 @@ class SlidingWindowKRLSRegressor(PolicyFilter, OnlineRegressor):
     -----
     A `sample_weight` w replaces `reg` by ``reg / w`` for its sample. The inverse is recomputed from
     time to time, so that rounding errors do not accumulate.
+
+    Several targets, the columns of y, share the support vectors and all matrices of them: each has
+    coefficients, mean and scale of its own.
 
     References
     ----------
@@ -246,7 +260,8 @@ class FixedBudgetKRLSRegressor(PolicyFilter, OnlineRegressor):
 
     The function is kernel ridge regression on a dictionary, ``alpha = (K + reg I)^-1 y``, which
     every sample enters. When there is a sample too many, that of least ``|alpha_r| / H_rr`` leaves,
-    H the inverse: its target is the one that the others predict best (algorithm 1 of [1]_).
+    H the inverse: its target is the one that the others predict best (algorithm 1 of [1]_). Of
+    several targets, ``|alpha_r|`` is the Euclidean norm of their coefficients.
 
     Parameters
     ----------
@@ -304,17 +319,21 @@ class FixedBudgetKRLSRegressor(PolicyFilter, OnlineRegressor):
 
     Attributes
     ----------
-    target_mean_, target_scale_ : float
-        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    target_mean_, target_scale_ : float, or ndarray of shape (n_outputs,)
+        Mean and scale of the targets so far, of each of several; 0 and 1 without
+        `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
         The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
         started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV), float64
-        Coefficients of the support vectors.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
+        Coefficients of the support vectors, a row of each target.
     n_support_ : int
         Number of support vectors.
     cumulative_loss_ : float
-        Sum of weight times half the squared error, each before its sample was learnt.
+        Sum of weight times half the squared error, each before its sample was learnt; the errors of
+        several targets are added up.
+    n_outputs_ : int
+        Targets of a sample.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
@@ -326,6 +345,9 @@ class FixedBudgetKRLSRegressor(PolicyFilter, OnlineRegressor):
     -----
     A `sample_weight` w replaces `reg` by ``reg / w`` for its sample; it does not act on `eta`. The
     inverse is recomputed from time to time, so that rounding errors do not accumulate.
+
+    Several targets, the columns of y, share the support vectors and all matrices of them: each has
+    coefficients, mean and scale of its own.
 
     References
     ----------
@@ -361,7 +383,8 @@ class KRLSTRegressor(PolicyFilter, OnlineRegressor):
     A Gaussian process whose posterior, with mean mu and covariance S at the dictionary, is updated
     by each sample and forgets in between (algorithm 1 of [1]_). When the dictionary is too large,
     the member leaves whose mean the others predict best, least ``|(Q mu)_r| / Q_rr`` with Q the
-    inverse Gram matrix; the posterior of the others stays what it is.
+    inverse Gram matrix (of several targets, the Euclidean norm); the posterior of the others stays
+    what it is.
 
     Parameters
     ----------
@@ -419,24 +442,28 @@ or compiled kernel, default='gaussian'
 
     Attributes
     ----------
-    target_mean_, target_scale_ : float
-        Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
+    target_mean_, target_scale_ : float, or ndarray of shape (n_outputs,)
+        Mean and scale of the targets so far, of each of several; 0 and 1 without
+        `standardize_target`.
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
         The dictionary, the oldest first, in the dtype of the samples; CSR when the model was
         started with sparse samples.
-    dual_coef_ : ndarray of shape (1, n_SV), float64
-        Coefficients of the support vectors.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV), float64
+        Coefficients of the support vectors, a row of each target.
     n_support_ : int
         Number of support vectors.
     cumulative_loss_ : float
-        Sum of weight times half the squared error, each before its sample was learnt.
+        Sum of weight times half the squared error, each before its sample was learnt; the errors of
+        several targets are added up.
+    n_outputs_ : int
+        Targets of a sample.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
         Features of a sample.
     gamma_ : float
         The kernel width in use.
-    signal_power_ : float
+    signal_power_ : float, or ndarray of shape (n_outputs,)
         Estimate of the variance of the signal: the mean of the squared errors over their predicted
         variances, with the same forgetting. It scales the standard deviations of `predict`.
 
@@ -447,6 +474,9 @@ or compiled kernel, default='gaussian'
     rounding of the span of the dictionary updates the posterior and does not enter. ``1e-6``
     (``1e-5`` for float32 samples) is added to the diagonal of K, whose inverse is recomputed from
     time to time. 'ui' stops where a variance is 1e6 times its prior.
+
+    Several targets, the columns of y, share the support vectors and all matrices of them: each has
+    coefficients, mean and scale of its own.
 
     References
     ----------

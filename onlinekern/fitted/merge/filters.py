@@ -45,7 +45,6 @@ from onlinekern.fitted.merge.mix import Mix
 from onlinekern.fitted.merge.selection import MOST_PROJECTED, NOT_POSITIVE, exchanged
 from onlinekern.fitted.state import State, closed, opened
 
-
 # Rows of what KAPA keeps of the last samples, of the first output.
 TARGET, SCORE = 1, 3
 

@@ -190,9 +190,11 @@ cdef class AffineProjection(Bounded):
         """moves = (G + R)^-1 e, if the matrix is positive definite."""
         cdef int n = <int> self.count(), n_outputs = <int> self.support.n_outputs, info
         cdef Py_ssize_t j, k, output
+        cdef const double *row
         for k in range(n):
+            row = self.gram.row(k)
             for j in range(n):
-                self.system[k * n + j] = self.gram.row(k)[j]
+                self.system[k * n + j] = row[j]
             self.system[k * n + k] = (self.gram.row(k)[k] + self.ridge(k)) * (1 + extra)
             for output in range(n_outputs):
                 self.moves_of(output)[k] = self.error(output, k)
@@ -201,13 +203,16 @@ cdef class AffineProjection(Bounded):
 
     cdef void update_scores(self) noexcept nogil:
         """Let the scores of the last samples follow the step."""
-        cdef Py_ssize_t j, k, output
+        cdef Py_ssize_t j, k, output, n = self.count()
         cdef double *scores
+        cdef const double *moves
+        cdef const double *row
         for output in range(self.support.n_outputs):
-            scores = self.recent.touch(score_row(output))
-            for k in range(self.count()):
-                for j in range(self.count()):
-                    scores[k] += self.gram.row(k)[j] * self.moves_of(output)[j]
+            scores, moves = self.recent.touch(score_row(output)), self.moves_of(output)
+            for k in range(n):
+                row = self.gram.row(k)
+                for j in range(n):
+                    scores[k] += row[j] * moves[j]
 
     cdef Status project(self) noexcept nogil:
         """Remove the support vector that leaves, projected onto the nearest one. Returns a status.
