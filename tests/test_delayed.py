@@ -13,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from onlinekern import (
     ConformalRegressor,
+    KernelForestClassifier,
     KernelPAClassifier,
     KernelRLSRegressor,
     OnlineStandardScaler,
@@ -22,7 +23,8 @@ from onlinekern import (
     TableEncoder,
     make_stream_pipeline,
 )
-from onlinekern.evaluate import METHODS, delays_of, prequential
+from onlinekern.evaluate import METHODS, LabelQuery, delays_of, prequential
+from onlinekern.evaluate.rows import one_after_another
 from onlinekern.evaluate.test_then_train import Run
 from onlinekern.streams import gaussian_mixture
 
@@ -194,6 +196,80 @@ def test_a_detector_is_told_when_labels_come():
     )
     twin = PAClassifier().partial_fit(X[:31], y[:31], classes=np.unique(y))
     assert seen == [(51, float(np.abs(twin.coef_).sum()))]
+
+
+def tables(kind, n=90):
+    """Return a stream of a table, of categories that come later too, as blocks of the kind."""
+    rng = np.random.default_rng(0)
+    names = np.array(["red", "green", "blue", "grey"])
+    colours = names[np.minimum(rng.integers(0, 3, n) + (np.arange(n) > 50), 3)]
+    columns = {"size": rng.normal(size=n), "colour": colours}
+    columns["size"][40::9] = np.nan
+    y = ((columns["size"] > 0) ^ (colours == "red")).astype(int)
+    if kind == "dictionaries":
+        whole = [
+            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+        ]
+    elif kind == "polars":
+        whole = pytest.importorskip("polars").DataFrame(columns)
+    elif kind == "arrow":
+        whole = pytest.importorskip("pyarrow").table(columns)
+    else:
+        pandas = pytest.importorskip("pandas")
+        whole = pandas.DataFrame(columns, index=np.arange(n)[::-1])
+        whole["colour"] = whole["colour"].astype("category") if kind == "categories" else colours
+    return whole, y
+
+
+KINDS = ("pandas", "categories", "polars", "arrow", "dictionaries")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "model",
+    [
+        PAClassifier(random_state=0),
+        KernelForestClassifier(n_trees=5, random_state=0),
+        make_stream_pipeline(TableEncoder(), KernelPAClassifier(gamma=0.5, random_state=0)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_tables_are_delayed_too(kind, model, equal):
+    X, y = tables(kind)
+    cut = X.iloc if hasattr(X, "iloc") else X
+    n = len(y)
+    delays = np.random.default_rng(1).integers(0, 30, n)
+    runs = {}
+    for size in (n, 23):
+        blocks = [(cut[i : i + size], y[i : i + size]) for i in range(0, n, size)]
+        runs[size], _ = told(clone(model), blocks, [0, 1], delays)
+    equal(runs[23], runs[n])
+    expected = []
+    twin = clone(model)
+    for i in range(n):
+        try:
+            expected.append(twin.predict(cut[i : i + 1])[0])
+        except NotFittedError:
+            expected.append(0)
+        for k in np.flatnonzero(np.arange(n) + delays == i):
+            twin.partial_fit(cut[k : k + 1], y[k : k + 1], classes=[0, 1])
+    equal(runs[n][delays > 0], np.array(expected)[delays > 0])
+    result = prequential(
+        clone(model), [(X, y)], [0, 1], delay=20, query=LabelQuery(budget=0.5, random_state=0)
+    )
+    assert 25 < result.n_asked < 65
+
+
+def test_blocks_whose_categories_differ():
+    pandas = pytest.importorskip("pandas")
+    parts = [
+        pandas.DataFrame({"a": pandas.Categorical(values), "b": range(2)})
+        for values in (["x", "y"], ["z", "y"])
+    ]
+    found = one_after_another([parts[0], parts[1][:0], parts[1]])
+    assert found["a"].dtype.name == "category"
+    assert found["a"].tolist() == ["x", "y", "z", "y"]
+    assert found["b"].tolist() == [0, 1, 0, 1]
 
 
 def test_late_labels_cost_accuracy():

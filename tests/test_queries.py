@@ -238,6 +238,61 @@ def test_baselines_and_detectors_know_what_was_asked_for():
     assert result.figures["no_change_error"] == wrong / N
 
 
+def asked_late(model, X, y, query, delays, classes):
+    """Return predictions where labels that are asked for come after so many samples, one by one."""
+    predicted, waiting = [], []
+    for i in range(len(y)):
+        row = X[i : i + 1]
+        asked = query.ask(model, row)[0]
+        try:
+            predicted.append(model.predict(row)[0])
+        except NotFittedError:
+            predicted.append(classes[0])
+        if asked:
+            waiting.append((i + delays[i], i))
+        for _, k in sorted(one for one in waiting if one[0] == i):
+            model.partial_fit(X[k : k + 1], y[k : k + 1], classes=classes)
+    return np.array(predicted), waiting
+
+
+@pytest.mark.parametrize("size", [1, 13, 64, N])
+@pytest.mark.parametrize("delay", [0, 1, 37, 10**6, "each"])
+@pytest.mark.parametrize("strategy", ["quantile", "random"])
+def test_labels_asked_for_may_come_late(delay, size, strategy, equal):
+    X, y = stream()
+    classes = np.unique(y)
+    delays = np.random.default_rng(0).integers(0, 60, N)
+    if delay == "each":
+        delay = delays
+    query = LabelQuery(budget=0.2, strategy=strategy, random_state=0)
+    twin = clone(query)
+    expected, asked = asked_late(
+        PAClassifier(random_state=0), X, y, twin, np.broadcast_to(delay, N), classes
+    )
+    run, found = Run(PAClassifier(random_state=0), classes, query=query, delay=delay), []
+    add = run._metrics.add
+    run._metrics.add = lambda y, told, *more: found.extend(told) or add(y, told, *more)
+    for i in range(0, N, size):
+        run.feed(X[i : i + size], y[i : i + size])
+    equal(np.array(found), expected)
+    result = run.result()
+    assert result.n_asked == len(asked) == query.n_asked_
+    # The baseline that predicts the last label knows those that have come, in their order.
+    known = [[y[k] for due, k in sorted(asked) if due < i] or [classes[0]] for i in range(N)]
+    assert result.figures["no_change_error"] == np.mean([one[-1] for one in known] != y)
+
+
+def test_a_detector_is_told_what_was_asked_for_and_came():
+    X, y = stream()
+    detector, query = Noting(), LabelQuery(strategy="random", budget=0.3, random_state=0)
+    prequential(
+        PAClassifier(), [(X[:99], y[:99]), (X[99:], y[99:])], np.unique(y), query=query,
+        detector=detector, delay=50,
+    )  # fmt: skip
+    asked = LabelQuery(strategy="random", budget=0.3, random_state=0).decide(np.zeros(N))
+    assert len(detector.values) == asked[:-50].sum()
+
+
 def test_a_batch_estimator_learns_what_is_asked_for():
     X, y = stream()
     query = LabelQuery(budget=0.3, random_state=0)
@@ -295,8 +350,6 @@ def test_what_is_refused():
         LabelQuery().ask(PARegressor().partial_fit(X, X[:, 0]), X)
     with pytest.raises(ValueError, match="must be of shape"):
         LabelQuery().decide(X)
-    with pytest.raises(ValueError, match="query needs labels that come at once"):
-        prequential(PAClassifier(), [(X, y)], np.unique(y), query=LabelQuery(), delay=3)
     with pytest.raises(TypeError, match="query must be a LabelQuery"):
         prequential(PAClassifier(), [(X, y)], np.unique(y), query=0.3)
     query = LabelQuery(random_state=0)

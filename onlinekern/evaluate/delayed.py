@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
+from onlinekern.estimators.table_door import asks_for_encoder
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices
+from onlinekern.estimators.validation import rows_of
 from onlinekern.evaluate.baselines import Majority, NoChange
+from onlinekern.evaluate.rows import one_after_another, rows_at
 from onlinekern.preprocessing.pipeline import StreamPipeline, does_something, takes
 
 
@@ -115,7 +118,23 @@ class Waiting:
 
     def part(self, rows: Any) -> Waiting:
         """Return the samples at some places; copies, as the caller's arrays may change."""
-        return Waiting(self.X[rows], self.y[rows], self.numbers[rows], self.due[rows])
+        return Waiting(rows_at(self.X, rows), self.y[rows], self.numbers[rows], self.due[rows])
+
+
+    def teach(self, teach: Callable[..., Any], rows: slice, more: dict[str, Any]) -> None:
+        """Call a method of a learner with some of the samples."""
+        teach(rows_of(self.X, rows), self.y[rows], **more)
+
+
+def has_encoder(estimator: Any, X: Any) -> bool:
+    """Return whether a learner of this library makes numbers of a table by itself."""
+    learner = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    if "encoder_" in vars(learner):
+        return True
+    inner = vars(learner).get("estimator_", vars(learner).get("estimator"))
+    if inner is not None:  # a wrapper's
+        return has_encoder(inner, X)
+    return learner is estimator and asks_for_encoder(learner, X)
 
 
 class Late:
@@ -169,7 +188,7 @@ class Late:
         arrivals = Arrivals(arriving.y, arriving.numbers, arriving.due, before)
         if isinstance(estimator, NoChange | Majority):
             predicted = arrivals.predict(estimator, classes)
-        elif passes_over(estimator):
+        elif passes_over(estimator) and not has_encoder(estimator, X):
             predicted = predict_passing_over(estimator, block, arriving, before, classes)
         else:
             predicted = predict_each(estimator, block, arriving, before, classes)
@@ -184,19 +203,23 @@ class Late:
 
     def _block(self, position: int, X: Any, y: Array) -> Waiting:
         numbers = np.arange(position, position + len(y))
-        if self.delay.ndim and position + len(y) > len(self.delay):
-            raise ValueError(
-                f"delay must have an element for each sample: it has {len(self.delay)}, the "
-                "stream has more"
-            )
-        own = self.delay[position : position + len(y)] if self.delay.ndim else self.delay
-        return Waiting(X, y, numbers, numbers + own)
+        return Waiting(X, y, numbers, numbers + delays_from(self.delay, position, len(y)))
+
+
+def delays_from(delay: Any, position: int, n: int) -> Any:
+    """Return the delays of n samples from a position of the stream on, as `Late` takes them."""
+    if not delay.ndim:
+        return np.full(n, delay)
+    if position + n > len(delay):
+        raise ValueError(
+            f"delay must have an element for each sample: it has {len(delay)}, the stream has more"
+        )
+    return delay[position : position + n]
 
 
 def joined(parts: list[Waiting]) -> Waiting:
     """Return samples one after the other."""
-    rows = [part.X for part in parts]
-    X = sparse.vstack(rows, format="csr") if sparse.issparse(rows[0]) else np.concatenate(rows)
+    X = one_after_another([part.X for part in parts])
     columns = [
         np.concatenate([getattr(part, name) for part in parts]) for name in ("y", "numbers", "due")
     ]
@@ -232,9 +255,9 @@ def predict_passing_over(
     weight = np.repeat([0.0, 1.0], [len(asked), len(arriving.y)])
     more = {} if classes is None else {"classes": classes}
     if weight.all():
-        told = estimator.partial_fit_predict(both.X[order], both.y[order], **more)
+        told = estimator.partial_fit_predict(rows_at(both.X, order), both.y[order], **more)
     else:
-        rows = both.X[order], both.y[order]
+        rows = rows_at(both.X, order), both.y[order]
         told = estimator.partial_fit_predict(*rows, sample_weight=weight[order], **more)
     found = np.empty_like(told)
     found[order] = told
@@ -255,14 +278,14 @@ def predict_each(
     predicted, done = [], 0
     for i in range(len(block.y)):
         for k in range(done, before[i]):
-            teach(arriving.X[k : k + 1], arriving.y[k : k + 1], **more)
+            arriving.teach(teach, slice(k, k + 1), more)
         done = before[i]
         try:
-            predicted.append(estimator.predict(block.X[i : i + 1])[0])
+            predicted.append(estimator.predict(rows_of(block.X, slice(i, i + 1)))[0])
         except NotFittedError:
             predicted.append(0.0 if classes is None else classes[0])
     for k in range(done, len(arriving.y)):
-        teach(arriving.X[k : k + 1], arriving.y[k : k + 1], **more)
+        arriving.teach(teach, slice(k, k + 1), more)
     return np.array(predicted)
 
 

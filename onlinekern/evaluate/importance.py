@@ -15,10 +15,9 @@ from sklearn.utils import check_random_state
 from onlinekern.estimators.atomic import all_or_nothing, fit_method
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval
-from onlinekern.estimators.table_door import asks_for_encoder
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Samples
 from onlinekern.estimators.validation import rows_of
-from onlinekern.evaluate.delayed import passes_over
+from onlinekern.evaluate.delayed import has_encoder, passes_over
 from onlinekern.evaluate.errors import losses_of
 from onlinekern.evaluate.exchanging import Recent, cells_of, exchanged, names_in, rows_like
 from onlinekern.learners.ahead import Lesson, edges_of, given_back, is_own, labels_known
@@ -379,17 +378,6 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
     def n_seen_(self) -> int:
         """Samples explained."""
         return int(vars(self).get("_n_seen", 0))
-
-
-def has_encoder(estimator: Any, X: Any) -> bool:
-    """Return whether a learner of this library makes numbers of a table by itself."""
-    learner = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-    if "encoder_" in vars(learner):
-        return True
-    inner = vars(learner).get("estimator_", vars(learner).get("estimator"))
-    if inner is not None:  # a wrapper's
-        return has_encoder(inner, X)
-    return learner is estimator and asks_for_encoder(learner, X)
 
 
 def brings_a_label(estimator: Any, part: Lesson) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
+from heapq import heappop, heappush
 from math import isfinite
 from typing import Any, Literal, Self
 
@@ -24,8 +25,9 @@ from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import rows_of
-from onlinekern.evaluate.delayed import Arrivals
+from onlinekern.evaluate.delayed import Arrivals, delays_from
 from onlinekern.evaluate.refitting import Refitted
+from onlinekern.evaluate.rows import rows_at
 from onlinekern.learners.ahead import strangeness
 from onlinekern.preprocessing.pipeline import takes
 
@@ -357,22 +359,33 @@ def margins_of(strange: Floats) -> Floats:
 
 
 class Asked:
-    """Test-then-train where only the labels that a query asks for are learnt.
+    """Test-then-train where only the labels that a query asks for are learnt, when they come.
 
     Parameters
     ----------
     query : object
         A `LabelQuery`.
+    delay : ndarray of int64 or None
+        As of `Late`; None: labels come at once.
     """
 
-    def __init__(self, query: LabelQuery) -> None:
+    def __init__(self, query: LabelQuery, delay: Any = None) -> None:
         self.query = query
+        self._delay = np.zeros((), dtype=np.int64) if delay is None else delay
+        # Samples that wait for their labels: a heap by the time at which those come.
+        self._waiting: list[tuple[int, int, Any, Any]] = []
         self._ahead = max(1, round(1 / query.budget))
+        self._asked_before = query.n_asked_
+
+    @property
+    def n_asked(self) -> int:
+        """Labels asked for, of which some may never come."""
+        return self.query.n_asked_ - self._asked_before
 
     def learn(
         self, estimator: Any, position: int, X: Any, y: Any, classes: Any
     ) -> tuple[Array, Arrivals]:
-        """Predict the samples of a block, and teach those whose labels are asked for.
+        """Predict the samples of a block, and teach those whose labels were asked for, and came.
 
         Returns
         -------
@@ -385,22 +398,27 @@ class Asked:
         more = {"classes": classes} if takes(estimator, teach.__name__, "classes") else {}
         more = {} if classes is None else more
         predicted: list[Array] = []
-        asked: list[int] = []
-        i = 0
+        came: list[tuple[int, int, Any]] = []
+        delays, i = delays_from(self._delay, position, len(y)).tolist(), 0
         while i < len(y):
-            # Until a label is asked for, the model stays as it is.
-            rows = rows_of(X, slice(i, min(len(y), i + self._ahead)))
+            # Until a label comes, the model stays as it is.
+            stop = min(len(y), i + self._ahead)
+            if self._waiting:
+                stop = min(stop, self._waiting[0][0] + 1 - position)
+            rows = rows_of(X, slice(i, stop))
             answers = self.query._until_asked(self.query.certainties(inner, rows))
             n = len(answers)
             predicted.append(self._predict(estimator, rows, classes)[:n])
             i += n
             if answers[-1]:
-                asked.append(i - 1)
-                teach(rows_of(X, slice(i - 1, i)), y[i - 1 : i], **more)
-        places = np.array(asked, dtype=np.intp)
-        numbers = places + position
-        before = np.searchsorted(places, np.arange(len(y)), side="left")
-        return np.concatenate(predicted), Arrivals(y[places], numbers, numbers, before)
+                number = position + i - 1
+                row = rows_at(X, np.array([i - 1])), y[i - 1 : i].copy()
+                heappush(self._waiting, (number + delays[i - 1], number, *row))
+            while self._waiting and self._waiting[0][0] < position + i:
+                due, number, x, label = heappop(self._waiting)
+                teach(x, label, **more)
+                came.append((due, number, label))
+        return np.concatenate(predicted), arrivals_of(came, y, position)
 
     @staticmethod
     def _predict(estimator: Any, rows: Any, classes: Any) -> Array:
@@ -409,3 +427,11 @@ class Asked:
         except NotFittedError:
             n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
             return np.full(n, 0.0 if classes is None else classes[0])
+
+
+def arrivals_of(came: list[tuple[int, int, Any]], y: Array, position: int) -> Arrivals:
+    """Return the labels that came, one by one, while a block was predicted."""
+    due, numbers = (np.array([one[k] for one in came], dtype=np.intp) for k in (0, 1))
+    before = np.searchsorted(due, np.arange(position, position + len(y)), side="left")
+    labels = np.concatenate([y[:0], *(label for _, _, label in came)])
+    return Arrivals(labels, numbers, due, before)

@@ -20,6 +20,7 @@ from onlinekern.estimators.types import (
     Samples,
     StreamLearner,
 )
+from onlinekern.estimators.validation import rows_of
 from onlinekern.evaluate.delayed import Arrivals, Late, check_delay, losses_come
 from onlinekern.evaluate.errors import Curve, Metrics
 from onlinekern.evaluate.queries import Asked, LabelQuery
@@ -149,11 +150,8 @@ class Run:
         delays = check_delay(delay)
         if query is not None and not isinstance(query, LabelQuery):
             raise TypeError(f"query must be a LabelQuery, got {type(query).__name__}")
-        if delays is not None and query is not None:
-            raise ValueError("query needs labels that come at once, got a delay too")
-        self._late = None if delays is None else Late(delays)
-        self._query = None if query is None else Asked(query)
-        self._n_asked = 0
+        self._late = None if delays is None or query is not None else Late(delays)
+        self._query = None if query is None else Asked(query, delays)
         # Losses of samples whose labels have not come.
         self._losses: dict[int, float] = {}
 
@@ -175,7 +173,7 @@ class Run:
         start, rows, losses = 0, len(y), [np.zeros(0)]
         while start < rows:
             stop = min(rows, start + self._samples_to_next_mark())
-            losses.append(self._learn(X[start:stop], y[start:stop]))
+            losses.append(self._learn(rows_of(X, slice(start, stop)), y[start:stop]))
             start = stop
             if self.n_samples == self._next_mark():
                 self._marks.append(self._mark())
@@ -190,9 +188,9 @@ class Run:
         """
         learnt = min(self.n_samples - position, len(y))
         if learnt > 0:
-            self._keep(position, X[:learnt], y[:learnt])
+            self._keep(position, rows_of(X, slice(learnt)), y[:learnt])
         if learnt < len(y):
-            self.feed(X[learnt:], y[learnt:])
+            self.feed(rows_of(X, slice(learnt, None)), y[learnt:])
         return learnt < len(y)
 
     def _keep(self, position: int, X: Any, y: Any) -> None:
@@ -261,7 +259,7 @@ class Run:
             self._metrics.figures(),
             {} if self._curve is None else self._curve.columns(self._metrics),
             np.array(self._drifts, dtype=np.int64),
-            None if self._query is None else self._n_asked,
+            None if self._query is None else self._query.n_asked,
         )
 
     def _next_mark(self) -> int:
@@ -290,8 +288,6 @@ class Run:
             predicted, arrivals = later.learn(self.estimator, first, X, y, self.classes)
         self.seconds += perf_counter() - began
         losses = self._metrics.add(y, predicted, arrivals)
-        if self._query is not None and arrivals is not None:
-            self._n_asked += len(arrivals.y)
         if self._detector is not None:
             counts: Any = range(first + 1, first + 1 + len(losses))
             told = losses
@@ -377,8 +373,8 @@ def prequential(
         labels that have come. None or 0: labels come at once.
     query : LabelQuery, optional
         Only the samples whose labels it asks for are learnt, and known to the baselines and the
-        detector. The errors are those of all samples. It goes on from its present state; a delay is
-        not possible beside it.
+        detector. The errors are those of all samples. It goes on from its present state. With a
+        `delay` it asks when a sample comes, by the model as it is then, and the label comes later.
 
     Returns
     -------
