@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from oracles.importance import importances
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
@@ -24,6 +24,7 @@ from onlinekern import (
     make_stream_pipeline,
 )
 from onlinekern.evaluate import StreamImportance, prequential
+from onlinekern.evaluate.exchanging import exchanged
 
 N, D = 240, 6
 
@@ -315,6 +316,50 @@ def test_it_is_drawn():
     assert display.ax_.get_yticklabels()[0].get_text() == "d"
 
 
+@pytest.mark.parametrize("size", [1, 9, N])
+@pytest.mark.parametrize(
+    "model",
+    [
+        KernelPAClassifier(gamma=0.3, random_state=0),
+        KernelRLSRegressor(n_components=20, gamma=0.2, random_state=0),
+        # With an intercept, scikit-learn takes other steps for sparse rows.
+        SGDClassifier(random_state=0, fit_intercept=False),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_sparse_rows_are_explained_as_dense_ones(model, size, tmp_path):
+    task = "regression" if is_regressor(model) else "classification"
+    X, y = stream(task)
+    X[np.random.default_rng(0).random(X.shape) < 0.6] = 0
+    more = {"classes": np.unique(y)} if task == "classification" else {}
+    settings = {"n_features": 3, "fading": 0.98, "n_kept": 15, "random_state": 3}
+    dense = explain(StreamImportance(clone(model), **settings), X, y, size, **more)
+    rows = sparse.csr_matrix(X)
+    found = StreamImportance(clone(model), **settings)
+    explain(found, rows[:100], y[:100], size, **more)
+    found = pickle.loads(pickle.dumps(found))
+    if hasattr(model, "save"):
+        found.save(tmp_path / "model")
+        found = onlinekern.load(tmp_path / "model")
+    explain(found, rows[100:].tocsc().tocoo().tocsr(), y[100:], size, **more)
+    expected = dense.feature_importances_
+    np.testing.assert_allclose(found.feature_importances_, expected, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(found.standard_errors_, dense.standard_errors_, rtol=1e-6, atol=1e-9)
+    assert sparse.issparse(found._kept)
+    # Dense rows may follow, and sparse ones again.
+    for part in (X[:20], rows[20:40]):
+        found.partial_fit(part, y[:20])
+    assert found.n_seen_ == N + 40
+
+
+def test_cells_of_sparse_rows_are_exchanged():
+    pool = np.array([[0, 1, 0], [2, 0, 0], [0, 0, 3.0]])
+    own, columns, donors = np.array([[0, 0, 1, 2, 1], [-1, 1, 0, 2, 2], [0, 2, 0, 0, 2]])
+    found = exchanged(sparse.csr_matrix(pool), own, columns, donors)
+    np.testing.assert_array_equal(found.toarray(), exchanged(pool, own, columns, donors))
+    assert found.nnz == 3
+
+
 def test_what_is_refused():
     X, y = stream("regression")
     model = StreamImportance(PARegressor(), random_state=0)
@@ -322,8 +367,6 @@ def test_what_is_refused():
         model.update(X, y)
     with pytest.raises(NotFittedError):
         _ = model.feature_importances_
-    with pytest.raises(TypeError, match="toarray"):
-        model.partial_fit(sparse.csr_matrix(X), y)
     for name, value in {"n_features": 0, "fading": 1.0, "n_kept": 0, "estimator": 3}.items():
         bad = StreamImportance(PARegressor()).set_params(**{name: value})
         with pytest.raises(ValueError, match=f"'{name}'"):

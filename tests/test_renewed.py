@@ -217,3 +217,61 @@ def test_what_is_refused():
     with pytest.raises(NotFittedError):
         RenewedLearner(PAClassifier()).predict(X)
     assert not hasattr(RenewedLearner(PAClassifier()), "predict_interval")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_one_sample_is_learnt_as_in_a_call(name, equal):
+    X, y = stream(name == "regression")
+    classes = None if name == "regression" else ["no", "yes"]
+    many, single = (RenewedLearner(MODELS[name], clone(DETECTOR), n_recent=50) for _ in range(2))
+    weights = np.where(np.arange(N) % 7 == 0, 0.0, 1.0) if name != "scikit-learn" else np.ones(N)
+    many.partial_fit(X[:500], y[:500], classes, sample_weight=weights[:500])
+    for x, label, weight in zip(X[:500], y[:500].tolist(), weights[:500].tolist(), strict=True):
+        single.learn_one(x, label, classes, weight)
+    equal(single.predict(X), many.predict(X))
+    equal(single.alarms_, many.alarms_)
+    assert len(many.alarms_) >= 1
+    assert single.n_seen_ == many.n_seen_
+    if name == "scikit-learn":
+        assert not hasattr(single, "score_one")
+    else:
+        assert single.score_one(X[3]) == single.estimator_.score_one(X[3])
+    before = pickle.dumps(single)
+    with pytest.raises(ValueError, match=r"features|finite|sample_weight|weight"):
+        single.learn_one(X[0], y[0], classes, -1.0)
+    with pytest.raises(ValueError, match="features"):
+        single.learn_one(X[0][:2], y[0])
+    assert pickle.dumps(single) == before
+
+
+def test_one_sample_may_be_a_dictionary(equal):
+    X, y = stream()
+    rows = [dict(zip("abc", row, strict=True)) for row in X.tolist()]
+    many, single = (RenewedLearner(PAClassifier(random_state=0)) for _ in range(2))
+    many.partial_fit(rows[:200], y[:200], ["no", "yes"])
+    for x, label in zip(rows[:200], y[:200], strict=True):
+        single.learn_one(x, label, ["no", "yes"])
+    equal(single.predict(rows), many.predict(rows))
+    assert single.score_one(rows[0]) == single.estimator_.score_one(rows[0])
+
+
+def test_what_is_kept_is_a_copy_of_the_last_samples():
+    X, y = stream()
+    rows, model = X.copy(), RenewedLearner(PAClassifier(random_state=0), n_recent=30)
+    for first in (0, 10, 15, 200, 201, 260):
+        part = slice(first, {0: 10, 10: 15, 15: 200, 200: 201, 201: 260, 260: 270}[first])
+        model.partial_fit(rows[part], y[part], ["no", "yes"])
+        kept = np.concatenate([piece for piece, _, _ in model._recent])
+        np.testing.assert_array_equal(kept, X[max(0, part.stop - 30) : part.stop])
+        rows[part] = 0
+
+
+def test_a_detector_is_copied_as_it_is():
+    random = np.random.RandomState(3)
+    detector = LossDetector(random_state=random, run_length=1000).update_many(np.zeros(200))
+    other = copy.deepcopy(detector)
+    assert vars(other).keys() == vars(detector).keys()
+    assert other.random_state is not random
+    other.update_many(np.ones(500))
+    assert detector.n_seen_ == 200
+    assert len(detector.alarms_) == 0 < len(other.alarms_)

@@ -1,5 +1,6 @@
 """The detector of losses that grow, from the mistakes of a learner."""
 
+from copy import deepcopy
 from math import inf, sqrt
 from typing import Any, Self
 
@@ -143,6 +144,13 @@ class LossDetector(Detector):
         """
         self._see(checked(losses, "losses"))
         return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # Its tuples hold numbers; to visit each would take longer than to see a loss.
+        twin = memo[id(self)] = object.__new__(type(self))
+        for name, value in vars(self).items():
+            vars(twin)[name] = value if type(value) is tuple else deepcopy(value, memo)
+        return twin
 
     _most_kinds = 2
 

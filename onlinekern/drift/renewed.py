@@ -18,7 +18,8 @@ from onlinekern.drift.losses import Bounded, LossDetector
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Samples
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sample, Samples
+from onlinekern.estimators.validation import learn_row, own_weight
 from onlinekern.learners.ahead import Lesson, given_back, learns_alone
 
 # Between two false alarms of the default detector lie so many samples, on average, at least.
@@ -142,6 +143,54 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         """
         return self._renew_and_learn(X, y, classes, sample_weight)
 
+    def learn_one(
+        self, x: Sample, y: Any, classes: ArrayLike | None = None, sample_weight: float = 1.0
+    ) -> Self:
+        """Learn one sample, predicted before, as `partial_fit` does.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,), or dict
+        y : label or float
+        classes : array-like of shape (n_classes,), default=None
+            As in `partial_fit`.
+        sample_weight : float >= 0, default=1.0
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If x has not `n_features_in_` finite features, the learner does not take y, or the
+            weight is negative or not finite.
+        """
+        learnt: Self = learn_row(self, x, [y], classes, own_weight(sample_weight))
+        return learnt
+
+    @available_if(learner_has("score_one"))
+    def score_one(self, x: Sample) -> float | Floats:
+        """Score one sample, as the learner does.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n_features,), or dict
+
+        Returns
+        -------
+        float, or ndarray of shape (n_classes,) with more than two classes
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If x has not `n_features_in_` finite features.
+        """
+        score: float | Floats = self._learnt.score_one(x)
+        return score
+
     def predict(self, X: Samples) -> Array:
         """Predict samples, as the learner does.
 
@@ -260,7 +309,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         places = np.flatnonzero(part.counts & np.isfinite(errors))
         losses, early = errors[places], 0
         # These are replaced, and never changed: a call that fails goes back to them.
-        detector, bounded = copy.deepcopy((self.detector_, self._bounded))
+        detector, bounded = copy.deepcopy(self.detector_), copy.copy(self._bounded)
         if bounded is not None:
             losses, early = bounded(losses)
         if len(losses):
@@ -283,16 +332,10 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         steps = np.diff(np.concatenate([[0], part.counts.astype(np.int8), [0]]))
         runs = zip(np.flatnonzero(steps > 0), np.flatnonzero(steps < 0), strict=True)
         counted = [part.part(int(first), int(last)) for first, last in runs]
-        parts = [*self._recent, *((one.X, one.y, one.weight) for one in counted)]
-        surplus = sum(len(y) for _, y, _ in parts) - self.n_recent
-        while parts and surplus > 0:
-            X, y, weight = parts.pop(0)
-            if len(y) > surplus:
-                rest = Lesson(X, y, weight).part(surplus, len(y))
-                parts.insert(0, (rest.X, rest.y, rest.weight))
-            surplus -= len(y)
+        new = last_of([(one.X, one.y, one.weight) for one in counted], self.n_recent)
         # The caller's arrays may change.
-        self._recent = tuple((copy.copy(X), y.copy(), weight) for X, y, weight in parts)
+        new = [(copy.copy(X), y.copy(), weight) for X, y, weight in new]
+        self._recent = tuple(last_of([*self._recent, *new], self.n_recent))
 
     def _new_learner(self) -> Any:
         learner = clone(self.estimator)
@@ -307,6 +350,20 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
                 if at_once or piece.counts.any():
                     piece.teach(learner, "partial_fit")
         return learner
+
+
+def last_of(parts: list[Any], most: int) -> list[Any]:
+    """Return the last samples, at most so many, of parts (X, y, weight) of a stream."""
+    surplus = sum(len(y) for _, y, _ in parts) - most
+    first = 0
+    while surplus > 0:
+        X, y, weight = parts[first]
+        if len(y) > surplus:
+            rest = Lesson(X, y, weight).part(surplus, len(y))
+            return [(rest.X, rest.y, rest.weight), *parts[first + 1 :]]
+        surplus -= len(y)
+        first += 1
+    return parts[first:]
 
 
 def predictions_ahead(learner: Any, lesson: Lesson) -> Array:

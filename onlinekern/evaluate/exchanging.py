@@ -22,22 +22,18 @@ def names_in(X: Any) -> list[Any] | None:
     return None if found is None else [*found]
 
 
-def cells_of(X: Any, names: list[Any] | None) -> Array:
+def cells_of(X: Any, names: list[Any] | None) -> Any:
     """Return the cells of rows as an array of shape (n_samples, n_columns), of tables as objects.
 
-    What a dictionary lacks is None.
+    Those of a sparse matrix are CSR. What a dictionary lacks is None.
 
     Raises
     ------
-    TypeError
-        If X is a sparse matrix.
     ValueError
         If X is no table of rows, or has other columns than the names.
     """
     if sp.issparse(X):
-        raise TypeError(
-            "X is a sparse matrix: its columns cannot be exchanged one by one. Give X.toarray()"
-        )
+        return X.tocsr()
     given = names_in(X)
     if given is None:
         cells = np.asarray(X)
@@ -71,6 +67,8 @@ def of_columns(columns: list[list[Any]]) -> Array:
 
 def rows_like(X: Any, names: list[Any] | None, cells: Array) -> Any:
     """Return cells as rows of the kind of X, whose columns have these names."""
+    if sp.issparse(cells):
+        return cells
     if names is None:
         return cells if isinstance(X, np.ndarray) or cells.dtype != object else cells.tolist()
     if holds_rows_by_name(X):
@@ -107,19 +105,46 @@ def arrow_like(kind: Any, values: Array) -> Any:
         return pa.array(values.tolist())
 
 
-def exchanged(pool: Array, own: Indices, columns: Indices, donors: Indices) -> Array:
+def pooled(kept: Any, cells: Any) -> Any:
+    """Return rows that are kept, and those of a call below; sparse if these are."""
+    if kept is None:
+        return cells
+    if sp.issparse(cells):
+        return sp.vstack([kept, cells], format="csr")
+    return np.concatenate([kept.toarray() if sp.issparse(kept) else kept, cells])
+
+
+def exchanged(pool: Any, own: Indices, columns: Indices, donors: Indices) -> Any:
     """Return rows of a pool of cells, each with the cell of one column of another row.
 
     Parameters
     ----------
-    pool : ndarray of shape (n_pool, n_columns)
+    pool : ndarray or CSR matrix of shape (n_pool, n_columns)
     own, columns, donors : ndarray of shape (n_rows,)
         The row, the column, and the row that the cell comes from; column -1 exchanges none.
     """
     rows = pool[own]
     there = np.flatnonzero(columns >= 0)
+    if not len(there):
+        return rows
+    if sp.issparse(pool):
+        values = np.asarray(pool[donors[there], columns[there]]).ravel()
+        return with_cells(rows, there, columns, values)
     rows[there, columns[there]] = pool[donors[there], columns[there]]
     return rows
+
+
+def with_cells(rows: Any, there: Indices, columns: Indices, values: Array) -> Any:
+    """Return CSR rows with other values in one column of each of the rows `there`."""
+    cells = rows.tocoo()
+    stays = cells.col != columns[cells.row]
+    new = values != 0
+    data = np.concatenate([cells.data[stays], values[new]])
+    places = (
+        np.concatenate([cells.row[stays], there[new]]),
+        np.concatenate([cells.col[stays], columns[there[new]]]),
+    )
+    return sp.csr_matrix((data, places), shape=rows.shape)
 
 
 class Recent:
@@ -130,12 +155,13 @@ class Recent:
     Parameters
     ----------
     size : int
-    cells : ndarray of shape (n_kept, n_columns) or None
+    n_kept : int
+        Rows that are kept by now.
     """
 
-    def __init__(self, size: int, cells: Array | None) -> None:
+    def __init__(self, size: int, n_kept: int) -> None:
         self.size = size
-        self.kept = [] if cells is None else [*range(len(cells))]
+        self.kept = [*range(n_kept)]
 
     def draw(self, shares: Floats) -> Indices:
         """Return the places of rows drawn by numbers of [0, 1), one for each of them."""

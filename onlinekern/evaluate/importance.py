@@ -19,7 +19,7 @@ from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sampl
 from onlinekern.estimators.validation import rows_of
 from onlinekern.evaluate.delayed import has_encoder, passes_over
 from onlinekern.evaluate.errors import losses_of
-from onlinekern.evaluate.exchanging import Recent, cells_of, exchanged, names_in, rows_like
+from onlinekern.evaluate.exchanging import Recent, cells_of, exchanged, names_in, pooled, rows_like
 from onlinekern.learners.ahead import Lesson, edges_of, given_back, is_own, labels_known
 
 
@@ -152,7 +152,7 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or table of shape (n_samples, n_features)
+        X : array-like, CSR matrix or table of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the samples in the means; None is 1 for every sample.
@@ -165,8 +165,6 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
         ------
         NotFittedError
             If the estimator has learnt nothing.
-        TypeError
-            If X is a sparse matrix.
         ValueError
             If X, y or sample_weight are invalid.
         """
@@ -187,7 +185,7 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or table of shape (n_samples, n_features)
+        X : array-like, CSR matrix or table of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets)
         classes : array-like of shape (n_classes,), default=None
             For the estimator.
@@ -231,7 +229,7 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or table of shape (n_samples, n_features)
+        X : array-like, CSR matrix or table of shape (n_samples, n_features)
 
         Returns
         -------
@@ -299,11 +297,12 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
         cells = cells_of(lesson.X, names)
         if self._kept is not None and cells.shape[1] != self._kept.shape[1]:
             raise ValueError(f"X has {cells.shape[1]} features, not {self._kept.shape[1]}")
-        pool = cells if self._kept is None else np.concatenate([self._kept, cells])
-        rows, columns, donors, kept = self._draw(lesson, len(pool) - len(cells), cells.shape[1])
+        pool = pooled(self._kept, cells)
+        before = pool.shape[0] - cells.shape[0]
+        rows, columns, donors, kept = self._draw(lesson, before, cells.shape[1])
         made = exchanged(pool, rows, columns, donors)
         self._kept = pool[kept]
-        return Questions(rows_like(lesson.X, names, made), rows - (len(pool) - len(cells)), columns)
+        return Questions(rows_like(lesson.X, names, made), rows - before, columns)
 
     def _draw(self, lesson: Lesson, offset: int, width: int) -> Any:
         """Return the rows of a pool to ask of, their columns and donors, and the places kept.
@@ -311,7 +310,7 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
         The samples of the call begin at place `offset` of the pool.
         """
         most = width if self.n_features is None else min(self.n_features, width)
-        recent = Recent(self.n_kept, self._kept)
+        recent = Recent(self.n_kept, 0 if self._kept is None else self._kept.shape[0])
         counts = lesson.counts
         n, each = int(np.count_nonzero(counts)), width + most + 1
         # The draws of a sample depend on its number alone: calls may be cut anywhere.
