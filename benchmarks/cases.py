@@ -123,6 +123,7 @@ CASES = [
          parts=("linear",)),
     Case("OGDClassifier", "a9a", {"eta": 0.1}, parts=("linear",)),
     Case("AROWClassifier", "a9a", {"covariance": "diagonal"}, parts=("linear",)),
+    Case("KernelLogisticClassifier", "a9a", {"gamma": 0.05}, parts=()),
     Case("SDROGDClassifier", "a9a", {}, parts=()),
     Case("LOLClassifier", "a9a", PAPERS_LOL, parts=("prototypes",)),
 ]  # fmt: skip

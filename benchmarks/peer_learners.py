@@ -138,6 +138,7 @@ LEARNERS = {
         "PAClassifier", {}, {"C": 0.03}, AGGRESSIVENESS, single=True
     ),
     "onlinekern AROW": Own("AROWClassifier", {}, {"r": 30.0}, CONFIDENCE),
+    "onlinekern kernel logistic": Own("KernelLogisticClassifier", {}, {"r": 0.3}, CONFIDENCE),
     # Those to begin with: defaults, nothing tuned.
     "onlinekern StreamClassifier": Own("StreamClassifier"),
     "onlinekern kernel RLS": Own("KernelRLSClassifier"),

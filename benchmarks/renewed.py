@@ -1,6 +1,6 @@
 """Errors of learners that begin anew at alarms, beside those that go on.
 
-    nice python benchmarks/renewed.py DIR [--rows N] [--recent N ...]
+    nice python benchmarks/renewed.py DIR [--rows N] [--recent N ...] [--models NAME ...]
 
 DIR holds streams as NAME.libsvm.xz. Streams in their order, each sample predicted before it is
 learnt; features are standardised as they come, but for StreamClassifier. Errors in %, with the
@@ -26,6 +26,7 @@ MODELS = {
     "Stream": StreamClassifier(time_budget=30, random_state=0),
     "KernelRLS": KernelRLSClassifier(random_state=0),
     "KernelRLS .998": KernelRLSClassifier(forgetting=0.998, random_state=0),
+    "KernelRLS, metric": KernelRLSClassifier(metric="diagonal", random_state=0),
     "linear PA": PAClassifier(random_state=0),
 }
 
@@ -44,6 +45,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--recent", type=int, nargs="+", default=[100])
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=[*MODELS])
     settings = parser.parse_args()
     kinds = " | ".join(f"renewed, {recent}" for recent in settings.recent)
     print(
@@ -52,7 +54,8 @@ def main():
     for name in STREAMS:
         X, y = leaderboard.load(settings.folder, name, settings.rows)
         scaled = leaderboard.running_standard(X)
-        for label, model in MODELS.items():
+        for label in settings.models:
+            model = MODELS[label]
             rows = X if label == "Stream" else scaled
             cells = [f"{error_of(clone(model), rows, y):.1f}"]
             for recent in settings.recent:
