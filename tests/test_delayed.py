@@ -24,7 +24,7 @@ from onlinekern import (
     make_stream_pipeline,
 )
 from onlinekern.evaluate import METHODS, LabelQuery, delays_of, prequential
-from onlinekern.evaluate.rows import one_after_another
+from onlinekern.evaluate.delayed import one_after_another
 from onlinekern.evaluate.test_then_train import Run
 from onlinekern.streams import gaussian_mixture
 

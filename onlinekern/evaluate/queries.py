@@ -25,9 +25,8 @@ from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import rows_of
-from onlinekern.evaluate.delayed import Arrivals, delays_from
+from onlinekern.evaluate.delayed import Arrivals, delays_from, rows_at
 from onlinekern.evaluate.refitting import Refitted
-from onlinekern.evaluate.rows import rows_at
 from onlinekern.learners.ahead import strangeness
 from onlinekern.preprocessing.pipeline import takes
 
