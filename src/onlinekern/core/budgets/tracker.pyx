@@ -92,8 +92,9 @@ cdef class Tracker(RecursivePolicy):
 
     cdef Status take(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
         cdef Py_ssize_t k, r, slot
-        cdef double kappa = self.support.squared_length(i), pivot, variance, total
+        cdef double kappa = self.support.squared_length(i), pivot, variance, total, mean
         cdef const double *q = self.gram.direction
+        cdef const double *values
         self.read_kernel_values(i)
         self.forget()
         pivot = max(self.gram.project(self.work, kappa + self.jitter), self.jitter)
@@ -102,9 +103,10 @@ cdef class Tracker(RecursivePolicy):
             self.gain[r] = self.gram.ops.dot(self.covariance.row(r), q, self.gram.ld)
             variance += q[r] * self.gain[r]
         for k in range(self.support.n_outputs):
-            self.means[k] = 0
+            values, mean = self.values.row(k), 0
             for r in range(self.gram.size):
-                self.means[k] += q[r] * self.values.row(k)[r]
+                mean += q[r] * values[r]
+            self.means[k] = mean
         # Rounding may make the part of the support vectors negative.
         variance = max(variance, 0.0) + pivot
         total = variance + over_weight(self.noise, self.weight)
@@ -123,7 +125,7 @@ cdef class Tracker(RecursivePolicy):
         cdef Py_ssize_t k, r, j
         cdef double *row
         cdef const double *prior
-        cdef double rest = 1 - self.forgetting
+        cdef double rest = 1 - self.forgetting, root = sqrt(self.forgetting)
         if self.forgetting == 1 or (not self.back_to_prior and self.is_most_uncertain()):
             return
         for r in range(self.gram.size):
@@ -140,7 +142,7 @@ cdef class Tracker(RecursivePolicy):
         for k in range(self.support.n_outputs if self.back_to_prior else 0):
             row = self.values.touch(k)
             for r in range(self.gram.size):
-                row[r] *= sqrt(self.forgetting)
+                row[r] *= root
 
     cdef bint is_most_uncertain(self) noexcept nogil:
         """Whether a variance is at its bound."""
