@@ -34,6 +34,9 @@ from onlinekern.plotting import ImportanceDisplay
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
 
+# Columns of users have more values than the first rows show.
+pytestmark = pytest.mark.filterwarnings("ignore:column .* has room for no more than")
+
 N = 240
 TOWNS = ["Ulm", "Bonn", "?", "Mainz"]
 LEARNERS = [

@@ -18,6 +18,9 @@ import onlinekern
 from onlinekern import OnlineStandardScaler, PAClassifier, TableEncoder, make_stream_pipeline
 from onlinekern.fitted.save import from_bytes, to_bytes
 
+# Columns of users have more values than the first rows show.
+pytestmark = pytest.mark.filterwarnings("ignore:column .* has room for no more than")
+
 TOWNS = ["Ulm", "Bonn", "Köln", "Mainz"]
 WORDS = ["good", "bad", "ugly", "fine", "great", "poor"]
 

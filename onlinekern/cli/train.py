@@ -19,6 +19,7 @@ from onlinekern.cli.options import (
 SCALES = ("running", "none")
 ON_ERROR = ("stop", "skip")
 MISSING = ("mean", "refuse")
+CATEGORIES = ("auto", "one-hot", "hash")
 # A run that goes on may have other values of these.
 FREE = ("output", "json", "report", "checkpoint_every", "resume", "limit", "window")
 
@@ -50,6 +51,10 @@ class Request(FromText, Learning):
         "repeated.", "--column")
     missing: str = option("mean", "mean|refuse", "What becomes of missing values of a table: mean "
         "puts in the mean so far, and adds a feature that says so; refuse ends in an error.")
+    categories: str = option("auto", "auto|one-hot|hash", "What categories and words of a table "
+        "become: one-hot features of each column, or a hash says one of --slots features. auto is "
+        "hash for stream and linear methods, where columns have values without a bound.")
+    slots: int = option(2**20, "N", "Number of features that hashed categories and words share.")
     on_error: str = option("stop", "stop|skip", "What to do with a faulty line of text: skip "
         "leaves it out, and names one at the end, and says how many there were.")
     # fmt: on
@@ -79,6 +84,9 @@ class Request(FromText, Learning):
         one_of("--method", self.method, METHODS)
         one_of("--on-error", self.on_error, ON_ERROR)
         one_of("--missing", self.missing, MISSING)
+        one_of("--categories", self.categories, CATEGORIES)
+        if not 2 <= self.slots < 2**31:
+            raise ValueError(f"--slots must be between 2 and 2147483647, got {self.slots}")
         if METHODS[self.method].batch:
             raise ValueError(f"--method {self.method} learns no streams")
         if self.task in TASKS[1:]:

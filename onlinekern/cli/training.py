@@ -6,12 +6,14 @@ import json
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from onlinekern.cli.rows import PIECE, count_features, reading_of, rows_from
 from onlinekern.estimators.validation import names_are_no_matter
@@ -125,7 +127,7 @@ class Training:
     def learn(self, X: Any, y: Any) -> None:
         """Predict rows, then learn them."""
         if self.model is None:
-            self._begin(y)
+            self._begin(X, y)
         if self.task == "regression":
             if y.dtype.kind == "U":
                 raise StreamError("the targets of a regression cannot be text")
@@ -135,14 +137,14 @@ class Training:
         else:
             self._learn_classes(X, y)
 
-    def _begin(self, y: Any) -> None:
+    def _begin(self, X: Any, y: Any) -> None:
         if self.task == "auto":
             targets = TargetStatistics()
             if y.dtype.kind != "U":
                 targets.update(y)
             self.task = "classification" if y.dtype.kind == "U" else targets.task()
         self.errors = self._new_errors()
-        self.model = new_model(self.request, self.task)
+        self.model = new_model(self.request, self.task, X)
 
     def _learn_classes(self, X: Any, y: Any) -> None:
         """Learn rows, with the classes that came so far, of which there must be two."""
@@ -180,8 +182,8 @@ class Training:
         self.model.save(self.request.output)
 
 
-def new_model(request: Request, task: str) -> Any:
-    """Return the learner of a request, behind an encoder of tables."""
+def new_model(request: Request, task: str, X: Any) -> Any:
+    """Return the learner of a request, behind an encoder of tables, of which X is the first."""
     method = METHODS[request.method]
     check_task(request.method, task, "--method")
     given = given_parameters([method], task, request.given())[method.name]
@@ -192,10 +194,31 @@ def new_model(request: Request, task: str) -> Any:
         for name, value in {"random_state": request.seed, "standardize_target": True}.items()
         if name in known
     }
-    steps = []
-    if request.target is not None:
-        steps.append(TableEncoder(kinds=request.kinds() or None, missing=request.missing))
-    return method.recipe(task, {**defaults, **given}, request.scale, *steps)
+    parameters = {**defaults, **given}
+    if request.target is None:
+        return method.recipe(task, parameters, request.scale)
+    encoder = new_encoder(request, method.build(task, parameters)._takes_wide)
+    # The encoder scales numbers beside slots. Scaled by their deviations, rare slots are noise.
+    scale = "none" if has_slots(encoder, X) else request.scale
+    return method.recipe(task, parameters, scale, encoder)
+
+
+def new_encoder(request: Request, takes_wide: bool) -> TableEncoder:
+    """Return the encoder of a request, for a learner that takes wide rows or does not."""
+    categories = request.categories
+    if categories == "auto" and not takes_wide:
+        categories = "one-hot"
+    return TableEncoder(
+        kinds=request.kinds() or None, missing=request.missing, categories=categories,
+        slots=request.slots,
+    )  # fmt: skip
+
+
+def has_slots(encoder: TableEncoder, X: Any) -> bool:
+    """Return whether the categories of a table share slots in an encoder that begins with it."""
+    with rows_from(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return clone(encoder).fit(X).n_slots_ > 0
 
 
 def blocks_of(request: Request, model: Any, faults: list[str] | None) -> Blocks:

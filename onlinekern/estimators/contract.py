@@ -84,6 +84,8 @@ class Learner(Savable, BaseEstimator):
     _takes_missing: ClassVar[bool] = False
     # If true, columns of a data frame whose type is one of categories are taken as they are.
     _takes_categories: ClassVar[bool] = False
+    # If true, a million features that are seldom not 0 are no burden.
+    _takes_wide: ClassVar[bool] = False
     # If true, features and targets may have any scales.
     _any_scale: ClassVar[bool] = False
     # `validate_data` makes these checks of targets.
@@ -483,7 +485,7 @@ class Learner(Savable, BaseEstimator):
 
     def _encoding(self, X: Any) -> dict[str, Any]:
         """Return the parameters of the encoder for tables like X, which is a first one."""
-        return {}
+        return {"categories": "auto"} if self._takes_wide else {}
 
     def _labels(self, y: Any) -> Any:
         """Return the labels in all targets that there are; None where there are no classes."""

@@ -21,6 +21,8 @@ class LinearEstimator(Learner):
     fit_intercept: bool = True
     average: Average = False
 
+    _takes_wide = True
+
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         n_weights = n_features * n_outputs * (1 + bool(self.average))
         return WEIGHT_BYTES * n_weights

@@ -52,6 +52,10 @@ class SecondOrderEstimator(LinearEstimator):
 
     covariance: Literal["diagonal", "full", "shared"] = "diagonal"
 
+    @property
+    def _takes_wide(self) -> bool:  # type: ignore[override]
+        return self.covariance == "diagonal"
+
     def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
         # Each weight has at least a variance.
         weights = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)

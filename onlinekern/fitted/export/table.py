@@ -58,9 +58,15 @@ def is_textual(column: Any) -> bool:
 def encoding_of(encoder: TableEncoder, who: str) -> Encoding | None:
     """Return the encoding of a fitted encoder; None if each column is a number, its own feature.
 
-    Raise TypeError for a table that has text in words.
+    Raise TypeError for a table that has text in words, or columns that share slots.
     """
     for column in encoder._columns:
+        if column.shares:
+            raise TypeError(
+                f"{who} cannot be exported: column {column.name!r} is one of those that share "
+                f"{column.width:,} slots. TableEncoder(categories='one-hot') gives each features "
+                "of its own"
+            )
         if column.kind == "text":
             raise TypeError(
                 f"{who} cannot be exported: column {column.name!r} is of kind 'text', whose words "

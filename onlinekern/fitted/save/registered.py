@@ -38,7 +38,9 @@ PACKAGED = {
 def library_class(name: str) -> type | None:
     """Return the class of this library with that name whose attributes are its state, or None."""
     is_column = name.endswith("Column")
-    module = "preprocessing.tables.columns" if is_column else (HELPERS | PACKAGED).get(name)
+    module = (HELPERS | PACKAGED).get(name)
+    if is_column:
+        module = f"preprocessing.tables.{'slots' if name.startswith('Slot') else 'columns'}"
     if module is None:
         value = public(name)
         return value if isinstance(value, type) else None

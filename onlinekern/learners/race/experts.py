@@ -23,7 +23,7 @@ from onlinekern.learners.kernel_forest import KernelForestClassifier, KernelFore
 from onlinekern.learners.least_squares import KernelRLSClassifier, KernelRLSRegressor
 from onlinekern.learners.linear_passive_aggressive import PAClassifier
 from onlinekern.learners.passive_aggressive import KernelPAClassifier
-from onlinekern.learners.second_order import AROWRegressor
+from onlinekern.learners.second_order import AROWClassifier, AROWRegressor
 
 Layout = tuple[tuple[int, int], ...]
 
@@ -49,6 +49,13 @@ UNGATED = 1.5
 RENEWED = 1.4
 # Samples that metrics are learnt from are kept: of more features, they would take the memory.
 MOST_MEASURED = 128
+# Sparse rows of more features are those of text or of hashed categories: no kernel has room for
+# landmarks there, and weights of single features tell what there is to know. The first of these
+# experts come first where memory is short. Labels of clicks are noisy, those of text are not: hence
+# steps of two kinds (benchmarks/clicks.py). Scaling bounds a rare feature by `CLIP`, so that its
+# square is 25 times that of one that is 1.
+WIDE = 2**17
+NOISY = 1000.0
 # A sparse sample is taken to store so many elements.
 STORED = 100
 # Besides the widths of kernels, more linear features bring nothing, and cost as much as landmarks.
@@ -265,6 +272,8 @@ def ladder(
     list of Expert
         The experts of the largest size that both have room for; at least one.
     """
+    if is_sparse and n_features > WIDE:
+        return in_room([*wide_linear(task)], (n_features, n_outputs, is_sparse), memory)
     # A product of two samples costs as much as it has terms.
     width = min(n_features, STORED) if is_sparse else n_features
     forests = [
@@ -286,6 +295,24 @@ def ladder(
     room = np.cumsum(np.sort(sizes)) <= memory
     kept = np.argsort(sizes, kind="stable")[: max(1, int(room.sum()))]
     return [found[k] for k in sorted(kept)]
+
+
+def wide_linear(task: str) -> Iterator[Expert]:
+    """Return linear learners of rows that are wide and sparse, those first that are missed most."""
+    cost = 0.3 + 10 * PER_PRODUCT * STORED
+    if task == "classification":
+        yield Expert("linear AROW, noisy", AROWClassifier(r=NOISY, random_state=0), cost, HINGE)
+        yield Expert("linear PA-I", PAClassifier(random_state=0), cost, HINGE)
+        yield Expert("linear AROW", AROWClassifier(r=NOISY / 30, random_state=0), cost, HINGE)
+        return
+    yield Expert("linear AROW, noisy", AROWRegressor(r=NOISY, random_state=0), cost)
+    yield Expert("linear AROW", AROWRegressor(r=NOISY / 30, random_state=0), cost)
+
+
+def in_room(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
+    """Return the first experts that memory has room for together; at least one."""
+    sizes = np.cumsum([expert.n_bytes(*form) for expert in experts])
+    return experts[: max(1, int((sizes <= memory).sum()))]
 
 
 def members(

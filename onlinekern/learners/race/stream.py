@@ -50,6 +50,7 @@ class StreamLearner(Learner):
 
     _calls_blas = True
     _any_scale = True
+    _takes_wide = True
     # Outputs when the race began: with more, there would be room for smaller experts only. 0 in
     # races of older files.
     _outputs_at_first = 0

@@ -28,6 +28,10 @@ BOOLEAN = r"^(?i:true|false)$"
 ONE = np.zeros(1, dtype=np.int32)
 # A category column has so many one-hot features at most, when nothing is said.
 MOST_ROOM = 100
+# A column whose values are more than so many, by an estimate, is taken to have no bound.
+UNBOUNDED = 1000
+# If nearly all values of a column are different, none comes again, and there is nothing to learn.
+NEVER_AGAIN = 0.98
 # A column of text whose kind is given is read in this type; other kinds are read as text.
 TYPES = {"number": pa.float64(), "boolean": pa.bool_()}
 DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
@@ -38,7 +42,8 @@ class Sizes:
     """Numbers of features that the columns of a table become (see `TableEncoder`).
 
     With `codes` categories are one number each, and with `keeps` missing values stay NaN. `dates`
-    are the parts of dates, by the clocks of `zone`.
+    are the parts of dates, by the clocks of `zone`. All categories and words share so many `slots`,
+    if that is not None.
     """
 
     max_categories: int | None
@@ -48,6 +53,7 @@ class Sizes:
     keeps: bool = False
     dates: tuple[str, ...] = ("day", "week", "year")
     zone: str | None = None
+    slots: int | None = None
 
 
 def texts_of(values: Any) -> Any:
@@ -105,6 +111,18 @@ def category_kind(values: Any, sizes: Sizes) -> str:
     """Return whether categories are few enough for a feature each."""
     most = sizes.max_categories or MOST_ROOM
     return "category" if len(distinct_texts(values)[0]) <= most else "hashed"
+
+
+def is_unbounded(values: Any) -> bool:
+    """Return whether a column has more values than a table of features has room for.
+
+    They are estimated by those that came once and twice among the first ones (Chao 1984). Those of
+    which none comes again, like the number of an order, do not count.
+    """
+    counts = pc.value_counts(texts_of(values)).field("counts").to_numpy()
+    once, twice = int((counts == 1).sum()), int((counts == 2).sum())
+    estimate = len(counts) + once * (once - 1) / (2 * (twice + 1))
+    return once < NEVER_AGAIN * len(values) and estimate > UNBOUNDED
 
 
 def type_of_kind(kind: str) -> Any:

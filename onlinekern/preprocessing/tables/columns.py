@@ -17,19 +17,12 @@ from sklearn.utils import murmurhash3_32
 
 from onlinekern.estimators.categories import MOST_CODE
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.preprocessing.tables.column_types import (
-    MOST_ROOM,
-    Sizes,
-    distinct_texts,
-    texts_of,
-)
+from onlinekern.preprocessing.tables.column_types import distinct_texts, texts_of
 from onlinekern.preprocessing.tables.dates import (
     PARTS,
     features_of,
     names_of,
-    parts_for,
     seconds_of,
-    zone_of,
 )
 from onlinekern.preprocessing.tables.errors import TableError
 
@@ -37,8 +30,6 @@ from onlinekern.preprocessing.tables.errors import TableError
 OTHERS = "(others)"
 MISSING = "(missing)"
 MOST_FEATURES = 2**31 - 1
-# A category column has twice as many one-hot features as categories have come, and so many more.
-ROOM_LEFT = 8
 
 
 @dataclass(frozen=True)
@@ -56,6 +47,8 @@ class Column:
     is_sparse: ClassVar[bool] = False
     # If this is true, the feature is the number of a category.
     is_coded: ClassVar[bool] = False
+    # Whether its features are those of all columns like it, which are `folded`.
+    shares: ClassVar[bool] = False
     # Fields that older files lack.
     later: ClassVar[tuple[str, ...]] = ()
 
@@ -341,8 +334,7 @@ class HashedColumn(HotColumn):
 
     def features(self, values: Any) -> Any:
         texts, codes = distinct_texts(values)
-        hashes = [murmurhash3_32(text, positive=True) % self.width for text in texts]
-        return one_of_each(np.array(hashes, dtype=np.int64)[codes], self.width)
+        return one_of_each(hashed(texts)[codes] % self.width, self.width)
 
     @property
     def n_features(self) -> int:
@@ -454,41 +446,6 @@ class IgnoredColumn(Column):
         return []
 
 
-def new_column(name: str, kind: str, values: Any, sizes: Sizes) -> Column:
-    """Make a column of a kind that has learnt nothing; the first values decide what it becomes."""
-    if kind in ("number", "boolean"):
-        return new_number(name, kind == "boolean", values, sizes.keeps)
-    if kind in ("category", "hashed") and sizes.codes:
-        return CodedColumn(name)
-    if kind == "category":
-        found = len(distinct_texts(values)[0])
-        return CategoryColumn(name, sizes.max_categories or min(MOST_ROOM, 2 * found + ROOM_LEFT))
-    if kind == "hashed":
-        return HashedColumn(name, sizes.hashed_features)
-    if kind == "text":
-        return TextColumn(name, sizes.text_features)
-    return new_date(name, values, sizes) if kind == "date" else IgnoredColumn(name)
-
-
-def new_number(name: str, boolean: bool, values: Any, keeps: bool) -> Column:
-    """Make a column of numbers; a second feature tells of missing ones if the first have some."""
-    if keeps:
-        return (KeptBooleanColumn if boolean else KeptNumberColumn)(name)
-    return (BooleanColumn if boolean else NumberColumn)(name, indicator=has_missing(values))
-
-
-def has_missing(values: Any) -> bool:
-    """Return whether a value is null or NaN."""
-    floating = pa.types.is_floating(values.type)
-    return bool(values.null_count or (floating and pc.any(pc.is_nan(values)).as_py()))
-
-
-def new_date(name: str, values: Any, sizes: Sizes) -> DateColumn:
-    """Make a column of dates; parts of the day are features if one of the first has a time."""
-    cls = KeptDateColumn if sizes.keeps else DateColumn
-    return cls(name, parts_for(values, name, sizes.dates), sizes.zone or zone_of(values))
-
-
 def is_width(value: Any) -> bool:
     """Return whether a value can be a number of features."""
     return type(value) is int and 0 < value <= MOST_FEATURES
@@ -496,6 +453,11 @@ def is_width(value: Any) -> bool:
 
 def are_texts(value: Any) -> bool:
     return type(value) is tuple and all(type(text) is str for text in value)
+
+
+def hashed(texts: list[str]) -> Array:
+    """Return a hash of each text, an integer >= 0."""
+    return np.array([murmurhash3_32(text, positive=True) for text in texts], dtype=np.int64)
 
 
 def one_of_each(places: Array, width: int) -> Any:

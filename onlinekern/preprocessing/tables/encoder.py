@@ -1,6 +1,7 @@
 """The encoder of tables: columns of numbers, categories, dates and text become rows of numbers."""
 
 import copy
+from dataclasses import replace
 from numbers import Integral
 from typing import Annotated, Any, Self, TypeAlias
 
@@ -26,6 +27,9 @@ Width: TypeAlias = Annotated[int, Interval(Integral, 2, MOST_FEATURES, closed="b
 # A table without text is sparse from so many features on, if a row stores few of them.
 MANY_FEATURES = 256
 DENSE_SHARE = 0.25
+# Such a share of the columns must be text or have many values for all to share slots: in other
+# tables numbers say more, and kernels and forests make more of them than linear learners.
+WIDE_SHARE = 1 / 3
 
 
 @estimator
@@ -60,10 +64,16 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     missing : {'mean', 'keep', 'refuse'}, default='mean'
         What becomes of missing values: as above; NaN ('keep'), for learners that take it, as kernel
         forests do; or an error that names row and column.
-    categories : {'one-hot', 'codes'}, default='one-hot'
+    categories : {'one-hot', 'codes', 'hash', 'auto'}, default='one-hot'
         What categories become, of few values or of many: as above, or each column one feature, the
         numbers of its categories in the order in which they come ('codes'). 65535 is the number of
         those that have not been learnt. For kernel forests (`categorical_features`).
+
+        'hash' is for values without a bound, and linear learners: categories and words of all
+        columns share `slots` features, of which a hash of column and value says one. None has to
+        come first, none is left out, and nothing grows. 'auto' is 'hash' if a third of the columns
+        are text, or have more than a thousand values, by an estimate of those in the first call;
+        else 'one-hot'.
     max_categories : int or None, default=None
         Number of one-hot features of a category column. Later categories share one more feature.
         None: twice as many as came in the first call, and 8, at most 100.
@@ -72,6 +82,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         one or two others.
     text_features : int, default=1024
         Number of features of a text column.
+    slots : int, default=1048576
+        Number of features that categories and words share (``categories='hash'``).
     dates : tuple of str or None, default=None
         Features of a date column: 'day', 'week' and 'year' are sine and cosine of the place on that
         circle, 'half day', 'half week' and 'half year' of one that is gone round twice as often;
@@ -87,7 +99,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         Whether the features are a CSR matrix. They cannot be centred later: numbers and dates are
         then standardised here, by `OnlineStandardScaler`, unless ``missing='keep'``. None: if there
         is a text column, or there are more than 256 features of which a row has less than a
-        quarter.
+        quarter, or categories share slots.
 
     Attributes
     ----------
@@ -101,6 +113,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         Columns of what `transform` returns.
     n_empty_ : int
         Features that wait for categories, and are 0 until these come.
+    n_slots_ : int
+        Features that categories and words share; 0 if they have features of their own.
     coded_ : tuple of int
         Numbers of the features that are numbers of categories (``categories='codes'``).
     layout_ : tuple of (int, int)
@@ -137,10 +151,11 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
     kinds: dict[str, str] | None = None
     missing: Annotated[str, StrOptions({"mean", "keep", "refuse"})] = "mean"
-    categories: Annotated[str, StrOptions({"one-hot", "codes"})] = "one-hot"
+    categories: Annotated[str, StrOptions({"one-hot", "codes", "hash", "auto"})] = "one-hot"
     max_categories: MostCategories | None = None
     hashed_features: Width = 64
     text_features: Width = 1024
+    slots: Width = 2**20
     dates: tuple[str, ...] | list[str] | None = None
     time_zone: str | None = None
     sparse: bool | None = None
@@ -253,6 +268,12 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return sum(column.n_empty for column in self._columns)
 
     @property
+    def n_slots_(self) -> int:
+        """Number of features that categories and words share; 0 if they have some of their own."""
+        check_is_fitted(self)
+        return sum(column.n_features for column in self._columns if column.shares)
+
+    @property
     def coded_(self) -> tuple[int, ...]:
         """Numbers of the features that are numbers of categories."""
         check_is_fitted(self)
@@ -271,7 +292,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         together, or there is text.
         """
         check_is_fitted(self)
-        if any(column.kind == "text" for column in self._columns):
+        if any(column.kind == "text" or column.shares for column in self._columns):
             return ()
         starts = np.cumsum([0, *(column.n_features for column in self._columns)]).tolist()
         found = tuple(
@@ -302,46 +323,76 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         start = start or not self.__sklearn_is_fitted__()
         table = self._begun(X) if start else self._matched(X)
         learnt = [self._about(column, table, column.learnt_features) for column in self._columns]
+        before: list[Any] = self._columns
         self._columns: list[Any] = [column for column, _ in learnt]
+        if self.max_categories is None:
+            warn_of_full_columns(before, self._columns)
         if start:
             self._choose_form()
         return self._joined([block for _, block in learnt], "learn_transform")
 
     def _begun(self, X: Any) -> Any:
         """Choose the columns of X, and return the table that it is."""
-        from onlinekern.preprocessing.tables.column_types import Sizes, family, guessed_kind
-        from onlinekern.preprocessing.tables.columns import new_column
-        from onlinekern.preprocessing.tables.dates import DEFAULT, check_dates
+        from onlinekern.preprocessing.tables.dates import check_dates
+        from onlinekern.preprocessing.tables.first_columns import new_column
         from onlinekern.preprocessing.tables.frames import array_in
+        from onlinekern.preprocessing.tables.slots import led
 
         table, named = self._table_of(X)
         self._check_kinds(table.column_names)
         check_dates(self.dates, self.time_zone)
-        sizes = Sizes(
-            self.max_categories, self.hashed_features, self.text_features,
-            self.categories == "codes", self.missing == "keep",
-            tuple(DEFAULT if self.dates is None else self.dates), self.time_zone,
-        )  # fmt: skip
-        given: dict[str, str] = self.kinds or {}
-        self._columns = []
-        for name in table.column_names:
-            values = array_in(table, name)
-            stored = table.schema.field(name).type
-            kind = given.get(name) or guessed_kind(values, stored, sizes)
-            if kind == "other":
-                raise TypeError(f"column {name!r} holds {values.type}: numbers, text and dates "
-                                "become features; kinds={...: 'ignore'} leaves it out")  # fmt: skip
-            if kind == "ignore" and name not in given:
-                warn(f"column {name!r} is ignored: none of its first {table.num_rows:,} values "
-                     "is there", UserWarning)  # fmt: skip
-            if family(values.type) == "other" and kind != "ignore":
-                raise TypeError(f"column {name!r} holds {values.type}, which is no {kind}")
-            self._columns.append(new_column(name, kind, values, sizes))
+        sizes = self._sizes()
+        kinds = {name: self._kind_in(table, name, sizes) for name in table.column_names}
+        if self._has_slots(table, kinds):
+            sizes = replace(sizes, slots=self.slots)
+        self._columns = led(
+            [new_column(name, kind, array_in(table, name), sizes) for name, kind in kinds.items()]
+        )
         self.n_features_in_ = table.num_columns
         self.__dict__.pop("feature_names_in_", None)
         if named:
             self.feature_names_in_ = np.array(table.column_names, dtype=object)
         return table
+
+    def _sizes(self) -> Any:
+        """Return what the parameters say of the features of columns."""
+        from onlinekern.preprocessing.tables.column_types import Sizes
+        from onlinekern.preprocessing.tables.dates import DEFAULT
+
+        return Sizes(
+            self.max_categories, self.hashed_features, self.text_features,
+            self.categories == "codes", self.missing == "keep",
+            tuple(DEFAULT if self.dates is None else self.dates), self.time_zone,
+        )  # fmt: skip
+
+    def _kind_in(self, table: Any, name: str, sizes: Any) -> str:
+        """Return the kind of a column of the first rows."""
+        from onlinekern.preprocessing.tables.column_types import family, guessed_kind
+        from onlinekern.preprocessing.tables.frames import array_in
+
+        given, values = self.kinds or {}, array_in(table, name)
+        kind = given.get(name) or guessed_kind(values, table.schema.field(name).type, sizes)
+        if kind == "other":
+            raise TypeError(f"column {name!r} holds {values.type}: numbers, text and dates "
+                            "become features; kinds={...: 'ignore'} leaves it out")  # fmt: skip
+        if kind == "ignore" and name not in given:
+            warn(f"column {name!r} is ignored: none of its first {table.num_rows:,} values "
+                 "is there", UserWarning)  # fmt: skip
+        if family(values.type) == "other" and kind != "ignore":
+            raise TypeError(f"column {name!r} holds {values.type}, which is no {kind}")
+        return kind
+
+    def _has_slots(self, table: Any, kinds: dict[str, str]) -> bool:
+        """Return whether categories and words share slots."""
+        from onlinekern.preprocessing.tables.column_types import is_unbounded
+        from onlinekern.preprocessing.tables.frames import array_in
+
+        if self.categories != "auto":
+            return self.categories == "hash"
+        wide = [name for name, kind in kinds.items()
+                if kind == "hashed" and is_unbounded(array_in(table, name))]  # fmt: skip
+        n_wide = len(wide) + sum(kind == "text" for kind in kinds.values())
+        return n_wide >= WIDE_SHARE * len(kinds)
 
     def _check_kinds(self, names: list[str]) -> None:
         quoted = listed(list(map(repr, names)))
@@ -409,6 +460,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         stored = sum(w if k not in ("category", "hashed") else 1
                      for w, k in zip(widths, kinds, strict=True))  # fmt: skip
         many = sum(widths) > MANY_FEATURES and stored < DENSE_SHARE * sum(widths)
+        many = many or any(column.shares for column in self._columns)
         self.sparse_ = "text" in kinds or many if self.sparse is None else bool(self.sparse)
         self.__dict__.pop("_scaler", None)
         # Learners that take NaN take any scales, too.
@@ -418,6 +470,9 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
     def _joined(self, blocks: list[Any], scale: str) -> Any:
         """Return the features of all columns beside one another, in their order."""
+        from onlinekern.preprocessing.tables.slots import folded
+
+        blocks = folded(self._columns, blocks)
         if not self.sparse_:
             dense = [block.toarray() if sp.issparse(block) else block for block in blocks]
             return np.hstack(dense)
@@ -448,6 +503,16 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "refuse"
         return tags
+
+
+def warn_of_full_columns(before: list[Any], after: list[Any]) -> None:
+    """Warn, once, of columns that have no room for more categories."""
+    for old, new in zip(before, after, strict=True):
+        if old.n_empty > 0 and new.n_empty == 0:
+            warn(f"column {new.name!r} has room for no more than {new.room} categories, by those "
+                 "in the first call: later ones share one feature. max_categories=... says how "
+                 "many get one of their own, and categories='hash' gives one to each",
+                 UserWarning)  # fmt: skip
 
 
 def encoder_of(model: Any) -> TableEncoder | None:
