@@ -6,8 +6,17 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pandas as pd
 import pytest
+from commands import run
 
-from onlinekern import StreamRegressor, TableEncoder, make_stream_pipeline
+from onlinekern import (
+    OnlineStandardScaler,
+    PAClassifier,
+    StreamRegressor,
+    TableEncoder,
+    load,
+    make_stream_pipeline,
+)
+from onlinekern.evaluate import delays_of, prequential
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.preprocessing.tables.columns import DateColumn
 from onlinekern.preprocessing.tables.dates import DEFAULT, PARTS
@@ -148,3 +157,78 @@ def test_time_is_no_feature_unless_asked():
     found = model.partial_fit_predict(rows, y)
     assert np.abs(found[100:] - y[100:]).mean() < 10
     assert model[0].get_feature_names_out()[0] == "at (time)"
+
+
+def stream_with_times(n=400):
+    """Rows whose label comes a day later; times are no reason for it, and would tell it."""
+    rng = np.random.default_rng(5)
+    size = rng.normal(size=n)
+    at = np.datetime64("2026-01-01T00:00", "us") + np.arange(n) * np.timedelta64(3600, "s")
+    columns = {"at": at, "size": size, "known": at + np.timedelta64(86_400, "s")}
+    return pd.DataFrame(columns), np.where(size > 0, "yes", "no")
+
+
+def frames(name, rows):
+    """Return the rows as a table of a library."""
+    if name == "pandas":
+        return rows
+    if name == "polars":
+        return pytest.importorskip("polars").from_pandas(rows)
+    return pytest.importorskip("pyarrow").Table.from_pandas(rows, preserve_index=False)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow"])
+def test_the_time_of_the_stream_is_no_feature(library):
+    rows, y = stream_with_times()
+    table = frames(library, rows)
+    encoder = TableEncoder(when=("at", "known")).fit(table)
+    assert encoder.get_feature_names_out().tolist() == ["size"]
+    assert encoder.kinds_ == {"at": "ignore", "size": "number", "known": "ignore"}
+    asked = TableEncoder(when="at", kinds={"at": "date", "known": "ignore"}, dates=("hour",))
+    assert asked.fit(table).get_feature_names_out().tolist() == ["at (hour)", "size"]
+    # The same columns delay the labels.
+    delay = delays_of(table["at"], table["known"])
+    assert set(delay[:-24].tolist()) == {23}
+
+    def model(encoder, rows):
+        made = make_stream_pipeline(encoder, OnlineStandardScaler(), PAClassifier())
+        return made.partial_fit(rows[:100], y[:100], classes=["no", "yes"])
+
+    learnt = model(TableEncoder(when=["at", "known"]), table)
+    found = prequential(learnt, [(table[100:], y[100:])], ["no", "yes"], delay=delay[100:])
+    plain = model(TableEncoder(), rows[["size"]])
+    X = rows[["size"]][100:]
+    parts = [(X[:150], y[100:250]), (X[150:], y[250:])]
+    wanted = prequential(plain, parts, ["no", "yes"], delay=delay[100:])
+    assert found.mistakes == wanted.mistakes < 60
+    assert (learnt.predict(table) == plain.predict(rows[["size"]])).all()
+
+
+def test_the_time_of_the_stream_must_be_a_column():
+    rows, _ = stream_with_times(30)
+    with pytest.raises(ValueError, match="when: there is no column 'On'; there are 'at', 'size'"):
+        TableEncoder(when="On").fit(rows)
+
+
+def test_train_leaves_the_time_out(tmp_path, capsys):
+    pytest.importorskip("typer")
+    rows, y = stream_with_times(1200)
+    rows.assign(label=y).to_csv(tmp_path / "rows.csv", index=False)
+    begin = ["train", tmp_path / "rows.csv", "--target", "label", "--method", "linear-pa1", "-o"]
+    times = ["--when", "at", "--when", "known"]
+    assert run(capsys, *begin, tmp_path / "a.okn", *times)[0] == 0
+    assert load(tmp_path / "a.okn")[0].get_feature_names_out().tolist() == ["size"]
+    assert run(capsys, *begin, tmp_path / "b.okn", *times, "--column", "at=date")[0] == 0
+    names = load(tmp_path / "b.okn")[0].get_feature_names_out().tolist()
+    assert "at (weekday)" in names
+    assert not any(name.startswith("known") for name in names)
+    status, _, error = run(capsys, *begin, tmp_path / "c.okn", "--when", "On")
+    assert (status, "when: there is no column 'On'" in error) == (2, True)
+    compare = ["compare", tmp_path / "rows.csv", "--target", "label", "--methods", "linear-pa1"]
+    status, out, _ = run(capsys, *compare, "--repeats", "1", *times)
+    assert status == 0
+    assert "1 features" in out or " 1 " in out
+    lines = tmp_path / "rows.libsvm"
+    lines.write_text("1 1:0.5\n-1 1:1\n")
+    status, _, error = run(capsys, "train", lines, "-o", tmp_path / "d.okn", "--when", "at")
+    assert (status, "--target" in error) == (2, True)

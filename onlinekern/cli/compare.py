@@ -50,6 +50,8 @@ class Request(Learning):
     in_order: bool = option(False, None, "Run once, in the file's own order, for a stream that "
         "changes: the table also has kappa-temporal and the error over the last "
         "samples.", "--in-order")
+    when: list[str] = option([], "COLUMN", "A column of a table that tells when a row came, or its "
+        "label: it is no feature. May be repeated.")
     delay: int = option(0, "N", "How many samples are predicted between a sample and the coming "
         "of its label, which is when it is learnt.")
     plot: str | None = option(None, "FILE", "Draw mistakes and support vectors against samples "
@@ -79,6 +81,8 @@ class Request(Learning):
         self.set_parameters()
         if self.data is None and (self.test or self.target):
             raise ValueError("--test and --target need DATA")
+        if self.when and self.target is None:
+            raise ValueError("--when names a column of a table, which needs --target")
         if self.data == self.test == "-":
             raise ValueError("DATA and --test cannot both be standard input")
         self._check_files()

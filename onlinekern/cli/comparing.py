@@ -87,7 +87,7 @@ def _sources(request: Request, stack: ExitStack, errors: Any) -> Iterator[Any]:
         return
     options |= {"zero_based": request.zero_based or "auto", "limit": request.limit}
     options |= {"n_features": request.n_features}
-    test, encoder = None, TableEncoder()
+    test, encoder = None, TableEncoder(when=tuple(request.when) or None)
     with bar_on(errors) as progress:
         progress(0, None, f"reading {request.data}")
         opened = open_source(request.data, request.target, encoder=encoder, **options)

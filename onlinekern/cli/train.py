@@ -49,6 +49,8 @@ class Request(FromText, Learning):
     columns: list[str] = option([], "NAME=KIND", "Say of which kind a column of a table is, where "
         "the guess is wrong: number, boolean, category, hashed, date, text or ignore. May be "
         "repeated.", "--column")
+    when: list[str] = option([], "COLUMN", "A column of a table that tells when a row came, or its "
+        "label: it is no feature, unless --column COLUMN=date asks for it. May be repeated.")
     missing: str = option("mean", "mean|refuse", "What becomes of missing values of a table: mean "
         "puts in the mean so far, and adds a feature that says so; refuse ends in an error.")
     categories: str = option("auto", "auto|one-hot|hash", "What categories and words of a table "
@@ -85,6 +87,8 @@ class Request(FromText, Learning):
         one_of("--on-error", self.on_error, ON_ERROR)
         one_of("--missing", self.missing, MISSING)
         one_of("--categories", self.categories, CATEGORIES)
+        if self.when and self.target is None:
+            raise ValueError("--when names a column of a table, which needs --target")
         if not 2 <= self.slots < 2**31:
             raise ValueError(f"--slots must be between 2 and 2147483647, got {self.slots}")
         if METHODS[self.method].batch:

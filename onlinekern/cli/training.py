@@ -210,7 +210,7 @@ def new_encoder(request: Request, takes_wide: bool) -> TableEncoder:
         categories = "one-hot"
     return TableEncoder(
         kinds=request.kinds() or None, missing=request.missing, categories=categories,
-        slots=request.slots,
+        slots=request.slots, when=tuple(request.when) or None,
     )  # fmt: skip
 
 

@@ -95,6 +95,10 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     time_zone : str or None, default=None
         Time zone, 'Europe/Berlin' for one, whose clocks tell the date of a moment. None: that of
         the column's type, else UTC. A time without a zone is what a clock shows, and stays.
+    when : str, tuple of str or None, default=None
+        Columns that tell when a row came, or its label: the time of the stream, by which
+        `onlinekern.evaluate.delays_of` delays labels. They are no features, whatever they hold,
+        unless `kinds` asks for them: ``when="at", kinds={"at": "date"}``.
     sparse : bool or None, default=None
         Whether the features are a CSR matrix. They cannot be centred later: numbers and dates are
         then standardised here, by `OnlineStandardScaler`, unless ``missing='keep'``. None: if there
@@ -158,6 +162,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     slots: Width = 2**20
     dates: tuple[str, ...] | list[str] | None = None
     time_zone: str | None = None
+    when: str | tuple[str, ...] | list[str] | None = None
     sparse: bool | None = None
 
     @fit_method
@@ -370,7 +375,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         from onlinekern.preprocessing.tables.column_types import family, guessed_kind
         from onlinekern.preprocessing.tables.frames import array_in
 
-        given, values = self.kinds or {}, array_in(table, name)
+        given = dict.fromkeys(self._times(), "ignore") | (self.kinds or {})
+        values = array_in(table, name)
         kind = given.get(name) or guessed_kind(values, table.schema.field(name).type, sizes)
         if kind == "other":
             raise TypeError(f"column {name!r} holds {values.type}: numbers, text and dates "
@@ -401,6 +407,15 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
                 raise ValueError(f"kinds: {name!r} must be one of {', '.join(KINDS)}, got {kind!r}")
             if name not in names:
                 raise ValueError(f"kinds: there is no column {name!r}; there are {quoted}")
+        for name in self._times():
+            if name not in names:
+                raise ValueError(f"when: there is no column {name!r}; there are {quoted}")
+
+    def _times(self) -> tuple[str, ...]:
+        """Return the names of the columns that are the time of the stream."""
+        if self.when is None or isinstance(self.when, str):
+            return () if self.when is None else (self.when,)
+        return tuple(self.when)
 
     def _table_of(self, X: Any) -> Any:
         try:
@@ -470,9 +485,10 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
     def _joined(self, blocks: list[Any], scale: str) -> Any:
         """Return the features of all columns beside one another, in their order."""
-        from onlinekern.preprocessing.tables.slots import folded
+        if any(column.shares for column in self._columns):
+            from onlinekern.preprocessing.tables.slots import folded
 
-        blocks = folded(self._columns, blocks)
+            blocks = folded(self._columns, blocks)
         if not self.sparse_:
             dense = [block.toarray() if sp.issparse(block) else block for block in blocks]
             return np.hstack(dense)

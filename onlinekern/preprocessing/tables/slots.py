@@ -88,8 +88,6 @@ def led(columns: list[Column]) -> list[Column]:
 def folded(columns: list[Column], blocks: list[Any]) -> list[Any]:
     """Return the features of columns, those that share them added up in the place of the first."""
     shared = [k for k, column in enumerate(columns) if column.shares]
-    if not shared:
-        return blocks
     width = blocks[shared[0]].shape[1]
     rows = sp.csr_matrix(sp.hstack([blocks[k] for k in shared], format="csr"))
     one = sp.csr_matrix((rows.data, rows.indices % width, rows.indptr), (rows.shape[0], width))
