@@ -299,3 +299,24 @@ def test_the_kept_scores_grow_with_the_classes(n, multi_class, stream):
     np.testing.assert_array_equal(again[:, 1], np.full(len(before), level))
     np.testing.assert_array_equal(again[:, 4], after[:, 3] + (after[:, 3] > 0))
     np.testing.assert_allclose(two.predict_proba(X).sum(axis=1), 1)
+
+
+def test_a_calibration_stays_until_other_scores_are_kept():
+    X = np.random.default_rng(0).normal(size=(700, 3))
+    y = (X[:, 0] > 0).astype(int)
+    asked, silent = (PAClassifier(random_state=0) for _ in range(2))
+    for model in (asked, silent):
+        model.partial_fit(X[:600], y[:600], classes=[0, 1])
+    found = []
+    for k in range(600, 608):
+        asked.partial_fit(X[k : k + 1], y[k : k + 1])
+        silent.partial_fit(X[k : k + 1], y[k : k + 1])
+        found.append(asked.calibration_)
+    # Every fourth sample is kept; whether somebody asked before tells nothing.
+    assert len({id(one) for one in found}) < 4
+    assert asked.calibration_ == silent.calibration_
+    # A call that fails takes back what it kept.
+    before = asked.calibration_
+    with pytest.raises(ValueError):
+        asked.partial_fit(np.full((1, 3), np.nan), [1])
+    assert asked.calibration_ == before

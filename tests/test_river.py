@@ -588,3 +588,33 @@ def test_learners_take_values_of_any_kind_without_a_pipeline(learner):
     assert Learner(learner(encode=False)).learn_one({"size": 1.0}, "yes") is None
     with pytest.raises(ValueError, match="number"):
         Learner(learner(encode=False)).learn_one({"town": "Ulm"}, "yes")
+
+
+def test_classes_that_are_announced_are_there_from_the_first_sample():
+    model = Learner(KernelPAClassifier(random_state=0), classes=["no", "yes", "perhaps"])
+    assert model.predict_one({"a": 1.0}) is None
+    model.learn_one({"a": 1.0}, "yes")
+    assert model.estimator_.n_seen_ == 1
+    assert set(model.predict_proba_one({"a": 1.0})) == {"no", "yes", "perhaps"}
+    plain = KernelPAClassifier(random_state=0)
+    plain.partial_fit([[1.0]], ["yes"], classes=["no", "perhaps", "yes"])
+    for k, label in enumerate(["no", "perhaps", "yes", "no"] * 5):
+        model.learn_one({"a": float(k)}, label)
+        plain.partial_fit([[float(k)]], [label])
+    assert model.predict_proba_one({"a": 2.0}) == dict(
+        zip(plain.classes_.tolist(), plain.predict_proba([[2.0]])[0].tolist(), strict=True)
+    )
+    # Others come later; a clone of river's begins with those announced.
+    model.learn_one({"a": 3.0}, "never")
+    assert set(model.predict_proba_one({"a": 1.0})) == {"no", "yes", "perhaps", "never"}
+    again = model.clone()
+    again.learn_one({"a": 1.0}, "no")
+    assert set(again.predict_proba_one({"a": 1.0})) == {"no", "yes", "perhaps"}
+
+
+@pytest.mark.parametrize("classes", [["yes"], "yes", ["a", "a"]])
+def test_classes_must_be_labels(classes):
+    with pytest.raises(ValueError, match="classes must be two or more labels"):
+        Learner(KernelPAClassifier(), classes=classes)
+    with pytest.raises(ValueError, match="classes are for classifiers"):
+        Learner(PARegressor(), classes=[0, 1])

@@ -23,9 +23,12 @@ class ClassesAsTheyCome(OnDictionaries):
     """Mixin of classifiers, whose estimators have to be told of a class before it comes."""
 
     def __init__(
-        self, estimator: Any, max_features: int | None = None, sparse: bool = False
-    ) -> None:
+        self, estimator: Any, max_features: int | None = None, sparse: bool = False,
+        classes: Any = None,
+    ) -> None:  # fmt: skip
         super().__init__(estimator, max_features, sparse)
+        check_announced(classes)
+        self.classes = classes
         # These labels have come; two or more are in the order of the estimator's classes.
         self._labels: list[Any] = []
         self._known: frozenset[Any] = frozenset()
@@ -53,9 +56,10 @@ class ClassesAsTheyCome(OnDictionaries):
 
     def _learn_piece(self, rows: Any, y: list[Any], weights: Floats) -> None:
         """Learn rows of which the first may be of a new class, the others not."""
-        labels = self._labels if y[0] in self._known else [*self._labels, y[0]]
+        before = self._labels or list(self.classes or ())
+        labels = before if y[0] in before else [*before, y[0]]
         if len({isinstance(label, str) for label in labels}) > 1:
-            raise ValueError(f"y is {y[0]!r}, which is of another kind than {self._labels}")
+            raise ValueError(f"y is {y[0]!r}, which is of another kind than {before}")
         if len(labels) == 1:
             self._wait(rows, y, weights)
         elif len(labels) == len(self._labels):
@@ -89,6 +93,14 @@ class ClassesAsTheyCome(OnDictionaries):
             joined = np.vstack([*kept, rows])
         before = [weight for _, weight in self._waiting]
         return joined, [self._labels[0]] * len(kept) + y, np.concatenate([before, weights])
+
+
+def check_announced(classes: Any) -> None:
+    """Raise ValueError unless classes are None, or two labels or more."""
+    if classes is None:
+        return
+    if isinstance(classes, str) or len({*classes}) < 2 or len({*classes}) < len(classes):
+        raise ValueError(f"classes must be two or more labels, each once, got {classes!r}")
 
 
 def first_places(labels: list[Any], known: frozenset[Any]) -> list[int]:

@@ -48,6 +48,8 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
         As in `Learner`.
     sparse : bool, default=False
         As in `Learner`.
+    classes : list of labels or None, default=None
+        As in `Learner`.
 
     Attributes
     ----------
@@ -59,9 +61,9 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
     Notes
     -----
     Labels are of one kind, all text or all numbers (or bool). A new label becomes a class when it
-    comes. Until there are two, the last 1,000 samples are kept, and the only label is predicted;
-    they are learnt with the first sample of the second class. `SDROGDClassifier` cannot take up a
-    third one.
+    comes, if `classes` does not name it. Until there are two, the last 1,000 samples are kept, and
+    the only label is predicted; they are learnt with the first sample of the second class.
+    `SDROGDClassifier` cannot take up a third one.
 
     Examples
     --------
@@ -373,7 +375,7 @@ class RiverDetector(OnDictionaries, base.AnomalyDetector):
 
 
 def Learner(
-    estimator: Any, max_features: int | None = None, sparse: bool = False
+    estimator: Any, max_features: int | None = None, sparse: bool = False, classes: Any = None
 ) -> RiverClassifier | RiverRegressor | RiverDetector:
     """Make a model of river that learns with a clone of an estimator of this library.
 
@@ -389,6 +391,9 @@ def Learner(
     sparse : bool, default=False
         Whether the rows are CSR matrices: for thousands of columns of which a sample has few, words
         of texts for example. A sample then costs two microseconds more.
+    classes : list of labels or None, default=None
+        Labels that are known to come: the first sample is learnt at once, and probabilities are of
+        all of them from then on. Others become classes when they come. None: none is known.
 
     Returns
     -------
@@ -400,7 +405,8 @@ def Learner(
     TypeError
         If the estimator is of no such kind, or lacks a method.
     ValueError
-        If max_features is less than 1.
+        If max_features is less than 1, or classes are given for a learner without classes, or are
+        fewer than two.
 
     Notes
     -----
@@ -429,7 +435,11 @@ def Learner(
     """
     kinds = (RiverClassifier, RiverRegressor, RiverDetector)
     for kind in kinds if isinstance(estimator, BaseEstimator) else ():
+        if kind is RiverClassifier and kind._is_kind(estimator):
+            return RiverClassifier(estimator, max_features, sparse, classes)
         if kind._is_kind(estimator):
+            if classes is not None:
+                raise ValueError(f"classes are for classifiers, got a {kind._kind}")
             return kind(estimator, max_features, sparse)
     raise TypeError(
         f"estimator must be a classifier, regressor or outlier detector, got {estimator!r}"

@@ -60,16 +60,17 @@ IDENTITY = Calibration(1.0, 1.0, 0.0, 0)
 def calibration_of(model: Any) -> Calibration:
     """Return the calibration of a model of the core, which no thread changes meanwhile.
 
-    It is kept in the model until the model learns again.
+    It is kept in the model until other scores are: once there are 512, that is every fourth sample.
     """
-    if model.calibration is None:
-        rows = model.recent.rows()
+    kept = model.recent.rows()
+    if model.calibration is None or not np.array_equal(model.calibration[0], kept):
+        rows = kept
         if isinstance(model.head, OneVsOne):
             pairs = model.head.n_outputs
             votes = model.head.strengths(np.ascontiguousarray(rows[:, :pairs]))
             rows = np.column_stack([votes, rows[:, pairs:]])
-        model.calibration = calibrated(rows)
-    found: Calibration = model.calibration
+        model.calibration = kept, calibrated(rows)
+    found: Calibration = model.calibration[1]
     return found
 
 

@@ -330,7 +330,6 @@ cdef class Race(Experts):
 
     def _begin(self):
         """Remember the race as it is, for a call that fails."""
-        self.calibration = None
         if self.recent is not None:
             self.recent.checkpoint()
         # By their calls it is known who has learnt: Ctrl-C may arrive right after one of them.

@@ -234,7 +234,6 @@ cdef class Model(Composed):
         self.saved = self.counters
         keep_targets(self.targets, self.head.n_targets)
         self.saved_rng = self.rng.state
-        self.calibration = None
         if self.recent is not None:
             self.recent.checkpoint()
         self.space.checkpoint()
