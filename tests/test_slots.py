@@ -86,6 +86,22 @@ def test_slots_are_hashes_of_column_and_value(note):
     np.testing.assert_allclose(plain[:, :SLOTS], slots_of(table, SLOTS))
 
 
+@pytest.mark.parametrize("slots", [SLOTS, 2**31 - 1])
+@pytest.mark.parametrize("name", [f"column {k}" for k in range(6)])
+def test_hashes_of_names_may_be_large(name, slots):
+    rows = pa.table({name: ["one two three four", "five six seven eight", "nine"]})
+    shift = murmurhash3_32(name, positive=True)
+    encoder = TableEncoder(categories="hash", slots=slots, kinds={name: "text"})
+    Z = encoder.fit_transform(rows).tocoo()
+    plain = HashingVectorizer(n_features=slots, ngram_range=(1, 2)).transform(
+        rows[name].to_pylist()
+    )
+    places = (plain.indices.astype(np.int64) + shift) % slots
+    assert sorted(zip(Z.row, Z.col, strict=True)) == sorted(
+        zip(plain.tocoo().row, places, strict=True)
+    )
+
+
 def test_batches_and_the_order_of_columns_do_not_matter():
     table, _ = clicks(note=True)
     whole = TableEncoder(categories="hash", slots=SLOTS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 
 from onlinekern.preprocessing.tables.column_types import distinct_texts
@@ -74,7 +75,8 @@ class SlotTextColumn(SlotColumn):
 
     def features(self, values: Any) -> Any:
         rows = TextColumn(self.name, self.width).features(values)
-        rows.indices = ((rows.indices + self._shift) % self.width).astype(rows.indices.dtype)
+        places = (rows.indices.astype(np.int64) + self._shift) % self.width
+        rows.indices = places.astype(rows.indices.dtype)
         rows.has_sorted_indices = False
         return rows
 
