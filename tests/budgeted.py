@@ -10,7 +10,8 @@ DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
 WINDOWS = [1, 7, None]
 NOT_OF_THE_LOOP = {
-    *("n_epochs", "shuffle", "random_state", "window", "n_jobs", "encode", "standardize_target"),
+    *("n_epochs", "shuffle", "random_state", "window", "n_jobs", "verbose", "encode"),
+    "standardize_target",
     "class_weight",
 }  # fmt: skip
 

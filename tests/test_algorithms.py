@@ -18,7 +18,8 @@ LAYOUTS = ["dense", "csr", "wide"]
 WINDOWS = [1, 7, None]
 # Parameters of the run, not of the algorithm.
 NOT_OF_THE_LOOP = {
-    *("n_epochs", "shuffle", "random_state", "window", "n_jobs", "encode", "standardize_target"),
+    *("n_epochs", "shuffle", "random_state", "window", "n_jobs", "verbose", "encode"),
+    "standardize_target",
     "class_weight",
 }  # fmt: skip
 SEED = 3

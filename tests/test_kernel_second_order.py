@@ -38,7 +38,8 @@ CASES_OF_TASKS = [
     for case in CASES
     for task in TASKS
 ]
-OF_THE_LOOP = {"encode", "n_epochs", "shuffle", "random_state", "window", "n_jobs", "class_weight"}
+OF_THE_LOOP = {"encode", "n_epochs", "shuffle", "random_state", "window", "n_jobs", "verbose"}
+OF_THE_LOOP |= {"class_weight"}
 every_covariance = pytest.mark.parametrize("covariance", sorted(COVARIANCES))
 
 

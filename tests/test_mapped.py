@@ -32,7 +32,8 @@ STEPS = [
     {"schedule": "constant", "eta": 0.4, "reg": 1.0},
 ]
 OF_THE_LOOP = {
-    *("n_epochs", "shuffle", "random_state", "window", "n_jobs", "encode", "multi_class"),
+    *("n_epochs", "shuffle", "random_state", "window", "n_jobs", "verbose", "encode"),
+    "multi_class",
     *("standardize_target", "class_weight"),
 }  # fmt: skip
 

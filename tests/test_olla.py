@@ -28,7 +28,8 @@ DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
 # Parameters of the run, which the twin lacks.
 NOT_OF_THE_TWIN = {
-    *("n_epochs", "random_state", "window", "n_jobs", "encode", "cache_size", "multi_class"),
+    *("n_epochs", "random_state", "window", "n_jobs", "verbose", "encode"),
+    *("cache_size", "multi_class"),
     *("standardize_target", "class_weight"),
     *("max_iter", "shrinking", "warm_start", "probability", "decision_function_shape"),
 }  # fmt: skip

@@ -91,7 +91,7 @@ def test_twin_has_the_parameters(name, cls):
         *("fit_intercept", "class_weight"),  # of the linear twins' learner
         *inspect.signature(kernel_second_order.learn).parameters,
         *("max_iter", "tol", "n_iter_no_change"),  # linear.passes
-        *("early_stopping", "validation_fraction", "verbose", "warm_start"),  # in which passes
+        *("early_stopping", "validation_fraction", "warm_start"),  # in which passes
         *("C", "eta", "schedule", "power", "reg", "delta", "epsilon"),  # rules and losses
         *("multi_class",),  # classify
         *("contamination",),  # how the scores are used
@@ -99,6 +99,7 @@ def test_twin_has_the_parameters(name, cls):
         *("standardize_target",),  # oracles.targets
         *("encode",),  # what the samples are made of
         *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),  # not the algorithm's
+        *("verbose",),
         *("cache_size",),
         *("shrinking", "probability", "decision_function_shape"),  # of OLLA's solver 'smo'
     }  # fmt: skip

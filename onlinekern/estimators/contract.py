@@ -9,7 +9,7 @@ space (`kernel`, `linear`, ...) and a rule, which say what the methods at the en
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from math import isfinite
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,6 +35,7 @@ from onlinekern.estimators.parameters import (
     note_constraints,
     parameters_of_rule,
 )
+from onlinekern.estimators.progress import progress_of
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scales import LEAST, warn_of_scales
 from onlinekern.estimators.scikit_learn import BaseEstimator, InvalidParameterError
@@ -71,6 +72,7 @@ class Learner(Savable, BaseEstimator):
     random_state: RandomState = None
     window: Count | None = None
     n_jobs: int | None = None
+    verbose: Annotated[int, "verbose"] = 0
 
     # This parameter and the number of features decide how large a model is.
     _size: ClassVar[str | None] = None
@@ -209,15 +211,19 @@ class Learner(Savable, BaseEstimator):
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
     ) -> Model:
         """Learn in passes; return the model that has learnt."""
-        for number in range(self.n_epochs):
-            order = draws.permutation(X.shape[0]).astype(np.intp) if self.shuffle else None
-            if number > 0:
-                # Later passes bring the same samples again.
-                self.__dict__.pop("_warm_up", None)
+        n = X.shape[0]
+        with progress_of(self, self.n_epochs * n) as progress:
+            for number in range(self.n_epochs):
+                order = draws.permutation(n).astype(np.intp) if self.shuffle else None
+                if number > 0:
+                    # Later passes bring the same samples again.
+                    self.__dict__.pop("_warm_up", None)
                 if number == 1:
                     self._begin_again(model, X, y, weight, draws)
-            # Later passes tell nothing of samples that have not been learnt.
-            model, _ = self._learn(model, X, y, weight, order, noted=number == 0)
+                for part in progress.parts(order, n):
+                    # Later passes tell nothing of samples that have not been learnt.
+                    model, _ = self._learn(model, X, y, weight, part, noted=number == 0)
+                    progress.add(n if part is None else len(part), model)
         if self._learns_batches:
             model.space.end_batch()
         return model

@@ -21,6 +21,7 @@ from onlinekern.core.base.pool import run_together
 from onlinekern.core.models.active_rows import ActiveRows
 from onlinekern.core.models.smo import DualMinimiser
 from onlinekern.core.samples.rows import rows_at
+from onlinekern.estimators.progress import progress_of
 from onlinekern.estimators.types import Floats, Indices
 from onlinekern.estimators.warnings import warn
 
@@ -256,7 +257,14 @@ class Training:
         # The largest comes first: no thread is then left alone with it.
         problems.sort(key=lambda problem: -len(problem.points))
         self.n_threads = min(effective_n_jobs(self.estimator.n_jobs), len(problems))
-        found = run_together(self.solve, problems, self.n_threads)
+        with progress_of(self.estimator, len(problems), "machines") as progress:
+
+            def solve(problem: Problem) -> Solution:
+                solution = self.solve(problem)
+                progress.add(1)
+                return solution
+
+            found = run_together(solve, problems, self.n_threads)
         of_output = dict(zip([problem.output for problem in problems], found, strict=True))
         solutions = [of_output[output] for output in range(len(problems))]
         support = self.model.space.take(self.X, self.coefficients, self.offsets)

@@ -64,7 +64,7 @@ SHARED = (
     *("kernel", "gamma", "degree", "coef0"),
     *("budget", "max_support", "when_full", "average"),
     *("contamination", "class_weight", "multi_class", "standardize_target"),
-    *("encode", "n_epochs", "shuffle", "random_state", "window", "n_jobs"),
+    *("encode", "n_epochs", "shuffle", "random_state", "window", "n_jobs", "verbose"),
 )
 # These types say less of a parameter than a base class may have said.
 PLAIN = {bool: "boolean", int: Integral, float: Real, NoneType: None}

@@ -162,6 +162,9 @@ default='logistic'
         model. It changes the speed, never a result.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
@@ -301,6 +304,9 @@ default='squared'
         model. It changes the speed, never a result.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
@@ -465,6 +471,9 @@ compiled loss, default='hinge'
         model. It changes the speed, never a result.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
@@ -608,6 +617,9 @@ default='squared'
         model. It changes the speed, never a result.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------

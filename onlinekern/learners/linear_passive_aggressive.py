@@ -58,7 +58,6 @@ class LinearPA(LinearEstimator):
     early_stopping: bool = False
     validation_fraction: Share = 0.1
     n_iter_no_change: Count = 5
-    verbose: Annotated[int, "verbose"] = 0
     warm_start: bool = False
     average: FromSample = False
 
@@ -273,8 +272,6 @@ class PAClassifier(LinearPA, OnlineClassifier):
         Share of the rows that is held out.
     n_iter_no_change : int >= 1, default=5
         Passes without improvement before `fit` stops, see `tol`.
-    verbose : int, default=0
-        If not 0, print the norm, the loss and the score of each pass of `fit`.
     warm_start : bool, default=False
         Whether `fit` starts from the weights of the last call.
     fit_intercept : bool, default=True
@@ -309,6 +306,8 @@ class PAClassifier(LinearPA, OnlineClassifier):
     n_jobs : int or None, default=None
         Threads used to predict, and to fit the problems of several classes; None means 1 unless
         in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, print the norm, the loss and the score of each pass of `fit`.
 
     Attributes
     ----------
@@ -422,8 +421,6 @@ class PARegressor(LinearPA, OnlineRegressor):
         Share of the rows that is held out.
     n_iter_no_change : int >= 1, default=5
         Passes without improvement before `fit` stops, see `tol`.
-    verbose : int, default=0
-        If not 0, print the norm, the loss and the score of each pass of `fit`.
     warm_start : bool, default=False
         Whether `fit` starts from the weights of the last call.
     fit_intercept : bool, default=True
@@ -449,6 +446,8 @@ class PARegressor(LinearPA, OnlineRegressor):
     n_jobs : int or None, default=None
         Threads used to predict, and to fit the problems of several classes; None means 1 unless
         in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, print the norm, the loss and the score of each pass of `fit`.
 
     Attributes
     ----------

@@ -22,6 +22,7 @@ from onlinekern.estimators.kernel import CompiledKernel, KernelEstimator
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.one_vs_one import PairwiseClassifier
 from onlinekern.estimators.parameters import Count, NotNegative, Positive, Schedule, estimator
+from onlinekern.estimators.progress import progress_of
 from onlinekern.estimators.scikit_learn import Interval
 from onlinekern.estimators.tasks import Regressor
 from onlinekern.estimators.types import Floats
@@ -189,17 +190,19 @@ class OLLA(KernelEstimator):
         space.prepare(X)
         before, self.n_iter_ = None, 0
         try:
-            while self.n_iter_ < self.n_epochs:
-                order = self._order(model, y, weight, draws)
-                worst = isinstance(order, WorstViolatorFirst)
-                # The worst violators are not typical of the samples.
-                noted = self.n_iter_ == 0 and not worst
-                model.learn(X, y, weight, order, self.window or 0, noted=noted)
-                self.n_iter_ += 1
-                now = space.outputs() if worst else space.outputs_seen()
-                if before is not None and self._is_steady(before, now):
-                    break
-                before = now
+            with progress_of(self, self.n_epochs * len(y)) as progress:
+                while self.n_iter_ < self.n_epochs:
+                    order = self._order(model, y, weight, draws)
+                    worst = isinstance(order, WorstViolatorFirst)
+                    # The worst violators are not typical of the samples.
+                    noted = self.n_iter_ == 0 and not worst
+                    model.learn(X, y, weight, order, self.window or 0, noted=noted)
+                    self.n_iter_ += 1
+                    progress.add(len(y), model)
+                    now = space.outputs() if worst else space.outputs_seen()
+                    if before is not None and self._is_steady(before, now):
+                        break
+                    before = now
         except FloatingPointError as failure:
             self.support_ = space.settle(X, self.support_tol)
             self._warn_of_divergence(model, X, failure)
@@ -380,6 +383,10 @@ or compiled kernel, default='gaussian'
     n_jobs : int or None, default=None
         Threads used to predict, and by 'smo' to solve the problems of several classes side by
         side; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. It moves with each pass, and with 'smo' with each machine of
+        several classes. No result changes.
 
     Attributes
     ----------
@@ -619,6 +626,10 @@ or compiled kernel, default='gaussian'
     n_jobs : int or None, default=None
         Threads used to predict, and by 'smo' to solve the problems of several classes side by
         side; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. It moves with each pass, and with 'smo' with each machine of
+        several classes. No result changes.
 
     Attributes
     ----------

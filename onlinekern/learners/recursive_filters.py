@@ -82,6 +82,9 @@ class KRLSRegressor(PolicyFilter, OnlineRegressor):
         model. It changes the speed, never a result.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
@@ -195,6 +198,9 @@ class SlidingWindowKRLSRegressor(PolicyFilter, OnlineRegressor):
         model. It changes the speed, never a result.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
@@ -316,6 +322,9 @@ class FixedBudgetKRLSRegressor(PolicyFilter, OnlineRegressor):
         model. It changes the speed, never a result.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
@@ -439,6 +448,9 @@ or compiled kernel, default='gaussian'
         model. It changes the speed, never a result.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------

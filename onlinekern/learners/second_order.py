@@ -91,6 +91,9 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
         linear learner.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
@@ -220,6 +223,9 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
         linear learner.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
@@ -341,6 +347,9 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
         linear learner.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
@@ -459,6 +468,9 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
         linear learner.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------

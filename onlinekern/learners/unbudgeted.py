@@ -85,6 +85,9 @@ class KernelPerceptronClassifier(OnlineClassifier, KernelEstimator):
         model. It changes the speed, never a result.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
@@ -229,6 +232,9 @@ compiled loss, default='hinge'
         model. It changes the speed, never a result.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
@@ -364,6 +370,9 @@ default='squared'
         model. It changes the speed, never a result.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
@@ -490,6 +499,9 @@ class KernelPegasosClassifier(OnlineClassifier, KernelEstimator):
         model. It changes the speed, never a result.
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------

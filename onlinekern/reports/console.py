@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from onlinekern.estimators.progress import moving_bar
+
 # Arguments with which rich prints text as it is.
 PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
 # A piped table has no terminal to ask for its width.
@@ -29,11 +31,5 @@ def bar_on(console: Any) -> Iterator[Any]:
     if not console.is_terminal or not sys.stderr.isatty():
         yield lambda done, total, text: None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("{task.description}", markup=False), BarColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total, text: bar.update(
-            task, completed=done, total=total, description=text
-        )
+    with moving_bar(console, transient=True) as show:
+        yield show

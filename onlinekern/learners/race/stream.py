@@ -206,6 +206,9 @@ mistakes so
     n_jobs : int or None, default=None
         Threads that experts learn in, and that rows are predicted in; None means 1 unless in a
         ``joblib.parallel_backend`` context. It never changes a result.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
@@ -473,6 +476,9 @@ answer is the weighted mean of their predictions; with the discounted mean
     n_jobs : int or None, default=None
         Threads that experts learn in, and that rows are predicted in; None means 1 unless in a
         ``joblib.parallel_backend`` context. It never changes a result.
+    verbose : int, default=0
+        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
+        some lines, on standard error. No result changes.
 
     Attributes
     ----------
