@@ -11,6 +11,7 @@ from . import drift as drift
 from . import evaluate as evaluate
 from . import extending as extending
 from . import plotting as plotting
+from . import reports as reports
 from . import streams as streams
 from ._config import get_include as get_include
 from ._config import show_config as show_config

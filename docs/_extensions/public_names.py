@@ -14,6 +14,7 @@ MODULES = (
     "evaluate",
     "distributed",
     "plotting",
+    "reports",
     "compat.river",
     "compat.onnx",
 )

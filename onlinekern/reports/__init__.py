@@ -1,1 +1,5 @@
-"""Tables and pages that tell of a run."""
+"""Pages that tell of a model or of a run: one HTML file each, which loads nothing from anywhere."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

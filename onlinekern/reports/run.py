@@ -13,15 +13,17 @@ from onlinekern.reports.page import Html, card, cards, element, pairs
 
 def about(command: str, options: Mapping[str, Any]) -> Html:
     """Return two boxes: the options of a command, and the versions that ran it."""
-    config = show_config("dicts")
-    assert config is not None
     given = [(name.replace("_", "-"), shown(value)) for name, value in options.items()
              if value is not None and value is not False and value != []]  # fmt: skip
+    return cards(card(f"Options of onlinekern {command}", pairs(given)), built_with())
+
+
+def built_with() -> Html:
+    """Return a box of versions: of this library, and of what it runs with."""
+    config = show_config("dicts")
+    assert config is not None
     built = [("onlinekern", config["version"]), ("instruction set", config["instruction_set"])]
-    return cards(
-        card(f"Options of onlinekern {command}", pairs(given)),
-        card("Versions", pairs([*built, *versions()])),
-    )
+    return card("Versions", pairs([*built, *versions()]))
 
 
 def shown(value: Any) -> str:
