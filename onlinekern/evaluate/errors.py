@@ -345,14 +345,15 @@ class Curve:
         """Return how many samples after the first `n_samples` the next point comes."""
         return self.stride - n_samples % self.stride
 
-    def note(self, errors: Errors) -> None:
-        """Add a point if it is time for one."""
+    def note(self, errors: Errors) -> bool:
+        """Add a point if it is time for one, and return whether it was."""
         if errors.n_rows % self.stride:
-            return
+            return False
         self.points.append(self.point(errors))
         if len(self.points) > MOST_POINTS:
             self.stride *= 2
             self.points = [one for one in self.points if one["samples"] % self.stride == 0]
+        return True
 
     @staticmethod
     def point(errors: Errors) -> dict[str, float]:

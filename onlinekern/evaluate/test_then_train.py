@@ -115,7 +115,7 @@ class Run:
     unit : float
         Factor by which regression errors are multiplied before they are recorded.
     window, fading : as for ``prequential``
-    detector, on_drift, delay, query : as for ``prequential``
+    detector, on_drift, delay, query, watch : as for ``prequential``
     curve : bool
         False: record no curve, and learn blocks as they come, which is faster.
     """
@@ -132,11 +132,10 @@ class Run:
         on_drift: Callable[[Any, int], Any] | None = None,
         delay: int | ArrayLike | None = None,
         query: LabelQuery | None = None,
+        watch: Callable[[PrequentialResult], Any] | None = None,
         curve: bool = True,
     ) -> None:
-        check_count("window", window, optional=True)
-        if fading is not None and not (isinstance(fading, Real) and 0 < fading < 1):
-            raise ValueError(f"fading must be a number between 0 and 1, got {fading!r}")
+        check_recording(window, fading, watch)
         if on_drift is not None and detector is None:
             raise ValueError("on_drift needs a detector, got detector=None")
         self.estimator, self.classes = _stream_learner(estimator, classes), classes
@@ -147,6 +146,7 @@ class Run:
         self._marks: list[tuple[int, float, int]] = []
         self._curve = None if window is None and fading is None else Curve(window or WINDOW)
         self._detector, self._on_drift, self._drifts = detector, on_drift, list[int]()
+        self._watch = watch
         delays = check_delay(delay)
         if query is not None and not isinstance(query, LabelQuery):
             raise TypeError(f"query must be a LabelQuery, got {type(query).__name__}")
@@ -177,8 +177,9 @@ class Run:
             start = stop
             if self.n_samples == self._next_mark():
                 self._marks.append(self._mark())
-            if self._curve is not None:
-                self._curve.note(self._metrics)
+            noted = self._curve is not None and self._curve.note(self._metrics)
+            if noted and self._watch is not None:
+                self._watch(self._result())
         return np.concatenate(losses)
 
     def feed_from(self, position: int, X: Any, y: Any) -> bool:
@@ -236,13 +237,17 @@ class Run:
             self._curve.restore(state["curve"])
 
     def result(self) -> PrequentialResult:
-        """Return the ``PrequentialResult`` so far."""
+        """Return the ``PrequentialResult`` of the whole stream, which ends here."""
         if not self.n_samples:
             raise ValueError("stream must hold at least one sample, got none")
         if isinstance(self.estimator, Refitted):
             began = perf_counter()
             self.estimator.finish()
             self.seconds += perf_counter() - began
+        return self._result()
+
+    def _result(self) -> PrequentialResult:
+        """Return the ``PrequentialResult`` so far."""
         # A mark at the end may have been made before this fit.
         marks = [*(mark for mark in self._marks if mark[0] < self.n_samples), self._mark()]
         samples, error, support = (np.array(column) for column in zip(*marks, strict=True))
@@ -316,6 +321,15 @@ class Run:
         return self.n_samples, self._metrics.error, n_support
 
 
+def check_recording(window: int | None, fading: float | None, watch: Any) -> None:
+    """Raise ValueError unless the arguments say what is recorded and who watches it."""
+    check_count("window", window, optional=True)
+    if fading is not None and not (isinstance(fading, Real) and 0 < fading < 1):
+        raise ValueError(f"fading must be a number between 0 and 1, got {fading!r}")
+    if watch is not None and window is None and fading is None:
+        raise ValueError("watch needs a window or fading, got window=None and fading=None")
+
+
 def _stream_learner(estimator: Any, classes: ArrayLike | None) -> Any:
     """Return an estimator that predicts before it learns; a batch estimator is wrapped."""
     if hasattr(estimator, "partial_fit_predict"):
@@ -339,6 +353,7 @@ def prequential(
     on_drift: Callable[[Any, int], Any] | None = None,
     delay: int | ArrayLike | None = None,
     query: LabelQuery | None = None,
+    watch: Callable[[PrequentialResult], Any] | None = None,
 ) -> PrequentialResult:
     """Run an estimator test-then-train over a stream.
 
@@ -375,6 +390,10 @@ def prequential(
         Only the samples whose labels it asks for are learnt, and known to the baselines and the
         detector. The errors are those of all samples. It goes on from its present state. With a
         `delay` it asks when a sample comes, by the model as it is then, and the label comes later.
+    watch : callable, optional
+        Called as ``watch(result)`` with the result so far at each point of the curves: to draw, to
+        log, or to stop a run that goes wrong by raising an error. `PrequentialDisplay.from_stream`
+        with ``live=True`` draws so.
 
     Returns
     -------
@@ -418,7 +437,7 @@ def prequential(
         )
     run = Run(
         estimator, classes, window=window, fading=fading, detector=detector, on_drift=on_drift,
-        delay=delay, query=query,
+        delay=delay, query=query, watch=watch,
     )  # fmt: skip
     for X, y in stream:
         run.feed(X, y)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from onlinekern.estimators.types import Floats
 from onlinekern.evaluate.test_then_train import WINDOW, PrequentialResult, prequential
 from onlinekern.plotting.blocks import blocks_of, name_of, with_classes
+from onlinekern.plotting.live import Live
 from onlinekern.plotting.style import COLOURS, GREY, axes_for, dress, name_error
 
 
@@ -67,6 +69,7 @@ class PrequentialDisplay:
         detector: Any = None,
         on_drift: Any = None,
         name: str | None = None,
+        live: bool = False,
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
@@ -90,6 +93,9 @@ class PrequentialDisplay:
             Called as for `prequential`.
         name : str, optional
             Name in the legend; by default that of the class.
+        live : bool, default=False
+            Draw while the stream runs: the picture in a notebook, or the window of a script, grows
+            with each point. Where neither is, it is drawn at the end.
         ax : matplotlib Axes, optional
             The axes to draw on; by default those of a new figure.
         **kwargs
@@ -108,11 +114,28 @@ class PrequentialDisplay:
         """
         ax = axes_for(f"{cls.__name__}.from_stream", ax)
         blocks, known = with_classes(estimator, blocks_of(X, y), classes)
+        nothing: Any = None
+        display = cls(nothing, window=window, estimator_name=name_of(estimator, name))
+
+        def draw(result: PrequentialResult) -> None:
+            display._grow(result, ax, **kwargs)
+
+        screen = Live(ax.figure, draw) if live else None
         result = prequential(
-            estimator, blocks, known, window=window, detector=detector, on_drift=on_drift
-        )
-        display = cls(result, window=window, estimator_name=name_of(estimator, name))
-        return display.plot(ax, **kwargs)
+            estimator, blocks, known, window=window, detector=detector, on_drift=on_drift,
+            watch=screen,
+        )  # fmt: skip
+        draw(result)
+        if screen is not None:
+            screen.end()
+        return display
+
+    def _grow(self, result: PrequentialResult, ax: Any, **kwargs: Any) -> Self:
+        """Draw the first result of a stream, or move the curves to a later one."""
+        if hasattr(self, "ax_"):
+            return self.update(result)
+        self.result = result
+        return self.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the curves.
@@ -131,28 +154,67 @@ class PrequentialDisplay:
         PrequentialDisplay
         """
         counted = self.result.mistakes is not None
-        points, unit = self.result.curves, 100 if counted else 1
-        if "window_error" not in points:
-            raise ValueError("result must have been found with a window, got window=None")
+        x, last, total = curves_of(self.result)
         self.ax_ = axes_for(f"{type(self).__name__}.plot", ax)
         self.figure_ = self.ax_.figure
         name = self.estimator_name if name is None else name
         label = f"last {self.window:,} samples"
         style = {"color": COLOURS[0], "label": f"{name}, {label}" if name else label, **kwargs}
-        x = points["samples"]
-        (self.line_,) = self.ax_.plot(x, unit * points["window_error"], **style)
+        (self.line_,) = self.ax_.plot(x, last, **style)
         (self.total_line_,) = self.ax_.plot(
-            x, unit * points["error"], color=self.line_.get_color(), linestyle="--", linewidth=1.1,
+            x, total, color=self.line_.get_color(), linestyle="--", linewidth=1.1,
             label="all so far",
         )  # fmt: skip
         self.drift_lines_ = None
+        self._mark_drifts()
+        name_error(self.ax_, counted)
+        dress(self.ax_)
+        self.ax_.legend(fontsize="small")
+        return self
+
+    def update(self, result: PrequentialResult) -> Self:
+        """Move the curves that were drawn to a later result of the same stream.
+
+        ``prequential(..., watch=display.update)`` does so while it runs. Who shows the figure draws
+        its canvas anew.
+
+        Parameters
+        ----------
+        result : PrequentialResult
+            With the same window.
+
+        Returns
+        -------
+        PrequentialDisplay
+        """
+        x, last, total = curves_of(result)
+        if not hasattr(self, "ax_"):
+            raise ValueError("nothing is drawn yet: call plot before update")
+        self.result = result
+        self.line_.set_data(x, last)
+        self.total_line_.set_data(x, total)
+        if self.drift_lines_ is not None:
+            self.drift_lines_.remove()
+            self.drift_lines_ = None
+        self.ax_.relim()
+        self.ax_.autoscale()
+        self._mark_drifts()
+        self.ax_.legend(fontsize="small")
+        return self
+
+    def _mark_drifts(self) -> None:
+        """Draw a line where drift was found, and let the axis of the errors begin at 0."""
         if len(self.result.drifts):
             self.drift_lines_ = self.ax_.vlines(
                 self.result.drifts, 0, 1, transform=self.ax_.get_xaxis_transform(), color=GREY,
                 linestyle=":", linewidth=1.2, label="drift found", zorder=1,
             )  # fmt: skip
         self.ax_.set_ylim(bottom=0)
-        name_error(self.ax_, counted)
-        dress(self.ax_)
-        self.ax_.legend(fontsize="small")
-        return self
+
+
+def curves_of(result: PrequentialResult) -> tuple[Floats, Floats, Floats]:
+    """Return the samples, and the errors of the last ones and of all, in % if they are counted."""
+    points, unit = result.curves, 1 if result.mistakes is None else 100
+    if "window_error" not in points:
+        raise ValueError("result must have been found with a window, got window=None")
+    return points["samples"], unit * points["window_error"], unit * points["error"]
