@@ -82,7 +82,7 @@ def test_docstrings(module):
 
 
 def test_the_example_runs(tmp_path, capsys):
-    script = Path(__file__).parents[1] / "examples" / "displays.py"
+    script = Path(__file__).parents[1] / "examples" / "figures" / "displays.py"
     runpy.run_path(str(script))["main"](tmp_path / "o.png")
     assert capsys.readouterr().out.startswith("drifts found: [3")
     assert (tmp_path / "o.png").read_bytes().startswith(b"\x89PNG")

@@ -9,7 +9,7 @@ support vectors as images; and which expert of a race led when.
 
 .. code-block:: sh
 
-    python examples/displays.py [picture.png]
+    python examples/figures/displays.py [picture.png]
 """
 
 import sys

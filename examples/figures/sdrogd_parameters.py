@@ -9,7 +9,7 @@ accuracies are means over ten random splits.
 
 .. code-block:: sh
 
-    python examples/sdrogd_parameters.py [picture.png]
+    python examples/figures/sdrogd_parameters.py [picture.png]
 """
 
 import sys

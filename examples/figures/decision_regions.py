@@ -10,7 +10,7 @@ marks the support vectors of SPA.
 
 .. code-block:: sh
 
-    python examples/decision_regions.py [picture.png]
+    python examples/figures/decision_regions.py [picture.png]
 """
 
 import sys

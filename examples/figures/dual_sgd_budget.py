@@ -8,7 +8,7 @@ cod-rna. Without FILE the samples are those of a chess board.
 
 .. code-block:: sh
 
-    python examples/dual_sgd_budget.py [--picture P] [--data FILE] [--rows N] [--gamma G]
+    python examples/figures/dual_sgd_budget.py [--picture P] [--data FILE] [--rows N] [--gamma G]
 """
 
 import argparse

@@ -7,7 +7,7 @@ same probability. Each figure is the mean of three orders.
 
 .. code-block:: sh
 
-    python examples/spa_sparsity.py [picture.png]
+    python examples/figures/spa_sparsity.py [picture.png]
 """
 
 import sys

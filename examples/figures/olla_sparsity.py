@@ -8,7 +8,7 @@ three learners on each set. Each learns 5,000 samples and is tested on 5,000 oth
 
 .. code-block:: sh
 
-    python examples/olla_sparsity.py [picture.png]
+    python examples/figures/olla_sparsity.py [picture.png]
 """
 
 import sys
