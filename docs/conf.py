@@ -23,10 +23,11 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "mathml",
     "names",
+    "narrow",
     "reference",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "auto_examples/*.ipynb", "auto_examples/*.json"]
+exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "auto_examples/**/*.json"]
 
 # In docstrings a name in single quotes is a link if it is public, and code if it is not: a
 # parameter, an attribute. So what has no capital is not asked to exist.

@@ -165,6 +165,36 @@ def test_functions_in_the_speed_tables_exist():
         assert method in classes[cls], f"{cls}.{method}"
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/")])
+def test_a_page_begins_with_what_the_reader_gets(page):
+    """The first paragraph is text that speaks to who reads it; lists and includes apart."""
+    title, _, rest = re.sub(r"\A---.*?---\n", "", read(page), flags=re.S).strip().partition("\n")
+    first = rest.strip().split("\n\n")[0]
+    if title.startswith("```{include}") or first.startswith("```{toctree}"):
+        return
+    assert title.startswith("# ")
+    assert not first.startswith(("|", "```", "    ", "$", "!", "- ", "#"))
+    assert re.search(r"\b[Yy]ours?\b|\b[Yy]ou\b", first), first
+
+
+def test_cells_know_the_heads_of_their_columns(monkeypatch):
+    pytest.importorskip("bs4")
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "_extensions"))
+    narrow = importlib.import_module("narrow")
+    head = "<tr><th>kind</th><th>a <b>b</b></th><th></th></tr>"
+    row = "<tr><td>x</td><td>1 <code>y</code> 2</td><td></td></tr>"
+    table = f"<table><thead>{head}</thead><tbody>{row}{row}</tbody></table>"
+    found = narrow.TABLE.sub(narrow.labelled, f"<p>before</p>{table}<p>after</p>")
+    assert found.startswith('<p>before</p><table class="labelled">')
+    assert found.endswith("</table><p>after</p>")
+    assert found.count('<td data-label="a b"><div>1 <code>y</code> 2</div></td>') == 2
+    assert found.count('<td data-label=""></td>') == 2
+    for other in (table.replace("<th></th>", ""), table.replace("<th></th></tr>", "</tr>").replace(
+        "<td></td>", "")):  # fmt: skip
+        assert narrow.TABLE.sub(narrow.labelled, other) == other
+
+
 @pytest.mark.parametrize("page", sorted(MOST_LINES))
 def test_a_page_stays_short(page):
     assert len(read(page).splitlines()) <= MOST_LINES[page]

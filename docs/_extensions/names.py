@@ -15,6 +15,7 @@ MOVED = {
     "](../CONTRIBUTING.md": "](contributing.md",
     "](../CHANGELOG.md": "](changelog.md",
     "](../SECURITY.md": "](security.md",
+    "](../examples)": "](auto_examples/index.rst)",
 }
 SOURCE = "https://github.com/onlinekern/onlinekern/blob/main/"
 
