@@ -113,7 +113,7 @@ if find_spec("onnx") and find_spec("onnxruntime"):
         "price": np.array([[7.5]], np.float32),
         "sale": np.array([[1.0]], np.float32),
     }
-    found = session.run(None, given)[0].item()
+    found = float(np.asarray(session.run(None, given)[0]).item())
     print(f"ONNX says {found:.4f}")
     assert abs(found - expected) < 1e-2
 

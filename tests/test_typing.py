@@ -29,9 +29,13 @@ from onlinekern import (
     OnlineStandardScaler,
     PAClassifier,
     SPAClassifier,
+    StreamClassifier,
     load,
     make_stream_pipeline,
 )
+from onlinekern.evaluate import PrequentialResult, prequential
+from onlinekern.plotting import PrequentialDisplay
+from onlinekern.reports import report_html
 
 X = np.random.default_rng(0).standard_normal((100, 3))
 y = X[:, 0] > 0
@@ -51,6 +55,17 @@ model = SPAClassifier(gamma=0.5).fit(X, y)
 pipeline = make_stream_pipeline(OnlineStandardScaler(clip=3.0), model.set_params(eta=0.5))
 pipeline.partial_fit(X, y).save("m.okn")
 print(load("m.okn").score_one(X[0]), model.learn_one(X[0], True).score_one(X[0]))
+
+
+def watch(result: PrequentialResult) -> None:
+    print(result.n_samples, result.curves["error"][-1])
+
+
+race = StreamClassifier(random_state=0, verbose=1).fit(X, y)
+print(race.encoder_ if race.encode is True else None, prequential(pipeline, [(X, y)]).error)
+result = prequential(race, [(X, y)], [False, True], window=50, watch=watch)
+display = PrequentialDisplay.from_stream(race, X, y, window=50, live=True).update(result)
+page: str = report_html(race, "model.html", result=display.result, window=50)
 '''
 WRONG = """\
 from onlinekern import SPAClassifier

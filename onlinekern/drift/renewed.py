@@ -11,13 +11,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.drift.losses import Bounded, LossDetector
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval
+from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval, available_if
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sample, Samples
 from onlinekern.estimators.validation import learn_row, own_weight
 from onlinekern.learners.ahead import Lesson, given_back, learns_alone

@@ -9,7 +9,7 @@ space (`kernel`, `linear`, ...) and a rule, which say what the methods at the en
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from math import isfinite
-from typing import Annotated, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -92,6 +92,11 @@ class Learner(Savable, BaseEstimator):
     _any_scale: ClassVar[bool] = False
     # `validate_data` makes these checks of targets.
     _target_checks: ClassVar[dict[str, Any]] = {}
+
+    if TYPE_CHECKING:
+
+        @property
+        def encoder_(self) -> Any: ...
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -3,10 +3,10 @@
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils.metaestimators import available_if
 
 from onlinekern.core.learning.heads import OneVsOne
 from onlinekern.estimators.parameters import estimator
+from onlinekern.estimators.scikit_learn import available_if
 from onlinekern.estimators.tasks import Classifier
 from onlinekern.estimators.types import Floats, Sample, Samples
 

@@ -20,9 +20,12 @@ from sklearn.utils._param_validation import (
 check_parameters: Any = TheirBase._validate_params
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Self
 
-    from onlinekern.estimators.types import Array, ArrayLike, Samples
+    from onlinekern.estimators.types import Array, ArrayLike, Function, Samples
+
+    def available_if(check: Callable[[Any], bool]) -> Callable[[Function], Function]: ...
 
     class BaseEstimator:
         n_features_in_: int
@@ -58,8 +61,10 @@ if TYPE_CHECKING:
 
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
+    from sklearn.utils.metaestimators import available_if
 
 __all__ = [
     "BaseEstimator", "ClassifierMixin", "HasMethods", "Interval", "InvalidParameterError",
-    "OutlierMixin", "RealNotInt", "RegressorMixin", "StrOptions", "check_parameters",
+    "OutlierMixin", "RealNotInt", "RegressorMixin", "StrOptions", "available_if",
+    "check_parameters",
 ]  # fmt: skip

@@ -392,8 +392,8 @@ def prequential(
         `delay` it asks when a sample comes, by the model as it is then, and the label comes later.
     watch : callable, optional
         Called as ``watch(result)`` with the result so far at each point of the curves: to draw, to
-        log, or to stop a run that goes wrong by raising an error. `onlinekern.plotting.PrequentialDisplay` draws so with
-        ``live=True``.
+        log, or to stop a run that goes wrong by raising an error.
+        `onlinekern.plotting.PrequentialDisplay` draws so with ``live=True``.
 
     Returns
     -------

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
@@ -26,6 +25,7 @@ from onlinekern.estimators.scikit_learn import (
     HasMethods,
     Interval,
     RegressorMixin,
+    available_if,
 )
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import NUMBERS, are_plain_targets, learn_row, own_weight

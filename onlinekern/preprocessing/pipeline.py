@@ -13,12 +13,12 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators import exportable
 from onlinekern.estimators.atomic import learnt_by, lock_of
 from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.scikit_learn import available_if
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import one_row, own_weight
 from onlinekern.preprocessing.kernel_features import FeatureTransformer
