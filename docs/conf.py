@@ -1,6 +1,7 @@
 """The site: `sphinx-build -W --keep-going -n docs docs/_build/html` (`pip install '.[docs]'`)."""
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import onlinekern
@@ -36,8 +37,9 @@ nitpick_ignore_regex = [("py:obj", r"[a-z_].*|[A-Z]")]
 # Of scikit-learn, whose names need the network to be looked up.
 nitpick_ignore = [("py:obj", "ConvergenceWarning")]
 
-# The docstrings of onlinekern.compat need no other libraries, which not every Python has.
-autodoc_mock_imports = ["onnx", "river", "skl2onnx"]
+# The docstrings of onlinekern.compat need no other libraries, which not every Python has. Examples
+# use those that are there.
+autodoc_mock_imports = [name for name in ("onnx", "river", "skl2onnx") if find_spec(name) is None]
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"
