@@ -24,6 +24,7 @@ cdef class LookAhead:
     cdef Py_ssize_t *taken                 # lanes of the samples of the block
 
     cdef void open(self, const char *rows, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef void score_base(self) noexcept nogil
     cdef bint is_near(self, const double *scores) noexcept nogil
     cdef void multiply(self, const char *x, Py_ssize_t n, const char *panel,
                        char *out) noexcept nogil

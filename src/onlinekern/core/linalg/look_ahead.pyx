@@ -59,21 +59,16 @@ cdef class LookAhead:
 
     cdef void open(self, const char *rows, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
         """Prepare samples first ... n - 1 of a window of n rows."""
-        cdef Py_ssize_t i, k, size = self.block.itemsize, length = self.block.length
-        cdef Py_ssize_t row_bytes = length * size, room = LANES
-        cdef double *scores
+        cdef Py_ssize_t i, size = self.block.itemsize
+        cdef Py_ssize_t row_bytes = self.block.length * size, room = LANES
         if self.all_enter:  # the block is closed before the others come, and N is another one
             room = self.block.block_length - self.block.count
         self.n_handed = self.block.count
         self.rows, self.first, self.n, self.n_lanes = rows, first, n, 0
+        self.score_base()
         for i in range(first, n):
-            scores = self.base_scores + i * self.block.n_outputs
-            for k in range(self.block.n_outputs):
-                scores[k] = self.block.ops.dot(rows + i * row_bytes,
-                                               self.block.base.values + k * length,
-                                               whole_panels(self.block.used))
             self.lanes[i] = -1
-            if self.n_lanes < room and self.is_near(scores):
+            if self.n_lanes < room and self.is_near(self.base_scores + i * self.block.n_outputs):
                 memcpy(self.gathered + self.n_lanes * row_bytes, rows + i * row_bytes, row_bytes)
                 self.lanes[i] = self.n_lanes
                 self.n_lanes += 1
@@ -84,6 +79,22 @@ cdef class LookAhead:
         if self.block.count > 0:
             self.multiply(rows + first * row_bytes, n - first, self.block.contents.products,
                           self.with_block + first * LANES * size)
+
+    cdef void score_base(self) noexcept nogil:
+        """Score the samples to come by w. A pair of outputs stays in the nearest cache for them."""
+        cdef Py_ssize_t i, k, K = self.block.n_outputs, row_bytes
+        cdef Py_ssize_t width = whole_panels(self.block.used)
+        cdef const double *w
+        row_bytes = self.block.length * self.block.itemsize
+        for k in range(0, K, 2):
+            w = self.block.base.values + k * self.block.length
+            for i in range(self.first, self.n):
+                if k + 1 < K:
+                    self.block.ops.dot2(self.rows + i * row_bytes, w, w + self.block.length, width,
+                                        self.base_scores + i * K + k)
+                else:
+                    self.base_scores[i * K + k] = self.block.ops.dot(self.rows + i * row_bytes, w,
+                                                                     width)
 
     cdef bint is_near(self, const double *scores) noexcept nogil:
         """Whether a sample with these scores is likely to be taken up."""

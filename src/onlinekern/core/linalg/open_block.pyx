@@ -157,12 +157,20 @@ cdef class OpenBlock(BlockMemory):
     cdef void add_products(self, double *out) noexcept nogil:
         """w += Q C'^-1 E, n_outputs rows of `length` numbers."""
         cdef Py_ssize_t f, k
+        cdef const char *q
+        cdef const double *multipliers
+        cdef double[2] sums
         self.solve_multipliers()
-        for k in range(self.n_outputs):
+        for k in range(0, self.n_outputs, 2):
+            multipliers = self.multipliers + k * LANES
             for f in range(self.used):
-                out[k * self.length + f] += self.ops.dot(
-                    self.contents.products + f * LANES * self.itemsize,
-                    self.multipliers + k * LANES, LANES)
+                q = self.contents.products + f * LANES * self.itemsize
+                if k + 1 < self.n_outputs:
+                    self.ops.dot2(q, multipliers, multipliers + LANES, LANES, sums)
+                    out[(k + 1) * self.length + f] += sums[1]
+                else:
+                    sums[0] = self.ops.dot(q, multipliers, LANES)
+                out[k * self.length + f] += sums[0]
 
     cdef Status close(self) noexcept nogil:
         """Put the samples of the block into the sums, N and w. Returns a status."""
@@ -214,8 +222,8 @@ cdef class OpenBlock(BlockMemory):
         self.sums.vectors.touch_all()
         if self.evidence is not None:
             self.note_targets()
-        for j in range(self.count):
-            for k in range(self.n_outputs):
+        for k in range(self.n_outputs):
+            for j in range(self.count):
                 self.ops.add(self.contents.rows + (first + j) * self.length * self.itemsize,
                              self.contents.targets[j * self.n_outputs + k],
                              self.sums.vectors.values + k * self.length, whole_panels(self.used))
