@@ -60,9 +60,9 @@
         scale_##suffix, power_##suffix, tanh_##suffix, dot_##suffix, dot2_##suffix,          \
         norms_##suffix, all_finite_##suffix, add_##suffix, cosine_sine_##suffix,             \
         clip_##suffix, cheapest_##suffix, transpose_##suffix, follow_##suffix,               \
-        standardise_##suffix, hadamard_##suffix, add_dot_##suffix, finish_dot_##suffix,      \
+        standardise_##suffix, hadamard_##suffix, add_dots_##suffix, finish_dot_##suffix,     \
         pair_step_##suffix, pair_gains_##suffix, single_step_##suffix, dense_onto_##suffix,  \
-        symmetric_##suffix                                                                   \
+        symmetric_##suffix, listed_dot_##suffix                                              \
     }
 
 const ok_vector_table OK_TABLE = {OK_LEVEL, OPS(float, f32), OPS(double, f64), csr_faults};

@@ -229,18 +229,22 @@ INLINE NAME(wide) NAME(coefficients)(const double *p)
     return v;
 }
 
-/* sum[k][l] += the terms of lane l, of DOT_STEP lanes in DOT_VECTORS registers. */
-INLINE void NAME(add_terms)(const int count, const void *g_, const double *const *a, ptrdiff_t n,
-                            NAME(wide) (*sum)[DOT_VECTORS])
+/* sum[i count + k][l] += the terms of row i, ldg elements apart, and of vector k in lane l, of DOT_STEP
+ * lanes in DOT_VECTORS registers. */
+INLINE void NAME(add_terms)(const int rows, const int count, const void *g_, ptrdiff_t ldg,
+                            const double *const *a, ptrdiff_t n, NAME(wide) (*sum)[DOT_VECTORS])
 {
     const REAL *g = g_;
     for (ptrdiff_t j = 0; j < n; j += DOT_STEP) {
         UNROLL
         for (int v = 0; v < DOT_VECTORS; v++) {
-            NAME(wide) x = NAME(widen)(g + j + v * DOT_LANES);
             UNROLL
-            for (int k = 0; k < count; k++)
-                sum[k][v] += x * NAME(coefficients)(a[k] + j + v * DOT_LANES);
+            for (int i = 0; i < rows; i++) {
+                NAME(wide) x = NAME(widen)(g + i * ldg + j + v * DOT_LANES);
+                UNROLL
+                for (int k = 0; k < count; k++)
+                    sum[i * count + k][v] += x * NAME(coefficients)(a[k] + j + v * DOT_LANES);
+            }
         }
     }
 }
@@ -265,17 +269,46 @@ INLINE void NAME(dots)(const int count, const void *g, const double *const *a, p
         for (int v = 0; v < DOT_VECTORS; v++)
             sum[k][v] = (NAME(wide)){0};
     }
-    NAME(add_terms)(count, g, a, n, sum);
+    NAME(add_terms)(1, count, g, 0, a, n, sum);
     for (int k = 0; k < count; k++)
         sums[k] = NAME(total)(sum[k]);
 }
 
-static void NAME(add_dot)(const void *g, const double *a, ptrdiff_t n, double *sums)
+/* `add_dots` of rows x count dots at once; `apart` numbers lie between the sums of two rows. */
+INLINE void NAME(add_some)(const int rows, const int count, const REAL *g, ptrdiff_t ldg,
+                           const double *a, ptrdiff_t lda, ptrdiff_t n, double *sums,
+                           ptrdiff_t apart)
 {
-    NAME(wide) sum[1][DOT_VECTORS];
-    memcpy(sum, sums, sizeof sum);
-    NAME(add_terms)(1, g, &a, n, sum);
-    memcpy(sums, sum, sizeof sum);
+    const double *vectors[2] = {a, a + (count - 1) * lda};
+    NAME(wide) sum[4][DOT_VECTORS];
+    UNROLL
+    for (int d = 0; d < rows * count; d++)
+        memcpy(sum[d], sums + d / count * apart + d % count * OK_SUMS, sizeof sum[d]);
+    NAME(add_terms)(rows, count, g, ldg, vectors, n, sum);
+    UNROLL
+    for (int d = 0; d < rows * count; d++)
+        memcpy(sums + d / count * apart + d % count * OK_SUMS, sum[d], sizeof sum[d]);
+}
+
+/* Two vectors and two rows share what they load, where there are registers for the sums of four dots.
+ * Two vectors stay in the nearest cache for all rows. */
+static void NAME(add_dots)(const void *g_, ptrdiff_t ldg, ptrdiff_t rows, const double *a,
+                           ptrdiff_t lda, ptrdiff_t count, ptrdiff_t n, double *sums)
+{
+    const REAL *g = g_;
+    const ptrdiff_t apart = count * OK_SUMS, pairs = OK_BYTES == 64 ? rows / 2 * 2 : 0;
+    ptrdiff_t i, k;
+    for (k = 0; k + 2 <= count; k += 2) {
+        for (i = 0; i < pairs; i += 2)
+            NAME(add_some)(2, 2, g + i * ldg, ldg, a + k * lda, lda, n,
+                           sums + i * apart + k * OK_SUMS, apart);
+        for (; i < rows; i++)
+            NAME(add_some)(1, 2, g + i * ldg, ldg, a + k * lda, lda, n,
+                           sums + i * apart + k * OK_SUMS, apart);
+    }
+    for (i = 0; k < count && i < rows; i++)
+        NAME(add_some)(1, 1, g + i * ldg, ldg, a + k * lda, lda, n,
+                       sums + i * apart + k * OK_SUMS, apart);
 }
 
 static double NAME(finish_dot)(const double *sums)
@@ -290,6 +323,20 @@ static double NAME(dot)(const void *g, const double *a, ptrdiff_t n)
     double sum;
     NAME(dots)(1, g, &a, n, &sum);
     return sum;
+}
+
+/* The terms of the other slots are zeros, which change no sum. */
+static double NAME(listed_dot)(const void *g_, const int32_t *slots, const double *a, ptrdiff_t n)
+{
+    const REAL *g = g_;
+    double parts[DOT_STEP] = {0};
+    NAME(wide) sum[DOT_VECTORS];
+    if (n == 0)
+        return 0;
+    for (ptrdiff_t i = 0; i < n; i++)
+        parts[slots[i] % DOT_STEP] += (double)g[slots[i]] * a[i];
+    memcpy(sum, parts, sizeof sum);
+    return NAME(total)(sum);
 }
 
 static void NAME(dot2)(const void *g, const double *a, const double *b, ptrdiff_t n, double *sums)

@@ -98,9 +98,11 @@ typedef struct {
     /* x <- H x for the Hadamard matrix of n rows, H[i, j] = -1 to the number of bits that i and j
      * both have; n is a power of 2 and at least 16. */
     void (*hadamard)(void *x, ptrdiff_t n);
-    /* A dot in pieces, which add up to the bits of `dot`: OK_SUMS sums, 0 at first, to which each
-     * piece adds its terms in turn; n is a multiple of OK_PANEL. */
-    void (*add_dot)(const void *g, const double *a, ptrdiff_t n, double *sums);
+    /* Dots in pieces, which add up to the bits of `dot`: OK_SUMS sums, 0 at first, to which each
+     * piece adds its terms in turn; n is a multiple of OK_PANEL. Those of each of some rows, ldg elements
+     * apart, with each of `count` vectors, lda apart; sums: rows x count x OK_SUMS. */
+    void (*add_dots)(const void *g, ptrdiff_t ldg, ptrdiff_t rows, const double *a, ptrdiff_t lda,
+                     ptrdiff_t count, ptrdiff_t n, double *sums);
     double (*finish_dot)(const double *sums);
     /* Of a dual problem with the gradient a: a[j] + up[j] is the slope of variable j upwards,
      * a[j] + down[j] downwards, -inf and inf at its bounds. n is a multiple of OK_PANEL, and each
@@ -121,6 +123,9 @@ typedef struct {
     /* out += S a in double for the symmetric matrix S of n rows whose lower triangle is in g. Rows and
      * columns of zeros at its end change no bit. */
     void (*symmetric)(const void *g, ptrdiff_t ld, ptrdiff_t n, const double *a, double *out);
+    /* sum_i g[slots[i]] a[i] for n ascending slots: the bits of `dot` with the a[i] in their slots, and
+     * zeros in all others. */
+    double (*listed_dot)(const void *g, const int32_t *slots, const double *a, ptrdiff_t n);
 } ok_vector_ops;
 
 typedef struct {

@@ -53,7 +53,9 @@ cdef extern from "onlinekern/vector.h" nogil:
         void (*standardise)(const void *x, const double *mean, const double *variance,
                             double limit, void *out, Py_ssize_t n) noexcept nogil
         void (*hadamard)(void *x, Py_ssize_t n) noexcept nogil
-        void (*add_dot)(const void *g, const double *a, Py_ssize_t n, double *sums) noexcept nogil
+        void (*add_dots)(const void *g, Py_ssize_t ldg, Py_ssize_t rows, const double *a,
+                         Py_ssize_t lda, Py_ssize_t count, Py_ssize_t n,
+                         double *sums) noexcept nogil
         double (*finish_dot)(const double *sums) noexcept nogil
         double (*pair_step)(const void *g, const void *h, double c, double *a, const double *up,
                             const double *down, Py_ssize_t n, double *tops) noexcept nogil
@@ -67,6 +69,8 @@ cdef extern from "onlinekern/vector.h" nogil:
                            const void *panel, void *g, Py_ssize_t ld) noexcept nogil
         void (*symmetric)(const void *g, Py_ssize_t ld, Py_ssize_t n, const double *a,
                           double *out) noexcept nogil
+        double (*listed_dot)(const void *g, const int32_t *slots, const double *a,
+                             Py_ssize_t n) noexcept nogil
 
     ctypedef struct ok_vector_table:
         const char *name

@@ -36,6 +36,8 @@ cdef class CheapestReplacement(Bounded):
             return NO_MEMORY
         if not self.is_full():
             slot = self.support.add(i, coefficients)
+        elif self.support.coefficients.write_out() < 0:
+            return NO_MEMORY
         else:
             slot = self.support.coefficients.cheapest(self.support.kernel_values(i), length,
                                                       self.lengths.values)

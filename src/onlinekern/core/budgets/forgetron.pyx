@@ -15,7 +15,7 @@ from onlinekern.core.base.state cimport chosen, count_of, finite_number
 from onlinekern.core.budgets.policy cimport Bounded, Budget
 from onlinekern.core.kernels.coefficients cimport Coefficients
 
-from onlinekern.core.kernels.coefficients import FIELDS
+from onlinekern.core.kernels.coefficient_rows import FIELDS
 
 
 cdef double largest_factor(double size, double alignment, double spare) noexcept nogil:

@@ -16,9 +16,13 @@ cdef struct Pair:
 
 cdef class Merging(Bounded):
     cdef double *kernel          # of the smallest support vector with all
+    cdef double *squares         # of the coefficients of each slot
+    cdef double *products        # of these with those of the smallest; behind the squares
     cdef Py_ssize_t *partners    # that the smallest support vector may be merged with
+    cdef Py_ssize_t n_partners
 
-    cdef Py_ssize_t bound(self, Py_ssize_t smallest) noexcept nogil
+    cdef Py_ssize_t closest(self, Py_ssize_t smallest) noexcept nogil
+    cdef double bound(self, Py_ssize_t smallest, Py_ssize_t slot) noexcept nogil
     cdef Py_ssize_t candidates(self, Py_ssize_t smallest) noexcept nogil
     cdef Pair search(self, Py_ssize_t smallest, Py_ssize_t slot) noexcept nogil
     cdef Pair partner(self, Py_ssize_t smallest) noexcept nogil

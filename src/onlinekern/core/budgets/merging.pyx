@@ -14,7 +14,7 @@ with A = ||alpha||^2, C = alpha . beta, D = ||beta||^2. With A <= D and C > 0 it
 lies in [0, 1/2] (exchanging h and 1 - h cannot gain), where it has one stationary point.
 
 For parallel alpha and beta the error is A (1 - kappa)^2 q(a, kappa), where
-a = ||alpha|| / (||alpha|| + ||beta||) and q is smooth and between 0.2 and 2. A table of q bounds
+a = ||alpha|| / (||alpha|| + ||beta||) and q is smooth and between 1/2 and 2. A table of q bounds
 the error of every partner from below (if they are not parallel, the error is larger), so only a few
 partners need a search. The paper searches each pair; the table is the idea of Glasmachers and
 Qaadan (2018).
@@ -26,7 +26,6 @@ from libc.string cimport memset
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport aligned_resize, resize_array, whole_panels
 from onlinekern.core.budgets.policy cimport Bounded
-from onlinekern.core.kernels.coefficients cimport Coefficients
 
 # Cells of the table along each axis.
 cdef Py_ssize_t CELLS = 128
@@ -34,6 +33,8 @@ cdef double *table = NULL
 # Relative error of a bound from the table: twice what linear interpolation was measured to make
 # (test_bsgd).
 cdef double TABLE_ERROR = 2e-3
+# No quotient of the table is below a half, that of equal coefficients in equal places.
+cdef double LEAST_QUOTIENT = 0.49
 # The search for h converges in far fewer.
 cdef int STEPS = 100
 
@@ -145,16 +146,6 @@ def tabulated(double a, double kappa):
     return least_degradation(a, kappa), exact(a, kappa)
 
 
-cdef inline double product(Coefficients coefficients, Py_ssize_t one,
-                           Py_ssize_t other) noexcept nogil:
-    """The product of the K coefficients of two slots."""
-    cdef Py_ssize_t k
-    cdef double sum = 0
-    for k in range(coefficients.n_outputs):
-        sum += coefficients.at(k, one) * coefficients.at(k, other)
-    return sum
-
-
 cdef class Merging(Bounded):
     """Merge the smallest support vector with its best partner when the budget is exceeded.
 
@@ -166,6 +157,7 @@ cdef class Merging(Bounded):
     def __dealloc__(self):
         free(self.kernel)
         free(self.partners)
+        free(self.squares)
 
     cdef int prepare(self) except -1:
         Bounded.prepare(self)
@@ -173,7 +165,11 @@ cdef class Merging(Bounded):
             self.kernel, 0, whole_panels(self.max_support + 1), sizeof(double))
         self.partners = <Py_ssize_t *> resize_array(
             self.partners, 0, self.max_support + 1, sizeof(Py_ssize_t))
-        if self.kernel == NULL or self.partners == NULL or self.make_room(self.max_support + 1) < 0:
+        # The squares, and behind them the products.
+        self.squares = <double *> resize_array(
+            self.squares, 0, 2 * (self.max_support + 1), sizeof(double))
+        if self.kernel == NULL or self.partners == NULL or self.squares == NULL \
+                or self.make_room(self.max_support + 1) < 0:
             raise MemoryError(f"no memory for {self.max_support} support vectors")
         make_table()
         return self.support.prepare_kernel_rows()
@@ -192,6 +188,9 @@ cdef class Merging(Bounded):
         if g == NULL:
             return NO_MEMORY
         self.support.as_doubles(g, self.kernel)
+        self.products = self.squares + self.max_support + 1
+        self.support.coefficients.squares(self.squares)
+        self.support.coefficients.products(smallest, self.products)
         best = self.partner(smallest)
         if best.slot >= 0 and self.merge(i, smallest, best) < 0:
             return NO_MEMORY
@@ -202,57 +201,62 @@ cdef class Merging(Bounded):
         cdef Pair found
         found.slot = slot
         found.h = found.error = 0
-        found.A = product(self.support.coefficients, smallest, smallest)
-        found.C = product(self.support.coefficients, smallest, slot)
-        found.D = product(self.support.coefficients, slot, slot)
+        found.A = self.squares[smallest]
+        found.C = self.products[slot]
+        found.D = self.squares[slot]
         return found
 
-    cdef Py_ssize_t bound(self, Py_ssize_t smallest) noexcept nogil:
-        """Write lower bounds of the errors of all partners into `work`; inf: no partner.
+    cdef Py_ssize_t closest(self, Py_ssize_t smallest) noexcept nogil:
+        """List the partners, and write what their errors are at least into `work`.
 
-        Returns the slot of the lowest bound, or -1 when there is no partner.
+        Returns the slot of the least of them, or -1 when there is no partner.
         """
-        cdef Py_ssize_t j, slot, found = -1, n = self.candidates(smallest)
-        cdef double root, D, ratio, kappa
-        cdef double *bounds = self.work
-        cdef double A = product(self.support.coefficients, smallest, smallest)
-        root = sqrt(A)
-        for j in range(n):
+        cdef Py_ssize_t j, slot, found = -1
+        cdef double rest, error, least = INFINITY, A = LEAST_QUOTIENT * self.squares[smallest]
+        cdef const double *kernel = self.kernel
+        cdef double *errors = self.work
+        self.n_partners = self.candidates(smallest)
+        for j in range(self.n_partners):
             slot = self.partners[j]
-            D = product(self.support.coefficients, slot, slot)
-            ratio = root / (root + sqrt(D))
-            kappa = min(self.kernel[slot], 1.0)
-            bounds[slot] = (1 - TABLE_ERROR) * A * (1 - kappa) * (1 - kappa) \
-                * least_degradation(min(ratio, 0.5), kappa)
-            if found < 0 or bounds[slot] < bounds[found]:
-                found = slot
+            rest = 1 - min(max(kernel[slot], 0.0), 1.0)
+            error = A * rest * rest
+            errors[slot] = error
+            if error < least:
+                least, found = error, slot
         return found
+
+    cdef double bound(self, Py_ssize_t smallest, Py_ssize_t slot) noexcept nogil:
+        """A lower bound of the error of merging with a partner, from the table."""
+        cdef double root = sqrt(self.squares[smallest]), kappa = min(self.kernel[slot], 1.0)
+        cdef double ratio = root / (root + sqrt(self.squares[slot]))
+        return (1 - TABLE_ERROR) * self.squares[smallest] * (1 - kappa) * (1 - kappa) \
+            * least_degradation(min(ratio, 0.5), kappa)
 
     cdef Py_ssize_t candidates(self, Py_ssize_t smallest) noexcept nogil:
-        """List the partners, ascending, and set all of `work` to inf. Returns their number.
+        """List the partners, ascending. Returns their number.
 
         Without a branch: half of the signs differ, which cannot be foreseen.
         """
         cdef Py_ssize_t slot, count = 0
-        cdef double C
         for slot in range(self.support.n):
-            self.work[slot] = INFINITY
-            C = product(self.support.coefficients, smallest, slot)
             self.partners[count] = slot
-            count += self.support.occupied(slot) & (slot != smallest) & (not C <= 0)
+            count += self.support.occupied(slot) & (slot != smallest) \
+                & (not self.products[slot] <= 0)
         return count
 
     cdef Pair partner(self, Py_ssize_t smallest) noexcept nogil:
         """The partner of the least error, the oldest of equals; slot -1: there is none."""
-        cdef Py_ssize_t slot, first = self.bound(smallest)
+        cdef Py_ssize_t j, slot, first = self.closest(smallest)
         cdef Pair best, other
         if first < 0:
             best = self.pair(smallest, smallest)
             best.slot = -1
             return best
         best = self.search(smallest, first)
-        for slot in range(self.support.n):
-            if self.work[slot] > best.error or slot == first:
+        for j in range(self.n_partners):
+            slot = self.partners[j]
+            if self.work[slot] > best.error or slot == first \
+                    or self.bound(smallest, slot) > best.error:
                 continue
             other = self.search(smallest, slot)
             if other.error < best.error or (

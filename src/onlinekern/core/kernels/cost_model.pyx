@@ -1,6 +1,6 @@
 """The cost model: how the kernel values of a block are computed.
 
-It decides seven things:
+It decides nine things:
 
 - Support vectors of sparse samples: in dense panels, or kept sparse.
 - Dense samples of a block: as they are, or compressed into sparse rows.
@@ -10,6 +10,8 @@ It decides seven things:
 - The length of a block.
 - The length of the strips in which a long row of kernel values is scored.
 - How many rows are scored at once, and how many of them in one tile.
+- From which size on the coefficients of many outputs are read once for several rows.
+- Whether coefficients that are mostly 0 are listed, or lie in arrays.
 
 Every choice gives the same bits (see vector.h), except for l1 distances, which dense and sparse
 rows sum in different orders. So a choice only affects speed.
@@ -37,6 +39,9 @@ cdef struct Constants:
     Py_ssize_t tile_rows
     Py_ssize_t rows_together
     Py_ssize_t least_slots
+    Py_ssize_t coefficient_bytes
+    Py_ssize_t many_vectors
+    double least_per_entry
 
 cdef Constants costs = {
     # Unit: one element of a dense row times one panel. Cost of a stored element of a sparse row,
@@ -70,6 +75,15 @@ cdef Constants costs = {
     # each multiplies those before it: that is to stay below a percent.
     "rows_together": 512,
     "least_slots": 128,
+    # Coefficients of this size do not stay in the nearer caches from one row to the next.
+    "coefficient_bytes": 1 << 19,
+    # Of so many coefficient vectors, the unfinished dots with the rows of a tile come from further
+    # away than the tile. Fewer and larger tiles, four times as large and of whole panels of rows,
+    # cost less.
+    "many_vectors": 64,
+    # A listed coefficient costs a score as much as about five of an array, and each output as a
+    # hundred.
+    "least_per_entry": 16.0,
 }
 
 cdef Py_ssize_t FOREVER = 1 << 60
@@ -97,7 +111,11 @@ WAYS = {
     },
     "strips": {
         "short": {"strip_bytes": 0, "tile_bytes": 0, "tile_rows": 3, "least_slots": 1},
-        "whole rows": {"strip_bytes": FOREVER},
+        "whole rows": {"strip_bytes": FOREVER, "coefficient_bytes": FOREVER},
+    },
+    "coefficients": {
+        "listed": {"least_per_entry": 0.0},
+        "arrays": {"least_per_entry": 1e300},
     },
 }
 
@@ -153,14 +171,30 @@ cdef Py_ssize_t strip_length(Py_ssize_t itemsize) noexcept nogil:
     return max(costs.strip_bytes // itemsize // OK_PANEL, 1) * OK_PANEL
 
 
-cdef Py_ssize_t tile_rows(Py_ssize_t n) noexcept nogil:
-    """How many of n rows are in one tile."""
-    return min(n, costs.tile_rows)
+cdef bint outweighs(Py_ssize_t n, Py_ssize_t vectors) noexcept nogil:
+    """Whether so many coefficient vectors of n rows are read once for several samples."""
+    return n >= OK_PANEL and n * vectors * <Py_ssize_t> sizeof(double) > costs.coefficient_bytes
 
 
-cdef Py_ssize_t tile_width(Py_ssize_t rows, Py_ssize_t itemsize) noexcept nogil:
+cdef bint begins_listed(Py_ssize_t n_outputs) noexcept nogil:
+    """Whether coefficients are listed at first: one of a step that changes two outputs would be."""
+    return n_outputs > 1 and n_outputs >= 2 * costs.least_per_entry
+
+
+cdef bint stays_listed(Py_ssize_t entries, Py_ssize_t n_outputs, Py_ssize_t n) noexcept nogil:
+    """Whether so many entries of n rows are few enough to be listed."""
+    return entries * costs.least_per_entry <= <double> n_outputs * n
+
+
+cdef Py_ssize_t tile_rows(Py_ssize_t n, Py_ssize_t vectors) noexcept nogil:
+    """How many of n rows are in one tile, for that many coefficient vectors."""
+    return min(n, OK_PANEL if vectors >= costs.many_vectors else costs.tile_rows)
+
+
+cdef Py_ssize_t tile_width(Py_ssize_t rows, Py_ssize_t itemsize, Py_ssize_t vectors) noexcept nogil:
     """How many kernel values of each row are in a tile of so many rows, in whole panels."""
-    return max(costs.tile_bytes // (rows * itemsize) // OK_PANEL, 1) * OK_PANEL
+    cdef Py_ssize_t size = costs.tile_bytes * (4 if vectors >= costs.many_vectors else 1)
+    return max(size // (rows * itemsize) // OK_PANEL, 1) * OK_PANEL
 
 
 cdef Py_ssize_t rows_scored(Py_ssize_t vectors, bint panels) noexcept nogil:

@@ -34,8 +34,8 @@ cdef void score_next_row(Window window, Coefficients coefficients, double *curre
 cdef void add_tiles(Window window, Coefficients coefficients, Py_ssize_t i,
                     Py_ssize_t end) noexcept nogil:
     """Begin the dots of the rows from row i on: the parts of the slots before `end`."""
-    cdef Py_ssize_t first = 0, row, rows, j, n, size = coefficients.n_vectors() * OK_SUMS
-    cdef Py_ssize_t row_bytes = (window.tile_width + TILE_GAP) * window.itemsize
+    cdef Py_ssize_t first = 0, row, rows, known, n, size = coefficients.n_vectors() * OK_SUMS
+    cdef Py_ssize_t ld = window.tile_width + TILE_GAP
     cdef const char *g
     window.clear_sums(i, window.block.n - i, coefficients.n_vectors())
     while first < end:
@@ -45,9 +45,9 @@ cdef void add_tiles(Window window, Coefficients coefficients, Py_ssize_t i,
         while row < window.block.n:
             rows = min(window.tile_rows, window.block.n - row)
             g = window.fill_tile(row, rows, first, n)
-            for j in range(max(i - row, 0), rows):
-                coefficients.add_scores(g + j * row_bytes, first, n,
-                                        window.sums + (row + j) * size)
+            known = max(i - row, 0)
+            coefficients.add_tile(g + known * ld * window.itemsize, ld, rows - known, first, n,
+                                  window.sums + (row + known) * size)
             row += rows
         first += n
 
@@ -100,7 +100,7 @@ cdef void score_row(Window window, Coefficients coefficients, Py_ssize_t i, doub
     """Scores of row i, as `Coefficients.scores` gives them; a long row strip by strip."""
     if window.first > 0:
         score_begun_row(window, coefficients, i, current, averaged)
-    elif i == window.finished and window.columns > window.strip:
+    elif i == window.finished and window.columns > window.strip and not coefficients.listed:
         score_next_row(window, coefficients, current, averaged)
     else:
         coefficients.scores(window.row(i), current, averaged)

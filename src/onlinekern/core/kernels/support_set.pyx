@@ -22,7 +22,7 @@ from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, resize_array, whole_panels
 from onlinekern.core.kernels.block cimport KernelBlock
 from onlinekern.core.kernels.coefficients cimport Coefficients
-from onlinekern.core.kernels.cost_model cimport kept_sparse
+from onlinekern.core.kernels.cost_model cimport kept_sparse, outweighs
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.kernels.panel_store cimport PanelStore
 from onlinekern.core.kernels.slots cimport Slots
@@ -32,7 +32,7 @@ from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 from onlinekern.core.samples.sparse_rows cimport Point
 
-from onlinekern.core.kernels.coefficients import FIELDS
+from onlinekern.core.kernels.coefficient_rows import FIELDS
 from onlinekern.core.kernels.slots import SLOT_FIELDS
 
 SET_FIELDS = ("rows", "terms", *SLOT_FIELDS, *FIELDS)
@@ -122,7 +122,8 @@ cdef class SupportSet:
 
     cdef bint scored_in_strips(self) noexcept nogil:
         """Whether `score` holds no whole rows of kernel values."""
-        return self.n > self.window.strip and not self.kernel.of_rows
+        return not self.kernel.of_rows and not self.coefficients.listed and (
+            self.n > self.window.strip or outweighs(self.n, self.coefficients.n_vectors()))
 
     cdef bint begins_rows(self) noexcept nogil:
         """Whether `open` begins the scores of coming samples, see `strips.open_rows`."""
@@ -270,10 +271,10 @@ cdef class SupportSet:
         """The occupied slot of the smallest of n sizes, the oldest of equals; -1: none."""
         cdef Py_ssize_t slot, found = -1
         for slot in range(self.n):
-            if not self.occupied(slot):
+            # Nearly all end here, so that the processor foresees the branch.
+            if found >= 0 and sizes[slot] > sizes[found] or not self.occupied(slot):
                 continue
-            if found < 0 or sizes[slot] < sizes[found] or (
-                    sizes[slot] == sizes[found] and self.age(slot) < self.age(found)):
+            if found < 0 or sizes[slot] < sizes[found] or self.age(slot) < self.age(found):
                 found = slot
         return found
 

@@ -157,11 +157,11 @@ cdef class Window:
         """
         cdef Py_ssize_t bytes
         self.norm_terms = norm_terms
-        self.tile_rows = tile_rows(self.block.n)
+        self.tile_rows = tile_rows(self.block.n, vectors)
         if self.store.needs_panels():
             # Its products are made for the rows of a whole panel of the block.
             self.tile_rows = OK_PANEL
-        self.tile_width = tile_width(self.tile_rows, self.itemsize)
+        self.tile_width = tile_width(self.tile_rows, self.itemsize, vectors)
         bytes = self.tile_rows * (self.tile_width + TILE_GAP) * self.itemsize
         if grow(<void **> &self.tile, &self.tile_bytes, bytes) < 0 \
                 or self.reserve_sums(self.block.n + 1, vectors) < 0:

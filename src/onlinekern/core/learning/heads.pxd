@@ -26,6 +26,7 @@ cdef struct Update:
     bint needs_lengths       # whether any flag of `needs_length` is set
     double uniform           # the random number of the sampler; negative: not drawn yet
     int64_t lead             # of a model that leads on this sample (`Head.lead_after`); else 0
+    Py_ssize_t rival         # of margins: the strongest class but that of the sample
     bint enters              # of rules of second order: a loss > 0 has passed the sampler
     char *needs_length       # K flags: whether `solve` uses the squared length for this output
     double *lengths          # K squared lengths of the sample; 0 where none is needed

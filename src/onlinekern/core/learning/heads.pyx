@@ -236,6 +236,7 @@ cdef class Margin(OneVsRest):
                              Generator rng) noexcept nogil:
         cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
         cdef Py_ssize_t rival = self.rival(sample.scores, label)
+        update.rival = rival
         for k in range(self.n_outputs):
             update.needs_length[k] = False
             update.lengths[k] = 0
@@ -246,8 +247,7 @@ cdef class Margin(OneVsRest):
         update.needs_length[rival] = update.needs_lengths
 
     cdef void solve(self, const Sample *sample, Update *update, Rule rule) noexcept nogil:
-        cdef Py_ssize_t k, label = <Py_ssize_t> sample.y
-        cdef Py_ssize_t rival = self.rival(sample.scores, label)
+        cdef Py_ssize_t k, label = <Py_ssize_t> sample.y, rival = update.rival
         for k in range(self.n_outputs):
             update.coefficients[k] = 0
         update.shrink = rule.shrink(sample.t)

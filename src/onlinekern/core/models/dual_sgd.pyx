@@ -79,14 +79,16 @@ cdef class Weights:
 
     cdef void absorb(self, Py_ssize_t slot, const char *z) noexcept nogil:
         """Add the coefficients of a slot, whose support vector has the features z."""
-        cdef Py_ssize_t k, j, K = self.n_outputs
+        cdef Py_ssize_t k, K = self.n_outputs
+        cdef double value
         for k in range(K):
-            j = k * self.shared.capacity + slot
-            if self.shared.values[j] == 0:
+            value = self.shared.at(k, slot)
+            if value == 0:
                 continue
-            self.ops.add(z, self.shared.values[j], self.values.touch(k), self.length)
+            self.ops.add(z, value, self.values.touch(k), self.length)
             if self.averaged:
-                self.ops.add(z, self.shared.companions[j], self.values.touch(K + k), self.length)
+                self.ops.add(z, self.shared.companion_at(k, slot), self.values.touch(K + k),
+                             self.length)
 
     cdef void shift(self, const double *step) noexcept nogil:
         """Add K numbers, in units of the scale, to the offsets."""

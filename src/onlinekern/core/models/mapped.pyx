@@ -16,7 +16,7 @@ from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows
 
-from onlinekern.core.kernels.coefficients import FIELDS
+from onlinekern.core.kernels.coefficient_rows import FIELDS
 
 # Shorter blocks gain nothing, though they would stay in a nearer cache (bench_mapped).
 cdef Py_ssize_t ROWS = 64

@@ -23,7 +23,7 @@ import copy
 
 import numpy as np
 
-from onlinekern.core.kernels.coefficients import FIELDS
+from onlinekern.core.kernels.coefficient_rows import FIELDS
 
 
 cdef class MappedSecondOrderSpace(MappedSpace):

@@ -110,6 +110,8 @@ cdef class NystroemSpace(Space):
         """Give the weights of the second stage what the coefficients have learnt."""
         cdef Py_ssize_t k
         cdef Coefficients old = self.support.coefficients, fresh = mapped.weights
+        if old.write_out() < 0:
+            raise MemoryError(f"no memory for coefficients of {self.n_outputs} outputs")
         for k in range(self.n_outputs):
             spectrum.expand(old.values + k * old.capacity, fresh.values + k * fresh.capacity)
             if old.averaged:
