@@ -167,11 +167,11 @@ def test_large_sums_that_are_not_positive_by_rounding_are_mended():
     known = rows.T @ rows
     wrong = known - 1e-14 * np.trace(known) * np.eye(30)
     assert np.linalg.eigvalsh(wrong)[0] < -0.1
-    state = sums_of(wrong, rng.normal(size=(1, 30)), 0.1, 0.1)
+    state = sums_of(wrong, rng.normal(size=(1, 30)), 0.1)
     assert np.linalg.eigvalsh(state["matrix"])[0] > 0
     assert np.isfinite(state["inverse"]).all()
     with pytest.raises(FloatingPointError, match="not positive"):
-        sums_of(-known, np.zeros((1, 30)), 0.1, 0.1)
+        sums_of(-known, np.zeros((1, 30)), 0.1)
 
 
 def test_least_squares_of_other_landmarks_is_projected():

@@ -8,15 +8,17 @@ which many short parts can reach together though none of them has.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from onlinekern.core.learning.second_order_rules import ConfidenceWeighted
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.forest import learning_of_forest, taught_forest, terms_of_forest
 from onlinekern.fitted.grow import Growth
-from onlinekern.fitted.merge.gaussians import merged_gaussians
+from onlinekern.fitted.merge.gaussians import merged_gaussians, repeats_of
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State, closed, describe, opened, same
 
@@ -47,7 +49,7 @@ def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
     if not due and all(same_cells(own[0], each) for each in own[1:]):
         told |= {
             "metric": mix.mean(metrics),
-            **common_cells(mix, own, before, parts[0].arguments.rule.second_order),
+            **common_cells(mix, own, before, parts[0].arguments),
         }
     else:
         # The axes behind those of the features may be others in each model.
@@ -106,7 +108,7 @@ def last(rows: Array, n: int) -> Array:
 
 
 def common_cells(
-    mix: Mix, own: list[State], before: State | None, second_order: bool
+    mix: Mix, own: list[State], before: State | None, arguments: State
 ) -> dict[str, Any]:
     """Return common trees with the product of what their cells have learnt.
 
@@ -117,8 +119,10 @@ def common_cells(
     numbers = [numbers_of(each) for each in [*own, *inside]]
     means, variances = map(list, zip(*numbers, strict=True))
     old, prior = (means.pop(), variances.pop()) if inside else (0 * means[0], None)
-    if second_order:
-        mean, variance = merged_gaussians(mix, means, variances, old, prior)
+    if arguments.rule.second_order:
+        mix = replace(mix, adds=not isinstance(arguments.rule, ConfidenceWeighted))
+        repeats = repeats_of(arguments.n_trees)
+        mean, variance = merged_gaussians(mix, means, variances, old, prior, repeats)
     else:
         mean, variance = mix.mean(means), variances[0]
     first = own[0]

@@ -1,11 +1,11 @@
 """Kernel least squares, which are merged exactly: the sums of several streams are added.
 
-    A = p I + sum_i (A_i - p_i I),   b = sum_i b_i,   w = A^-1 b,
+    A = r I + sum_i (A_i - p_i I),   b = sum_i b_i,   w = A^-1 b,
 
 where the features are the same, and the prior p_i is r but for what model i has forgotten of it
-and not yet been given back; p is their mean. If the models began with a common one, what it had
-learnt counts once. The core keeps A and b without the last samples, and within an epoch without
-forgetting (`linalg.open_block`): both are made up for here.
+and not yet been given back. The merged model has all of r: no sample has come since. If the models
+began with a common one, what it had learnt counts once. The core keeps A and b without the last
+samples, and within an epoch without forgetting (`linalg.open_block`): both are made up for here.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ def evidence_of(state: Any, forgetting: float) -> Floats:
 
 
 def sums_of(
-    known: Floats, vectors: Floats, prior: float, reg: float, evidence: Floats = NO_EVIDENCE
+    known: Floats, vectors: Floats, reg: float, evidence: Floats = NO_EVIDENCE
 ) -> dict[str, Any]:
-    """Return the fields of a state whose sums are A - p I and b', and where no sample waits."""
+    """Return the fields of a state whose sums are A - r I and b', and where no sample waits."""
     used, n_outputs = len(known), len(vectors)
-    matrix, factor = factored((known + known.T) / 2 + prior * np.eye(used))
+    matrix, factor = factored((known + known.T) / 2 + reg * np.eye(used))
     inverse = scipy.linalg.cho_solve(factor, np.eye(used))
     weights = scipy.linalg.cho_solve(factor, vectors.T).T
     empty = {
@@ -119,9 +119,7 @@ def added(mix: Mix, common: Common, states: list[Any], before: Any, forgetting: 
     reg = regs[0]
     if len(set(regs)) > 1:
         reg = float(np.exp(mix.mean([np.log(each) for each in regs])))
-    prior = reg * mix.mean([forgetting**state.since for state in states])
-    sums = sums_of(known, np.ascontiguousarray(vectors), prior, reg, evidence)
-    return states[0].told(**sums)
+    return states[0].told(**sums_of(known, np.ascontiguousarray(vectors), reg, evidence))
 
 
 def one_of(
@@ -282,7 +280,7 @@ def taught(space: State, found: Taught) -> State:
     if len(evidence) > 0:
         # Devices keep none: more samples were like those before.
         evidence = evidence * (found.count("entered") / max(1, closed(space).entered))
-    sums = sums_of(matrix - reg * np.eye(used), weights @ matrix, reg, reg, evidence)
+    sums = sums_of(matrix - reg * np.eye(used), weights @ matrix, reg, evidence)
     state = space.state.changed(**{**sums, "matrix": matrix, "inverse": inverse, "base": weights})
     return space.changed(map=features, entered=found.count("entered"), state=state)
 

@@ -11,7 +11,7 @@ from onlinekern.fitted.export.states import CannotLearn, LinearState, Numbers
 from onlinekern.fitted.export.terms import Constant, Linear, Terms
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.averages import Averaging, merged_steps, scaled_average
-from onlinekern.fitted.merge.gaussians import merged_gaussians
+from onlinekern.fitted.merge.gaussians import merged_gaussians, repeats_of
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State, describe, fields
 
@@ -87,7 +87,10 @@ def merged_linear(mix: Mix, parts: list[State], base: State | None) -> State:
         old = latest_of(base)[0][:, :width] if base else np.zeros_like(latest[:, :width])
         means = [pair[0][:, :width] for pair in pairs]
         covariances, prior = of(states, before, "covariance")
-        latest[:, :width], covariance = merged_gaussians(mix, means, covariances, old, prior)
+        repeats = repeats_of(width) if space.arguments.kind == "diagonal" else 1.0
+        latest[:, :width], covariance = merged_gaussians(
+            mix, means, covariances, old, prior, repeats
+        )
         degenerate = mix.count(*of(states, before, "n_degenerate"))
         more = {"covariance": covariance, "n_degenerate": degenerate}
     if hasattr(space.state, "batch_update"):

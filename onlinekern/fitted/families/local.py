@@ -20,7 +20,7 @@ from onlinekern.fitted.export.terms import Constant, Linear, Terms
 from onlinekern.fitted.export.terms import Local as LocalTerm
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.averages import Averaging
-from onlinekern.fitted.merge.gaussians import LEAST_VARIANCE
+from onlinekern.fitted.merge.gaussians import LEAST_VARIANCE, combined, repeats_of
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State, describe, fields, opened
 
@@ -148,9 +148,10 @@ def merged_local(mix: Mix, parts: list[State], base: State | None) -> State:
     models = [Local.of(part) for part in parts]
     first = Local.of(base) if base else None
     counts, before = of(parts, base, "totals.n_samples")
-    common = since(mix, *of(models, first, "shared"), own.sharing, own.second_order)
+    repeats = repeats_of(own.d * (own.joint + own.n_assign)) if own.second_order else 0.0
+    common = since(mix, *of(models, first, "shared"), own.sharing, repeats)
     if own.fixed or (first is not None and len(first.places) == own.n_prototypes):
-        places = since(mix, *of(models, first, "places"), 1.0, own.second_order)
+        places = since(mix, *of(models, first, "places"), 1.0, repeats)
         if own.fixed:
             places = replace(places, centers=models[0].places.centers)
     else:
@@ -174,9 +175,13 @@ def merged_local(mix: Mix, parts: list[State], base: State | None) -> State:
 
 
 def since(
-    mix: Mix, groups: list[Blocks], first: Blocks | None, prior: float, second_order: bool
+    mix: Mix, groups: list[Blocks], first: Blocks | None, prior: float, repeats: float
 ) -> Blocks:
-    """Merge blocks that have the same places in all models and in the base."""
+    """Merge blocks that have the same places in all models and in the base.
+
+    Of second order, what they add to precisions counts `repeats` times for the mean (`gaussians`);
+    it is 0 of first order.
+    """
     old = np.zeros_like(groups[0].counts) if first is None else first.counts
     pairs = zip(mix.weights, groups, strict=True)
     shares = [weight * np.maximum(group.counts - old, 0.0) for weight, group in pairs]
@@ -187,13 +192,19 @@ def since(
     sums = [group.counts[:, None] * group.centers for group in groups]
     start = 0.0 if first is None else first.counts[:, None] * first.centers
     centers = mix.total(sums, start) / np.maximum(counts, 1e-300)[:, None]
-    latest = merged.latest
-    known = mix.total([g.known for g in groups], first.known if first else 0.0)
-    if second_order:
-        known = np.maximum(known, 0.0)
-        targets = [(group.known + prior) * group.latest for group in groups]
-        start = 0.0 if first is None else (first.known + prior) * first.latest
-        latest = mix.total(targets, start) / (known + prior)
+    latest, known = merged.latest, merged.known
+    if repeats:
+        flat = len(counts), -1
+        precisions = [(group.known + prior).reshape(flat) for group in groups]
+        targets = [own * group.latest.reshape(flat)
+                   for own, group in zip(precisions, groups, strict=True)]  # fmt: skip
+        start, before = np.full_like(precisions[0], prior), 0 * targets[0]
+        if first is not None:
+            start = (first.known + prior).reshape(flat)
+            before = start * first.latest.reshape(flat)
+        mean, variance = combined(mix, targets, precisions, before, start, repeats)
+        latest = mean.reshape(latest.shape)
+        known = np.maximum(1 / variance.reshape(known.shape) - prior, 0.0)
     return Blocks(counts, centers, latest, merged.averaged, known)
 
 

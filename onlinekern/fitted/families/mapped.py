@@ -17,6 +17,7 @@ from onlinekern.fitted.merge.gaussians import (
     combined,
     inverse,
     products,
+    repeats_of,
     unit_matrices,
 )
 from onlinekern.fitted.merge.maps import Common, common_map
@@ -85,8 +86,9 @@ def merged_covariance(mix: Mix, common: Common, models: list[Gaussian], base: Ga
     places = [*range(len(means)), -1]
     turned = [turned_gaussian(common, *own, i) for own, i in zip(every, places, strict=True)]
     (*precisions, first), (*targets, old) = (list(half) for half in zip(*turned, strict=True))
-    latest, covariance = combined(mix, targets, precisions, old, first)
     array = models[0].covariance.array
+    repeats = repeats_of(array.shape[1]) if array.ndim == 2 else 1.0
+    latest, covariance = combined(mix, targets, precisions, old, first, repeats)
     if covariance.ndim > array.ndim:
         # Variances of the weights, given all others, as the rules of 'diagonal' count them.
         covariance = 1 / np.diagonal(inverse(covariance), axis1=1, axis2=2)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern.core.learning.second_order_rules import ConfidenceWeighted
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State, describe, same
 
@@ -21,7 +22,7 @@ def merged_model(mix: Mix, models: list[State], base: State | None) -> State:
     check_parts(parts)
     own = parts[0]
     seen, before = of(models, base, "seen")
-    mix = mix.counting(seen, before)
+    mix = replace(mix.counting(seen, before), adds=not isinstance(own.rule, ConfidenceWeighted))
     told = models[0].targets
     if told is not None:
         each = [model.targets for model in every]

@@ -1,12 +1,23 @@
 """Products of Gaussians: what models with a covariance have learnt from the same prior.
 
 Such a model is a Gaussian over its weights, N(mu_i, S_i). What several have learnt is independent,
-so their precisions add up:
+so their precisions P_i = S_i^-1 add up:
 
-    S^-1 = S_0^-1 + sum_i (S_i^-1 - S_0^-1),
-    S^-1 mu = S_0^-1 mu_0 + sum_i (S_i^-1 mu_i - S_0^-1 mu_0),
+    P = P_0 + sum_i (P_i - P_0),
+    P mu = P_0 mu_0 + sum_i (P_i mu_i - P_0 mu_0),
 
-where N(mu_0, S_0) is the model that all began with, or the prior N(0, I).
+where N(mu_0, S_0) is the model that all began with, or the prior N(0, I). This is exact if S_i is
+the whole covariance. Variances alone do not say which weights move together: k features that are
+always alike would each correct the whole error that the parts have in common, and the sum corrects
+it k times; models of many short parts then swing, round by round, from one side to the other. For
+the mean, what each model adds to the precision is therefore counted k times, P_0 + k (P_i - P_0):
+with k weights in a sample, x x' <= k diag(x^2), so that the step stays within what the samples said
+(the bound of parallel coordinate descent: Richtarik and Takac 2016). Long parts are averaged by
+their precisions then, and short ones add up as far as the base's precision holds them. One model
+is itself, and the result does not depend on the order of merging.
+
+Rules of confidence (CW, SCW) do not count samples by their precision: it grows until a margin is
+reached, in every part anew. What their models add to it is averaged.
 """
 
 from __future__ import annotations
@@ -20,6 +31,8 @@ from onlinekern.fitted.merge.mix import Mix
 
 # Variances below this share of the largest one are rounding.
 LEAST_VARIANCE = 1e-12
+# Of wide samples, most features are 0 or of small weight: so many count as moving together.
+MOST_TOGETHER = 100
 
 
 class Gaussian(NamedTuple):
@@ -60,22 +73,46 @@ def unit_matrices(like: Floats) -> Floats:
     return np.broadcast_to(np.eye(like.shape[-1]), like.shape).copy()
 
 
+def repeats_of(n_together: int) -> float:
+    """Return k, the number of weights with variances that a sample may move."""
+    return float(min(n_together, MOST_TOGETHER))
+
+
 def merged_gaussians(
-    mix: Mix, means: list[Floats], covariances: list[Floats], old: Floats, prior: Floats | None
+    mix: Mix,
+    means: list[Floats],
+    covariances: list[Floats],
+    old: Floats,
+    prior: Floats | None,
+    repeats: float,
 ) -> tuple[Floats, Floats]:
     """Return mean and covariance of the product of Gaussians."""
     precisions = [inverse(covariance) for covariance in covariances]
     first = unit_matrices(precisions[0]) if prior is None else inverse(prior)
     targets = [products(own, mean) for own, mean in zip(precisions, means, strict=True)]
-    return combined(mix, targets, precisions, products(first, old), first)
+    return combined(mix, targets, precisions, products(first, old), first, repeats)
 
 
 def combined(
-    mix: Mix, targets: list[Floats], precisions: list[Floats], old: Floats, first: Floats
+    mix: Mix,
+    targets: list[Floats],
+    precisions: list[Floats],
+    old: Floats,
+    first: Floats,
+    repeats: float = 1.0,
 ) -> tuple[Floats, Floats]:
-    """Return mean and covariance of the product of Gaussians; targets are S_i^-1 mu_i."""
-    precision = mix.total(precisions, first)
+    """Return mean and covariance of the product of Gaussians; targets are P_i mu_i.
+
+    What the precisions have more than `first` counts `repeats` times for the mean.
+    """
+    covariance = inverse(mix.evidence(precisions, first))
+    counted = covariance
+    if repeats > 1:
+        more = [(repeats - 1) * (own - first) for own in precisions]
+        triples = zip(targets, precisions, more, strict=True)
+        targets = [target + products(extra, products(inverse(own), target))
+                   for target, own, extra in triples]  # fmt: skip
+        more = [own + extra for own, extra in zip(precisions, more, strict=True)]
+        counted = inverse(mix.evidence(more, first))
     known = [unit * target for unit, target in zip(mix.units, targets, strict=False)]
-    target = mix.total(known, mix.units[-1] * old)
-    covariance = inverse(precision)
-    return products(covariance, target), covariance
+    return products(counted, mix.evidence(known, mix.units[-1] * old)), covariance

@@ -28,12 +28,16 @@ class Mix:
         may be standardised by several scales.
     shifts : tuple of float, or of ndarrays (n_targets,)
         Value that a score of 0 of each of them has in the merged model.
+    adds : bool
+        Whether samples add to the precisions of weights. Those of rules of confidence grow until a
+        margin is reached, in each model anew.
     """
 
     weights: tuple[float, ...]
     counts: tuple[int, ...] = ()
     units: tuple[Any, ...] = ()
     shifts: tuple[Any, ...] = ()
+    adds: bool = True
 
     def counting(self, seen: Sequence[int], before: int | None) -> Mix:
         """Return the mix of objects that count their own samples; ValueError if one has fewer."""
@@ -76,6 +80,10 @@ class Mix:
             for weight, value, factor in zip(self.weights, values, kept, strict=True)
         ]
         return self.mean(kept) * before + sum(added)
+
+    def evidence(self, values: Sequence[Any], before: Any = 0.0) -> Any:
+        """Return precisions of weights, or these times the weights: sums, or averages."""
+        return self.total(values, before) if self.adds else self.mean(values)
 
     def count(self, numbers: Sequence[int], before: int | None) -> int:
         """Add counts, without regard to weights."""

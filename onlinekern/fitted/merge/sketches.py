@@ -74,6 +74,8 @@ def turned_rows(common: Common, rows: Floats, place: int, width: int) -> Floats:
 
 def turned_covariance(common: Common, own: State, place: int) -> State:
     """Return a `Sketched` covariance in the common features; all but the prior becomes rows."""
+    if common.turns[place] is None:
+        return own
     sketch, (diagonal,) = own.sketch, own.diagonal
     more = np.diag(np.sqrt(diagonal - 1))
     every = np.concatenate([sketch.rows, more[np.flatnonzero(diagonal > 1)]])
@@ -81,34 +83,86 @@ def turned_covariance(common: Common, own: State, place: int) -> State:
     return own.changed(sketch=turned, diagonal=np.ones((1, len(diagonal))))
 
 
-def target_of(common: Common, own: Gaussian, place: int) -> Floats:
-    """Return S^-1 mu in the common features: sums over samples, see `mapped.turned_gaussian`."""
-    if own.covariance is None:
-        target = own.mean
-    else:
-        rows = own.covariance.sketch.rows
-        target = own.covariance.diagonal * own.mean + own.mean @ rows.T @ rows
-    return turned_rows(common, target, place, own.mean.shape[1])
+def times(own: State, mean: Floats) -> Floats:
+    """Multiply rows by a precision D + C'C."""
+    rows = own.sketch.rows
+    found: Floats = own.diagonal * mean + mean @ rows.T @ rows
+    return found
 
 
-def merged_precision(mix: Mix, common: Common, models: list[Gaussian], base: Gaussian) -> Gaussian:
-    """Merge means and `Sketched` covariances: precisions diag(D) + C'C are added."""
-    known = [mix.units[i] * target_of(common, own, i) for i, own in enumerate(models)]
-    target = mix.total(known, mix.units[-1] * target_of(common, base, -1))
-    covariances, prior = of(models, base, "covariance")
-    if common.turns[0] is not None:
-        covariances = [turned_covariance(common, own, i) for i, own in enumerate(covariances)]
-        prior = prior and turned_covariance(common, prior, -1)
-    diagonals, first = of(covariances, prior, "diagonal")
-    first = np.ones((1, base.mean.shape[1])) if prior is None else first
-    diagonal = np.maximum(mix.total(diagonals, first), 1.0)
-    sketches, known_sketch = of(covariances, prior, "sketch")
-    merged = merged_sketch(mix, sketches, known_sketch)
-    rows = merged.rows
+def solved(diagonal: Floats, rows: Floats, targets: Floats) -> tuple[Floats, Floats]:
+    """Return (D + C'C)^-1 times rows, and the Cholesky factor of I + C D^-1 C'."""
     factor = np.linalg.cholesky(np.eye(len(rows)) + rows / diagonal @ rows.T)
-    scaled = target / diagonal
+    scaled = targets / diagonal
     if len(rows) > 0:
         inner = scipy.linalg.cho_solve((factor, True), rows @ scaled.T)
         scaled = scaled - (rows.T @ inner).T / diagonal
-    covariance = covariances[0].told(sketch=merged, diagonal=diagonal, factor=factor)
-    return Gaussian(scaled, covariance)
+    return scaled, factor
+
+
+def mean_in(common: Common, own: Gaussian, turned: State, place: int) -> Floats:
+    """Return the mean in the common features: sums over samples, see `mapped.turned_gaussian`."""
+    if common.turns[place] is None:
+        return own.mean
+    target = turned_rows(common, times(own.covariance, own.mean), place, own.mean.shape[1])
+    return solved(turned.diagonal, turned.sketch.rows, target)[0]
+
+
+def merged_precision(mix: Mix, common: Common, models: list[Gaussian], base: Gaussian) -> Gaussian:
+    """Merge means and `Sketched` covariances: what each adds to the base's D + C'C is added up.
+
+    A sketch that goes on loses what the base's had: of a difference of two, what is below 0 counts
+    as 0, or it would be lost as often as there are models. What samples have added in any direction
+    is at most this and what the model's sketch has shrunk since: so much counts for the mean, which
+    else would go beyond what the samples said (see `gaussians`).
+    """
+    width = base.mean.shape[1]
+    covariances, prior = of(models, base, "covariance")
+    nothing = covariances[0].sketch.changed(rows=np.zeros((0, width)), shrinkage=0.0)
+    empty = covariances[0].changed(sketch=nothing, diagonal=np.ones((1, width)))
+    turned = [turned_covariance(common, own, i) for i, own in enumerate(covariances)]
+    first = empty if prior is None else turned_covariance(common, prior, -1)
+    old = mean_in(common, Gaussian(base.mean, prior), first, -1) if prior else base.mean
+    weights = mix.weights if mix.adds else mix.shares
+    terms, diagonal, slack = [(1.0, first.sketch.rows)], first.diagonal, 0.0
+    target = start = mix.units[-1] * times(first, old)
+    for i, (weight, own) in enumerate(zip(weights, turned, strict=True)):
+        rows = more_rows(own.sketch.rows, first.sketch.rows)
+        shrunk = max(own.sketch.shrinkage - first.sketch.shrinkage, 0.0)
+        mean = mean_in(common, models[i], own, i)
+        counted = times(first, mean) + shrunk * mean + mean @ rows.T @ rows
+        target = target + weight * (mix.units[i] * counted - start)
+        added = whole_diagonal(own) - whole_diagonal(first) - np.square(rows).sum(axis=0)
+        diagonal = diagonal + weight * np.maximum(added, 0.0)
+        terms.append((weight, rows))
+        slack += weight * shrunk
+    every = sketch_of(terms, width + 1)[0]
+    latest, _ = solved(first.diagonal + slack, every, target)
+    merged = sketch_told(mix, *of(turned, first, "sketch"), terms, slack)
+    # What the sketch drops stays in the diagonal.
+    dropped = np.square(every).sum(axis=0) - np.square(merged.rows).sum(axis=0)
+    diagonal = diagonal + np.maximum(dropped, 0.0)
+    factor = solved(diagonal, merged.rows, target)[1]
+    told = covariances[0].told(sketch=merged, diagonal=diagonal, factor=factor)
+    return Gaussian(latest, told)
+
+
+def more_rows(rows: Floats, before: Floats) -> Floats:
+    """Return R with R'R the part of C'C - B'B that is above 0."""
+    return sketch_of([(1.0, rows), (-1.0, before)], rows.shape[1] + 1)[0]
+
+
+def whole_diagonal(own: State) -> Floats:
+    """Return the diagonal of D + C'C."""
+    found: Floats = own.diagonal + np.square(own.sketch.rows).sum(axis=0)
+    return found
+
+
+def sketch_told(
+    mix: Mix, parts: list[State], base: State, terms: list[Term], slack: float
+) -> State:
+    """Return a sketch of the rows of terms."""
+    rows, shrunk = sketch_of(terms, parts[0].size)
+    squared_norm = max(0.0, mix.total(*of(parts, base, "squared_norm")))
+    shrinkage = float(base.shrinkage + slack + shrunk)
+    return parts[0].told(rows=rows, squared_norm=float(squared_norm), shrinkage=shrinkage)
