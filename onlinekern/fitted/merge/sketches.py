@@ -92,8 +92,8 @@ def times(own: State, mean: Floats) -> Floats:
 
 def solved(diagonal: Floats, rows: Floats, targets: Floats) -> tuple[Floats, Floats]:
     """Return (D + C'C)^-1 times rows, and the Cholesky factor of I + C D^-1 C'."""
-    factor = np.linalg.cholesky(np.eye(len(rows)) + rows / diagonal @ rows.T)
-    scaled = targets / diagonal
+    factor: Floats = np.linalg.cholesky(np.eye(len(rows)) + rows / diagonal @ rows.T)
+    scaled: Floats = targets / diagonal
     if len(rows) > 0:
         inner = scipy.linalg.cho_solve((factor, True), rows @ scaled.T)
         scaled = scaled - (rows.T @ inner).T / diagonal
