@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from onlinekern.distributed.dask import dumps, require
+from onlinekern.distributed.mixing import tree
 from onlinekern.distributed.preflight import Preflight, WorkerUnfit
 
 # Seconds to wait for a worker where there is none, and between two looks at who has come.
@@ -177,16 +178,13 @@ class Tasks:
         width: int,
     ) -> Any:
         """Return what a function makes of `first` and all results, at most `width` at a time."""
-        level = 0
-        while len(futures) > 1 or level == 0:
-            groups = [futures[first : first + width] for first in range(0, len(futures), width)]
-            futures = [
-                self.send(f"{name}.{level}.{number}", function, *first, *group)
-                for number, group in enumerate(groups)
-            ]
-            level += 1
-        self.each(futures)
-        return result_of(futures[0])
+
+        def join(place: str, group: list[Any]) -> Any:
+            return self.send(f"{name}.{place}", function, *first, *group)
+
+        future = tree(futures, join, width)
+        self.each([future])
+        return result_of(future)
 
 
 def result_of(future: Any, fetch: bool = True) -> Any:

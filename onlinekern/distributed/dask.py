@@ -18,8 +18,13 @@ def require(name: str) -> Any:
 
 
 def dumps(model: Any) -> bytes:
-    """Return a model, or a function, as bytes."""
-    return bytes(require("cloudpickle").dumps(model, protocol=pickle.HIGHEST_PROTOCOL))
+    """Return a model, or a function, as bytes; functions of a script need cloudpickle."""
+    try:
+        pickler = import_module("cloudpickle")
+    except ImportError:
+        # Dask has it; workers of other engines may do without.
+        pickler = pickle
+    return bytes(pickler.dumps(model, protocol=pickle.HIGHEST_PROTOCOL))
 
 
 def loads(data: bytes) -> Any:

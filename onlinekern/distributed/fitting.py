@@ -25,6 +25,7 @@ from onlinekern.distributed.arguments import (
 from onlinekern.distributed.cluster import Tasks, cluster_of, showing_progress
 from onlinekern.distributed.comparing import CompareTasks, run_compare
 from onlinekern.distributed.dask import require
+from onlinekern.distributed.mixing import Plan
 from onlinekern.distributed.parts import parts_of
 from onlinekern.distributed.predicting import predictions
 from onlinekern.distributed.record import DistributedFit
@@ -35,7 +36,7 @@ from onlinekern.distributed.resuming import (
     run_of,
     without_place,
 )
-from onlinekern.distributed.rounds import Plan, Run
+from onlinekern.distributed.rounds import Run
 from onlinekern.estimators.types import ArrayLike, BatchLearner, StreamLearner
 from onlinekern.evaluate.comparing import check_setting
 from onlinekern.evaluate.results import Comparison

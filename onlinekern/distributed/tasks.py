@@ -142,7 +142,9 @@ def transform(pipeline: Any, X: Any) -> Any:
 
 
 def worker_address() -> str:
-    """Return the address of this worker; it is empty at the client."""
+    """Return the address of this worker; it is empty at the client, and without Dask."""
+    if "distributed" not in sys.modules:
+        return ""
     with suppress(ValueError):
         return str(require("distributed").get_worker().address)
     return ""

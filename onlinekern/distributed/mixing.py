@@ -1,0 +1,249 @@
+"""Learning in rounds, whoever carries it out: learners learn their shares, and are merged.
+
+    for each round:   learner = merge(send(learner, shares of the parts))
+
+What a learner does with a part is a pure function of a model, as bytes, and of the part (`tasks`).
+An engine (Dask, Ray, Spark) says where it runs: `Run` has what is the same for all of them.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from onlinekern.distributed import tasks
+from onlinekern.distributed.dask import dumps, loads
+from onlinekern.distributed.parts import Part, Stream
+from onlinekern.distributed.record import DistributedFit, Round, Tally
+from onlinekern.distributed.resuming import Place, save_at
+from onlinekern.distributed.rows import Rows
+
+# Models that are merged at once: few enough for one worker's memory.
+MERGED = 8
+Shares = list[list[int]]
+
+
+def rounds(
+    parts: Iterable[tuple[int, Shares]],
+    learner: tasks.State,
+    send: Callable[[int, tasks.State, Shares], Any],
+    merge: Callable[[int, Any], tasks.State],
+) -> Iterator[tuple[int, tasks.State]]:
+    """Yield the number of each round and the model that is merged in it.
+
+    Parameters
+    ----------
+    parts : iterable of (int, list of lists of int)
+        The number of each round, and of each learner the parts that it learns in their order.
+    learner : State
+        The model that all begin with.
+    send : callable
+        (number, learner, shares) -> what stands for the models that have learnt their shares.
+    merge : callable
+        (number, what `send` gave) -> State.
+    """
+    for number, shares in parts:
+        # Each round has figures of its own.
+        learner = merge(number, send(number, tasks.State(learner.data), shares))
+        yield number, learner
+
+
+def tree(models: list[Any], join: Callable[[str, list[Any]], Any], width: int = MERGED) -> Any:
+    """Join models, at most `width` at a time, until one is left; a name says level and place."""
+    level = 0
+    while len(models) > 1 or level == 0:
+        groups = [models[first : first + width] for first in range(0, len(models), width)]
+        models = [join(f"{level}.{number}", group) for number, group in enumerate(groups)]
+        level += 1
+    return models[0]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The plan by which a stream is shared.
+
+    Parameters
+    ----------
+    rounds, passes, learners : int
+    least : int or None
+        Samples of the warm-up.
+    checkpoint : path or None
+        File to which the merged model goes after each round.
+    skips : bool
+        Whether bad rows are left out.
+    as_tables : bool
+        Whether the learner begins with an encoder of tables.
+    takes_missing : bool
+        Whether the learner takes NaN as a missing value.
+    storage_options : mapping or None
+        What the store of the checkpoint is told.
+    """
+
+    rounds: int
+    passes: int
+    learners: int
+    least: int | None
+    checkpoint: Any
+    skips: bool = False
+    as_tables: bool = False
+    takes_missing: bool = False
+    storage_options: Any = None
+
+    def rows(self, part: Part) -> Rows:
+        """Return the rows of a part, which go to a task."""
+        return Rows(replace(part, data=()), self.skips, self.as_tables, self.takes_missing)
+
+    def shares(self, n_parts: int, first: int) -> Iterator[list[list[int]]]:
+        """Yield the parts of each learner, for every round; those before the `first` are learnt.
+
+        Learner k of K takes each K-th part: at any time all learn of the same stretch.
+        """
+        for number in range(self.passes):
+            there = range(first if number == 0 else 0, n_parts)
+            for stretch in np.array_split(np.array(there), self.rounds):
+                some = [stretch[k :: self.learners].tolist() for k in range(self.learners)]
+                if len(stretch):
+                    yield [share for share in some if share]
+
+
+class Run(ABC):
+    """A model on its way through a stream; an engine carries out what is abstract.
+
+    Parameters
+    ----------
+    stream : Stream
+    plan : Plan
+    show : callable
+        Takes (done, total, text), in parts.
+    place : Place
+        How far it has come.
+    """
+
+    def __init__(self, stream: Stream, plan: Plan, show: Any, place: Place) -> None:
+        self.plan, self.show = plan, show
+        self.parts, self.labelled = stream
+        self.place = place
+        self.fit = DistributedFit(None, place.rounds, place.skipped)
+        self._done = place.first
+
+    @abstractmethod
+    def once(self, name: str, function: Callable[..., Any], part: Part | None = None) -> Any:
+        """Return what a function makes of a part, on a worker."""
+
+    @abstractmethod
+    def labels(self) -> Any:
+        """Return all labels of the stream, sorted; None if there are none."""
+
+    @abstractmethod
+    def send(self, number: int, learner: tasks.State, shares: Shares) -> Any:
+        """Let learners that begin with a model learn their shares: see `rounds`."""
+
+    @abstractmethod
+    def merge(self, number: int, sent: Any) -> tasks.State:
+        """Merge what `send` gave by a tree of eights, on the workers."""
+
+    def learn(self, estimator: Any, classes: Any, is_begun: bool) -> DistributedFit:
+        """Learn the stream."""
+        self.learning = tasks.Learning(self._classes(estimator, classes))
+        data = dumps(estimator)
+        if is_begun:
+            self.fit.model = estimator
+        resumed = bool(self.place.rounds)
+        if not resumed and (not is_begun or has_new_labels(estimator, self.learning.classes)):
+            data = self._warm_up(data, is_begun)
+        self.once("merge-check", partial(tasks.check_merge, tasks.State(data)))
+        began = time.perf_counter()
+        for number, state in rounds(self._left(), tasks.State(data), self.send, self.merge):
+            self._end(number, state, time.perf_counter() - began)
+            began = time.perf_counter()
+        return self.fit
+
+    def _left(self) -> Iterator[tuple[int, Shares]]:
+        """Yield the rounds that have not ended yet."""
+        shares = self.plan.shares(len(self.parts), self.place.first)
+        for number, own in enumerate(shares, start=1):
+            if number > self.place.number:
+                yield number, own
+            else:
+                self._done += sum(map(len, own))
+
+    def task(self, number: int, shares: Shares, index: int) -> Callable[..., tasks.State]:
+        """Return the function that learns a part in a round: (State, *data) -> State."""
+        # What the warm-up has learnt of the first part of all.
+        done = self.place.skip if number == 1 and index == shares[0][0] else 0
+        return partial(tasks.learn, self.learning, done, self.plan.rows(self.parts[index]))
+
+    def _classes(self, estimator: Any, classes: Any) -> Any:
+        """Return all labels: those given, or those that there are."""
+        known = getattr(estimator, "classes_", None)
+        if not is_classifier(estimator):
+            return None
+        if classes is not None:
+            return np.unique(classes) if known is None else np.union1d(known, classes)
+        if known is not None:
+            return None
+        self.show(0, None, "looking for the classes")
+        found = self.labels()
+        if found is None or len(found) < 2:
+            what = "no labels" if found is None else f"one class only ({found.tolist()[0]!r})"
+            raise ValueError(f"y holds {what}; at least two classes are needed")
+        return found
+
+    def _warm_up(self, data: bytes, is_begun: bool) -> bytes:
+        """Learn the beginning; return the model, and note the first part and sample left."""
+        began, found = time.perf_counter(), tasks.WarmedUp(tasks.State(data), 0, False, [])
+        warming = tasks.Learning(self.learning.classes, frozen=is_begun)
+        least = 1 if is_begun else self.plan.least
+        first, skip = 0, 0
+        for first, part in enumerate(self.parts):
+            self._show("warm-up", 0)
+            function = partial(tasks.warm_up, warming, least, self.plan.rows(part), found.state)
+            found = self.once(f"warm-up-{first}", function, part)
+            for category, text in found.said:
+                warnings.warn(text, category, stacklevel=2)
+            skip = found.used
+            if found.settled:
+                break
+            self._show("warm-up", 1)
+            first, skip = first + 1, 0
+        if found.state.tally.samples == 0:
+            raise ValueError("X holds no samples")
+        self.place = replace(self.place, first=first, skip=skip)
+        self._end(0, found.state, time.perf_counter() - began)
+        return found.state.data
+
+    def _end(self, number: int, state: tasks.State, seconds: float) -> None:
+        """Note a round, and keep its model."""
+        model = loads(state.data)
+        learners = state.learners or (state.tally,)
+        total = state.tally.plus(Tally(moved=len(state.data)))
+        self.fit.model = model
+        self.fit.skipped.update(state.skipped)
+        self.fit.rounds.append(Round(
+            number, len(learners), total.samples,
+            int(total.loss) if is_classifier(model) else None,
+            total.loss if is_regressor(model) else None,
+            seconds, total.moved, [(one.samples, one.loss) for one in learners],
+        ))  # fmt: skip
+        self.place = replace(
+            self.place, number=number, rounds=self.fit.rounds, skipped=self.fit.skipped
+        )
+        if self.plan.checkpoint is not None:
+            save_at(self.place, model, self.plan.checkpoint, self.plan.storage_options)
+
+    def _show(self, text: str, amount: int) -> None:
+        self._done += amount
+        self.show(self._done, self.plan.passes * len(self.parts), text)
+
+
+def has_new_labels(estimator: Any, classes: Any) -> bool:
+    """Return whether there are labels that a classifier does not know yet."""
+    return classes is not None and not np.isin(classes, estimator.classes_).all()
