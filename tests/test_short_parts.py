@@ -101,3 +101,16 @@ def test_the_prior_is_given_back_in_every_round():
 
 def from_block(state):
     return unpacked("matrix", state["matrix"], state["used"], 1)
+
+
+def test_targets_that_move_leave_evidence_that_is_not_negative():
+    rng = np.random.default_rng(3)
+    model = ok.KernelRLSRegressor(gamma=0.3, n_components=30, linear=False)
+    X = rng.normal(size=(1500, 3))
+    y = 5 + np.sin(2 * X[:, 0])
+    base = model.partial_fit(X[:300], y[:300])
+    for shift, first in ((-20, 300), (40, 700), (-80, 1100)):
+        parts = [deepcopy(base).partial_fit(X[k : k + 10], y[k : k + 10] + shift)
+                 for k in range(first, first + 400, 10)]  # fmt: skip
+        base = merge(parts, base=base)
+    assert np.isfinite(base.predict(X)).all()

@@ -114,7 +114,9 @@ def added(mix: Mix, common: Common, states: list[Any], before: Any, forgetting: 
     first = turned.pop() if before else tuple(0 * part for part in turned[0])
     known = mix.total([parts[0] for parts in turned], first[0], forgetting)
     vectors = mix.total([parts[1] for parts in turned], first[1], forgetting)
+    # Without a constant feature, sums in units of other targets are only nearly those of the base.
     evidence = mix.total([parts[2] for parts in turned], first[2], forgetting)
+    evidence = np.maximum(evidence, 0.0)
     regs = [state.reg for state in states]
     reg = regs[0]
     if len(set(regs)) > 1:

@@ -92,7 +92,7 @@ def times(own: State, mean: Floats) -> Floats:
 
 def solved(diagonal: Floats, rows: Floats, targets: Floats) -> tuple[Floats, Floats]:
     """Return (D + C'C)^-1 times rows, and the Cholesky factor of I + C D^-1 C'."""
-    factor: Floats = np.linalg.cholesky(np.eye(len(rows)) + rows / diagonal @ rows.T)
+    factor = np.asarray(np.linalg.cholesky(np.eye(len(rows)) + rows / diagonal @ rows.T), float)
     scaled: Floats = targets / diagonal
     if len(rows) > 0:
         inner = scipy.linalg.cho_solve((factor, True), rows @ scaled.T)
