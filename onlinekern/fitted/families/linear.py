@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,12 +76,32 @@ def latest_of(space: State) -> tuple[Floats, Floats]:
     return latest, averaged
 
 
+def blended(
+    mix: Mix, parts: list[State], base: State | None, pairs: list[tuple[Floats, Floats]]
+) -> Iterator[Floats]:
+    """Yield the average of the weights, and that of their averages.
+
+    A weight counts in the models that have moved it (Ding et al. 2022): samples that lack its
+    feature leave it where it was. In a ball all of them count, since only the mean stays in it.
+    """
+    start = latest_of(base)[0] if base else 0.0
+    known = base.state.companions if base else 0.0
+    # The companions of a weight that has come back to its start are those of its way.
+    moved = [
+        (latest != start) | (part.state.companions != known)
+        for part, (latest, _) in zip(parts, pairs, strict=True)
+    ]
+    in_ball = getattr(parts[0].arguments, "radius", 0.0) > 0
+    for half in zip(*pairs, strict=True):
+        yield mix.blend(half) if in_ball else mix.blend_of_movers(half, moved)
+
+
 def merged_linear(mix: Mix, parts: list[State], base: State | None) -> State:
     """Average the weights; with a covariance, multiply the Gaussians."""
     space, averaging = parts[0], averaging_of(parts[0])
     states, before = of(parts, base, "state")
     pairs = [latest_of(part) for part in parts]
-    latest, averaged = (mix.blend(half) for half in zip(*pairs, strict=True))
+    latest, averaged = blended(mix, parts, base, pairs)
     more: dict[str, Any] = {}
     if hasattr(space.state, "covariance"):
         width = space.arguments.d + bool(space.arguments.intercept)

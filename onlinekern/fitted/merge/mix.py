@@ -72,6 +72,20 @@ class Mix:
         """Average functions, in the units of the merged model."""
         return sum(self.terms(values))
 
+    def blend_of_movers(self, values: Sequence[Any], moved: Sequence[Any]) -> Any:
+        """Average functions; of each weight, over the models that have moved it, if any has.
+
+        The others have met nothing that tells about it, so they must not draw it back.
+        """
+        found = self.blend(values)
+        some = np.any(moved, axis=0) & ~np.all(moved, axis=0)
+        if some.any():
+            movers = [own[some] for own in moved]
+            known = sum(share * own for share, own in zip(self.shares, movers, strict=True))
+            terms = zip(movers, self.terms(values), strict=True)
+            found[some] = sum(own * term[some] for own, term in terms) / known
+        return found
+
     def total(self, values: Sequence[Any], before: Any = 0.0, forgetting: float = 1.0) -> Any:
         """Return `before`, which fades with each sample, plus the sum of what each model adds."""
         kept = [forgetting**count if forgetting < 1 else 1.0 for count in self.counts]
