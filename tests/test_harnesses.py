@@ -78,3 +78,12 @@ def test_killed_consumers(broker):
         pytest.skip(reason)
     printed = run("queues", broker, "--kills", 2)
     assert printed.count("byte for byte") == 2
+
+
+@pytest.mark.long
+def test_killed_consumers_of_a_group():
+    if reason := queues.absent("kafka"):
+        pytest.skip(reason)
+    printed = run("queues", "kafka", "--kills", 2, "--workers", 3)
+    assert printed.count("byte for byte") == 2
+    assert "the merged model of 2 partitions" in printed

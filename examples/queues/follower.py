@@ -36,6 +36,8 @@ class Follower:
         Its file; a model that has learnt nothing if there is none yet.
     every : int
         After so many messages the file is written.
+    base : path-like, optional
+        File of a model that each partition begins with; then `answer.py` can merge them.
 
     Attributes
     ----------
@@ -45,9 +47,9 @@ class Follower:
         Partition -> places of the messages that no model can learn.
     """
 
-    def __init__(self, path, every=500):
+    def __init__(self, path, every=500, base=None):
         self.path, self.every, self.taken = path, every, 0
-        self.model, known = new_model(), {}
+        self.model, known = new_model() if base is None else onlinekern.load(base), {}
         if os.path.exists(path):
             self.model, known = onlinekern.load(path, return_metadata=True)
         self.places = known.get("places", {})

@@ -22,14 +22,14 @@ from follower import Follower
 class Group:
     """The followers of the partitions that this consumer has now."""
 
-    def __init__(self, folder, every):
-        self.folder, self.every, self.followers = folder, every, {}
+    def __init__(self, folder, every, base=None):
+        self.folder, self.every, self.base, self.followers = folder, every, base, {}
 
     def assigned(self, consumer, partitions):
         """Load the models of the partitions, and go to their places."""
         for one in partitions:
             name = f"{one.topic}-{one.partition}"
-            follower = Follower(self.folder / f"{name}.okn", self.every)
+            follower = Follower(self.folder / f"{name}.okn", self.every, self.base)
             self.followers[name] = follower
             one.offset = follower.places[name] + 1 if name in follower.places else OFFSET_BEGINNING
         consumer.assign(partitions)
@@ -79,6 +79,7 @@ def main():
     parser.add_argument("topic")
     parser.add_argument("--group", default="onlinekern")
     parser.add_argument("--every", type=int, default=500, help="messages between two saves")
+    parser.add_argument("--base", type=Path, help="file of a model that all partitions begin with")
     parser.add_argument("--idle", type=float, default=float("inf"), help="seconds")
     options = parser.parse_args()
     consumer = Consumer(
@@ -90,7 +91,8 @@ def main():
             "session.timeout.ms": 6000,
         }
     )
-    follow(consumer, options.topic, Group(options.folder, options.every), options.idle)
+    group = Group(options.folder, options.every, options.base)
+    follow(consumer, options.topic, group, options.idle)
 
 
 if __name__ == "__main__":

@@ -17,9 +17,9 @@ import redis
 from follower import Follower
 
 
-def follow(client, folder, streams, every, idle):
+def follow(client, folder, streams, every, idle, base=None):
     """Learn what is in the streams and what comes, until nothing has come for `idle` seconds."""
-    followers = {name: Follower(folder / f"{name}.okn", every) for name in streams}
+    followers = {name: Follower(folder / f"{name}.okn", every, base) for name in streams}
     last = time.monotonic()
     while time.monotonic() - last < idle:
         places = {name: one.places.get(name, "0-0") for name, one in followers.items()}
@@ -38,10 +38,11 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("streams", nargs="+")
     parser.add_argument("--every", type=int, default=500, help="messages between two saves")
+    parser.add_argument("--base", type=Path, help="file of a model that all streams begin with")
     parser.add_argument("--idle", type=float, default=float("inf"), help="seconds")
     options = parser.parse_args()
     client = redis.Redis.from_url(options.url, protocol=2)
-    follow(client, options.folder, options.streams, options.every, options.idle)
+    follow(client, options.folder, options.streams, options.every, options.idle, options.base)
 
 
 if __name__ == "__main__":

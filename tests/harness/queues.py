@@ -5,8 +5,13 @@ some hold text where a number is. In Redis, some are deleted before they are rea
 been learnt is cut off. So the count of samples is no place. In the end the files must be, byte for
 byte, those of a consumer that was never killed.
 
+With --workers, a group of so many consumers shares the partitions of Kafka. After each kill another
+one joins: partitions move twice, with their files. All begin with one model, and in the end the
+models of the partitions are merged: the merged model must count each message once, too.
+
     python -P -m harness.queues redis --kills 10
     python -P -m harness.queues kafka --kills 10
+    python -P -m harness.queues kafka --kills 6 --workers 3
 """
 
 import argparse
@@ -21,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,6 +35,13 @@ import onlinekern
 EXAMPLES = Path(__file__).parents[2] / "examples" / "queues"
 PARTITIONS = ("rows-0", "rows-1")
 EVERY = 60
+
+
+def example(name):
+    """Return a module of the examples."""
+    if str(EXAMPLES) not in sys.path:
+        sys.path.insert(0, str(EXAMPLES))
+    return import_module(name)
 
 
 def absent(broker):
@@ -158,12 +171,26 @@ def stop(process):
 def start(broker, folder, idle):
     """Start a consumer."""
     command = [sys.executable, *broker.command(folder), "--every", str(EVERY), "--idle", str(idle)]
+    if (base := base_of(folder)).exists():
+        command += ["--base", str(base)]
     return subprocess.Popen(command, env=os.environ | {"PYTHONPATH": path_of_library()})
 
 
 def path_of_library():
     known = str(Path(onlinekern.__file__).parents[1])
     return os.pathsep.join([known, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+def base_of(folder):
+    """Return the file of the model that all partitions begin with; a group has one."""
+    return folder.parent / "base.okn"
+
+
+def make_base(folder):
+    """Learn messages of another time, of all kinds."""
+    moments = random.Random(-1)
+    known = example("follower").Follower(base_of(folder), 1)
+    known.take("before", [(k, message(k, moments)) for k in range(1200)])
 
 
 def learnt(folder):
@@ -183,6 +210,7 @@ def samples_of(model):
 def kill(consumer, folder, sender):
     """Kill a consumer at work, half of the times while it writes; return what it did."""
     before, in_writing = written(folder), sender.moments.random() < 0.5
+    left_over = set(folder.glob(".*.tmp"))
     while written(folder) == before:
         assert consumer.poll() is None, "the consumer ended by itself"
         time.sleep(0.02)
@@ -190,13 +218,13 @@ def kill(consumer, folder, sender):
     while time.monotonic() < until:
         sender.send(3)
         time.sleep(0.02)
-    while in_writing and not any(folder.glob(".*.tmp")):
+    while in_writing and not set(folder.glob(".*.tmp")) - left_over:
         if time.monotonic() > until + 1:
             sender.send(EVERY)
             until = time.monotonic()
     consumer.send_signal(signal.SIGKILL)
     consumer.wait()
-    return "writing" if any(folder.glob(".*.tmp")) else "running"
+    return "writing" if set(folder.glob(".*.tmp")) - left_over else "running"
 
 
 def written(folder):
@@ -243,17 +271,50 @@ def torment(broker, folder, kills, moments, say):
     return sender.sent
 
 
+def torment_group(broker, folder, workers, kills, moments, say):
+    """Kill consumers of a group, in whose place others join; return what was sent."""
+    sender = Sender(broker, moments)
+    sender.send(3 * EVERY)
+    group = [start(broker, folder, 1000) for _ in range(workers)]
+    try:
+        for number in range(kills):
+            place = moments.randrange(workers)
+            deed = kill(group[place], folder, sender)
+            sent = f"{sender.number} messages sent"
+            say(f"kill {number + 1}: of consumer {place} while {deed}; {sent}")
+            group[place] = start(broker, folder, 1000)
+            sender.send(3 * EVERY)
+    finally:
+        for consumer in group:
+            consumer.kill()
+            consumer.wait()
+    sender.send(100)
+    group = [start(broker, folder, 20) for _ in range(workers)]
+    assert [consumer.wait() for consumer in group] == [0] * workers
+    return sender.sent
+
+
+def compare_answer(folder, sent, say):
+    """Raise AssertionError unless the merged model has learnt what the partitions have."""
+    base = onlinekern.load(base_of(folder))
+    model, places = example("answer").answer(folder, base_of(folder))
+    assert places == {partition: messages[-1][0] for partition, messages in sent.items()}
+    found = learnt(folder)
+    new = sum(samples for _, samples in found.values()) - len(sent) * samples_of(base)
+    assert samples_of(model) == samples_of(base) + new, (samples_of(model), new)
+    say(f"the merged model of {len(sent)} partitions has learnt {new} messages once")
+
+
 def compare(folder, sent, say):
     """Raise AssertionError unless the files are those of a consumer that learnt all at once."""
-    sys.path.insert(0, str(EXAMPLES))
-    from follower import Follower
-
+    base = base_of(folder) if base_of(folder).exists() else None
+    known = samples_of(onlinekern.load(base)) if base else 0
     for partition, messages in sent.items():
         path = folder / f"{partition}.okn"
-        whole = Follower(folder / "whole" / path.name, len(messages) + 1)
+        whole = example("follower").Follower(folder / "whole" / path.name, len(messages) + 1, base)
         whole.take(partition, messages)
         whole.save()
-        _, samples = learnt(folder)[partition]
+        samples = learnt(folder)[partition][1] - known
         refused = len(whole.refused[partition])
         assert samples + refused == len(messages), (samples, refused, len(messages))
         assert path.read_bytes() == whole.path.read_bytes(), f"the models of {partition} differ"
@@ -266,7 +327,10 @@ def main():
     parser.add_argument("broker", choices=BROKERS)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--workers", type=int, default=0, help="consumers of a group of Kafka's")
     options = parser.parse_args()
+    if options.workers and options.broker != "kafka":
+        parser.error("--workers: only Kafka has groups that share partitions")
     if reason := absent(options.broker):
         sys.exit(f"queues: {reason}")
 
@@ -279,8 +343,14 @@ def main():
         broker = BROKERS[options.broker](folder)
         try:
             moments = random.Random(options.seed)
-            sent = torment(broker, folder / "models", options.kills, moments, say)
-            compare(folder / "models", sent, say)
+            models = folder / "models"
+            if options.workers:
+                make_base(models)
+                sent = torment_group(broker, models, options.workers, options.kills, moments, say)
+                compare_answer(models, sent, say)
+            else:
+                sent = torment(broker, models, options.kills, moments, say)
+            compare(models, sent, say)
         finally:
             broker.close()
     print(f"queues: {options.kills} kills of a consumer of {options.broker}")
