@@ -37,7 +37,7 @@ GAMMAS = {
 
 def lol(data, learner, protocol, **setting):
     """Return a row of LOL in the paper's form, with other values of some parameters."""
-    return Row(data, learner, ok.LOLClassifier, protocol, {**PAPER, **setting}, orders=3)
+    return Row(data, learner, ok.LOLClassifier, protocol, {**PAPER, **setting}, orders=10)
 
 
 def rival(data, learner):
@@ -45,7 +45,7 @@ def rival(data, learner):
     estimator, setting = RIVALS[learner]
     gamma = GAMMAS[data].get(learner)
     width = {"gamma": gamma} if gamma else {}
-    return Row(data, learner, estimator, along_a_pass, {**setting, **width}, orders=3)
+    return Row(data, learner, estimator, along_a_pass, {**setting, **width}, orders=10)
 
 
 def each(values, name, label):
