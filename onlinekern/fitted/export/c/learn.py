@@ -72,7 +72,8 @@ class Learner(Forms):
         units = ""
         if self.learning.targets is not None:
             units = "    scores[0] = target.mean + target.scale * scores[0];"
-        self.fill("learner_body", units=units)
+        room = f"    real current[{self.size.outputs}];"
+        self.fill("learner_body", units=units, room=room)
 
     def write_state(self) -> None:
         """Write the state, which learning changes."""
@@ -224,6 +225,7 @@ class Learner(Forms):
             more += f" || !all_finite(contractions, {size.outputs})"
         self.fill(
             "learn",
+            rooms=f"    real current[{size.outputs}], predicting[{size.outputs}];",
             save="\n".join(save),
             targets="\n".join(targets),
             of="&phi" if isinstance(self.state, states.MappedState) else "x",

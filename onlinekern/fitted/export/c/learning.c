@@ -315,7 +315,7 @@ static void take_up(real y, real weight)
 /*** learn ***/
 static int learn(const row *x, real y, real weight)
 {
-    real current[$outputs], predicting[$outputs];
+$rooms
     int moves = 0;
     row phi;
 $save
@@ -348,7 +348,7 @@ $update
 /*** learner_body ***/
 static void body(const row *x, real *scores)
 {
-    real current[$outputs];
+$room
     row phi;
     look(x, &phi);
     model_scores(&phi, current, scores);

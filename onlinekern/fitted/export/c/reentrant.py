@@ -9,7 +9,7 @@ overwrites. So no function has memory of its own, and each model can be used by 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 UNIT_END = re.compile(r"(?<=\n}\n)")
@@ -53,18 +53,24 @@ def is_called(unit: str, units: list[str]) -> bool:
 
 
 def with_model(
-    units: Sequence[str], prefix: str, state: Sequence[str], scratch: Sequence[str]
+    units: Sequence[str],
+    prefix: str,
+    state: Sequence[str],
+    scratch: Sequence[str],
+    more: Iterable[str] = (),
 ) -> tuple[list[str], list[Function]]:
     """Return the functions with the model as a parameter, and the public ones of these.
 
     A public one gets the ending `_r`: its name alone is that of the function without a model.
+    The functions of the names in `more` take the model too, whether they need it or not.
     """
     places = {name: f"model->state.{name}" for name in state}
     places |= {name: f"model->{name}" for name in scratch}
     words = [words_of(unit) for unit in units]
     units = [unit.lstrip("\n") for unit in units]
     names = [found[2] if (found := SIGNATURE.search(unit)) else "" for unit in units]
-    taking = {
+    taking = set(more)
+    taking |= {
         name
         for name, unit, own in zip(names, units, words, strict=True)
         if own & (places.keys() - hidden_in(unit))
@@ -97,7 +103,7 @@ def hidden_in(unit: str) -> set[str]:
     code = re.sub(r"/\*.*?\*/", "", unit, flags=re.S)
     found = SIGNATURE.search(code)
     lists = [found[3]] if found else []
-    for declarators in DECLARATION.findall(code):
+    for declarators in DECLARATION.findall(code[found.end() :] if found else code):
         while NESTED.search(declarators):
             declarators = NESTED.sub("", declarators)
         lists.append(re.sub(r"=[^,]*", "", declarators))

@@ -1,16 +1,9 @@
-"""Source of a C file that grows by tables, and by the functions that it needs, each once.
-
-The files `*.c` beside this one hold sections. A section begins with ``/*** name: others ***/`` and
-needs the other sections in front of it. One without `$names` is a function; one with them is a form
-that is filled in for each use.
-"""
+"""Source of a C file that grows by tables, and by the functions that it needs, each once."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
-from importlib.resources import files
 from string import Template
 from typing import Any
 
@@ -29,26 +22,10 @@ from onlinekern.fitted.export.c.fields import (
     literal_of,
 )
 from onlinekern.fitted.export.c.reentrant import Function, called, with_model, wrappers
+from onlinekern.fitted.export.c.sections import sections
 
-HEADING = re.compile(r"^/\*\*\* (\w+)(?:: ([\w ]+))? \*\*\*/\n", re.M)
-FILES = (
-    *("scoring.c", "forest.c", "entries.c", "learning.c", "admission.c", "steps.c"),
-    *("squares.c", "second_order.c", "state.c", "table.c"),
-)
 FUNCTIONS = ("exp", "tanh", "sqrt", "fabs", "cos", "sin", "pow", "expm1", "log1p")
 STRINGS = re.compile(r"\b(mem(set|cpy|move)|str(cmp|len))\b")
-
-
-@cache
-def sections() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Return for each name the text of its section, and the names of those that it needs."""
-    found = {}
-    for name in FILES:
-        text = files("onlinekern.fitted.export.c").joinpath(name).read_text(encoding="utf-8")
-        _, *parts = HEADING.split(text)
-        for section, needed, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-            found[section] = body.rstrip() + "\n", tuple((needed or "").split())
-    return found
 
 
 class Source:

@@ -10,19 +10,9 @@ import scipy.sparse as sp
 
 from onlinekern.fitted.export import terms
 from onlinekern.fitted.export.c.forest import write_trees
+from onlinekern.fitted.export.c.sections import VALUES, diagonal
 from onlinekern.fitted.export.c.source import Source
 
-# Each kernel has the expression that makes its value from a product p with a vector, and the name
-# of that product.
-VALUES = {
-    "gaussian": ("EXP(-$gamma * p)", "squared_distance"),
-    "exponential": ("EXP(-SQRT($gamma * p))", "squared_distance"),
-    "laplacian": ("EXP(-$gamma * p)", "absolute_distance"),
-    "polynomial": ("power($gamma * p + $coef0, $degree)", "dot"),
-    "linear": ("p", "dot"),
-    "sigmoid": ("TANH($gamma * p + $coef0)", "dot"),
-    "cosine": ("p * norm * ${id}_norms[i]", "dot"),
-}
 NORMS = {"squared_distance": "square", "absolute_distance": "absolute"}
 
 
@@ -214,19 +204,13 @@ def write_leverage(source: Source, id_: str, term: terms.Leverage) -> bool:
 
 def diagonal_of(source: Source, kernel: terms.KernelFunction) -> str:
     """Return the kernel value of a row with itself."""
-    if kernel.name in ("gaussian", "exponential", "laplacian"):
-        return "1"
-    source.use("square")
-    if kernel.name == "cosine":
-        return "square(x) > 0 ? 1 : 0"
-    if kernel.name == "linear":
-        return "square(x)"
-    value, _ = VALUES[kernel.name]
-    if kernel.name == "polynomial":
-        source.use("power")
+    value = diagonal(kernel.name)
+    for name in ("square", "power"):
+        if f"{name}(" in value:
+            source.use(name)
     for name, number in (("$gamma", kernel.gamma), ("$coef0", kernel.coef0)):
         value = value.replace(name, source.number(number))
-    return value.replace("$degree", str(kernel.degree)).replace(" p", " square(x)")
+    return value.replace("$degree", str(kernel.degree))
 
 
 def write_local(source: Source, id_: str, term: terms.Local) -> bool:

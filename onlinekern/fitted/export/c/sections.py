@@ -1,0 +1,52 @@
+"""Sections of the files `*.c` beside this one.
+
+A section begins with ``/*** name: others ***/`` and needs the other sections in front of it. One
+without `$names` is a function; one with them is a form that is filled in for each use.
+`src/native/loops.py` fills in the same forms for the C library: this module imports no other.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+HEADING = re.compile(r"^/\*\*\* (\w+)(?:: ([\w ]+))? \*\*\*/\n", re.M)
+FILES = (
+    *("scoring.c", "forest.c", "entries.c", "learning.c", "admission.c", "steps.c"),
+    *("squares.c", "second_order.c", "state.c", "table.c"),
+)
+
+# Each kernel has the expression that makes its value from a product p with a vector, and the name
+# of that product.
+VALUES = {
+    "gaussian": ("EXP(-$gamma * p)", "squared_distance"),
+    "exponential": ("EXP(-SQRT($gamma * p))", "squared_distance"),
+    "laplacian": ("EXP(-$gamma * p)", "absolute_distance"),
+    "polynomial": ("power($gamma * p + $coef0, $degree)", "dot"),
+    "linear": ("p", "dot"),
+    "sigmoid": ("TANH($gamma * p + $coef0)", "dot"),
+    "cosine": ("p * norm * ${id}_norms[i]", "dot"),
+}
+
+
+@cache
+def sections() -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Return for each name the text of its section, and the names of those that it needs."""
+    found = {}
+    for name in FILES:
+        text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+        _, *parts = HEADING.split(text)
+        for section, needed, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            found[section] = body.rstrip() + "\n", tuple((needed or "").split())
+    return found
+
+
+def diagonal(kernel: str) -> str:
+    """Return the expression for the kernel value of a row with itself."""
+    if kernel in ("gaussian", "exponential", "laplacian"):
+        return "1"
+    if kernel == "cosine":
+        return "square(x) > 0 ? 1 : 0"
+    value, _ = VALUES[kernel]
+    return "square(x)" if kernel == "linear" else value.replace(" p", " square(x)")
