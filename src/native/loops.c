@@ -1,0 +1,290 @@
+/* Scoring and learning: what chooses among the parts of a model, around the loops that exported C
+   has too. */
+#include "model.h"
+
+#include <math.h>
+#include <string.h>
+
+static real loss_value(okn_t *model, real f, real y)
+{
+    return model->loss->value(model, f, y);
+}
+
+static real loss_slope(okn_t *model, real f, real y)
+{
+    return model->loss->slope(model, f, y);
+}
+
+static real loss_demand(okn_t *model, real f, real y, real weight)
+{
+    return model->loss->demand(model, f, y, weight);
+}
+
+static real step_size(okn_t *model, int64_t t)
+{
+    return model->schedule->size(model, t);
+}
+
+static real rule_coefficient(okn_t *model, real f, real y, real q, int64_t t, real importance)
+{
+    return model->rule->coefficient(model, f, y, q, t, importance);
+}
+
+static real rule_contraction(okn_t *model, real f, real y, real q, real importance)
+{
+    return model->rule->contraction(model, f, y, q, importance);
+}
+
+static real sampler(okn_t *model, real f, real y, real weight, double *drawn)
+{
+    return model->sampler->importance(model, f, y, weight, drawn);
+}
+
+static void solve_all(okn_t *model, const real *scores, real y, real weight)
+{
+    model->head->solve(model, scores, y, weight);
+}
+
+static real wrong(okn_t *model, const real *scores, real y)
+{
+    return model->head->wrong(model, scores, y);
+}
+
+static real product(okn_t *model, const real *numbers, const row *phi)
+{
+    return model->space->product(model, numbers, phi);
+}
+
+static void look(okn_t *model, const row *x, row *phi)
+{
+    model->space->look(model, x, phi);
+}
+
+static real length_of(okn_t *model, const row *x)
+{
+    return model->space->length_of(model, x);
+}
+
+static real weight_of(okn_t *model, int64_t n)
+{
+    return model->shares->weight_of(model, n);
+}
+
+static real sum_of_weights(okn_t *model, int64_t n)
+{
+    return model->shares->sum_of_weights(model, n);
+}
+
+static real support_kernel(okn_t *model, const row *x, real norm, int32_t i)
+{
+    return model->kernel->value(model, x, norm, i);
+}
+
+static real kernel_diagonal(okn_t *model, const row *x)
+{
+    return model->kernel->diagonal(model, x);
+}
+
+static void admit(okn_t *model, const row *x, const row *phi)
+{
+    model->policy->admit(model, x, phi);
+}
+
+static real kernel_norm(okn_t *model, const row *x);
+static void fold(okn_t *model, real factor);
+static void model_scores(okn_t *model, const row *phi, real *current, real *predicting);
+static void add(okn_t *model, int32_t k, const row *phi, real step);
+static void measure(okn_t *model, const row *x);
+static void update(okn_t *model, const row *x, const row *phi);
+static void shrink_before(okn_t *model, int64_t t);
+static void count_model(okn_t *model, int64_t led);
+
+#include "loops.inc"
+
+static real kernel_norm(okn_t *model, const row *x)
+{
+    return model->has_norms ? inverse_norm(x) : 0;
+}
+
+static void fold(okn_t *model, real factor)
+{
+    if (model->averaged)
+        averaged_fold(model, factor);
+    else
+        plain_fold(model, factor);
+}
+
+static void model_scores(okn_t *model, const row *phi, real *current, real *predicting)
+{
+    if (model->averaged)
+        averaged_model_scores(model, phi, current, predicting);
+    else
+        plain_model_scores(model, phi, current, predicting);
+}
+
+static void add(okn_t *model, int32_t k, const row *phi, real step)
+{
+    if (model->averaged)
+        averaged_add(model, k, phi, step);
+    else
+        plain_add(model, k, phi, step);
+}
+
+static void measure(okn_t *model, const row *x)
+{
+    if (model->second_order)
+        second_measure(model, x);
+    else
+        first_measure(model, x);
+}
+
+static void update(okn_t *model, const row *x, const row *phi)
+{
+    if (model->is_kernel) {
+        admit(model, x, phi);
+        return;
+    }
+    for (int32_t k = 0; k < model->n_outputs; k++) {
+        if (!(model->coefficients[k] < 0 || model->coefficients[k] > 0))
+            continue;
+        if (model->second_order)
+            move(model, k, x);
+        else
+            add(model, k, phi, model->coefficients[k]);
+    }
+}
+
+/* The model shrinks before sample number t. */
+static void shrink_before(okn_t *model, int64_t t)
+{
+    if (!strcmp(model->rule->name, "Pegasos")) {
+        shrink(model, (real)(t - 1) / (real)t);
+    } else if (model->regularisation > 0 && !strcmp(model->rule->name, "Gradient")) {
+        const real factor = 1 - step_size(model, t) * model->regularisation;
+        shrink(model, factor > 0 ? factor : 0);
+    }
+}
+
+static void count_model(okn_t *model, int64_t led)
+{
+    if (!model->averaged)
+        return;
+    advance(model, led > model->lead ? led : 0);
+    if (model->decays)
+        model->lead = led;
+}
+
+static real no_norm(okn_t *model, const row *x)
+{
+    (void)model;
+    (void)x;
+    return 0;
+}
+
+static real square_norm(okn_t *model, const row *x)
+{
+    return model->kernel_gamma * square(x);
+}
+
+static real absolute_norm(okn_t *model, const row *x)
+{
+    return model->kernel_gamma * absolute(x);
+}
+
+#define LOSS(name, demand) {#name, name##_value, name##_slope, demand}
+static const loss_part LOSSES[] = {
+    LOSS(PerceptronLoss, NULL), LOSS(Hinge, Hinge_demand), LOSS(SquaredHinge, NULL),
+    LOSS(SmoothHinge, NULL),    LOSS(Logistic, NULL),      LOSS(Exponential, NULL),
+    LOSS(Squared, NULL),        LOSS(Huber, NULL),
+    LOSS(EpsilonInsensitive, EpsilonInsensitive_demand),
+    /* with an epsilon of 0 */
+    {"Absolute", EpsilonInsensitive_value, EpsilonInsensitive_slope, EpsilonInsensitive_demand},
+};
+static const schedule_part SCHEDULES[] = {
+    {"Schedule", Schedule_size},
+    {"InverseSquareRoot", InverseSquareRoot_size},
+    {"Inverse", Inverse_size},
+    {"Power", Power_size},
+};
+#define RULE(name) {#name, name##_coefficient, NULL}
+static const rule_part RULES[] = {
+    RULE(Perceptron), RULE(Gradient), RULE(PassiveAggressive), RULE(PassiveAggressive1),
+    RULE(PassiveAggressive2), RULE(ScaledPassiveAggressive1), RULE(ScaledPassiveAggressive2),
+    {"Pegasos", Gradient_coefficient, NULL},
+    {"AROW", AROW_coefficient, AROW_contraction},
+};
+static const sampler_part SAMPLERS[] = {
+    {"Gate", Sampler_importance}, /* of the class Sampler */
+    {"WithinMargin", WithinMargin_importance},
+    {"LossProportional", LossProportional_importance},
+    {"SlopeProportional", SlopeProportional_importance},
+};
+static const head_part HEADS[] = {
+    {"Head", Head_solve, wrong_target},
+    {"Standardized", Head_solve, wrong_target},
+    {"Binary", Binary_solve, wrong_sign},
+    {"OneVsRest", OneVsRest_solve, wrong_class},
+    {"Margin", Margin_solve, wrong_class},
+};
+static const kernel_part KERNELS[] = {
+    {"Gaussian", gaussian_kernel, gaussian_diagonal, square_norm},
+    {"EuclideanLaplacian", exponential_kernel, exponential_diagonal, no_norm},
+    {"Laplacian", laplacian_kernel, laplacian_diagonal, absolute_norm},
+    {"Polynomial", polynomial_kernel, polynomial_diagonal, no_norm},
+    {"Kernel", linear_kernel, linear_diagonal, no_norm},
+    {"Sigmoid", sigmoid_kernel, sigmoid_diagonal, no_norm},
+    {"Cosine", cosine_kernel, cosine_diagonal, kernel_norm},
+};
+static const policy_part POLICIES[] = {
+    {"Budget", admit_grow, 0, 0},
+    {"RefuseWhenFull", admit_refuse, 0, 0},
+    {"OldestEviction", admit_oldest, 1, 0},
+    {"NearestWhenFull", admit_nearest, 1, 1},
+    {"RandomEviction", admit_random, 0, 0},
+    {"UniformEviction", admit_uniform, 0, 0},
+    {"CheapestReplacement", admit_cheapest, 0, 1},
+};
+const space_part okn_linear_space = {linear_product, linear_look, linear_length_of};
+const space_part okn_mapped_space = {mapped_product, mapped_look, mapped_length_of};
+const space_part okn_kernel_space = {kernel_product, kernel_look, kernel_length_of};
+const share_part okn_uniform_shares = {uniform_weight_of, uniform_sum_of_weights};
+const share_part okn_decay_shares = {decay_weight_of, decay_sum_of_weights};
+const share_part okn_exponential_shares = {exponential_weight_of, exponential_sum_of_weights};
+
+#define FIND(function, type, table)                                                                \
+    const type *function(const json_value *name)                                                   \
+    {                                                                                              \
+        for (size_t j = 0; j < sizeof table / sizeof *table; j++)                                  \
+            if (json_is(name, table[j].name))                                                      \
+                return &table[j];                                                                  \
+        return NULL;                                                                               \
+    }
+
+FIND(okn_loss, loss_part, LOSSES)
+FIND(okn_schedule, schedule_part, SCHEDULES)
+FIND(okn_rule, rule_part, RULES)
+FIND(okn_sampler, sampler_part, SAMPLERS)
+FIND(okn_head, head_part, HEADS)
+FIND(okn_kernel, kernel_part, KERNELS)
+FIND(okn_policy, policy_part, POLICIES)
+
+int okn_read_dense(okn_t *model, const real *x, row *out)
+{
+    return read_dense(model, x, out);
+}
+
+int okn_read_sparse(okn_t *model, const int32_t *columns, const real *values, int32_t n, row *out)
+{
+    return read_sparse(model, columns, values, n, out);
+}
+
+int okn_finish(okn_t *model, const row *x, real *scores)
+{
+    body(model, x, scores);
+    return all_finite(scores, (int32_t)model->n_outputs) ? OKN_OK : OKN_NOT_FINITE;
+}
+
+int okn_step(okn_t *model, const row *x, real y)
+{
+    return learn(model, x, y, 1);
+}

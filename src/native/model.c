@@ -1,0 +1,319 @@
+/* The model that a file describes: its parts, its labels and its counters. */
+#include "tree.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void okn_forbid(okn_t *model, const char *reason)
+{
+    if (!model->cannot_learn)
+        model->cannot_learn = reason;
+}
+
+/* Factors of the coefficients, one for each class. */
+static int read_factors(okn_t *model, const json_value *node)
+{
+    const file_array *array = tree_array(model, node, "F64", model->n_classes);
+    const json_value *items = json_get(&model->file.tree, node, "items");
+    model->has_factors = 1;
+    model->class_factors = array ? tree_numbers(array, model->n_classes, 0)
+                                 : calloc((size_t)model->n_classes + 1, sizeof(real));
+    if (!model->class_factors || (!array && (!items || items->count != model->n_classes)))
+        return tree_damaged(model, "its class weights are none");
+    for (int32_t k = 0; !array && k < model->n_classes; k++)
+        if (tree_real(model, tree_item(model, node, "items", k), &model->class_factors[k]) < 0
+            || !isfinite(model->class_factors[k]))
+            return tree_damaged(model, "its class weights are none");
+    return 0;
+}
+
+static int read_head(okn_t *model, const json_value *node)
+{
+    const json_value *name = tree_class(model, node), *inner = node;
+    const int is_weighted = json_is(name, "Weighted");
+    if (is_weighted) {
+        inner = tree_argument(model, node, 0);
+        name = tree_class(model, inner);
+    }
+    model->head = okn_head(name);
+    if (!model->head)
+        return tree_unknown(model, "how it joins its outputs (its head) is not known");
+    model->standardised = json_is(name, "Standardized");
+    model->one_factor = !json_is(name, "OneVsRest");
+    if (json_is(name, "Binary") ? model->n_classes != 2 || model->n_outputs != 1
+        : json_is(name, "Head") || model->standardised
+            ? model->n_classes != 0 || model->n_outputs != 1
+            : model->n_classes < 2 || model->n_classes != model->n_outputs)
+        return tree_damaged(model, "it has another number of classes than of outputs");
+    if (model->standardised && tree_real(model, tree_argument(model, inner, 0), &model->forgetting))
+        return tree_damaged(model, "its head has no such number");
+    return is_weighted ? read_factors(model, tree_argument(model, node, 1)) : 0;
+}
+
+static int read_targets(okn_t *model, const json_value *node)
+{
+    real *numbers[] = {&model->target.weight, &model->target.mean, &model->target.squares,
+                       &model->target.scale};
+    model->target.scale = 1;
+    if (!model->standardised)
+        return 0;
+    model->target_fixed = tree_true(tree_item(model, node, "items", 0));
+    for (int32_t j = 0; j < 4; j++)
+        if (json_real(tree_item(model, node, "items", j + 1), numbers[j]) < 0)
+            return tree_damaged(model, "the mean and the scale of its targets are none");
+    return 0;
+}
+
+static int read_loss(okn_t *model, const json_value *node)
+{
+    const json_value *name = tree_class(model, node);
+    model->loss = okn_loss(name);
+    if (!model->loss) {
+        okn_forbid(model, "its loss is not known");
+        return 0;
+    }
+    if (json_is(name, "EpsilonInsensitive"))
+        return json_real(tree_argument(model, node, 0), &model->loss_epsilon);
+    if (json_is(name, "SmoothHinge") || json_is(name, "Huber"))
+        return json_real(tree_argument(model, node, 0), &model->loss_delta);
+    return 0;
+}
+
+static int read_schedule(okn_t *model, const json_value *node)
+{
+    model->schedule = okn_schedule(tree_class(model, node));
+    if (!model->schedule) {
+        okn_forbid(model, "its schedule is not known");
+        return 0;
+    }
+    return json_real(tree_argument(model, node, 0), &model->eta)
+           | (json_is(tree_class(model, node), "Power")
+              && json_real(tree_argument(model, node, 1), &model->power_of_time));
+}
+
+static int read_rule(okn_t *model, const json_value *node)
+{
+    static const json_value perceptron = {.kind = JSON_TEXT, .text = "PerceptronLoss", .size = 14};
+    const json_value *name = tree_class(model, node);
+    int wrong = 0;
+    model->rule = okn_rule(name);
+    if (!model->rule || (model->second_order && !model->rule->contraction)
+        || (!model->second_order && model->rule->contraction)) {
+        okn_forbid(model, "its rule is not known");
+        return 0;
+    }
+    if (json_is(name, "Perceptron")) {
+        model->loss = okn_loss(&perceptron);
+        return 0;
+    }
+    wrong |= read_loss(model, tree_argument(model, node, 0));
+    if (json_is(name, "Gradient") || json_is(name, "Pegasos")) {
+        wrong |= read_schedule(model, tree_argument(model, node, 1));
+        wrong |= tree_real(model, tree_argument(model, node, 2), &model->regularisation);
+    } else if (json_is(name, "AROW")) {
+        wrong |= tree_real(model, tree_argument(model, node, 1), &model->rule_r);
+    } else if (!json_is(name, "PassiveAggressive")) {
+        wrong |= tree_real(model, tree_argument(model, node, 1), &model->rule_C);
+    } else if (model->loss && !model->loss->demand) {
+        okn_forbid(model, "its rule is not known for this loss");
+    }
+    return wrong ? tree_damaged(model, "its rule has no such numbers") : 0;
+}
+
+static int read_sampler(okn_t *model, const json_value *node)
+{
+    const json_value *name = tree_class(model, node);
+    real *numbers[3] = {NULL, NULL, NULL};
+    model->sampler = okn_sampler(name);
+    if (!model->sampler)
+        okn_forbid(model, "its sampler is not known");
+    if (json_is(name, "WithinMargin"))
+        numbers[0] = &model->margin;
+    if (json_is(name, "SlopeProportional"))
+        numbers[0] = &model->largest_slope;
+    if (json_is(name, "LossProportional")) {
+        numbers[0] = &model->alpha;
+        numbers[1] = &model->beta;
+        numbers[2] = &model->sampler_weighted;
+    }
+    model->sampler_weighted = 1; /* unless it says otherwise */
+    for (int32_t j = 0; j < 3; j++)
+        if (numbers[j] && (j < 2 || tree_argument(model, node, j))
+            && tree_real(model, tree_argument(model, node, j), numbers[j]) < 0)
+            return tree_damaged(model, "its sampler has no such numbers");
+    return 0;
+}
+
+static int read_generator(okn_t *model, const json_value *node)
+{
+    const json_value *words = tree_argument(model, node, 0);
+    for (int32_t j = 0; j < 4; j++) {
+        const json_value *word = tree_item(model, words, "items", j);
+        int64_t plain;
+        if (word && word->kind == JSON_NUMBER && json_whole(word, &plain) == 0)
+            model->generator[j] = (uint64_t)plain;
+        else if (json_hex(json_get(&model->file.tree, word, "hex"), &model->generator[j]) < 0)
+            return tree_damaged(model, "its random numbers have no state");
+    }
+    return 0;
+}
+
+/* The parts of the step, once the space is known. */
+static int read_parts(okn_t *model, const json_value *node, const json_value *told)
+{
+    int status = read_head(model, tree_item(model, told, "items", 1));
+    if (!status)
+        status = read_rule(model, tree_item(model, told, "items", 2));
+    if (!status)
+        status = read_sampler(model, tree_item(model, told, "items", 3));
+    if (!status)
+        status = read_generator(model, tree_item(model, told, "items", 4));
+    if (!status)
+        status = read_targets(model, tree_argument(model, node, 5));
+    if (status)
+        return status;
+    if (json_whole(tree_argument(model, node, 1), &model->seen) < 0 || model->seen < 0)
+        return tree_damaged(model, "its count of samples is none");
+    model->first_seen = model->seen;
+    if (json_whole(tree_argument(model, node, 6), &model->lead) < 0 || model->lead < 0)
+        model->lead = 0;
+    return 0;
+}
+
+static int read_model(okn_t *model, const json_value *node)
+{
+    const json_value *told = tree_argument(model, node, 0);
+    const json_value *dtype =
+        json_get(&model->file.tree, tree_item(model, told, "items", 6), "dtype");
+    int status;
+    if (!json_is(json_get(&model->file.tree, node, "object"), "Model"))
+        return tree_unknown(model, "only single models are known: no races, and none that has not "
+                                   "learnt yet");
+    if (tree_size(tree_item(model, told, "items", 5), 1, INT32_MAX / 8, &model->n_features) < 0)
+        return tree_damaged(model, "its number of features is none");
+    model->is_single = json_is(dtype, "<f4");
+    if (!model->is_single && !json_is(dtype, "<f8"))
+        return tree_damaged(model, "its numbers are of no known type");
+    status = okn_make_space(model, tree_item(model, told, "items", 0));
+    return status ? status : read_parts(model, node, told);
+}
+
+/* UTF-8 of code points, without the zeros at their end. */
+static char *text_of(const file_array *array, int64_t first, int64_t width)
+{
+    char *found = malloc((size_t)(4 * width) + 1), *end = found;
+    for (int64_t j = first; found && j < first + width; j++) {
+        const uint32_t point = (uint32_t)array_word(array, j);
+        if (point >= 0x10000)
+            *end++ = (char)(0xF0 | (point >> 18 & 7));
+        if (point >= 0x800)
+            *end++ = (char)(point >= 0x10000 ? 0x80 | (point >> 12 & 0x3F) : 0xE0 | point >> 12);
+        if (point >= 0x80)
+            *end++ = (char)(point >= 0x800 ? 0x80 | (point >> 6 & 0x3F) : 0xC0 | point >> 6);
+        if (point)
+            *end++ = (char)(point >= 0x80 ? 0x80 | (point & 0x3F) : point);
+    }
+    if (found)
+        *end = 0;
+    return found;
+}
+
+/* The label of a number or a text of JSON. */
+static char *label_of(const json_value *value)
+{
+    const int known = value && (value->kind == JSON_TEXT || value->kind == JSON_NUMBER);
+    char *found = known ? malloc(value->size + 1) : NULL;
+    if (found) {
+        memcpy(found, value->text, value->size);
+        found[value->size] = 0;
+    }
+    return found;
+}
+
+static char *number_label(const file_array *array, int64_t k)
+{
+    char *found = malloc(32);
+    if (found && !strcmp(array->dtype, "F64")) {
+        const double value = array_real(array, k);
+        int digits = 15;
+        do
+            snprintf(found, 29, "%.*g", digits++, value);
+        while (digits <= 17 && strtod(found, NULL) != value);
+        if (strspn(found, "-0123456789") == strlen(found))
+            strcat(found, ".0");
+    } else if (found) {
+        snprintf(found, 32, "%" PRId64, array_whole(array, k));
+    }
+    return found;
+}
+
+static int read_labels(okn_t *model, const json_value *node)
+{
+    const json *tree = &model->file.tree;
+    const json_value *items = json_get(tree, node, "items");
+    const file_array *array = file_find(&model->file, json_get(tree, node, "array"));
+    const int is_text = array && !strcmp(array->dtype, "U32") && array->n_axes == 2;
+    const int64_t n = array && array->n_axes > 0 ? array->shape[0] : items ? items->count : 0;
+    if (n < 2 || n > INT32_MAX / 8
+        || (array && !is_text && (array->n_axes != 1 || array->dtype[0] == 'F')
+            && array->width < 8))
+        return tree_damaged(model, "its classes are none");
+    model->n_classes = (int32_t)n;
+    model->labels = calloc((size_t)n, sizeof *model->labels);
+    for (int32_t k = 0; model->labels && k < n; k++) {
+        const int64_t width = is_text ? array->shape[1] : 0;
+        model->labels[k] = is_text ? text_of(array, k * width, width)
+                           : array ? number_label(array, k)
+                                   : label_of(tree_item(model, node, "items", k));
+        if (!model->labels[k])
+            return tree_damaged(model, "its classes are none");
+    }
+    return model->labels ? 0 : okn_fail(model, OKN_NO_MEMORY, "no memory");
+}
+
+static int make_scratch(okn_t *model)
+{
+    const size_t outputs = (size_t)model->n_outputs, stride = (size_t)model->stride;
+    real **rows[] = {&model->current, &model->predicting, &model->coefficients,
+                     &model->squared_lengths, &model->contractions};
+    for (size_t j = 0; j < sizeof rows / sizeof *rows; j++) {
+        *rows[j] = calloc(outputs, sizeof(real));
+        if (!*rows[j])
+            return okn_fail(model, OKN_NO_MEMORY, "no memory");
+    }
+    model->dense_row = calloc((size_t)model->n_features, sizeof(real));
+    model->features = calloc(stride, sizeof(real));
+    model->directions = calloc(model->second_order ? outputs * stride : 1, sizeof(real));
+    if (!model->dense_row || !model->features || !model->directions)
+        return okn_fail(model, OKN_NO_MEMORY, "no memory");
+    return 0;
+}
+
+int okn_make(okn_t *model)
+{
+    static const char *const others[] = {"_recent", "_waiting", "encoder_", "_categories"};
+    const json *tree = &model->file.tree;
+    const json_value *nodes = &tree->values[0], *last = json_at(tree, nodes, nodes->count - 1);
+    const json_value *own = json_get(tree, last, "attributes"), *weights;
+    int status = 0;
+    if (!tree_is(model, last, "object") || !json_get(tree, own, "_model"))
+        return tree_unknown(model, "only learners that have learnt are known, and no pipelines");
+    for (size_t j = 0; j < sizeof others / sizeof *others; j++)
+        if (json_get(tree, own, others[j]))
+            return tree_unknown(model, "detectors, tables and unfinished models are not known");
+    if (json_get(tree, own, "classes_"))
+        status = read_labels(model, tree_node(model, json_get(tree, own, "classes_")));
+    if (!status)
+        status = read_model(model, tree_node(model, json_get(tree, own, "_model")));
+    if (status)
+        return status;
+    weights = json_get(tree, json_get(tree, last, "parameters"), "class_weight");
+    if (weights && weights->kind != JSON_NULL && !model->has_factors)
+        okn_forbid(model, "class_weight of this learner is not known");
+    if (json_get(tree, own, "_warm_up"))
+        okn_forbid(model, "the width of its kernel is not settled yet");
+    return make_scratch(model);
+}

@@ -1,0 +1,147 @@
+/* A model in memory, and the parts of its step. The functions of loops.c name what stands here. */
+#ifndef OKN_MODEL_H
+#define OKN_MODEL_H
+
+#include "file.h"
+#include "okn.h"
+
+#include <stddef.h>
+
+typedef double real;
+
+/* A row: n values, of the columns if there are some, else of the first n features. */
+typedef struct {
+    const real *values;
+    const int32_t *columns;
+    int32_t n;
+} row;
+
+/* Running mean and scale of the targets. */
+typedef struct {
+    real weight, mean, squares, scale;
+} target_type;
+
+typedef struct {
+    const char *name;
+    real (*value)(okn_t *, real f, real y);
+    real (*slope)(okn_t *, real f, real y);
+    real (*demand)(okn_t *, real f, real y, real weight); /* NULL where there is none */
+} loss_part;
+
+typedef struct {
+    const char *name;
+    real (*size)(okn_t *, int64_t t);
+} schedule_part;
+
+typedef struct {
+    const char *name;
+    real (*coefficient)(okn_t *, real f, real y, real q, int64_t t, real importance);
+    real (*contraction)(okn_t *, real f, real y, real q, real importance);
+} rule_part;
+
+typedef struct {
+    const char *name;
+    real (*importance)(okn_t *, real f, real y, real weight, double *drawn);
+} sampler_part;
+
+typedef struct {
+    const char *name;
+    void (*solve)(okn_t *, const real *scores, real y, real weight);
+    real (*wrong)(okn_t *, const real *scores, real y);
+} head_part;
+
+typedef struct {
+    const char *name;
+    real (*value)(okn_t *, const row *x, real norm, int32_t i);
+    real (*diagonal)(okn_t *, const row *x);
+    real (*norm_term)(okn_t *, const row *x); /* what files hold of a support vector's norm */
+} kernel_part;
+
+typedef struct {
+    const char *name;
+    void (*admit)(okn_t *, const row *x, const row *phi);
+    int takes_turns; /* slots are taken in turn */
+    int has_lengths;
+} policy_part;
+
+typedef struct {
+    real (*product)(okn_t *, const real *numbers, const row *phi);
+    void (*look)(okn_t *, const row *x, row *phi);
+    real (*length_of)(okn_t *, const row *x);
+} space_part;
+
+typedef struct {
+    real (*weight_of)(okn_t *, int64_t n);
+    real (*sum_of_weights)(okn_t *, int64_t n);
+} share_part;
+
+/* Tables of loops.c; NULL where no part has the name. */
+const loss_part *okn_loss(const json_value *name);
+const schedule_part *okn_schedule(const json_value *name);
+const rule_part *okn_rule(const json_value *name);
+const sampler_part *okn_sampler(const json_value *name);
+const head_part *okn_head(const json_value *name);
+const kernel_part *okn_kernel(const json_value *name);
+const policy_part *okn_policy(const json_value *name);
+
+extern const space_part okn_linear_space, okn_mapped_space, okn_kernel_space;
+extern const share_part okn_uniform_shares, okn_decay_shares, okn_exponential_shares;
+
+struct okn_model {
+    /* sizes: `stride` numbers for each output, so many at most of support vectors */
+    ptrdiff_t n_outputs, n_features, stride, bound, n_components;
+    int32_t n_classes;
+    /* what kind of model it is */
+    int is_linear, is_mapped, is_kernel, second_order, averaged, decays, is_single;
+    int standardised, target_fixed, has_factors, one_factor, has_norms, constant;
+    const space_part *space;
+    const kernel_part *kernel;
+    const loss_part *loss;
+    const schedule_part *schedule;
+    const rule_part *rule;
+    const sampler_part *sampler;
+    const head_part *head;
+    const policy_part *policy;
+    const share_part *shares;
+    /* numbers of the parts */
+    real loss_delta, loss_epsilon, eta, power_of_time, rule_C, rule_r, regularisation;
+    real margin, alpha, beta, sampler_weighted, largest_slope;
+    real kernel_gamma, kernel_coef0, intercept, in_length, forgetting, growth;
+    real smallest_scale, largest_scale, largest_coefficient;
+    int32_t kernel_degree;
+    int64_t period, skipped;
+    real *class_factors;
+    /* what it has learnt */
+    real *values, *companions, *variances, *support_vectors, *support_norms, *lengths;
+    real *map_frequencies;
+    int64_t *ages;
+    real scale, total;
+    int64_t seen, steps, lead, added, n_added;
+    int32_t n_support;
+    uint64_t generator[4];
+    target_type target;
+    /* what calls overwrite */
+    real *dense_row, *features, *current, *predicting, *coefficients, *squared_lengths;
+    real *directions, *contractions;
+    /* where it comes from */
+    model_file file;
+    int64_t first_seen, first_steps;
+    char **labels;
+    const char *cannot_learn; /* NULL if it can */
+    char error[160];
+};
+
+/* Make a model of the tree of its file, in model.c. */
+int okn_make(okn_t *model);
+/* Note what went wrong; returns the code. */
+int okn_fail(okn_t *model, int code, const char *text);
+/* Room for one more support vector. 0, or OKN_NO_MEMORY. */
+int okn_make_room(okn_t *model);
+
+/* Of loops.c: the scores, or a step, of a row that was read. */
+int okn_read_dense(okn_t *model, const real *x, row *out);
+int okn_read_sparse(okn_t *model, const int32_t *columns, const real *values, int32_t n, row *out);
+int okn_finish(okn_t *model, const row *x, real *scores);
+int okn_step(okn_t *model, const row *x, real y);
+
+#endif

@@ -1,0 +1,164 @@
+/* The functions of okn.h. */
+#include "okn.h"
+#include "model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int okn_fail(okn_t *model, int code, const char *text)
+{
+    snprintf(model->error, sizeof model->error, "%s", text);
+    return code;
+}
+
+int okn_open(const char *path, okn_t **out)
+{
+    const char *fault = "";
+    int status;
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        return OKN_NO_MEMORY;
+    status = file_read(&(*out)->file, path, &fault);
+    return status ? okn_fail(*out, status, fault) : okn_make(*out);
+}
+
+void okn_close(okn_t *model)
+{
+    if (!model)
+        return;
+    void *const owned[] = {
+        model->class_factors, model->values,          model->companions,
+        model->variances,     model->support_vectors, model->support_norms,
+        model->lengths,       model->map_frequencies, model->ages,
+        model->dense_row,     model->features,        model->current,
+        model->predicting,    model->coefficients,    model->squared_lengths,
+        model->directions,    model->contractions,
+    };
+    for (size_t j = 0; j < sizeof owned / sizeof *owned; j++)
+        free(owned[j]);
+    for (int32_t k = 0; model->labels && k < model->n_classes; k++)
+        free(model->labels[k]);
+    free(model->labels);
+    file_free(&model->file);
+    free(model);
+}
+
+const char *okn_error(const okn_t *model)
+{
+    return model ? model->error : "no memory";
+}
+
+int32_t okn_n_features(const okn_t *model)
+{
+    return (int32_t)model->n_features;
+}
+
+int32_t okn_n_outputs(const okn_t *model)
+{
+    return (int32_t)model->n_outputs;
+}
+
+int32_t okn_n_classes(const okn_t *model)
+{
+    return model->n_classes;
+}
+
+const char *okn_label(const okn_t *model, int32_t number)
+{
+    return number >= 0 && number < model->n_classes ? model->labels[number] : NULL;
+}
+
+int64_t okn_n_seen(const okn_t *model)
+{
+    return model->seen;
+}
+
+/* Say what a code of a row means. */
+static int told(okn_t *model, int status)
+{
+    switch (status) {
+    case OKN_NOT_FINITE:
+        return okn_fail(model, status, "the row, the target or a score is infinite or NaN");
+    case OKN_BAD_COLUMN:
+        return okn_fail(model, status, "columns must ascend and be features of the model");
+    case OKN_BAD_LABEL:
+        return okn_fail(model, status, "y must be the number of a class");
+    case OKN_NO_MEMORY:
+        return okn_fail(model, status, "no memory for another support vector");
+    default:
+        return status;
+    }
+}
+
+int okn_score(okn_t *model, const double *x, double *scores)
+{
+    row read;
+    int status = okn_read_dense(model, x, &read);
+    if (!status)
+        status = okn_finish(model, &read, scores);
+    return told(model, status);
+}
+
+int okn_score_sparse(okn_t *model, const int32_t *columns, const double *values, int32_t n,
+                     double *scores)
+{
+    row read;
+    int status = okn_read_sparse(model, columns, values, n, &read);
+    if (!status)
+        status = okn_finish(model, &read, scores);
+    return told(model, status);
+}
+
+int32_t okn_predict(okn_t *model, const double *x)
+{
+    const int status = okn_score(model, x, model->predicting);
+    int32_t best = 0;
+    if (status)
+        return status;
+    if (model->n_classes == 2 && model->n_outputs == 1)
+        return model->predicting[0] > 0;
+    for (int32_t k = 1; k < model->n_outputs; k++)
+        if (model->predicting[k] > model->predicting[best])
+            best = k;
+    return model->n_classes ? best : okn_fail(model, OKN_BAD_LABEL, "a regressor has no classes");
+}
+
+int okn_can_learn(okn_t *model)
+{
+    if (!model->cannot_learn)
+        return OKN_OK;
+    return okn_fail(model, OKN_CANNOT_LEARN, model->cannot_learn);
+}
+
+/* Learn a row that was read with this status. */
+static int learn_read(okn_t *model, int status, const row *x, double y)
+{
+    if (!status && model->n_classes && !(y >= 0 && y < model->n_classes && y == floor(y)))
+        status = OKN_BAD_LABEL;
+    if (!status && !isfinite(y))
+        status = OKN_NOT_FINITE;
+    if (!status)
+        status = okn_make_room(model);
+    if (!status)
+        status = okn_step(model, x, y);
+    return told(model, status);
+}
+
+int okn_learn(okn_t *model, const double *x, double y)
+{
+    row read;
+    const int status = okn_can_learn(model);
+    return status ? status : learn_read(model, okn_read_dense(model, x, &read), &read, y);
+}
+
+int okn_learn_sparse(okn_t *model, const int32_t *columns, const double *values, int32_t n,
+                     double y)
+{
+    row read;
+    const int status = okn_can_learn(model);
+    if (status)
+        return status;
+    return learn_read(model, okn_read_sparse(model, columns, values, n, &read), &read, y);
+}

@@ -1,0 +1,81 @@
+#include "sha256.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const uint32_t ROUNDS[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+};
+
+static uint32_t turned(uint32_t word, int bits)
+{
+    return (word >> bits) | (word << (32 - bits));
+}
+
+static void mix(sha256 *own)
+{
+    uint32_t words[64], s[8];
+    memcpy(s, own->state, sizeof s);
+    for (int t = 0; t < 16; t++)
+        words[t] = (uint32_t)own->block[4 * t] << 24 | (uint32_t)own->block[4 * t + 1] << 16
+                   | (uint32_t)own->block[4 * t + 2] << 8 | own->block[4 * t + 3];
+    for (int t = 16; t < 64; t++) {
+        const uint32_t a = words[t - 15], b = words[t - 2];
+        words[t] = words[t - 16] + (turned(a, 7) ^ turned(a, 18) ^ (a >> 3)) + words[t - 7]
+                   + (turned(b, 17) ^ turned(b, 19) ^ (b >> 10));
+    }
+    for (int t = 0; t < 64; t++) {
+        const uint32_t one = s[7] + (turned(s[4], 6) ^ turned(s[4], 11) ^ turned(s[4], 25))
+                             + ((s[4] & s[5]) ^ (~s[4] & s[6])) + ROUNDS[t] + words[t];
+        const uint32_t two = (turned(s[0], 2) ^ turned(s[0], 13) ^ turned(s[0], 22))
+                             + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
+        memmove(s + 1, s, 7 * sizeof *s);
+        s[4] += one;
+        s[0] = one + two;
+    }
+    for (int j = 0; j < 8; j++)
+        own->state[j] += s[j];
+}
+
+void sha256_begin(sha256 *own)
+{
+    static const uint32_t first[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    memcpy(own->state, first, sizeof first);
+    own->length = 0;
+}
+
+void sha256_add(sha256 *own, const void *bytes, size_t size)
+{
+    const unsigned char *next = bytes;
+    while (size > 0) {
+        const size_t used = own->length % 64, room = 64 - used, n = size < room ? size : room;
+        memcpy(own->block + used, next, n);
+        own->length += n;
+        next += n;
+        size -= n;
+        if (used + n == 64)
+            mix(own);
+    }
+}
+
+void sha256_end(sha256 *own, char digits[65])
+{
+    const uint64_t bits = own->length * 8;
+    unsigned char length[8];
+    for (int j = 0; j < 8; j++)
+        length[j] = (unsigned char)(bits >> (56 - 8 * j));
+    sha256_add(own, "\x80", 1);
+    while (own->length % 64 != 56)
+        sha256_add(own, "", 1);
+    sha256_add(own, length, 8);
+    for (int j = 0; j < 8; j++)
+        snprintf(digits + 8 * j, 9, "%08x", (unsigned)own->state[j]);
+}

@@ -1,0 +1,385 @@
+/* The numbers of a model: weights, features and support vectors. */
+#include "tree.h"
+
+#include <onlinekern/vector.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The constants of `base.scaled_average`. */
+static const double LARGEST_WEIGHT = 0x1p256, LARGEST_GROWTH = 1e100;
+enum { MOST_NUMBERS = INT32_MAX - 64, LINE = 8, MOST_DEGREE = 1000000 };
+
+static const char *dtype_of_rows(const okn_t *model)
+{
+    return model->is_single ? "F32" : "F64";
+}
+
+/* How models are averaged: False, True, 'decay' or a number. */
+static int read_averaging(okn_t *model, const json_value *value)
+{
+    double share;
+    model->averaged = !value || value->kind != JSON_FALSE;
+    model->decays = json_is(value, "decay");
+    model->shares = model->decays ? &okn_decay_shares : &okn_uniform_shares;
+    if (!model->averaged || model->decays || tree_true(value))
+        return 0;
+    if (json_real(value, &share) < 0 || !(share > 0 && share < 1))
+        return tree_damaged(model, "its average is none");
+    model->growth = 1 / share < LARGEST_GROWTH ? 1 / share : LARGEST_GROWTH;
+    if (model->growth > 1) {
+        model->shares = &okn_exponential_shares;
+        model->period = (int64_t)(log(LARGEST_WEIGHT) / log1p(model->growth - 1));
+        model->period = model->period > 1 ? model->period : 1;
+    }
+    return 0;
+}
+
+static int read_scale(okn_t *model, const json_value *state)
+{
+    if (json_real(tree_entry(model, state, "scale"), &model->scale) < 0
+        || json_real(tree_entry(model, state, "total"), &model->total) < 0
+        || json_whole(tree_entry(model, state, "steps"), &model->steps) < 0 || model->steps < 0
+        || !(model->scale > 0 || model->scale < 0))
+        return tree_damaged(model, "its scale or its steps are none");
+    model->first_steps = model->steps;
+    model->smallest_scale = model->is_linear && !model->averaged ? 1e-30 : 1e-3;
+    model->largest_scale = model->is_linear ? 1e30 : 1e3;
+    return 0;
+}
+
+static int read_sizes(okn_t *model, const json_value *outputs, int64_t stride)
+{
+    if (tree_size(outputs, 1, MOST_NUMBERS, &model->n_outputs) < 0 || stride < 1
+        || stride > MOST_NUMBERS / model->n_outputs)
+        return tree_damaged(model, "it has no outputs, or too many numbers");
+    model->stride = (ptrdiff_t)stride;
+    return 0;
+}
+
+/* Weights of features: rows of whole lines in one array. */
+static int read_weights(okn_t *model, const json_value *state)
+{
+    const int64_t wide = (model->n_features + LINE) / LINE * LINE, rows = 1 + model->averaged;
+    const int64_t half = model->n_outputs * wide;
+    const file_array *blocks =
+        tree_array(model, tree_entry(model, state, "blocks"), "F64", rows * half);
+    real *all = tree_numbers(blocks, rows * half, 0);
+    model->values = calloc((size_t)(model->n_outputs * model->stride), sizeof(real));
+    model->companions = calloc((size_t)(model->n_outputs * model->stride), sizeof(real));
+    for (int64_t k = 0; all && model->values && model->companions && k < model->n_outputs; k++)
+        for (int64_t j = 0; j < model->stride; j++) {
+            model->values[k * model->stride + j] = all[k * wide + j];
+            if (model->averaged)
+                model->companions[k * model->stride + j] = all[half + k * wide + j];
+        }
+    free(all);
+    return all && model->values && model->companions ? 0
+                                                     : tree_damaged(model, "its weights are none");
+}
+
+static int read_variances(okn_t *model, const json_value *state, const json_value *kind)
+{
+    const int64_t wide = model->n_features + (model->intercept > 0), n = model->n_outputs * wide;
+    real *own;
+    if (!json_is(kind, "diagonal")) {
+        okn_forbid(model, "its covariance is not diagonal");
+        return 0;
+    }
+    own = tree_numbers(tree_array(model, tree_entry(model, state, "covariance"), "F64", n), n, 0);
+    model->variances = calloc((size_t)(model->n_outputs * model->stride), sizeof(real));
+    for (int64_t j = 0; own && model->variances && j < n; j++)
+        model->variances[j / wide * model->stride + j % wide] = own[j];
+    free(own);
+    return own && model->variances ? 0 : tree_damaged(model, "its variances are none");
+}
+
+static int read_linear(okn_t *model, const json_value *space)
+{
+    const json_value *class_ = tree_class(model, tree_argument(model, space, 0));
+    const json_value *told = tree_argument(model, space, 1),
+                     *state = tree_argument(model, space, 2);
+    const json_value *in_length;
+    int status;
+    double skipped = 0;
+    model->is_linear = 1;
+    model->space = &okn_linear_space;
+    model->second_order = json_is(class_, "SecondOrderSpace");
+    if (!model->second_order && !json_is(class_, "LinearSpace"))
+        return tree_unknown(model, "linear models that learn in batches are not known");
+    status = read_averaging(model, tree_item(model, told, "items", 3));
+    if (status)
+        return status;
+    status = read_sizes(model, tree_item(model, told, "items", 2), model->n_features + 1);
+    if (status)
+        return status;
+    if (tree_real(model, tree_item(model, told, "items", 4), &model->intercept) < 0
+        || !isfinite(model->intercept))
+        return tree_damaged(model, "its intercept is none");
+    if (!model->second_order && tree_real(model, tree_item(model, told, "items", 5), &skipped) < 0)
+        return tree_damaged(model, "its average is none");
+    if (!(skipped >= 0 && skipped < 1e15))
+        return tree_damaged(model, "its average is none");
+    model->skipped = (int64_t)skipped;
+    in_length = tree_item(model, told, "items", 6);
+    model->in_length = in_length && !tree_true(in_length) ? 0 : model->intercept;
+    status = read_weights(model, state);
+    if (!status && model->second_order)
+        status = read_variances(model, state, tree_item(model, told, "items", 5));
+    return status ? status : read_scale(model, state);
+}
+
+/* Where feature j of a Fourier map is in a row of a file. */
+int64_t okn_place(const okn_t *model, int64_t j)
+{
+    const int64_t n = model->n_components, sine = (n + 15) / 16 * 16;
+    const int64_t panels = (n + OK_PANEL - 1) / OK_PANEL * OK_PANEL;
+    if (j < n)
+        return j;
+    return j < 2 * n ? sine + j - n : 2 * sine > panels ? 2 * sine : panels;
+}
+
+/* Rows of a file, without their gaps. */
+static real *read_features(okn_t *model, const json_value *node)
+{
+    const json_value *name = json_get(&model->file.tree, node, "array");
+    const file_array *array = file_find(&model->file, name);
+    const int64_t wide = array && array->n_axes == 2 ? array->shape[1] : 0;
+    real *all, *found;
+    if (wide <= okn_place(model, model->stride - 1) || array->shape[0] != model->n_outputs)
+        return NULL;
+    all = tree_numbers(tree_array(model, node, "F64", array->count), array->count, 0);
+    found = all ? calloc((size_t)(model->n_outputs * model->stride), sizeof *found) : NULL;
+    for (int64_t j = 0; found && j < model->n_outputs * model->stride; j++)
+        found[j] = all[j / model->stride * wide + okn_place(model, j % model->stride)];
+    free(all);
+    return found;
+}
+
+static int read_mapped(okn_t *model, const json_value *space)
+{
+    const json_value *map = tree_argument(model, space, 0), *state = tree_argument(model, space, 3);
+    const file_array *frequencies;
+    int status;
+    model->is_mapped = 1;
+    model->space = &okn_mapped_space;
+    if (!json_is(tree_class(model, map), "RandomFourier"))
+        return tree_unknown(model,
+                            "of features, only random frequencies (RandomFourier) are known");
+    frequencies =
+        file_find(&model->file, json_get(&model->file.tree, tree_argument(model, map, 0), "array"));
+    if (!frequencies || frequencies->n_axes != 2 || frequencies->shape[1] != model->n_features
+        || frequencies->shape[0] < 1 || frequencies->shape[0] > MOST_NUMBERS / 4)
+        return tree_damaged(model, "its frequencies are none");
+    model->n_components = (ptrdiff_t)frequencies->shape[0];
+    if (!strcmp(frequencies->dtype, "F32") || !strcmp(frequencies->dtype, "F64"))
+        model->map_frequencies = tree_numbers(frequencies, frequencies->count, 0);
+    status = read_averaging(model, tree_argument(model, space, 2));
+    if (status)
+        return status;
+    status = read_sizes(model, tree_argument(model, space, 1),
+                        2 * model->n_components + tree_true(tree_argument(model, map, 2)));
+    if (status)
+        return status;
+    model->values = read_features(model, tree_entry(model, state, "values"));
+    model->companions = read_features(model, tree_entry(model, state, "companions"));
+    if (!model->map_frequencies || !model->values || !model->companions)
+        return tree_damaged(model, "its weights or its frequencies are none");
+    return read_scale(model, state);
+}
+
+static int read_kernel_function(okn_t *model, const json_value *node)
+{
+    const json_value *name = tree_class(model, node);
+    const int is_polynomial = json_is(name, "Polynomial");
+    double degree = 1;
+    int wrong = 0;
+    model->kernel = okn_kernel(name);
+    if (!model->kernel)
+        return tree_unknown(model, "its kernel is not known");
+    model->has_norms = json_is(name, "Cosine");
+    if (!model->has_norms && !json_is(name, "Kernel"))
+        wrong |= json_real(tree_argument(model, node, 0), &model->kernel_gamma);
+    if (is_polynomial)
+        wrong |= json_real(tree_argument(model, node, 1), &degree);
+    if (is_polynomial || json_is(name, "Sigmoid"))
+        wrong |= json_real(tree_argument(model, node, 1 + is_polynomial), &model->kernel_coef0);
+    if (wrong || !(degree >= 1 && degree <= MOST_DEGREE))
+        return tree_damaged(model, "its kernel has no such numbers");
+    model->kernel_degree = (int32_t)degree;
+    return 0;
+}
+
+static int read_ages(okn_t *model, const json_value *state, int64_t n)
+{
+    const file_array *ages = tree_array(model, tree_entry(model, state, "ages"), "I64", n);
+    model->ages = ages ? calloc((size_t)n + 1, sizeof *model->ages) : NULL;
+    if (!model->ages || json_whole(tree_entry(model, state, "added"), &model->added) < 0
+        || model->added < 0)
+        return tree_damaged(model, "the ages of its support vectors are none");
+    for (int64_t j = 0; j < n; j++)
+        model->ages[j] = array_whole(ages, j);
+    if (!tree_array(model, tree_entry(model, state, "free"), "I64", 0))
+        okn_forbid(model, "some slots of its support vectors are free");
+    return 0;
+}
+
+/* The row of a slot as it is compared with others. */
+static row row_of(const okn_t *model, int64_t slot)
+{
+    const row found = {model->support_vectors + slot * model->n_features, NULL,
+                       (int32_t)model->n_features};
+    return found;
+}
+
+static int read_vectors(okn_t *model, const json_value *state)
+{
+    const json_value *rows = tree_entry(model, state, "rows");
+    const file_array *array = file_find(&model->file, json_get(&model->file.tree, rows, "array"));
+    const int64_t d = model->n_features;
+    int64_t n;
+    if (tree_is(model, rows, "csr"))
+        return tree_unknown(model, "support vectors that are sparse rows are not known");
+    if (!array || array->n_axes != 2 || array->shape[1] != d || array->shape[0] > MOST_NUMBERS)
+        return tree_damaged(model, "its support vectors are none");
+    n = array->shape[0];
+    if (n > MOST_NUMBERS / model->n_outputs)
+        return tree_damaged(model, "it has too many numbers");
+    model->stride = n > 0 ? (ptrdiff_t)n : 1;
+    model->n_support = (int32_t)n;
+    model->support_vectors =
+        tree_numbers(tree_array(model, rows, dtype_of_rows(model), n * d), n * d, d);
+    model->support_norms = calloc((size_t)model->stride, sizeof(real));
+    model->values = tree_numbers(
+        tree_array(model, tree_entry(model, state, "values"), "F64", n * model->n_outputs),
+        n * model->n_outputs, model->n_outputs);
+    model->companions = tree_numbers(
+        tree_array(model, tree_entry(model, state, "companions"), "F64", n * model->n_outputs),
+        n * model->n_outputs, model->n_outputs);
+    if (!model->support_vectors || !model->support_norms || !model->values || !model->companions)
+        return tree_damaged(model, "its support vectors or their coefficients are none");
+    for (int64_t j = 0; model->has_norms && j < n; j++) {
+        const row own = row_of(model, j);
+        model->support_norms[j] = model->kernel->norm_term(model, &own);
+    }
+    return read_ages(model, state, n);
+}
+
+static int read_policy(okn_t *model, const json_value *budget)
+{
+    const json_value *state = tree_argument(model, budget, 2);
+    const json_value *learnt = tree_entry(model, state, "learnt");
+    const json_value *most = tree_item(model, tree_argument(model, budget, 1), "items", 0);
+    const int64_t n = model->n_support;
+    const json_value *name = tree_class(model, tree_argument(model, budget, 0));
+    model->policy = okn_policy(name);
+    model->bound = PTRDIFF_MAX;
+    if (tree_value(model, learnt, "offsets"))
+        return tree_unknown(model, "a policy that solves for offsets is not known");
+    if (!model->policy) {
+        okn_forbid(model, "its budget policy is not known");
+        return 0;
+    }
+    if (!json_is(name, "Budget") && tree_size(most, 1, MOST_NUMBERS, &model->bound) < 0)
+        return tree_damaged(model, "its budget is none");
+    if (n > model->bound)
+        return tree_damaged(model, "it has more support vectors than its budget");
+    if (tree_real(model, tree_item(model, tree_argument(model, budget, 1), "items", 2),
+                  &model->largest_coefficient)
+        < 0)
+        model->largest_coefficient = INFINITY;
+    model->n_added = model->added;
+    if (model->policy->takes_turns && n < model->bound && model->added != n)
+        okn_forbid(model, "its support vectors are in no order");
+    if (model->policy->has_lengths) {
+        file_array *lengths = tree_array(model, tree_entry(model, learnt, "lengths"), "F64", n);
+        model->lengths = tree_numbers(lengths, n, model->stride);
+        if (!model->lengths)
+            return tree_damaged(model, "the lengths of its support vectors are none");
+    }
+    return 0;
+}
+
+static int read_kernel(okn_t *model, const json_value *space)
+{
+    const json_value *told = tree_argument(model, space, 1),
+                     *state = tree_argument(model, space, 2);
+    int status;
+    model->is_kernel = 1;
+    model->space = &okn_kernel_space;
+    if (!json_is(tree_class(model, tree_argument(model, space, 0)), "KernelSpace"))
+        return tree_unknown(model, "its kernel model is of a kind that is not known");
+    if (tree_size(tree_item(model, told, "items", 3), 1, MOST_NUMBERS, &model->n_outputs) < 0)
+        return tree_damaged(model, "it has no outputs");
+    status = read_kernel_function(model, tree_item(model, told, "items", 0));
+    if (!status)
+        status = read_averaging(model, tree_item(model, told, "items", 4));
+    if (!status)
+        status = read_vectors(model, state);
+    if (!status)
+        status = read_policy(model, tree_argument(model, space, 3));
+    return status ? status : read_scale(model, state);
+}
+
+int okn_make_space(okn_t *model, const json_value *space)
+{
+    const json_value *name = json_get(&model->file.tree, space, "object");
+    if (json_is(name, "LinearSpace"))
+        return read_linear(model, space);
+    if (json_is(name, "MappedSpace"))
+        return read_mapped(model, space);
+    if (json_is(name, "KernelSpace"))
+        return read_kernel(model, space);
+    return tree_unknown(model, "its kind of model is not known");
+}
+
+/* Room for `stride` numbers of each output; a failure has changed nothing. */
+static int widen(real **rows, int64_t n_outputs, int64_t from, int64_t to)
+{
+    real *wide = calloc((size_t)(n_outputs * to), sizeof *wide);
+    if (!wide)
+        return OKN_NO_MEMORY;
+    for (int64_t k = 0; *rows && k < n_outputs; k++)
+        memcpy(wide + k * to, *rows + k * from, (size_t)from * sizeof *wide);
+    free(*rows);
+    *rows = wide;
+    return 0;
+}
+
+int okn_make_room(okn_t *model)
+{
+    const int64_t from = model->stride, to = 2 * from + 8, d = model->n_features;
+    real *values = NULL, *companions = NULL;
+    int64_t *ages;
+    if (!model->is_kernel || model->n_support < from || model->n_support >= model->bound)
+        return 0;
+    if (to > MOST_NUMBERS / model->n_outputs)
+        return OKN_NO_MEMORY;
+    ages = realloc(model->ages, (size_t)to * sizeof *ages);
+    if (!ages)
+        return OKN_NO_MEMORY;
+    model->ages = ages;
+    if (widen(&model->support_vectors, 1, from * d, to * d)
+        || widen(&model->support_norms, 1, from, to) || widen(&model->features, 1, from, to)
+        || (model->lengths && widen(&model->lengths, 1, from, to)))
+        return OKN_NO_MEMORY;
+    values = model->values;
+    companions = model->companions;
+    model->values = model->companions = NULL;
+    if (widen(&model->values, model->n_outputs, from, to)
+        || widen(&model->companions, model->n_outputs, from, to)) {
+        free(model->values);
+        model->values = values;
+        model->companions = companions;
+        return OKN_NO_MEMORY;
+    }
+    for (int64_t k = 0; k < model->n_outputs; k++) {
+        memcpy(model->values + k * to, values + k * from, (size_t)from * sizeof *values);
+        memcpy(model->companions + k * to, companions + k * from, (size_t)from * sizeof *values);
+    }
+    free(values);
+    free(companions);
+    model->stride = (ptrdiff_t)to;
+    return 0;
+}

@@ -1,0 +1,38 @@
+/* Nodes of the tree of a file, and what makes a model of them. */
+#ifndef OKN_TREE_H
+#define OKN_TREE_H
+
+#include "model.h"
+
+/* Note what went wrong; they return OKN_BAD_FILE, OKN_NOT_KNOWN. */
+int tree_damaged(okn_t *model, const char *text);
+int tree_unknown(okn_t *model, const char *text);
+/* The node that a value stands for: itself, unless it refers to a node; NULL if that is none. */
+json_value *tree_node(const okn_t *model, const json_value *value);
+/* Item j of a list of a node, of its "arguments", and item `key` of a dictionary, as such. */
+json_value *tree_item(const okn_t *model, const json_value *node, const char *list, int32_t j);
+json_value *tree_argument(const okn_t *model, const json_value *node, int32_t j);
+json_value *tree_entry(const okn_t *model, const json_value *node, const char *key);
+/* Item `key` of a dictionary as it stands there. */
+json_value *tree_value(const okn_t *model, const json_value *node, const char *key);
+int tree_is(const okn_t *model, const json_value *node, const char *kind);
+json_value *tree_class(const okn_t *model, const json_value *node);
+/* A number, which may be infinite, or true or false. 0, or -1. */
+int tree_real(const okn_t *model, const json_value *node, double *out);
+int tree_true(const json_value *node);
+int tree_size(const json_value *value, int64_t least, int64_t most, ptrdiff_t *out);
+/* The array of a node, of this dtype and so many elements; NULL if it is none. */
+file_array *tree_array(const okn_t *model, const json_value *node, const char *dtype,
+                       int64_t count);
+/* Finite numbers of an array, in memory of their own with room for more; NULL if there are none
+   such, or no memory. */
+real *tree_numbers(const file_array *array, int64_t count, int64_t room);
+
+/* The numbers of a space, in spaces.c; `n_features` and `is_single` are known. */
+int okn_make_space(okn_t *model, const json_value *space);
+/* Where feature j of a Fourier map is in a row of a file. */
+int64_t okn_place(const okn_t *model, int64_t j);
+/* The model can only be scored, for this reason, or the first that was given. */
+void okn_forbid(okn_t *model, const char *reason);
+
+#endif

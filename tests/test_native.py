@@ -1,0 +1,323 @@
+"""The C library loads files of `save`, scores, learns and saves what Python does."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from exported import Case, cases, fitted, scores_of
+from native_library import Native, Refused, build, load
+from sklearn.base import is_classifier
+
+import onlinekern
+from onlinekern.fitted.save import container
+from onlinekern.fitted.save.model_file import Contents, checksum
+
+LEARNT, MORE = 200, 1000
+LEARNS = {
+    *("AROWClassifier", "AROWRegressor", "BOGDClassifier", "BOGDRegressor", "BPAClassifier"),
+    *("BPARegressor", "FOGDClassifier", "FOGDRegressor", "KLMSRegressor", "KernelOGDClassifier"),
+    *("KernelOGDRegressor", "KernelPAClassifier", "KernelPARegressor", "KernelPegasosClassifier"),
+    *("KernelPerceptronClassifier", "OGDClassifier", "OGDRegressor", "OSKLClassifier"),
+    *("PAClassifier", "PARegressor", "PerceptronClassifier", "RBPClassifier", "SPAClassifier"),
+    "SPARegressor",
+}
+SCORES = {
+    *("CWClassifier", "SCWClassifier", "ForgetronClassifier", "KRLSRegressor"),
+    *("KRLSTRegressor", "ProjectronClassifier", "QKLMSRegressor", "SlidingWindowKRLSRegressor"),
+}
+# What only learning depends on, beside the forms of every learner.
+STEPS = [
+    ("PAClassifier", {"C": np.inf, "average": 20}),
+    ("PAClassifier", {"average": "decay", "loss": "squared_hinge", "multi_class": "margin"}),
+    ("PAClassifier", {"average": 20, "class_weight": "balanced"}),
+    ("PAClassifier", {"multi_class": "margin", "class_weight": "balanced"}),
+    ("KernelPAClassifier", {"variant": "pa", "multi_class": "margin"}),
+    ("KernelPAClassifier", {"average": 0.99, "max_support": 30, "when_full": "oldest"}),
+    ("KernelPAClassifier", {"max_support": 30, "when_full": "nearest", "average": False}),
+    ("KernelPARegressor", {"kernel": "polynomial", "max_support": 30, "when_full": "nearest"}),
+    ("KernelPerceptronClassifier", {"max_support": 30, "when_full": "stop"}),
+    ("SPARegressor", {"standardize_target": False, "kernel": "cosine"}),
+    ("AROWClassifier", {"multi_class": "margin", "average": True, "fit_intercept": False}),
+    ("OGDClassifier", {"average": 0.9, "reg": 0.5}),
+    ("FOGDRegressor", {"average": 0.1}),
+    ("FOGDClassifier", {"fit_intercept": True, "reg": 0.1}),
+]
+
+
+def chosen():
+    """Return one setting of three of each learner, and all of STEPS."""
+    found = []
+    for name in sorted(LEARNS):
+        own = [case for case in cases() if case.name == name]
+        own = [case for case in own if case.parameters.get("removal") != "nonuniform"]
+        found += own[:2] + own[2::3]
+    for name, parameters in STEPS:
+        tasks = ["binary", "ovr"] if name.endswith("Classifier") else ["regression"]
+        found += [Case(name, parameters, task) for task in tasks]
+    return found
+
+
+def samples(task, n=LEARNT + MORE):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(n, 5)) * (rng.random((n, 5)) < 0.8)
+    product = X[:, 0] * X[:, 1] + 0.3 * X[:, 2]
+    if task == "regression":
+        return X, np.sin(X[:, 0]) * 10 + X[:, 1]
+    if task == "binary":
+        return X, np.where(product > 0, "yes", "nö")
+    return X, np.digitize(product, [-0.3, 0.3]) * 5 + 5
+
+
+def numbers_of(model, y):
+    """Return targets as arguments of C."""
+    return np.searchsorted(model.classes_, y) if is_classifier(model) else y
+
+
+def difference(found, model, X):
+    expected = scores_of(model, X)
+    return np.abs(found - expected).max() / max(1, np.abs(expected).max())
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return load(tmp_path_factory.mktemp("native"))
+
+
+@pytest.mark.filterwarnings("ignore:max_support")
+@pytest.mark.parametrize("case", chosen(), ids=lambda case: f"{case.name} {case.task} {case[1]}")
+def test_the_same_samples_give_the_same_model(case, library, tmp_path):
+    X, y = samples(case.task)
+    model = fitted(case, X[:LEARNT], y[:LEARNT])
+    path = tmp_path / "model.okn"
+    model.save(path)
+    native = Native(library, path)
+    assert difference(native.scores(X[LEARNT:]), model, X[LEARNT:]) < 1e-12
+    assert difference(native.sparse_scores(X[LEARNT:]), model, X[LEARNT:]) < 1e-12
+    half = LEARNT + MORE // 2
+    native.learn(X[LEARNT:half], numbers_of(model, y[LEARNT:half]))
+    native.save(path)
+    loaded = onlinekern.load(path)
+    again = Native(library, path)
+    again.learn(X[half:], numbers_of(model, y[half:]))
+    for x, target in zip(X[LEARNT:half], y[LEARNT:half], strict=True):
+        model.learn_one(x, target)
+    assert difference(native.scores(X), model, X) < 1e-10
+    assert difference(native.scores(X), loaded, X) < 1e-12
+    for x, target in zip(X[half:], y[half:], strict=True):
+        model.learn_one(x, target)
+        loaded.learn_one(x, target)
+    assert difference(scores_of(loaded, X), model, X) < 1e-10
+    assert difference(again.scores(X), model, X) < 1e-10
+    assert loaded._model.n_seen == model._model.n_seen == library.okn_n_seen(again.handle)
+
+
+@pytest.mark.parametrize("name", sorted(SCORES))
+def test_others_are_scored_and_say_why_they_do_not_learn(name, library, tmp_path):
+    case = next(case for case in cases() if case.name == name)
+    X, y = samples(case.task, LEARNT)
+    model = fitted(case, X, y)
+    model.save(tmp_path / "model.okn")
+    native = Native(library, tmp_path / "model.okn")
+    assert difference(native.scores(X), model, X) < 1e-10
+    with pytest.raises(Refused, match=r"not known|free") as refused:
+        native.learn(X, numbers_of(model, y))
+    assert refused.value.code == -8
+    native.save(tmp_path / "same.okn")
+    same = scores_of(onlinekern.load(tmp_path / "same.okn"), X)
+    assert np.array_equal(same, scores_of(model, X))
+
+
+@pytest.mark.parametrize("name", ["KernelPAClassifier", "FOGDClassifier", "PAClassifier"])
+def test_models_of_float32_samples(name, library, tmp_path):
+    X, y = samples("ovr", 2 * LEARNT)
+    model = fitted(Case(name, {}, "ovr"), X[:LEARNT].astype(np.float32), y[:LEARNT])
+    path = tmp_path / "model.okn"
+    model.save(path)
+    native = Native(library, path)
+    assert difference(native.scores(X), model, X.astype(np.float32)) < 1e-5
+    native.learn(X[LEARNT : LEARNT + 20], numbers_of(model, y[LEARNT : LEARNT + 20]))
+    native.save(path)
+    loaded = onlinekern.load(path)
+    assert loaded._model.dtype == np.float32
+    assert difference(native.scores(X), loaded, X.astype(np.float32)) < 1e-5
+
+
+@pytest.mark.parametrize("labels", [["a", "ö", "語\U0001f40dy"], [3, 5, 11], [1.0, 2.0, 1048576.0]])
+def test_classes_have_their_labels(labels, library, tmp_path):
+    X, y = samples("ovr", LEARNT)
+    y = np.array(labels)[np.searchsorted([5, 10, 15], y)]
+    model = onlinekern.PAClassifier().fit(X, y)
+    model.save(tmp_path / "model.okn")
+    native = Native(library, tmp_path / "model.okn")
+    assert native.labels == [str(label) for label in labels]
+    predicted = [native.labels[number] for number in native.predict(X)]
+    assert predicted == [str(label) for label in model.predict(X)]
+
+
+def test_what_fails_changes_nothing(library, tmp_path):
+    X, y = samples("ovr", LEARNT)
+    model = onlinekern.KernelPAClassifier(gamma=0.5).fit(X, y)
+    model.save(tmp_path / "model.okn")
+    native = Native(library, tmp_path / "model.okn")
+    before = native.scores(X)
+    for rows, target in (
+        (np.full((1, 5), np.nan), 0),
+        (np.full((1, 5), -np.inf), 0),
+        (X[:1], 3),
+        (X[:1], -1),
+        (X[:1], 0.5),
+        (X[:1], np.nan),
+    ):
+        with pytest.raises(Refused, match=r"infinite or NaN|number of a class"):
+            native.learn(rows, [target])
+    with pytest.raises(Refused, match="cannot be written"):
+        native.save(tmp_path / "no folder" / "model.okn")
+    assert np.array_equal(native.scores(X), before)
+    assert library.okn_n_seen(native.handle) == LEARNT
+
+
+def test_metadata_stay_in_the_file(library, tmp_path):
+    X, y = samples("binary", LEARNT)
+    path, metadata = tmp_path / "model.okn", {"rows": {"ä": 3}, "text": 'a "b"\n'}
+    onlinekern.PAClassifier().fit(X, y).save(path, metadata=metadata)
+    native = Native(library, path)
+    native.learn(X, (y == "yes").astype(float))
+    native.save(path)
+    assert onlinekern.load(path, return_metadata=True)[1] == metadata
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["model.okn"]
+
+
+@pytest.mark.parametrize(
+    ("model", "text"),
+    [
+        (onlinekern.KernelRLSClassifier(gamma=0.5), "kind of model is not known"),
+        (onlinekern.KernelMeanDetector(gamma=0.5), "detectors"),
+        (onlinekern.PegasosClassifier(batch_size=4), "batches"),
+        (onlinekern.PAClassifier(), "have learnt"),
+        (onlinekern.StreamClassifier(), "races"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_other_models_are_refused(model, text, library, tmp_path):
+    X, y = samples("ovr", LEARNT)
+    if text != "have learnt":
+        model.fit(X, y)
+    model.save(tmp_path / "model.okn")
+    with pytest.raises(Refused, match=text) as refused:
+        Native(library, tmp_path / "model.okn")
+    assert refused.value.code == -7
+
+
+def test_no_file_is_said(library, tmp_path):
+    with pytest.raises(Refused, match="cannot be read") as refused:
+        Native(library, tmp_path / "model.okn")
+    assert refused.value.code == -5
+
+
+STRANGE = [None, True, -1, 0, 1, 2**31, 2**53, 10**30, 0.5, -1e300, 1e308, "x", [0], [9999], [], {}]
+
+
+def places(tree, path=()):
+    """Yield the path of every value in a tree of JSON."""
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    for key, value in items:
+        yield (*path, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*path, key))
+
+
+def damaged_tree(text, rng):
+    """Return a tree in which another value stands at one place."""
+    tree = json.loads(text)
+    every = list(places(tree))
+    *before, last = every[rng.integers(len(every))]
+    inner = tree
+    for key in before:
+        inner = inner[key]
+    inner[last] = STRANGE[rng.integers(len(STRANGE))]
+    return json.dumps(tree)
+
+
+def damaged_arrays(arrays, rng):
+    """Return arrays of which one has another form, or another number."""
+    names = [name for name in arrays if name != "classes_"]
+    name = names[rng.integers(len(names))]
+    own = arrays[name].copy()
+    changes = [
+        lambda: own[:-1],
+        lambda: np.concatenate([own, own]),
+        lambda: own.ravel(),
+        lambda: np.ascontiguousarray(own.T),
+        lambda: own.astype(np.float32),
+        lambda: own[..., None],
+        lambda: own[:0],
+    ]
+    if own.size and rng.random() < 0.5:
+        strange = [np.nan, np.inf, 1e308, -1.0] if own.dtype.kind == "f" else [-1, 2**62, 0]
+        own.flat[rng.integers(own.size)] = strange[rng.integers(len(strange))]
+        return {**arrays, name: own}
+    return {**arrays, name: changes[rng.integers(len(changes))]()}
+
+
+def write_damaged(path, contents, rng):
+    """Write contents of which one place is damaged, with a checksum that agrees."""
+    tree, arrays = contents.tree, contents.arrays
+    if rng.random() < 0.7:
+        tree = damaged_tree(tree, rng)
+    else:
+        arrays = damaged_arrays(arrays, rng)
+    texts = {"format": "onlinekern", "format_version": "1", "library_version": "0.1"}
+    texts |= {"class": contents.class_name, "tree": tree}
+    texts["sha256"] = checksum(texts, arrays)
+    with path.open("wb") as stream:
+        container.write(stream, arrays, texts)
+
+
+def spoilt(data, rng):
+    """Return the bytes of a file, cut off or with some bits turned."""
+    if rng.random() < 0.4:
+        return data[: rng.integers(len(data))]
+    changed = bytearray(data)
+    for place in rng.integers(min(len(data), 4000), size=rng.integers(1, 4)):
+        changed[place] ^= 1 << int(rng.integers(8))
+    return bytes(changed)
+
+
+def test_no_damaged_file_is_fatal(tmp_path):
+    options = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    here = Path(__file__).parent
+    program = build(tmp_path, "damaged", options, [here / "consumers" / "damaged.c"])
+    rng, paths = np.random.default_rng(0), []
+    settings = [
+        *((name, {}) for name in ("PAClassifier", "AROWRegressor", "FOGDClassifier")),
+        *((name, {}) for name in ("BOGDClassifier", "BPAClassifier", "KernelPAClassifier")),
+        ("KernelPAClassifier", {"max_support": 9, "when_full": "nearest", "kernel": "polynomial"}),
+        ("KernelPerceptronClassifier", {"max_support": 9, "when_full": "oldest", "average": 0.9}),
+    ]
+    for name, parameters in settings:
+        task = "regression" if name.endswith("Regressor") else "ovr"
+        X, y = samples(task, 60)
+        model = fitted(Case(name, parameters, task), X, y)
+        contents = Contents.of(model)
+        model.save(tmp_path / f"whole{len(paths)}.okn")
+        paths.append(tmp_path / f"whole{len(paths)}.okn")
+        data = paths[-1].read_bytes()
+        for _ in range(120):
+            path = tmp_path / f"{len(paths)}.okn"
+            if rng.random() < 0.8:
+                write_damaged(path, contents, rng)
+            else:
+                path.write_bytes(spoilt(data, rng))
+            paths.append(path)
+    done = subprocess.run(
+        [program, tmp_path / "saved.okn"],
+        input="\n".join(map(str, paths)),
+        capture_output=True,
+        text=True,
+        env={"ASAN_OPTIONS": "allocator_may_return_null=1:max_allocation_size_mb=2000"},
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    # Many damages are of what this library does not read, and some are none.
+    assert len(settings) <= int(done.stdout) < len(paths)
