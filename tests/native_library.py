@@ -12,7 +12,7 @@ HOME = Path(__file__).parents[1] / "src" / "native"
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror", "-g", "-ffp-contract=off"]
 
 
-def build(folder, target, options, more=()):
+def build(folder, target, options, more=(), libraries=("-lm",)):
     """Compile the library, with further files, as the page says; return the path of what it is."""
     loops = Path(folder) / "loops.inc"
     written = [sys.executable, "-P", str(HOME / "loops.py"), str(loops)]
@@ -20,7 +20,7 @@ def build(folder, target, options, more=()):
     sources = [*sorted(map(str, HOME.glob("*.c"))), *map(str, more)]
     include = [f"-I{part}" for part in (folder, HOME, HOME.parent / "include")]
     made = Path(folder) / target
-    command = [compiler(), *FLAGS, *options, *include, *sources, "-lm", "-o", str(made)]
+    command = [compiler(), *FLAGS, *options, *include, *sources, *libraries, "-o", str(made)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:4000]
     return made

@@ -1,0 +1,3 @@
+module onlinekern/stream
+
+go 1.21

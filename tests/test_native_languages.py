@@ -1,0 +1,94 @@
+"""The examples in C, Rust and Go follow a stream as Python does; it goes on from their files."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compiled import compiler
+from native_library import HOME, build
+
+import onlinekern
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "native"
+LEARNT, MORE = 300, 400
+
+
+def tool(name, *folders):
+    """Return the path of a compiler; the test is skipped where there is none."""
+    found = shutil.which(name) or shutil.which(name, path=os.pathsep.join(map(str, folders)))
+    if found is None:
+        pytest.skip(f"{name} is not installed: its example cannot be compiled")
+    return found
+
+
+def run(command, **more):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, **more)
+    assert done.returncode == 0, done.stderr[:4000]
+    return done.stdout
+
+
+def in_c(folder):
+    made = folder / "stream"
+    own = [f"-I{HOME}", f"-L{folder}", "-lonlinekern", "-lm"]
+    run([compiler(), "-std=c11", "-Wall", "-Werror", EXAMPLES / "stream.c", *own, "-o", made])
+    return made
+
+
+def in_rust(folder):
+    rustc = tool("rustc", Path.home() / ".cargo" / "bin")
+    made = folder / "stream"
+    run(
+        [rustc, "-O", "-D", "warnings", "-L", folder, EXAMPLES / "stream.rs", "-l", "m", "-o", made]
+    )
+    return made
+
+
+def in_go(folder):
+    go = tool("go")
+    own = {"CGO_ENABLED": "1", "CGO_CFLAGS": f"-I{HOME}", "CGO_LDFLAGS": f"-L{folder}"}
+    made = folder / "stream"
+    run([go, "build", "-o", made, "."], cwd=EXAMPLES / "go", env=os.environ | own)
+    return made
+
+
+def static_library(folder):
+    """Make libonlinekern.a in a folder."""
+    linked = build(folder, "onlinekern.o", ["-O2", "-r", "-nostdlib"], libraries=())
+    run([tool("ar"), "rcs", folder / "libonlinekern.a", linked])
+
+
+@pytest.fixture(scope="module", params=[in_c, in_rust, in_go], ids=["c", "rust", "go"])
+def program(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("languages")
+    static_library(folder)
+    return request.param(folder)
+
+
+def test_the_example_follows_a_stream_as_python_does(program, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(LEARNT + MORE, 4))
+    y = np.where(X[:, 0] * X[:, 1] > 0, "süß", "sauer")
+    model = onlinekern.BPAClassifier(gamma=0.5, budget=40).fit(X[:LEARNT], y[:LEARNT])
+    model.save(tmp_path / "model.okn")
+    wrong = 0
+    lines = []
+    for x, label in zip(X[LEARNT:], y[LEARNT:], strict=True):
+        wrong += model.predict([x])[0] != label
+        model.learn_one(x, label)
+        lines.append(" ".join([label, *map(repr, x.tolist())]))
+    command = [program, tmp_path / "model.okn", tmp_path / "saved.okn"]
+    assert run(command, input="\n".join(lines) + "\n") == f"{wrong} of {MORE} wrong\n"
+    saved = onlinekern.load(tmp_path / "saved.okn")
+    np.testing.assert_allclose(saved.decision_function(X), model.decision_function(X), atol=1e-10)
+
+
+def test_the_example_says_what_is_wrong(program, tmp_path):
+    (tmp_path / "model.okn").write_bytes(b"no model at all")
+    command = [program, tmp_path / "model.okn", tmp_path / "saved.okn"]
+    done = subprocess.run(command, input="", capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "is no safetensors file" in done.stderr
+    assert not (tmp_path / "saved.okn").exists()
