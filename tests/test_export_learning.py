@@ -17,6 +17,7 @@ from onlinekern import (
     OGDRegressor,
     OnlineStandardScaler,
     PAClassifier,
+    QKLMSRegressor,
     SPAClassifier,
     StreamClassifier,
     make_stream_pipeline,
@@ -32,7 +33,7 @@ LEARNS = {
     *("CWClassifier", "SCWClassifier"),
     *("KernelPerceptronClassifier", "NOGDRegressor", "OGDClassifier", "OGDRegressor"),
     *("OSKLClassifier", "PAClassifier", "PARegressor", "PegasosClassifier", "RBPClassifier"),
-    *("PerceptronClassifier", "SPAClassifier", "SPARegressor"),
+    *("PerceptronClassifier", "QKLMSRegressor", "SPAClassifier", "SPARegressor"),
 }
 # Their trees are renewed within these samples; C has them as they were (test_export_forest.py).
 RENEWED = {"KernelForestClassifier", "KernelForestRegressor"}
@@ -46,6 +47,7 @@ STEPS = [
         for a, g, how in ((0.99, 0.3, "oldest"), ("decay", 0.3, "nearest"), (False, 3.0, "nearest"))
     ),
     ("KernelPARegressor", {"kernel": "polynomial", "max_support": 30, "when_full": "nearest"}),
+    *(("QKLMSRegressor", {"epsilon": 0.6, "max_support": n}) for n in (None, 15)),
     ("SPAClassifier", {"class_weight": {"yes": 2.0, 15: 0.0, 5: 3.0}}),
     ("PAClassifier", {"class_weight": {"yes": 2.0, 15: 0.5}}),
     ("SPARegressor", {"standardize_target": False, "kernel": "cosine"}),
@@ -233,6 +235,24 @@ def test_refused_samples_change_nothing(stream, tmp_path):
         model.learn_one(x, label)
     assert codes[-1] == -4
     # The full model has learnt nothing of the sample.
+    assert difference(program, model, X) < 1e-6
+
+
+def test_a_full_dictionary_still_learns_near_samples(stream, tmp_path):
+    X, _ = stream("binary")
+    y = np.sin(3 * X[:, 0])
+    model = QKLMSRegressor(gamma=0.4, epsilon=1.0).fit(X[:30], y[:30])
+    made = model.export_c(tmp_path / "model.c", capacity=model.n_support_)
+    program = Program(load(tmp_path, [made.code]), "model", "float64", 1)
+    codes = []
+    for x, target in zip(X[30:200], y[30:200], strict=True):
+        distance = np.sqrt(((model.support_vectors_ - x) ** 2).sum(axis=1).min())
+        (arguments, _alive) = program.dense(x)
+        codes.append(program.call("learn_one", *arguments, ctypes.c_double(target)))
+        assert codes[-1] == (0 if distance <= 1.0 else -4)
+        if codes[-1] == 0:
+            model.learn_one(x, target)
+    assert {0, -4} == set(codes)
     assert difference(program, model, X) < 1e-6
 
 

@@ -21,11 +21,11 @@ LEARNS = {
     *("KernelOGDRegressor", "KernelPAClassifier", "KernelPARegressor", "KernelPegasosClassifier"),
     *("KernelPerceptronClassifier", "OGDClassifier", "OGDRegressor", "OSKLClassifier"),
     *("PAClassifier", "PARegressor", "PerceptronClassifier", "RBPClassifier", "SPAClassifier"),
-    "SPARegressor",
+    *("QKLMSRegressor", "SPARegressor"),
 }
 SCORES = {
     *("CWClassifier", "SCWClassifier", "ForgetronClassifier", "KRLSRegressor"),
-    *("KRLSTRegressor", "ProjectronClassifier", "QKLMSRegressor", "SlidingWindowKRLSRegressor"),
+    *("KRLSTRegressor", "ProjectronClassifier", "SlidingWindowKRLSRegressor"),
 }
 # What only learning depends on, beside the forms of every learner.
 STEPS = [

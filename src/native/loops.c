@@ -243,6 +243,7 @@ static const policy_part POLICIES[] = {
     {"RandomEviction", admit_random, 0, 0},
     {"UniformEviction", admit_uniform, 0, 0},
     {"CheapestReplacement", admit_cheapest, 0, 1},
+    {"Quantise", admit_quantise, 0, 0},
 };
 const space_part okn_linear_space = {linear_product, linear_look, linear_length_of};
 const space_part okn_mapped_space = {mapped_product, mapped_look, mapped_length_of};

@@ -36,8 +36,8 @@ n_outputs n_features stride bound n_components is_linear is_mapped is_single sec
 decays standardised target_fixed has_factors one_factor has_norms loss_delta loss_epsilon eta
 power_of_time rule_C rule_r regularisation margin alpha beta sampler_weighted
 largest_slope kernel_gamma kernel_coef0 kernel_degree intercept in_length forgetting growth
-smallest_scale largest_scale largest_coefficient period skipped class_factors values companions
-variances support_vectors support_norms lengths map_frequencies ages scale total seen steps lead
+similarity smallest_scale largest_scale largest_coefficient period skipped class_factors
+values companions variances support_vectors support_norms lengths map_frequencies ages scale total seen steps lead
 added n_added n_support generator target dense_row features current predicting coefficients
 squared_lengths directions contractions
 """
@@ -53,7 +53,7 @@ PerceptronLoss Hinge SquaredHinge SmoothHinge Logistic Exponential Squared Epsil
 KERNELS = ("gaussian", "exponential", "laplacian", "polynomial", "linear", "sigmoid", "cosine")
 RULES = ("Perceptron", "Gradient", "PassiveAggressive", "PassiveAggressive1",
          "PassiveAggressive2", "ScaledPassiveAggressive1", "ScaledPassiveAggressive2")  # fmt: skip
-ADMISSIONS = ("grow", "refuse", "oldest", "nearest", "random", "uniform", "cheapest")
+ADMISSIONS = ("grow", "refuse", "oldest", "nearest", "random", "uniform", "cheapest", "quantise")
 EITHER = "    if (second_order)\n        "
 
 
@@ -227,12 +227,14 @@ def write_admission(loops: Loops) -> None:
         norms=f"{norms}    ages[slot] = added++;",
         companion=f"        companions{place} = values{place} * total;",
     )
-    moved = f"                companions{place} += share * coefficients[k] / scale * total;"
+    moved = f"        companions{place} += share * coefficients[k] / scale * total;"
+    loops.fill("add_at", moved=moved)
     clip = loops.filled("clip_coefficients", limit="largest_coefficient")
     grown = "shrink((real)bound / (real)(bound - 1));"
     rescale = f"        if (bound > 1)\n            {grown}\n{clip}"
     for name in ADMISSIONS:
-        loops.fill(f"admit_{name}", {"admit": f"admit_{name}"}, moved=moved, least="(real)0.03",
+        loops.fill(f"admit_{name}", {"admit": f"admit_{name}"}, least="(real)0.03",
+                   full="n_support == bound", similarity="similarity",
                    rescale=rescale)  # fmt: skip
 
 

@@ -107,7 +107,7 @@ struct okn_model {
     real loss_delta, loss_epsilon, eta, power_of_time, rule_C, rule_r, regularisation;
     real margin, alpha, beta, sampler_weighted, largest_slope;
     real kernel_gamma, kernel_coef0, intercept, in_length, forgetting, growth;
-    real smallest_scale, largest_scale, largest_coefficient;
+    real smallest_scale, largest_scale, largest_coefficient, similarity;
     int32_t kernel_degree;
     int64_t period, skipped;
     real *class_factors;

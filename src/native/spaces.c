@@ -270,9 +270,10 @@ static int read_policy(okn_t *model, const json_value *budget)
 {
     const json_value *state = tree_argument(model, budget, 2);
     const json_value *learnt = tree_entry(model, state, "learnt");
-    const json_value *most = tree_item(model, tree_argument(model, budget, 1), "items", 0);
-    const int64_t n = model->n_support;
+    const json_value *told = tree_argument(model, budget, 1);
     const json_value *name = tree_class(model, tree_argument(model, budget, 0));
+    const int quantises = json_is(name, "Quantise");
+    const int64_t n = model->n_support;
     model->policy = okn_policy(name);
     model->bound = PTRDIFF_MAX;
     if (tree_value(model, learnt, "offsets"))
@@ -281,13 +282,17 @@ static int read_policy(okn_t *model, const json_value *budget)
         okn_forbid(model, "its budget policy is not known");
         return 0;
     }
-    if (!json_is(name, "Budget") && tree_size(most, 1, MOST_NUMBERS, &model->bound) < 0)
+    if ((quantises && json_real(tree_item(model, told, "items", 0), &model->similarity) < 0)
+        || (!json_is(name, "Budget")
+            && tree_size(tree_item(model, told, "items", quantises), !quantises, MOST_NUMBERS,
+                         &model->bound)
+                < 0))
         return tree_damaged(model, "its budget is none");
+    if (model->bound == 0) /* there is none */
+        model->bound = PTRDIFF_MAX;
     if (n > model->bound)
         return tree_damaged(model, "it has more support vectors than its budget");
-    if (tree_real(model, tree_item(model, tree_argument(model, budget, 1), "items", 2),
-                  &model->largest_coefficient)
-        < 0)
+    if (tree_real(model, tree_item(model, told, "items", 2), &model->largest_coefficient) < 0)
         model->largest_coefficient = INFINITY;
     model->n_added = model->added;
     if (model->policy->takes_turns && n < model->bound && model->added != n)

@@ -110,6 +110,8 @@ def learning(space: State) -> tuple[KernelState, Numbers]:
         raise CannotLearn("some slots of its support vectors are free")
     arguments = dict(vars(budget.arguments)) if budget.arguments else {}
     arguments.pop("rng", None)
+    if arguments.get("max_support") == 0:  # of Quantise: there is no bound
+        del arguments["max_support"]
     described = Described(kind.name, arguments)
     vectors, lengths = dense(state.rows), getattr(budget.state.learnt, "lengths", np.zeros(0))
     unbounded = "unbounded" in kind.options
@@ -157,7 +159,9 @@ policy("budgets.projectron.Projectron", f"eta= {BOUND} price= joint=", FACTOR, d
 policy(
     "budgets.quantisation.NearestWhenFull", BOUND, LENGTHS, drops=True, in_c=True, unbounded=True
 )
-policy("budgets.quantisation.Quantise", f"similarity= {BOUND}", drops=True)
+policy(
+    "budgets.quantisation.Quantise", f"similarity= {BOUND}", drops=True, in_c=True, unbounded=True
+)
 machines = f"{INVERSE} targets[machine column] offsets[one output] products~[machine column]"
 policy("budgets.bolssvm.LeastSquaresPolicy", f"{BOUND} C= share=", machines, merge=merged_samples)
 merging = f"map= {BOUND} merge_size= offset="

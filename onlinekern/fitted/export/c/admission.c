@@ -38,6 +38,45 @@ static void admit(const row *x, const row *phi)
     n_added++;
 }
 
+/*** add_at ***/
+/* A share of the step goes to the coefficients of a slot. */
+static void add_at(int32_t slot, real share)
+{
+    for (int32_t k = 0; k < $outputs; k++) {
+        values[k * $length + slot] += share * coefficients[k] / scale;
+$moved
+    }
+}
+
+/*** admit_quantise ***/
+/* The support vector nearest to a row; -1 without any. Kernel values fall with the distance. */
+static int32_t nearest_slot(const row *phi)
+{
+    int32_t slot = -1;
+    real most = -1;
+    for (int32_t r = 0; r < n_support; r++)
+        if (phi->values[r] > most) {
+            slot = r;
+            most = phi->values[r];
+        }
+    return slot;
+}
+
+/* A sample near a support vector, and each sample of a full set, moves the nearest one. */
+static int is_added(const row *phi)
+{
+    const int32_t slot = nearest_slot(phi);
+    return slot < 0 || !($full || phi->values[slot] >= $similarity);
+}
+
+static void admit(const row *x, const row *phi)
+{
+    if (is_added(phi))
+        put(n_support, x);
+    else
+        add_at(nearest_slot(phi), 1);
+}
+
 /*** admit_nearest ***/
 /* In a full set the nearest support vector takes the projected step; far from all, the oldest
    leaves. */
@@ -59,10 +98,7 @@ static void admit(const row *x, const row *phi)
     if (slot >= 0) {
         const real share = phi->values[slot] / lengths[slot];
         if (share * phi->values[slot] >= $least * length) {
-            for (int32_t k = 0; k < $outputs; k++) {
-                values[k * $length + slot] += share * coefficients[k] / scale;
-$moved
-            }
+            add_at(slot, share);
             return;
         }
     }

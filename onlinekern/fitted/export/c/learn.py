@@ -269,9 +269,13 @@ class Learner(Forms):
     def when_full(self, restore: list[str]) -> str:
         lines = ["        " + line.strip() for line in restore]
         prefix = self.source.names["PREFIX"]
+        state, more = self.state, ""
+        assert isinstance(state, states.KernelState)
+        if state.policy.name == "Quantise":
+            more = " && is_added(&phi)"
         return "\n".join(
             [
-                f"    if (moves && n_support == {self.size.length}) {{",
+                f"    if (moves && n_support == {self.size.length}{more}) {{",
                 *lines,
                 f"        return {prefix}_FULL;",
                 "    }",

@@ -13,6 +13,7 @@ ADMISSIONS = {
     "RefuseWhenFull": "admit_refuse",
     "OldestEviction": "admit_oldest",
     "NearestWhenFull": "admit_nearest",
+    "Quantise": "admit_quantise",
     "RandomEviction": "admit_random",
     "UniformEviction": "admit_uniform",
     "CheapestReplacement": "admit_cheapest",
@@ -31,7 +32,7 @@ def write_admission(learner: Forms, state: KernelState) -> None:
     if learner.averaged:
         place = f"[k * {length} + slot]"
         companion = f"        companions{place} = values{place} * total;"
-        moved = f"                companions{place} += share * coefficients[k] / scale * total;"
+        moved = f"        companions{place} += share * coefficients[k] / scale * total;"
     learner.fill("put", norms=norms, companion=companion)
     if name in DRAWING_POLICIES:
         learner.source.use("generator")
@@ -39,12 +40,16 @@ def write_admission(learner: Forms, state: KernelState) -> None:
         learner.source.counter("n_added", state.added)
     if name in ("CheapestReplacement", "NearestWhenFull"):
         learner.source.state("lengths", state.lengths, length)
+    if name in ("NearestWhenFull", "Quantise"):
+        learner.fill("add_at", moved=moved)
+    bound = state.policy.arguments.get("max_support", 0)
     rescale = rescaling(learner, state) if name == "UniformEviction" else ""
     learner.fill(
         ADMISSIONS[name],
-        bound=state.policy.arguments.get("max_support", 0),
+        bound=bound,
         rescale=rescale,
-        moved=moved,
+        full=f"n_support == {bound}" if bound else "0",
+        similarity=learner.number(state.policy.arguments.get("similarity", 1.0)),
         least=learner.number(LEAST_SHARE),
     )
 
