@@ -34,10 +34,10 @@ NAMES = {
 MEMBERS = """
 n_outputs n_features stride bound n_components is_linear is_mapped is_single second_order averaged
 decays standardised target_fixed has_factors one_factor has_norms loss_delta loss_epsilon eta
-power_of_time rule_C rule_r regularisation margin alpha beta sampler_weighted
-largest_slope kernel_gamma kernel_coef0 kernel_degree intercept in_length forgetting growth
-similarity smallest_scale largest_scale largest_coefficient period skipped class_factors
-values companions variances support_vectors support_norms lengths map_frequencies ages scale total seen steps lead
+power_of_time rule_C rule_r regularisation margin alpha beta sampler_weighted largest_slope
+kernel_gamma kernel_coef0 kernel_degree intercept in_length forgetting growth similarity
+smallest_scale largest_scale largest_coefficient period skipped class_factors values companions
+variances support_vectors support_norms lengths map_frequencies ages scale total seen steps lead
 added n_added n_support generator target dense_row features current predicting coefficients
 squared_lengths directions contractions
 """
