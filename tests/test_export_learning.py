@@ -47,6 +47,7 @@ STEPS = [
         for a, g, how in ((0.99, 0.3, "oldest"), ("decay", 0.3, "nearest"), (False, 3.0, "nearest"))
     ),
     ("KernelPARegressor", {"kernel": "polynomial", "max_support": 30, "when_full": "nearest"}),
+    *(("BOGDClassifier", {"removal": "nonuniform", "budget": n}) for n in (1, 2, 15)),
     *(("QKLMSRegressor", {"epsilon": 0.6, "max_support": n}) for n in (None, 15)),
     ("SPAClassifier", {"class_weight": {"yes": 2.0, 15: 0.0, 5: 3.0}}),
     ("PAClassifier", {"class_weight": {"yes": 2.0, 15: 0.5}}),

@@ -242,6 +242,7 @@ static const policy_part POLICIES[] = {
     {"NearestWhenFull", admit_nearest, 1, 1},
     {"RandomEviction", admit_random, 0, 0},
     {"UniformEviction", admit_uniform, 0, 0},
+    {"NonuniformEviction", admit_nonuniform, 0, 0},
     {"CheapestReplacement", admit_cheapest, 0, 1},
     {"Quantise", admit_quantise, 0, 0},
 };

@@ -53,7 +53,8 @@ PerceptronLoss Hinge SquaredHinge SmoothHinge Logistic Exponential Squared Epsil
 KERNELS = ("gaussian", "exponential", "laplacian", "polynomial", "linear", "sigmoid", "cosine")
 RULES = ("Perceptron", "Gradient", "PassiveAggressive", "PassiveAggressive1",
          "PassiveAggressive2", "ScaledPassiveAggressive1", "ScaledPassiveAggressive2")  # fmt: skip
-ADMISSIONS = ("grow", "refuse", "oldest", "nearest", "random", "uniform", "cheapest", "quantise")
+ADMISSIONS = ("grow", "refuse", "oldest", "nearest", "random", "uniform", "nonuniform", "cheapest",
+              "quantise")  # fmt: skip
 EITHER = "    if (second_order)\n        "
 
 
@@ -231,11 +232,11 @@ def write_admission(loops: Loops) -> None:
     loops.fill("add_at", moved=moved)
     clip = loops.filled("clip_coefficients", limit="largest_coefficient")
     grown = "shrink((real)bound / (real)(bound - 1));"
-    rescale = f"        if (bound > 1)\n            {grown}\n{clip}"
+    rescale = {"uniform": f"        if (bound > 1)\n            {grown}\n{clip}"}
     for name in ADMISSIONS:
         loops.fill(f"admit_{name}", {"admit": f"admit_{name}"}, least="(real)0.03",
                    full="n_support == bound", similarity="similarity",
-                   rescale=rescale)  # fmt: skip
+                   rescale=rescale.get(name, clip))  # fmt: skip
 
 
 def write_step(loops: Loops) -> None:

@@ -147,7 +147,7 @@ policy("budgets.policy.RefuseWhenFull", BOUND, drops=True, in_c=True, unbounded=
 policy("budgets.eviction.OldestEviction", BOUND, drops=True, in_c=True)
 policy("budgets.eviction.RandomEviction", f"{BOUND} rng=", drops=True, in_c=True)
 policy("budgets.eviction.UniformEviction", f"{BOUND} rng= max_coefficient=", in_c=True)
-policy("budgets.eviction.NonuniformEviction", f"{BOUND} rng= max_coefficient=")
+policy("budgets.eviction.NonuniformEviction", f"{BOUND} rng= max_coefficient=", in_c=True)
 policy("budgets.bpa.CheapestReplacement", BOUND, LENGTHS, drops=True, in_c=True)
 margins = "values~[output slot] companions~[output slot] scale~ total~ steps~ n_steps~ damage~"
 policy("budgets.forgetron.ShrinkingEviction", BOUND, margins, drops=True)

@@ -127,6 +127,39 @@ $rescale
     put(slot, x);
 }
 
+/*** admit_nonuniform ***/
+/* The Euclidean norm of the coefficients of a slot, but for the scale. */
+static real norm_of(int32_t slot)
+{
+    real square_of = 0;
+    for (int32_t k = 0; k < $outputs; k++)
+        square_of += values[k * $length + slot] * values[k * $length + slot];
+    return SQRT(square_of);
+}
+
+/* Support vectors of small coefficients are evicted with a larger probability p; the coefficients
+   of the others are divided by 1 - p. */
+static void admit(const row *x, const row *phi)
+{
+    int32_t slot = n_support;
+    (void)phi;
+    if (n_support == $bound) {
+        real total_of = 0;
+        for (int32_t r = 0; r < $bound; r++)
+            total_of += norm_of(r);
+        do
+            slot = (int32_t)(uniform() * $bound);
+        while ($bound > 1 && uniform() >= (double)(1 - norm_of(slot) / total_of));
+        for (int32_t r = 0; r < $bound && $bound > 1 && total_of > 0; r++) {
+            const real rest = $bound - 2 + norm_of(r) / total_of;
+            for (int32_t k = 0; k < $outputs; k++)
+                values[k * $length + r] *= ($bound - 1) / rest;
+        }
+$rescale
+    }
+    put(slot, x);
+}
+
 /*** clip_coefficients ***/
         for (int32_t j = 0; j < $outputs * $length; j++) {
             const real limit = $limit / scale;

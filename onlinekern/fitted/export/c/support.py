@@ -16,9 +16,10 @@ ADMISSIONS = {
     "Quantise": "admit_quantise",
     "RandomEviction": "admit_random",
     "UniformEviction": "admit_uniform",
+    "NonuniformEviction": "admit_nonuniform",
     "CheapestReplacement": "admit_cheapest",
 }
-DRAWING_POLICIES = ("RandomEviction", "UniformEviction")
+DRAWING_POLICIES = ("RandomEviction", "UniformEviction", "NonuniformEviction")
 
 
 def write_admission(learner: Forms, state: KernelState) -> None:
@@ -43,7 +44,7 @@ def write_admission(learner: Forms, state: KernelState) -> None:
     if name in ("NearestWhenFull", "Quantise"):
         learner.fill("add_at", moved=moved)
     bound = state.policy.arguments.get("max_support", 0)
-    rescale = rescaling(learner, state) if name == "UniformEviction" else ""
+    rescale = rescaling(learner, state)
     learner.fill(
         ADMISSIONS[name],
         bound=bound,
@@ -55,10 +56,10 @@ def write_admission(learner: Forms, state: KernelState) -> None:
 
 
 def rescaling(learner: Forms, state: KernelState) -> str:
-    """Return the lines by which `UniformEviction` changes the coefficients."""
-    bound = state.policy.arguments["max_support"]
+    """Return the lines by which an eviction at random changes all coefficients."""
+    bound = state.policy.arguments.get("max_support", 0)
     lines = []
-    if bound > 1:
+    if state.policy.name == "UniformEviction" and bound > 1:
         lines.append(f"        shrink({learner.number(bound / (bound - 1.0))});")
     limit = state.policy.arguments.get("max_coefficient", inf)
     if limit < inf:
