@@ -292,6 +292,8 @@ def test_no_damaged_file_is_fatal(tmp_path):
     settings = [
         *((name, {}) for name in ("PAClassifier", "AROWRegressor", "FOGDClassifier")),
         *((name, {}) for name in ("BOGDClassifier", "BPAClassifier", "KernelPAClassifier")),
+        ("BOGDClassifier", {"removal": "nonuniform"}),
+        ("QKLMSRegressor", {"epsilon": 0.5, "max_support": 9}),
         ("KernelPAClassifier", {"max_support": 9, "when_full": "nearest", "kernel": "polynomial"}),
         ("KernelPerceptronClassifier", {"max_support": 9, "when_full": "oldest", "average": 0.9}),
     ]
