@@ -83,6 +83,7 @@ from .learners.unbudgeted import KernelPegasosClassifier as KernelPegasosClassif
 from .learners.unbudgeted import KernelPerceptronClassifier as KernelPerceptronClassifier
 from .preprocessing.kernel_features import FourierFeatures as FourierFeatures
 from .preprocessing.kernel_features import NystroemFeatures as NystroemFeatures
+from .preprocessing.learnt_metric import LearntMetric as LearntMetric
 from .preprocessing.partition_features import PartitionFeatures as PartitionFeatures
 from .preprocessing.pipeline import StreamPipeline as StreamPipeline
 from .preprocessing.pipeline import make_stream_pipeline as make_stream_pipeline

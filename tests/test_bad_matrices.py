@@ -12,6 +12,7 @@ import onlinekern
 from onlinekern import (
     FourierFeatures,
     FrequentDirections,
+    LearntMetric,
     NystroemFeatures,
     OnlineStandardScaler,
     PartitionFeatures,
@@ -152,15 +153,20 @@ def test_single_rows_are_refused(name, bad):
         FourierFeatures,
         NystroemFeatures,
         FrequentDirections,
+        LearntMetric,
         OnlineStandardScaler,
         PartitionFeatures,
     ],
     ids=lambda t: t.__name__,
 )
 def test_transformers_refuse_it(transformer, bad):
-    X, _ = samples()
-    fitted = transformer().fit(X)
-    for call in (transformer().fit, fitted.transform):
+    X, y = samples()
+    fitted = transformer().fit(X, y)
+
+    def fit(rows):
+        transformer().fit(rows, np.resize(y, rows.shape[0]))
+
+    for call in (fit, fitted.transform):
         with pytest.raises(ValueError, match=r"valid|index|indptr|indices"):
             call(BAD[bad]())
 

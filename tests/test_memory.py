@@ -32,6 +32,7 @@ EVERY = dict(all_estimators()) | {
     name: getattr(onlinekern, name)
     for name in (
         "FourierFeatures",
+        "LearntMetric",
         "NystroemFeatures",
         "FrequentDirections",
         "OnlineStandardScaler",

@@ -13,6 +13,7 @@ from learners import NAMES, SIZES, build, data, learn, passes
 from registry import ESTIMATORS, POLICIES
 from scipy import sparse
 from sklearn.base import clone, is_classifier, is_outlier_detector
+from sklearn.utils import get_tags
 
 import onlinekern
 from onlinekern._registry import public_classes
@@ -41,8 +42,8 @@ def again(tmp_path):
 
 def test_the_tables_hold_every_class():
     assert TRANSFORMERS == [
-        "FourierFeatures", "FrequentDirections", "NystroemFeatures", "OnlineStandardScaler",
-        "PartitionFeatures", "TableEncoder",
+        "FourierFeatures", "FrequentDirections", "LearntMetric", "NystroemFeatures",
+        "OnlineStandardScaler", "PartitionFeatures", "TableEncoder",
     ]  # fmt: skip
     assert ESTIMATORS.keys() < CLASSES.keys()
 
@@ -139,7 +140,8 @@ def test_transformers(name, layout, dtype, stream, as_layout, again):
         pytest.importorskip("pyarrow")
         if layout in ("csr", "wide"):
             pytest.skip("it takes no sparse rows")
-    X = as_layout(stream()[0] / 3, layout, dtype)
+    rows, y = stream("binary")
+    X = as_layout(rows / 3, layout, dtype)
     if layout == "wide":
         X = X[:, 2990:]
     size = {"sketch_size": 3, "n_components": 7, "random_state": 0, "forgetting": 0.9,
@@ -147,10 +149,11 @@ def test_transformers(name, layout, dtype, stream, as_layout, again):
     original = CLASSES[name]()
     known = original.get_params().keys()
     original.set_params(**{key: value for key, value in size.items() if key in known})
-    original.partial_fit(X[:40])
+    given = y if get_tags(original).target_tags.required else None
+    original.partial_fit(X[:40], given if given is None else given[:40])
     loaded = again(original)
     for model in (original, loaded):
-        model.partial_fit(X[40:])
+        model.partial_fit(X[40:], given if given is None else given[40:])
     transformed = (model.transform(X) for model in (loaded, original))
     scaled = (rows.toarray() if sparse.issparse(rows) else rows for rows in transformed)
     np.testing.assert_array_equal(*scaled, strict=True)

@@ -15,6 +15,7 @@ import onlinekern
 from onlinekern import (
     FourierFeatures,
     FrequentDirections,
+    LearntMetric,
     NystroemFeatures,
     OnlineStandardScaler,
     PAClassifier,
@@ -264,6 +265,7 @@ def test_attributes_that_contradict_one_another(model):
         FourierFeatures,
         NystroemFeatures,
         FrequentDirections,
+        LearntMetric,
         OnlineStandardScaler,
         PartitionFeatures,
     ],
@@ -271,13 +273,13 @@ def test_attributes_that_contradict_one_another(model):
 )
 def test_transformers_whose_attributes_contradict_one_another(cls):
     X = np.random.default_rng(0).standard_normal((30, 4))
-    other = cls().fit(X)
+    other = cls().fit(X, X[:, 0])
     for width in (3, None):
         other.n_features_in_ = width
         refused(to_bytes(other), "holds a damaged model: ValueError: ")
         with pytest.raises(ValueError, match="does not fit together"):
             pickle.loads(pickle.dumps(other))
-    other = cls().fit(X)
+    other = cls().fit(X, X[:, 0])
     other._model = 7
     with pytest.raises(ValueError, match="_model is of another class"):
         complete(other)

@@ -7,6 +7,7 @@ from learners import CLASSES, data
 from onlinekern import (
     FourierFeatures,
     FrequentDirections,
+    LearntMetric,
     NystroemFeatures,
     OnlineStandardScaler,
     PartitionFeatures,
@@ -28,6 +29,7 @@ def test_a_model_is_refused_when_it_is_dumped(name, stream):
     [
         NystroemFeatures(n_components=3, random_state=0),
         FrequentDirections(),
+        LearntMetric(),
         OnlineStandardScaler(),
         PartitionFeatures(n_trees=3),
     ],
@@ -35,7 +37,7 @@ def test_a_model_is_refused_when_it_is_dumped(name, stream):
 def test_a_transformer_is_refused(transformer, stream):
     skops = pytest.importorskip("skops.io")
     with pytest.raises(TypeError, match=REFUSAL):
-        skops.dumps(transformer.fit(stream()[0]))
+        skops.dumps(transformer.fit(*stream("binary")))
 
 
 def test_what_constructors_restore_is_loaded(stream):
@@ -53,6 +55,7 @@ def test_compiled_objects_have_no_state_of_attributes(stream):
         CLASSES["PAClassifier"]().fit(X, y)._model,
         NystroemFeatures(n_components=3).fit(X)._map,
         FrequentDirections().fit(X)._sketch,
+        LearntMetric().fit(X, y)._metric,
         OnlineStandardScaler().fit(X)._moments,
         PartitionFeatures(n_trees=3).fit(X)._partition,
     ):

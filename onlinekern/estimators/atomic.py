@@ -11,7 +11,7 @@ from onlinekern.estimators.parameters import check_parameters_of
 from onlinekern.estimators.types import Function
 
 # These attributes hold what an estimator has learnt, and the lock of its writers.
-LEARNT = ("_model", "_sketch", "_moments", "_partition")
+LEARNT = ("_model", "_sketch", "_moments", "_partition", "_metric")
 # Estimators that have learnt nothing keep their locks here: an attribute would change them.
 FIRST_LOCKS: WeakKeyDictionary[Any, Lock] = WeakKeyDictionary()
 

@@ -1,11 +1,11 @@
 """The transformer to the cells of random trees, which grow along a stream."""
 
 from numbers import Integral, Real
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,12 +14,10 @@ from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Count, RandomState, estimator
-from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import BaseEstimator, Interval
+from onlinekern.estimators.scikit_learn import Interval
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples, Sparse
-from onlinekern.estimators.validation import validate_data
+from onlinekern.preprocessing.taught import Target, TaughtTransformer
 
-FLOATS = [np.float64, np.float32]
 # A tree of n samples has less than 2 n nodes, whose numbers have 16 bits.
 MOST_KEPT = 1 << 14
 # In a stream, trees grow at these parts of the memory, in these shares; the others at its end.
@@ -30,7 +28,7 @@ NODE_BYTES = 8
 
 
 @estimator
-class PartitionFeatures(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
     """Cells of random trees that cut where the function changes, as sparse features.
 
     Each tree cuts space into cells, and a sample has the feature ``1 / sqrt(n_trees)`` for its cell
@@ -116,7 +114,7 @@ class PartitionFeatures(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMix
     max_samples: Annotated[float, Interval(Real, 0, 1, closed="right")] = 1.0
     max_leaf: Count = 4
     n_candidates: Annotated[int, Interval(Integral, 1, 1000, closed="both")] = 10
-    target: Literal["auto", "labels", "numbers"] = "auto"
+    target: Target = "auto"
     random_state: RandomState = None
 
     @fit_method
@@ -219,28 +217,17 @@ class PartitionFeatures(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMix
             self._partition: Partition = self._new_partition(X, y, whole)
         if whole:
             X, y = self._drawn(X, y)
-        cells, counts = self._partition.learn(X, self._numbers(y, X.shape[0]), transform)
+        cells, counts = self._partition.learn(X, self._used(y), transform)
         return None if cells is None or counts is None else self._features(cells, counts)
 
     def _validate_both(self, X: Any, y: Any, start: bool) -> tuple[Any, Any]:
         """Return validated rows and targets of which the partition is to learn."""
-        known = "any" if start else self._partition.settings[5]
-        if not start and (y is None) != (known == "none"):
+        if not start and (y is None) != (self._partition.kind == "none"):
             said = "y is None, but was" if y is None else "y is given, but was not"
             raise ValueError(f"{said} in the first call: give it in all calls, or in none")
         if y is None:
             return self._validate(X, start), None
-        numeric = self.target == "numbers" if start else known == "numbers"
-        dtype = FLOATS if start else self._partition.dtype
-        X, y = validate_data(self, X, y, dtype=dtype, reset=start, y_numeric=numeric)
-        if not start and bool(self._labels) != is_text(y):
-            raise ValueError(
-                f"y holds {y.dtype}, but in the first call it did not hold such labels"
-            )
-        return X, y
-
-    def _validate(self, X: Any, reset: bool = False) -> Any:
-        return validate_data(self, X, dtype=FLOATS if reset else self._partition.dtype, reset=reset)
+        return super()._validate_both(X, y, start)
 
     def _new_partition(self, X: Any, y: Any, whole: bool) -> Partition:
         n_features = X.shape[1]
@@ -258,7 +245,7 @@ class PartitionFeatures(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMix
             int(self.max_leaf),
             int(self.n_candidates),
             float(self.max_samples),
-            "none" if y is None else "labels" if is_text(y) else self.target,
+            "none" if y is None else self._kind_of(y),
             int(check_random_state(self.random_state).random_sample() * 2**53),
         )
 
@@ -270,24 +257,13 @@ class PartitionFeatures(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMix
         chosen = np.sort(draws.permutation(X.shape[0])[: self.memory])
         return X[chosen], None if y is None else y[chosen]
 
-    def _numbers(self, y: Any, n: int) -> Floats | None:
+    def _used(self, y: Any) -> Floats | None:
         """Return targets as numbers; those that are not used any more are 0."""
         if y is None or self._partition.is_complete:
             return None
         left = self._partition.settings[0][-1] - self._partition.entered
-        numbers = np.zeros(n)
-        if not is_text(y):
-            numbers[:left] = y[:left]
-            return numbers
-        # Labels are numbered as they come.
-        values, first, places = np.unique(
-            y[:left].astype(str), return_index=True, return_inverse=True
-        )
-        known = {label: number for number, label in enumerate(self._labels)}
-        for value in values[np.argsort(first)].tolist():
-            known.setdefault(value, len(known))
-        self._labels = tuple(known)
-        numbers[:left] = np.array([known[value] for value in values.tolist()], dtype=float)[places]
+        numbers = np.zeros(len(y))
+        numbers[:left] = self._numbers(y[:left])
         return numbers
 
     def _features(self, cells: Array, counts: Array) -> Sparse:
@@ -324,20 +300,6 @@ class PartitionFeatures(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMix
     @property
     def _n_features_out(self) -> int:
         return self._partition.n_features
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_partition" in self.__dict__
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-def is_text(y: Any) -> bool:
-    """Return whether targets are labels that are no numbers."""
-    return y.dtype.kind not in "biuf"
 
 
 def plan_of(memory: int, n_trees: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

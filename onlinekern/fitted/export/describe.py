@@ -192,17 +192,23 @@ def of_cells(name: str, transformer: Any, last: parts.Scoring) -> parts.Scoring:
 def of_transformer(name: str, transformer: Any) -> list[parts.Step]:
     """Return the steps of a transformer in a pipeline."""
     from onlinekern.preprocessing.kernel_features import FeatureTransformer
+    from onlinekern.preprocessing.learnt_metric import LearntMetric
     from onlinekern.preprocessing.scaler import OnlineStandardScaler
 
     if type(transformer) is OnlineStandardScaler:
         options = transformer._scaling()
         return [parts.standardisation(transformer._moments, options["limit"], options["scaled"])]
+    if type(transformer) is LearntMetric and transformer.metric_.ndim == 1:
+        single = rounding(transformer._metric.dtype)
+        scale = 1 / transformer._metric.present.root
+        return [*single, parts.Standardisation(None, scale, np.inf), *single]
     if isinstance(transformer, FeatureTransformer):
         single = rounding(transformer._dtype)
         return [*single, parts.Features(map_of(transformer._map)), *single]
     raise TypeError(
         f"the step {name!r} ({type(transformer).__name__}) cannot be exported; steps that can: "
-        "a TableEncoder that comes first, OnlineStandardScaler, FourierFeatures, NystroemFeatures; "
+        "a TableEncoder that comes first, OnlineStandardScaler, FourierFeatures, NystroemFeatures, "
+        "LearntMetric with metric='diagonal'; "
         "PartitionFeatures right before the learner. Export the learner alone, and transform the "
         "rows before"
     )

@@ -1,4 +1,4 @@
-"""Partitions whose cells are features: trees, and the samples that the next ones grow from."""
+"""Features that are learnt from targets: cells of trees, and a metric; and the samples kept."""
 
 from __future__ import annotations
 
@@ -11,4 +11,9 @@ describe(
     "features.partition.Partition",
     "arguments(d= dtype= at= trees= most_in_leaf= n_candidates= share= kind= seed=) "
     f"state(entered rows[sample feature] targets[sample] shares[feature] {SCALES} {NODES})",
+)
+describe(
+    "features.gradient_metric.GradientMetric",
+    "arguments(d= dtype= full= exponent= kind= seed=) "
+    "state(entered rows[sample feature] targets[sample] root[feature ...])",
 )

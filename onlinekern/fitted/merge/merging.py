@@ -181,6 +181,15 @@ def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[
                 "grown (base)"
             )
         found["_partition"] = closed(own[0]["_partition"])
+    if "_metric" in own[0]:
+        # What is learnt behind a metric means nothing in another one.
+        roots = [each["_metric"].state.root for each in own]
+        if not all(same(roots[0], root) for root in roots[1:]):
+            raise ValueError(
+                "the models have different metrics: let all begin with one that has learnt the "
+                "first samples (base), and learn fewer samples than it had"
+            )
+        found["_metric"] = closed(own[0]["_metric"])
     if "_columns" in own[0]:
         found["_columns"] = merged_columns(mix, *of("_columns"))
         scalers = [each.get("_scaler") for each in own]

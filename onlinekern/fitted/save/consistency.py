@@ -26,6 +26,7 @@ def complete(loaded: Any) -> None:
     from onlinekern.estimators.median_width import WarmUp
     from onlinekern.estimators.outliers import RecentQuantile
     from onlinekern.preprocessing.kernel_features import FeatureTransformer
+    from onlinekern.preprocessing.learnt_metric import LearntMetric
     from onlinekern.preprocessing.partition_features import PartitionFeatures
     from onlinekern.preprocessing.pipeline import StreamPipeline
     from onlinekern.preprocessing.scaler import OnlineStandardScaler
@@ -38,8 +39,9 @@ def complete(loaded: Any) -> None:
         WarmUp: ("", check_warm_up),
         FeatureTransformer: ("_map", check_transformer),
         FrequentDirections: ("_sketch", check_transformer),
+        LearntMetric: ("_metric", check_taught),
         OnlineStandardScaler: ("_moments", check_transformer),
-        PartitionFeatures: ("_partition", check_partition),
+        PartitionFeatures: ("_partition", check_taught),
         StreamPipeline: ("", check_pipeline),
         TableEncoder: ("", check_table),
     }
@@ -183,6 +185,7 @@ def check_warm_up(warm_up: Any) -> None:
 
 
 def check_transformer(transformer: Any) -> None:
+    from onlinekern.core.features.gradient_metric import GradientMetric
     from onlinekern.core.features.map import FeatureMap
     from onlinekern.core.features.partition import Partition
     from onlinekern.core.linalg.frequent_directions import FrequentDirections
@@ -190,6 +193,7 @@ def check_transformer(transformer: Any) -> None:
 
     kinds = {
         "_map": FeatureMap,
+        "_metric": GradientMetric,
         "_moments": RunningMoments,
         "_partition": Partition,
         "_sketch": FrequentDirections,
@@ -200,12 +204,14 @@ def check_transformer(transformer: Any) -> None:
         require(own.get("n_features_in_") == own[name].d, "the number of features is not one")
 
 
-def check_partition(transformer: Any) -> None:
+def check_taught(transformer: Any) -> None:
+    from onlinekern.estimators.atomic import learnt_by
+
     check_transformer(transformer)
-    own = vars(transformer)
-    if "_partition" not in own:
+    learnt = learnt_by(transformer)
+    if learnt is None:
         return
-    labels, kind = own.get("_labels"), own["_partition"].settings[5]
+    labels, kind = vars(transformer).get("_labels"), learnt.kind
     known = type(labels) is tuple and all(type(label) is str for label in labels)
     require(known and len(set(labels)) == len(labels), "its labels are none")
     require(not labels or kind == "labels", "its targets are no labels")

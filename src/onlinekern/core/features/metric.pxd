@@ -6,13 +6,18 @@ from onlinekern.core.kernels.panel_store cimport PanelStore
 from onlinekern.core.samples.rows cimport Rows
 
 
-cdef class InMetric(FeatureMap):
-    cdef readonly FeatureMap map
+cdef class MetricRoot:
     cdef readonly object root          # M^(1/2), ndarray of shape (d,) or (d, d)
+    cdef readonly Py_ssize_t d, itemsize
     cdef const double[::1] factors     # of the features, if M is diagonal
     cdef PanelStore panels             # else the rows of M^(1/2)
 
     cdef void move(self, Block block, char *out, char *wide) noexcept nogil
+
+
+cdef class InMetric(FeatureMap):
+    cdef readonly FeatureMap map
+    cdef readonly MetricRoot mover
 
 
 cdef class MetricWindow(FeatureWindow):

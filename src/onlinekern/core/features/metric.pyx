@@ -23,65 +23,30 @@ LEAST = 1e-3
 MOST_FULL = 1000
 
 
-cdef class InMetric(FeatureMap):
-    """z(M^(1/2) x).
+cdef class MetricRoot:
+    """M^(1/2), and samples times it.
 
     Parameters
     ----------
-    map : FeatureMap
-        z. It must not want sparse samples.
     root : ndarray of shape (d,) or (d, d), float64
         M^(1/2), its diagonal if M is diagonal.
+    d : int
+    dtype : dtype
+        Of the samples.
     """
 
-    def __cinit__(self, FeatureMap map not None, root):
-        cdef Py_ssize_t d = map.d
-        if map.stored_sparse():
-            raise ValueError("the features of samples in a metric must be those of dense samples")
+    def __cinit__(self, root, Py_ssize_t d, dtype):
         full = isinstance(root, np.ndarray) and root.ndim == 2
-        self.map = map
         self.root = doubles_of_shape("root", root, (d,) * (2 if full else 1))
-        self.d, self.itemsize = d, map.itemsize
-        self.n_features, self.length, self.constant = map.n_features, map.length, map.constant
+        self.d, self.itemsize = d, np.dtype(dtype).itemsize
         if full:
-            self.panels = panels_of(self.root, np.float32 if map.itemsize == 4 else np.float64)
+            self.panels = panels_of(self.root, dtype)
         else:
             self.factors = self.root
-
-    def components(self):
-        return (self.map,)
-
-    def __reduce__(self):
-        return InMetric, (self.map, self.root)
 
     def metric(self):
         """M, its diagonal if it is diagonal."""
         return self.root @ self.root if self.root.ndim == 2 else self.root * self.root
-
-    def columns(self):
-        return self.map.columns()
-
-    cdef double square(self, const char *z) noexcept nogil:
-        return self.map.square(z)
-
-    cdef void copy(self, const char *z, char *out) noexcept nogil:
-        self.map.copy(z, out)
-
-    cdef Py_ssize_t work(self) noexcept nogil:
-        cdef Py_ssize_t products = self.d if self.panels is not None else 1
-        return self.map.work() + products * self.d // 16
-
-    cdef Py_ssize_t used(self) noexcept nogil:
-        return self.map.used()
-
-    cdef double remainder(self, FeatureWindow window, Py_ssize_t i) noexcept nogil:
-        return self.map.remainder((<MetricWindow> window).inner, i)
-
-    cdef FeatureWindow new_window(self, Py_ssize_t rows):
-        return MetricWindow(self, self.map.new_window(rows))
-
-    cdef FeatureWindow learning_window(self, Py_ssize_t rows):
-        return MetricWindow(self, self.map.learning_window(rows))
 
     cdef void move(self, Block block, char *out, char *wide) noexcept nogil:
         """out (n x d) = M^(1/2) x of the rows of an open block; `wide` is n x d in whole panels."""
@@ -113,16 +78,80 @@ cdef class InMetric(FeatureMap):
         """
         dtype = np.float32 if self.itemsize == 4 else np.float64
         cdef Samples samples = samples_of(X, dtype)
-        cdef Py_ssize_t i, n = samples.rows.n, d = self.d
-        cdef Block block = Block(1, d, self.itemsize)
-        found = np.empty((n, d), dtype)
+        cdef Py_ssize_t i, n = samples.rows.n, size = self.d * self.itemsize
+        cdef Block block = Block(1, self.d, self.itemsize)
+        found = np.empty((n, self.d), dtype)
         cdef char[::1] out = found.view(np.int8).reshape(-1)
-        cdef char[::1] wide = np.empty(whole_panels(d) * self.itemsize, np.int8)
-        for i in range(n if d > 0 else 0):
+        cdef char[::1] wide = np.empty(whole_panels(self.d) * self.itemsize, np.int8)
+        for i in range(n if self.d > 0 else 0):
             if block.open(&samples.rows, NULL, i, 1) < 0:
                 raise MemoryError(f"no memory for {n} samples")
-            self.move(block, &out[i * d * self.itemsize], &wide[0])
+            self.move(block, &out[i * size], &wide[0])
         return found
+
+
+cdef class InMetric(FeatureMap):
+    """z(M^(1/2) x).
+
+    Parameters
+    ----------
+    map : FeatureMap
+        z. It must not want sparse samples.
+    root : ndarray of shape (d,) or (d, d), float64
+        M^(1/2), its diagonal if M is diagonal.
+    """
+
+    def __cinit__(self, FeatureMap map not None, root):
+        if map.stored_sparse():
+            raise ValueError("the features of samples in a metric must be those of dense samples")
+        self.map = map
+        self.d, self.itemsize = map.d, map.itemsize
+        self.mover = MetricRoot(root, map.d, np.float32 if map.itemsize == 4 else np.float64)
+        self.n_features, self.length, self.constant = map.n_features, map.length, map.constant
+
+    def components(self):
+        return (self.map,)
+
+    def __reduce__(self):
+        return InMetric, (self.map, self.root)
+
+    @property
+    def root(self):
+        """M^(1/2), its diagonal if M is diagonal."""
+        return self.mover.root
+
+    def metric(self):
+        """M, its diagonal if it is diagonal."""
+        return self.mover.metric()
+
+    def columns(self):
+        return self.map.columns()
+
+    cdef double square(self, const char *z) noexcept nogil:
+        return self.map.square(z)
+
+    cdef void copy(self, const char *z, char *out) noexcept nogil:
+        self.map.copy(z, out)
+
+    cdef Py_ssize_t work(self) noexcept nogil:
+        cdef Py_ssize_t products = self.d if self.mover.panels is not None else 1
+        return self.map.work() + products * self.d // 16
+
+    cdef Py_ssize_t used(self) noexcept nogil:
+        return self.map.used()
+
+    cdef double remainder(self, FeatureWindow window, Py_ssize_t i) noexcept nogil:
+        return self.map.remainder((<MetricWindow> window).inner, i)
+
+    cdef FeatureWindow new_window(self, Py_ssize_t rows):
+        return MetricWindow(self, self.map.new_window(rows))
+
+    cdef FeatureWindow learning_window(self, Py_ssize_t rows):
+        return MetricWindow(self, self.map.learning_window(rows))
+
+    def moved(self, X):
+        """M^(1/2) x of samples, as of `MetricRoot`."""
+        return self.mover.moved(X)
 
     cdef Status consider(self, FeatureWindow window, Py_ssize_t i, bint entered) noexcept nogil:
         return self.map.consider((<MetricWindow> window).inner, i, entered)
@@ -148,10 +177,10 @@ cdef class MetricWindow(FeatureWindow):
         cdef Py_ssize_t rows = inner.features.capacity
         self.map, self.inner = map, inner
         self.moved = <char *> resize_array(NULL, 0, rows, max(map.d, 1) * map.itemsize)
-        if map.panels is not None:
+        if map.mover.panels is not None:
             self.wide = <char *> resize_array(
                 NULL, 0, rows, whole_panels(map.d) * map.itemsize)
-        if self.moved == NULL or (map.panels is not None and self.wide == NULL):
+        if self.moved == NULL or (map.mover.panels is not None and self.wide == NULL):
             raise MemoryError(f"no memory for {rows} samples in a metric")
 
     def __init__(self, InMetric map not None, FeatureWindow inner not None):
@@ -166,7 +195,7 @@ cdef class MetricWindow(FeatureWindow):
         cdef Rows moved
         if self.block.open(rows, order, first, n) < 0:
             return NO_MEMORY
-        self.map.move(self.block, self.moved, self.wide)
+        self.map.mover.move(self.block, self.moved, self.wide)
         moved.values, moved.columns, moved.starts = self.moved, NULL, NULL
         moved.n, moved.d, moved.itemsize = n, self.map.d, self.map.itemsize
         return self.inner.open(&moved, NULL, 0, n)

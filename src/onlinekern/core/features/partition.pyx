@@ -9,19 +9,17 @@ from libc.stdlib cimport calloc, free
 
 import numpy as np
 
-from onlinekern.core.base.lock cimport Access, Lock, begin_writing, end_writing
-from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.base.state cimport (
-    check_width, doubles_of_shape, fields_of, float_dtype, integer_within, rows_of_form)
+    check_width, doubles_of_shape, fields_of, integer_within, rows_of_form)
+from onlinekern.core.features.taught cimport TaughtFeatures
 from onlinekern.core.partitions.growing cimport Grower
 from onlinekern.core.partitions.recent_rows cimport RecentRows
 from onlinekern.core.partitions.scale cimport MOST_COLUMNS, N_DIRECTIONS, Scale
 from onlinekern.core.partitions.trees cimport MOST_NODES, Forest, Tree
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
-from onlinekern.core.base.lock import Reading, Writing
-from onlinekern.core.base.part import refuse_attributes
+from onlinekern.core.base.lock import Reading
 from onlinekern.core.features.gradients import few_outputs
 from onlinekern.core.features.looking import Look, goals_of, look, signs_of
 from onlinekern.core.partitions.renewal import spread
@@ -44,7 +42,7 @@ STATE = ("entered", "rows", "targets", "shares", "centers", "factors", "directio
          "features", "left", "first")
 
 
-cdef class Partition:
+cdef class Partition(TaughtFeatures):
     """Trees over samples of d features; none at first.
 
     Parameters
@@ -64,10 +62,6 @@ cdef class Partition:
         What targets are: none are given; or labels if they are few whole numbers.
     seed : int
 
-    Attributes
-    ----------
-    calls : int
-        Calls that learnt.
     """
 
     def __cinit__(self, d, dtype, at, trees, most_in_leaf, n_candidates, double share, kind, seed):
@@ -84,8 +78,7 @@ cdef class Partition:
             raise ValueError(f"share must be in (0, 1], got {share}")
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {KINDS}, got {kind!r}")
-        self.lock, self.access = Lock(), Access()
-        self.d, self.itemsize, self.seed = d, float_dtype(dtype).itemsize, seed
+        self.seed, self.kind = seed, kind
         self.settings = (tuple(at), tuple(trees), most_in_leaf, n_candidates, share, kind, seed)
         self.last = max(at)
         if self.n_features >= 1 << 31:
@@ -94,10 +87,6 @@ cdef class Partition:
         self.recent = RecentRows(d, dtype, self.last)
         self.forests, self.shares = (), np.zeros(d)
         self.checkpoint()
-
-    @property
-    def dtype(self):
-        return np.dtype(np.float32 if self.itemsize == 4 else np.float64)
 
     @property
     def is_complete(self):
@@ -143,28 +132,13 @@ cdef class Partition:
         counts : ndarray of shape (n,), int64
             How many cells each row has, or None.
         """
-        cdef Samples samples = samples_of(X, self.dtype)
-        cdef const double[::1] targets
-        check_width("X", samples.rows.d, self.d)
-        targets = np.zeros(samples.rows.n) if y is None or self.settings[5] == "none" else y
-        if targets.shape[0] != samples.rows.n:
-            raise ValueError(f"{targets.shape[0]} targets do not fit {samples.rows.n} rows")
-        begin_writing(self.lock, self.access)
-        try:
-            self.calls += 1
-            self.checkpoint()
-            try:
-                return self.run(samples, targets, transform)
-            except BaseException:
-                self.rollback()
-                raise
-        finally:
-            end_writing(self.lock, self.access)
+        if self.kind == "none":
+            y = None
+        return TaughtFeatures.learn(self, X, y, transform)
 
-    def run(self, Samples samples, const double[::1] y, bint transform):
+    cdef object run(self, Samples samples, const double[::1] y, bint transform):
         """Learn rows up to each number of samples at which trees grow."""
         cdef Py_ssize_t first = 0, last, n = samples.rows.n
-        cdef Status status = OK
         cells, counts = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
         while first < n:
             last = n
@@ -175,26 +149,14 @@ cdef class Partition:
                 cells.append(found.reshape(-1))
                 counts.append(np.full(last - first, found.shape[1], dtype=np.int64))
             if not self.is_complete:
-                with nogil:
-                    status = self.keep(&samples.rows, first, last - first, &y[first])
-                if status != OK:
-                    raise MemoryError(f"no memory for {self.last} samples")
+                self.keep(&samples.rows, first, last - first, &y[first])
+                self.entered += last - first
                 if self.entered == self.settings[0][len(self.forests)]:
                     self.grow()
             first = last
         if transform:
             return np.concatenate(cells), np.concatenate(counts)
         return None, None
-
-    cdef Status keep(self, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
-                     const double *y) noexcept nogil:
-        """Keep n rows. Returns a status."""
-        cdef Py_ssize_t i
-        for i in range(n):
-            if self.recent.keep(rows, first + i, &y[i], 1) != OK:
-                return NO_MEMORY
-        self.entered += n
-        return OK
 
     def grow(self):
         """Let the next trees grow, from all samples so far."""
@@ -270,28 +232,13 @@ cdef class Partition:
 
     cdef void checkpoint(self):
         self.saved_forests, self.saved_entered = self.forests, self.entered
-        self.saved_recent, self.saved_shares = self.recent, self.shares
-        if self.recent is not None:
-            self.recent.checkpoint()
+        self.saved_shares = self.shares
+        TaughtFeatures.checkpoint(self)
 
     cdef void rollback(self):
         self.forests, self.entered = self.saved_forests, self.saved_entered
-        self.recent, self.shares = self.saved_recent, self.saved_shares
-        if self.recent is not None:
-            self.recent.rollback()
-
-    def share_lock_with(self, Lock lock not None):
-        """Use this lock from now on; no thread may be learning."""
-        self.lock = lock
-
-    def undo(self):
-        """Return to the state before the last call that learnt."""
-        with Writing(self.lock, self.access):
-            self.rollback()
-
-    def arguments(self):
-        """Arguments that construct such a partition without samples."""
-        return (self.d, self.dtype, *self.settings)
+        self.shares = self.saved_shares
+        TaughtFeatures.rollback(self)
 
     def get_state(self):
         """What has been learnt, as a dictionary; the nodes of all trees come one after another."""
@@ -344,9 +291,6 @@ cdef class Partition:
 
     def __reduce__(self):
         return _restore, (self.arguments(), self.get_state())
-
-    def __getstate__(self):
-        refuse_attributes(self)
 
 
 cdef int walk_forest(Forest forest, const Rows *rows, Py_ssize_t first, Py_ssize_t n,

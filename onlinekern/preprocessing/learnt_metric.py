@@ -1,0 +1,260 @@
+"""The transformer to the metric that the gradients of a kernel machine find along a stream."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import OneToOneFeatureMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from onlinekern.core.features.gradient_metric import KEPT, GradientMetric
+from onlinekern.core.features.metric import MOST_FULL, MetricRoot
+from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.blas_threads import one_blas_thread
+from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.parameters import Positive, RandomState, estimator
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
+from onlinekern.preprocessing.taught import Target, TaughtTransformer
+
+
+@estimator
+class LearntMetric(OneToOneFeatureMixin, TaughtTransformer):
+    """Move samples into a metric that tells which features matter: ``z = M^(1/2) x``.
+
+    A kernel of all features alike pays as much for a column of no use as for a useful one. This
+    transformer learns from the targets which features, or directions, matter, and stretches them.
+    So any learner with a kernel or with random features learns in the metric M: distances behind it
+    are ``(x - s)'M (x - s)``, products ``x'M s``.
+
+    M is the power `metric_exponent` of the mean outer product of the gradients of a kernel machine
+    (a recursive feature machine [1]_), or its diagonal, scaled to a trace of `n_features`. After
+    256, 512, 1,024, ... samples the machine, kernel least squares of 200 landmarks, learns the last
+    2,048 samples in the present metric, and M is made anew.
+
+    Parameters
+    ----------
+    metric : {'diagonal', 'full'}, default='diagonal'
+        Whether M weighs features, or directions: 'full' also turns them, for functions of sums of
+        features. It takes up to 1,000 features, and sparse samples become dense.
+    metric_exponent : float > 0, default=0.5
+        The power p of the gradients' outer product that is the metric. 1 tells features of no use
+        from others the most, and is best where most are; 0.5 risks less.
+    target : {'auto', 'labels', 'numbers'}, default='auto'
+        What y holds: 'labels' of classes or 'numbers'. With 'auto', text and whole numbers of at
+        most 32 different values are labels.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the landmarks, and of the order in which `fit` takes its samples.
+
+    Attributes
+    ----------
+    metric_ : ndarray of shape (n_features,), or (n_features, n_features)
+        The diagonal of M, or, with metric='full', M.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the diagonal of M.
+    n_features_in_ : int
+        Features of a sample.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, where the first samples had names.
+
+    Notes
+    -----
+    Scale the features before (`OnlineStandardScaler`): the machine has one width for all of them.
+    Values beyond 8 do not count for it.
+
+    `learn_transform` moves each sample by the metric that the samples before have given, and learns
+    it then. What a stream makes does not depend on how it is cut into calls. `fit` takes its
+    samples in an order of its own, looks once more at the end, and moves all by the last metric.
+
+    The learner behind has learnt its first samples in other metrics, and is not told. So M stays if
+    it has changed by less than a tenth, ``|M - M'| > .1 |M'|``, or, after sample 4,096, by less
+    than four tenths. `KernelRLSClassifier` and `KernelRLSRegressor` with `metric` learn anew in
+    each metric, and choose its form: the better way where their cost will do.
+
+    No eigenvalue of M is less than about a thousandth of their mean: what looks useless for now may
+    still show that it is not. The last samples are kept, dense: up to 2,048, or 2^20 numbers.
+
+    References
+    ----------
+    .. [1] A. Radhakrishnan, D. Beaglehole, P. Pandit, M. Belkin (2024). Mechanism for feature
+       learning in neural networks and backpropagation-free machine learning models. Science 383,
+       1461-1467.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onlinekern import KernelPARegressor, LearntMetric, make_stream_pipeline
+    >>> X = np.random.default_rng(0).standard_normal((4000, 20))
+    >>> y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]  # 17 of 20 features are of no use
+    >>> plain = KernelPARegressor(random_state=0).partial_fit(X[:3000], y[:3000])
+    >>> model = make_stream_pipeline(LearntMetric(random_state=0), \
+KernelPARegressor(random_state=0))
+    >>> model = model.partial_fit(X[:3000], y[:3000])
+    >>> bool(plain.score(X[3000:], y[3000:]) < 0.8 < model.score(X[3000:], y[3000:]))
+    True
+    >>> sorted(np.argsort(-model[0].feature_importances_)[:3].tolist())
+    [0, 1, 2]
+    """
+
+    metric: Literal["diagonal", "full"] = "diagonal"
+    metric_exponent: Positive = 0.5
+    target: Target = "auto"
+    random_state: RandomState = None
+
+    @fit_method
+    def fit(self, X: Samples, y: ArrayLike) -> Self:
+        """Learn the metric of these samples from scratch.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            float32 samples give float32 features, everything else becomes float64.
+        y : array-like of shape (n_samples,)
+            Labels or numbers.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X, y or a parameter is invalid, or a full metric has more than 1,000 features.
+        MemoryError
+            If the samples that are kept do not fit into the available memory.
+        """
+        self._learn(X, y, whole=True)
+        return self
+
+    @fit_method
+    def partial_fit(self, X: Samples, y: ArrayLike) -> Self:
+        """Learn the rows of X, in their order.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If X or y is invalid, or is not of the kind of the first call.
+        """
+        self._learn(X, y)
+        return self
+
+    @fit_method
+    def learn_transform(self, X: Samples, y: ArrayLike) -> Array:
+        """Move each row of X by the metric that rows before it have given, and learn it.
+
+        Parameters
+        ----------
+        X, y
+            As in `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features), or CSR matrix
+            As of `transform`.
+        """
+        return self._learn(X, y, transform=True)
+
+    def transform(self, X: Samples) -> Array:
+        """Move samples into the metric.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features), or CSR matrix
+            ``M^(1/2) x``, in the dtype of the first samples; a CSR matrix if X is sparse and the
+            metric diagonal.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If X has not `n_features_in_` finite features.
+        """
+        X = self._validate(X)
+        return moved(X, [(X.shape[0], self._known.present)])
+
+    @one_blas_thread
+    def _learn(self, X: Any, y: Any, whole: bool = False, transform: bool = False) -> Any:
+        start = whole or not self.__sklearn_is_fitted__()
+        X, y = self._validate_both(X, y, start)
+        if start:
+            draws = check_random_state(self.random_state)
+            self._labels = ()
+            self._metric: GradientMetric = self._new_metric(X, y, draws)
+            if whole:
+                order = draws.permutation(X.shape[0])
+                X, y = X[order], y[order]
+        metrics = self._metric.learn(X, self._numbers(y), transform)
+        if whole:
+            self._metric.renew(whole=True)
+        return moved(X, metrics) if transform else None
+
+    def _new_metric(self, X: Any, y: Any, draws: np.random.RandomState) -> GradientMetric:
+        n_features, full = X.shape[1], self.metric == "full"
+        if full and n_features > MOST_FULL:
+            raise ValueError(
+                f"metric='full' takes at most {MOST_FULL} features, got {n_features}: "
+                "use metric='diagonal'"
+            )
+        kept = min(KEPT, max(2**20 // n_features, 256))
+        # The samples that are kept, and a machine that learns them: rows, gradients, squares.
+        n_bytes = kept * n_features * (X.dtype.itemsize + 5 * 8)
+        n_bytes += 4 * 8 * n_features**2 if full else 0
+        check_size("n_features", n_features, n_bytes, n_features)
+        seed = int(draws.random_sample() * 2**53)
+        exponent = float(self.metric_exponent)
+        return GradientMetric(n_features, X.dtype, full, exponent, self._kind_of(y), seed)
+
+    @property
+    def metric_(self) -> Floats:
+        """M, or its diagonal."""
+        return self._known.present.metric()
+
+    @property
+    def _known(self) -> GradientMetric:
+        check_is_fitted(self)
+        return self._metric
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each feature in the diagonal of M, ndarray of shape (n_features,)."""
+        metric = self.metric_
+        own = np.diagonal(metric) if metric.ndim == 2 else metric
+        found: Floats = own / own.sum()
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def moved(X: Any, metrics: list[tuple[int, MetricRoot]]) -> Any:
+    """Return rows in metrics, each for the rows up to an end; zeros stay if they can."""
+    first, found = 0, []
+    sparse = sp.issparse(X) and metrics[0][1].root.ndim == 1
+    for last, metric in metrics:
+        rows = X[first:last]
+        if sparse:
+            own = rows.data * metric.root[rows.indices]
+            rows = sp.csr_matrix((own.astype(X.dtype), rows.indices, rows.indptr), rows.shape)
+        else:
+            rows = metric.moved(rows)
+        found.append(rows)
+        first = last
+    if len(found) == 1:
+        return found[0]
+    return sp.vstack(found, format="csr") if sparse else np.concatenate(found)

@@ -1,0 +1,167 @@
+"""GradientMetric: samples in a metric that is learnt along a stream, M^(1/2) x.
+
+After 256, 512, 1,024, ... samples a kernel machine learns the last ones in the present metric, and
+M is made anew from its gradients (recursive feature machine: Radhakrishnan, Beaglehole, Pandit and
+Belkin 2024). What learns the samples in the metric need not have a kernel itself.
+"""
+from libc.stdint cimport int64_t, uint64_t
+
+import numpy as np
+
+from onlinekern.core.base.random cimport counted
+from onlinekern.core.base.state cimport (
+    count_of, doubles_of_shape, fields_of, flag_of, integer_within, positive_number)
+from onlinekern.core.features.metric cimport MetricRoot
+from onlinekern.core.features.taught cimport TaughtFeatures
+from onlinekern.core.partitions.recent_rows cimport RecentRows
+from onlinekern.core.samples.rows cimport Samples
+
+from onlinekern.core.base.lock import Reading
+from onlinekern.core.features.looking import goals_of, machine_of, number_taught, signs_of
+from onlinekern.core.features.metric import MOST_FULL, change_of, root_of
+
+# The metric is looked at after this sample, and whenever there are twice as many.
+cdef int64_t FIRST_RENEWAL = 256
+# The last samples that the kernel machine may learn.
+KEPT = 2048
+# A metric that has changed by less stays. What learns the samples has learnt those before in the
+# metric of then, so that late changes must be worth it.
+cdef double LEAST_CHANGE = 0.1
+cdef double LEAST_LATE_CHANGE = 0.4
+cdef int64_t LATE = 4096
+cdef tuple KINDS = ("auto", "labels", "numbers")
+
+STATE = ("entered", "rows", "targets", "root")
+
+
+cdef class GradientMetric(TaughtFeatures):
+    """A metric of d features; all alike at first.
+
+    Parameters
+    ----------
+    d, dtype
+        See `TaughtFeatures`.
+    full : bool
+        Whether M is a matrix, or diagonal.
+    exponent : float > 0
+        The power of the mean outer product of the gradients that is M.
+    kind : {'auto', 'labels', 'numbers'}
+        What targets are; with 'auto' labels if they are few whole numbers.
+    seed : int
+    """
+
+    def __cinit__(self, Py_ssize_t d, dtype, full, exponent, kind, seed):
+        full = flag_of("full", full)
+        integer_within("d", d, 1, MOST_FULL if full else (<Py_ssize_t> 1) << 40)
+        if kind not in KINDS:
+            raise ValueError(f"kind must be one of {KINDS}, got {kind!r}")
+        exponent = positive_number("exponent", exponent)
+        self.settings = (full, exponent, kind, integer_within("seed", seed, 0, 1 << 53))
+        self.kind = kind
+        self.recent = RecentRows(d, self.dtype, number_taught(KEPT, d))
+        self.mover = MetricRoot(np.eye(d) if full else np.ones(d), d, self.dtype)
+        self.checkpoint()
+
+    @property
+    def entered(self):
+        """Samples learnt."""
+        return self.recent.count
+
+    cdef int64_t due(self):
+        """The next sample after which the metric is looked at."""
+        cdef int64_t due = FIRST_RENEWAL
+        while due <= self.recent.count:
+            due *= 2
+        return due
+
+    cdef object run(self, Samples samples, const double[::1] y, bint transform):
+        """Learn rows; return the metric that each had before, [(end of the rows, metric), ...]."""
+        cdef Py_ssize_t first = 0, last, n = samples.rows.n
+        cdef int64_t due
+        found = []
+        while first < n:
+            due = self.due()
+            last = <Py_ssize_t> min(<int64_t> n, first + due - self.recent.count)
+            found.append((last, self.mover))
+            self.keep(&samples.rows, first, last - first, &y[first])
+            if self.recent.count == due:
+                self.renew()
+            first = last
+        return found if transform else None
+
+    def renew(self, bint whole=False):
+        """Learn the metric from the gradients at the last samples.
+
+        If these are the `whole` of what is learnt, nothing has been learnt behind it that a small
+        change could harm.
+        """
+        root = root_of(self.gradients(), self.settings[1])
+        least = LEAST_CHANGE if self.recent.count <= LATE else LEAST_LATE_CHANGE
+        least = 0 if whole else least
+        if root is not None and change_of(self.mover.root, root) > least:
+            self.mover = MetricRoot(root, self.d, self.dtype)
+
+    def gradients(self):
+        """Their mean outer product at the last samples, or its diagonal."""
+        full, _, _, seed = self.settings
+        X, y, _ = self.recent.arrays()
+        draws = np.random.RandomState(counted(seed, <uint64_t> self.recent.count) >> 32)
+        labels, targets, n_classes = goals_of(y, self.kind)
+        goals = targets[:, None] if labels is None else signs_of(labels, n_classes)
+        root = self.mover.root
+        with np.errstate(all="ignore"):
+            if full and self.d > 1:
+                machine = machine_of(self.mover.moved(X), goals, np.ones(self.d), draws, True)
+                machine.finish()
+                return root @ (machine.product / len(X)) @ root
+            machine = machine_of(X, goals, root.reshape(-1) ** 2, draws, False)
+            machine.finish()
+            return machine.squares.mean(axis=0).reshape(root.shape)
+
+    @property
+    def present(self):
+        """M^(1/2) now, a `MetricRoot`, which does not change."""
+        with Reading(self.access):
+            return self.mover
+
+    cdef void checkpoint(self):
+        self.saved_mover = self.mover
+        TaughtFeatures.checkpoint(self)
+
+    cdef void rollback(self):
+        self.mover = self.saved_mover
+        TaughtFeatures.rollback(self)
+
+    def get_state(self):
+        """What has been learnt, as a dictionary."""
+        with Reading(self.access):
+            rows, targets, _ = self.recent.arrays()
+            return {"entered": self.recent.count, "rows": rows, "targets": targets,
+                    "root": self.mover.root.copy()}
+
+    def set_state(self, state):
+        """Restore the result of `get_state`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a field is missing, or is not as `get_state` would give it.
+        """
+        fields_of(state, "a metric", STATE)
+        entered = count_of("entered", state["entered"])
+        shape = (self.d,) * (2 if self.settings[0] else 1)
+        root = doubles_of_shape("root", state["root"], shape)
+        cdef RecentRows recent = RecentRows(self.d, self.dtype, self.recent.capacity)
+        n = min(entered, recent.capacity)
+        recent.set_arrays(entered, state["rows"], state["targets"], np.ones(n))
+        self.recent, self.mover = recent, MetricRoot(root.copy(), self.d, self.dtype)
+        self.checkpoint()
+
+    def __reduce__(self):
+        return _restore, (self.arguments(), self.get_state())
+
+
+def _restore(arguments, state):
+    cdef GradientMetric metric = GradientMetric(*arguments)
+    metric.set_state(state)
+    return metric
