@@ -19,6 +19,7 @@ from onlinekern import (
     OnlineStandardScaler,
     PAClassifier,
     PARegressor,
+    SPAClassifier,
     StreamRegressor,
     all_estimators,
     make_stream_pipeline,
@@ -246,3 +247,11 @@ def test_targets_far_from_zero_and_targets_that_are_zero():
     X, _, targets = raw(units=(1.0, 1.0, 1.0))
     assert len(found(lambda: PARegressor().fit(X, targets + 1e5))) == 1
     assert found(lambda: PARegressor().fit(X, 0 * targets)) == []
+
+
+def test_a_constant_that_a_scaler_has_moved_to_0():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    X[:, 2] = np.where(np.arange(300) % 7 == 0, 1e-14, -1e-14)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SPAClassifier(random_state=0).fit(X, X[:, 0] > 0)

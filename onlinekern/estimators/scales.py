@@ -32,6 +32,8 @@ MOST_APART = 1e3
 MOST_OF_DISTANCE = 0.99
 # The rows of TF-IDF matrices have the length 1, written with a few digits.
 ROUNDING = 1e-3
+# So little is what rounding leaves of a constant that a scaler has moved to 0.
+OF_A_CONSTANT = 64 * np.finfo(np.float64).eps
 
 
 def warn_of_scales(estimator: Any, X: Any, y: Any) -> None:
@@ -64,6 +66,9 @@ def warn_of_features(estimator: Any, rows: Any) -> bool:
     Return whether it did.
     """
     numbers, largest = largest_values(rows)
+    if len(numbers) > 0:
+        varies = largest > OF_A_CONSTANT * largest.max()
+        numbers, largest = numbers[varies], largest[varies]
     if len(numbers) == 0 or largest.max() <= MOST_APART * largest.min() or are_normalised(rows):
         return False
     above, below = (
