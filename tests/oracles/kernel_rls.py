@@ -76,6 +76,7 @@ class Landmarks:
     def __init__(self, kernel, n_components, selection, novelty, rounding):
         self.kernel, self.n_components, self.selection = kernel, n_components, selection
         self.floor = rounding if selection == "first" else novelty
+        self.steepest = 0.001 / rounding**2
         self.places, self.rows, self.inverse = [], [], np.zeros((0, 0))
 
     def features(self, x):
@@ -96,6 +97,8 @@ class Landmarks:
         inverse = np.zeros((m + 1, m + 1))
         inverse[:m, :m] = self.inverse
         inverse[m, :m], inverse[m, m] = -(c @ self.inverse) / delta, 1 / delta
+        if np.linalg.norm(inverse[m]) * np.sqrt(own) > self.steepest:
+            return False
         self.inverse = inverse
         self.places.append(i)
         self.rows.append(x)

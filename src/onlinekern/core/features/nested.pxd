@@ -14,6 +14,7 @@ cdef class NestedNystroem(FeatureMap):
     cdef readonly double novelty
     cdef bint only_entered         # whether samples that do not enter are no candidates
     cdef double rounding           # below this fraction of kappa(x, x), delta^2 is an error
+    cdef double steepest           # the longest row of L^-1, in units of 1 / sqrt(kappa(x, x))
     cdef double least              # of delta^2, as a fraction of kappa(l, l)
     cdef double *rows              # L^-1, n_components x n_components
     cdef char *panels              # L^-1 in the dtype of the samples
@@ -23,6 +24,7 @@ cdef class NestedNystroem(FeatureMap):
     cdef char *panel(self, Py_ssize_t index) noexcept nogil
     cdef void write_lane(self, Py_ssize_t row) noexcept nogil
     cdef void project(self, Window window, char *z) noexcept nogil
+    cdef bint is_steep(self, double diagonal) noexcept nogil
     cdef double border(self, Py_ssize_t i) noexcept nogil
     cdef void extend_features(self, NestedWindow window, Py_ssize_t i,
                               double delta) noexcept nogil

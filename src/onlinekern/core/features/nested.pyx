@@ -28,6 +28,10 @@ from onlinekern.core.base.part import refuse_attributes
 from onlinekern.core.linalg.copies import unpacked
 
 SELECTIONS = ("first", "margin", "ald")
+# How far rounding may move a coordinate, in units of the length of a sample. Landmarks that nearly
+# are sums of others have steep rows of L^-1; beyond this, each further one would be steeper still,
+# and what they add nothing but rounding, up to 10^40.
+cdef double MOST_ROUNDING = 0.001
 
 
 cdef class NestedNystroem(FeatureMap):
@@ -65,6 +69,7 @@ cdef class NestedNystroem(FeatureMap):
         self.itemsize = landmarks.itemsize
         self.ops = ops_for(self.itemsize)
         self.rounding = sqrt(np.finfo(landmarks.dtype).eps)
+        self.steepest = MOST_ROUNDING / np.finfo(landmarks.dtype).eps
         self.least = novelty if selection != "first" else self.rounding
         self.n_features = n_components
         self.length = whole_panels(n_components)
@@ -187,13 +192,22 @@ cdef class NestedNystroem(FeatureMap):
         if not diagonal - square > self.least * diagonal:
             return OK
         delta = self.border(i)
-        if not delta * delta > self.least * diagonal:
+        if not delta * delta > self.least * diagonal or self.is_steep(diagonal):
             return OK
         if self.landmarks.add(i, &zero) < 0:
             return NO_MEMORY
         self.write_lane(n)
         self.extend_features(<NestedWindow> window, i, delta)
         return OK
+
+    cdef bint is_steep(self, double diagonal) noexcept nogil:
+        """Whether the row that `border` has written would turn rounding into a coordinate."""
+        cdef Py_ssize_t f, n = self.landmarks.n
+        cdef const double *row = self.rows + n * self.n_components
+        cdef double square = 0
+        for f in range(n + 1):
+            square += row[f] * row[f]
+        return not sqrt(square * diagonal) <= self.steepest
 
     cdef double border(self, Py_ssize_t i) noexcept nogil:
         """Write the row that sample i would add to L^-1. Returns delta, 0 where delta^2 <= 0."""
