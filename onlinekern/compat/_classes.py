@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
 
 from onlinekern.compat._on_dictionaries import OnDictionaries
+from onlinekern.estimators.table_errors import check_labels
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.estimators.validation import check_weights, one_row
 
@@ -74,7 +74,7 @@ class ClassesAsTheyCome(OnDictionaries):
 
     def _wait(self, rows: Any, y: list[Any], weights: Floats) -> None:
         """Keep samples of the only class that has come."""
-        check_classification_targets(y)
+        check_labels(y)
         if not isinstance(rows, list):
             rows = check_array(rows, accept_sparse="csr")
             weights = check_weights(weights, rows)

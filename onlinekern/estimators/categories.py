@@ -178,7 +178,7 @@ def listed_values(column: Any) -> tuple[list[Any], Array]:
     """Return values, in the order in which they first come, and the place of each row's, or -1."""
     values = column.to_list()
     if type(column.dtype).__name__ == "Enum":
-        listed = dict.fromkeys(column.cat.get_categories().to_list())
+        listed = dict.fromkeys(column.dtype.categories.to_list())
     else:
         listed = dict.fromkeys(value for value in values if value is not None and value == value)
     places = {value: place for place, value in enumerate(listed)}

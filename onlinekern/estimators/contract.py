@@ -44,6 +44,7 @@ from onlinekern.estimators.types import ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import (
     check_results,
     check_weights,
+    goes_by_names,
     named_row,
     row_of,
     validate_data,
@@ -378,7 +379,7 @@ class Learner(Savable, BaseEstimator):
             If the score is not finite.
         """
         attributes = self.__dict__
-        if "encoder_" in attributes:
+        if goes_by_names(attributes, x):
             x = row_of(self, x)
         try:
             score = attributes["_model"].score_one(x)

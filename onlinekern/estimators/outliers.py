@@ -13,7 +13,13 @@ from onlinekern.estimators.contract import AS_IT_IS, Learner
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.scikit_learn import Interval, OutlierMixin
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
-from onlinekern.estimators.validation import learn_row, own_weight, refused, validate_data
+from onlinekern.estimators.validation import (
+    goes_by_names,
+    learn_row,
+    own_weight,
+    refused,
+    validate_data,
+)
 
 
 class RecentQuantile:
@@ -161,7 +167,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         attributes = self.__dict__
         if (
             "_model" not in attributes or "_warm_up" in attributes
-            or "encoder_" in attributes or isinstance(x, dict)
+            or goes_by_names(attributes, x) or isinstance(x, dict)
         ):  # fmt: skip
             return learn_row(self, x, sample_weight=own_weight(sample_weight))
         recent, sample = self._recent.copy(), cast(Any, x)

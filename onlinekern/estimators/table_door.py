@@ -20,6 +20,7 @@ from onlinekern.estimators.categories import TYPES, names_of
 from onlinekern.estimators.savable import operations
 from onlinekern.estimators.table_errors import (
     as_numbers,
+    check_rows,
     columns_of,
     holds_dictionaries,
     is_date_type,
@@ -61,6 +62,7 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
     """
     if isinstance(X, Encoded):
         return X
+    check_rows(X)
     own = vars(estimator)
     # With warm_start the weights go on, so the features stay, too.
     if start and not ("encoder_" in own and getattr(estimator, "warm_start", False)):
@@ -94,9 +96,12 @@ def asks_for_encoder(estimator: Any, X: Any) -> bool:
 
 
 def check_names(X: Any) -> None:
-    """Raise an error if X is no table yet, or two columns of it have one name."""
+    """Raise an error if X is no table yet, or has no columns, or two of one name."""
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, which has no rows yet: give X.collect()")
+    if types_of(X) == []:
+        raise ValueError(f"X has no columns: 0 feature(s) (shape=({len(X)}, 0)) while a minimum of "
+                         "1 is required.")  # fmt: skip
     found = names_of(X) or getattr(X, "column_names", None) or ()
     if len(set(found)) < len(found):
         first = next(name for name in found if list(found).count(name) > 1)
@@ -120,12 +125,12 @@ def needs_encoder(estimator: Any, name: Any, column: Any, kind: Any) -> bool:
         return True
     if "dictionary" in str(kind) or type(kind).__name__ in TYPES:
         return not estimator._takes_categories or "dictionary" in str(kind)
+    if kind_of_type(kind) or (str(kind) == "object" and any(isinstance(x, str) for x in column)):
+        return True  # Though it may look like numbers.
     numbers = as_numbers(column)
     if numbers is None:
         return True
     absent = np.isnan(numbers)
-    if absent.all() and kind_of_type(kind):
-        return True
     return bool(absent.any()) and not estimator._takes_missing
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.multiclass import check_classification_targets
 
 from onlinekern.estimators.categories import TYPES, names_of
 from onlinekern.estimators.types import Array
@@ -25,6 +26,10 @@ DATE_TYPES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, n
 MISSING_TYPES = ("NoneType", "NAType", "NaTType")
 # So many names of each kind are told.
 MOST_NAMES = 4
+# What scikit-learn says of targets of which one is missing.
+OF_MISSING_TARGETS = (
+    "Input contains NaN", "value of NA is ambiguous", "Unknown label type: unknown"
+)  # fmt: skip
 # Errors of other things than the values of X.
 OTHER_ERRORS = ("The feature names should match", "requires y to be passed")
 
@@ -34,6 +39,20 @@ def check_types(estimator: Any, X: Any, takes_missing: bool) -> None:
     types = types_of(X)
     if types is not None and any(map(is_date_type, set(types))):
         raise explained(estimator, X, TypeError("dates"), takes_missing)
+
+
+def check_rows(X: Any) -> None:
+    """Raise an error if X is no table, but looks like one: a Series, or rows of several kinds."""
+    if hasattr(X, "iloc") and not hasattr(X, "columns"):
+        raise ValueError(
+            "X is a Series, no table. Expected 2D array, got 1D array instead: X.to_frame() is a "
+            "table of one column, X.to_frame().T of one row. learn_one and score_one take a row"
+        )
+    listed = isinstance(X, list | tuple) and any(isinstance(row, Mapping) for row in X)
+    if listed and not holds_dictionaries(X):
+        raise TypeError("X holds dictionaries and other things: rows are all of one kind")
+    if getattr(getattr(X, "dtype", None), "names", None):
+        raise TypeError("X is an array with named fields: pandas.DataFrame(X) is a table")
 
 
 def explained(estimator: Any, X: Any, error: Exception, takes_missing: bool) -> Exception:
@@ -76,6 +95,25 @@ def explained(estimator: Any, X: Any, error: Exception, takes_missing: bool) -> 
         advice += "Infinite values" if found else ". Infinite values"
         advice += " have no encoding: make them missing, or leave their rows out"
     return ValueError(f"X has {has}. {advice}")
+
+
+def explained_targets(y: Any, error: Exception) -> Exception | None:
+    """Return the error to raise where targets were refused because one is missing; else None."""
+    if not any(words in str(error) for words in OF_MISSING_TARGETS):
+        return None
+    values = np.asarray(y, dtype=object)
+    row = next((k for k, value in enumerate(values.tolist()) if is_missing(value)), None)
+    if values.ndim != 1 or row is None:
+        return None
+    return ValueError(f"y[{row}] is missing: leave out the samples that have no target")
+
+
+def check_labels(y: Any) -> None:
+    """Raise ValueError unless y are labels: `sklearn.utils.multiclass`, which names no row."""
+    try:
+        check_classification_targets(y)
+    except (TypeError, ValueError) as error:
+        raise explained_targets(y, error) or error from None
 
 
 def listed(labels: list[Any], named: bool) -> str:

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.special import log_expit, log_softmax, logsumexp
-from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.multiclass import unique_labels
 
 from onlinekern.core import HEADS
 from onlinekern.core.learning.labels import class_numbers
@@ -24,9 +24,11 @@ from onlinekern.estimators.several_targets import (
     number_of_targets,
     of_targets,
 )
+from onlinekern.estimators.table_errors import check_labels
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import (
     are_whole,
+    goes_by_names,
     has_more,
     learn_row,
     own_weight,
@@ -158,7 +160,7 @@ class Classifier(ClassifierMixin, Learner):
         return self._fitted_model.n_mistakes
 
     def _labels(self, y: Any) -> Any:
-        check_classification_targets(y)
+        check_labels(y)
         labels = np.unique(y)
         if len(labels) < 2:
             raise ValueError(f"y holds one class only ({labels.tolist()[0]!r}), not two or more")
@@ -174,7 +176,7 @@ class Classifier(ClassifierMixin, Learner):
             return numbers
         # Once there are labels of the same kind, a target that is none of them is an unknown label.
         if not noted or y.dtype.kind != labels.dtype.kind:
-            check_classification_targets(y)
+            check_labels(y)
         numbers = np.searchsorted(labels, y)
         known = labels[np.minimum(numbers, len(labels) - 1)] == y
         if not np.all(known):
@@ -337,7 +339,7 @@ class OnlineClassifier(Classifier):
         """
         attributes = self.__dict__
         model = attributes.get("_model")
-        if model is None or "_warm_up" in attributes or "encoder_" in attributes:
+        if model is None or "_warm_up" in attributes or goes_by_names(attributes, x):
             return learn_row(self, x, [y], classes, own_weight(sample_weight))
         if classes is not None and has_more(classes, self.classes_):
             return learn_row(self, x, [y], classes, own_weight(sample_weight))
@@ -579,7 +581,7 @@ class OnlineRegressor(Regressor):
         """
         attributes = self.__dict__
         model = attributes.get("_model")
-        if model is None or "_warm_up" in attributes or "encoder_" in attributes:
+        if model is None or "_warm_up" in attributes or goes_by_names(attributes, x):
             return learn_row(self, x, [y], own_weight(sample_weight))
         weight = sample_weight
         if self._target_checks is SEVERAL and self.n_outputs_ > 1:

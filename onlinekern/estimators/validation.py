@@ -20,10 +20,11 @@ from onlinekern.core.samples.rows import checked_csr
 from onlinekern.estimators.table_door import (
     Encoded,
     encoded,
+    holds_rows_by_name,
     note_columns,
     stand_in,
 )
-from onlinekern.estimators.table_errors import check_types, explained
+from onlinekern.estimators.table_errors import check_types, explained, explained_targets
 
 NUMBERS = "biuf"
 LABELS = NUMBERS + "U"
@@ -132,9 +133,13 @@ def validate_data(
         the names, and how `TableEncoder` makes numbers of them.
     """
     own = estimator.__dict__
-    if type(X) is not np.ndarray or "encoder_" in own or (reset and own.get("encode") is True):
-        X = encoded(estimator, X, reset, learn)
     given = y, dtype, reset, y_numeric, multi_output, missing
+    if type(X) is not np.ndarray or "encoder_" in own or (reset and own.get("encode") is True):
+        by_name = holds_rows_by_name(X)
+        X = encoded(estimator, X, reset, learn)
+        if by_name and not isinstance(X, Encoded):  # They have been put in order.
+            with names_are_no_matter():
+                return validated(estimator, X, *given)
     if not isinstance(X, Encoded):
         return validated(estimator, X, *given)
     found = validated(stand_in(estimator, reset), X.rows, *given)
@@ -176,7 +181,8 @@ def validated(
             estimator, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=reset, **checks
         )
     except (TypeError, ValueError) as error:
-        raise explained(estimator, X, error, missing) from None
+        about_y = None if alone else explained_targets(y, error)
+        raise about_y or explained(estimator, X, error, missing) from None
     if y_numeric:
         check_targets(found[1])
     rows, *targets = (found,) if alone else found
@@ -218,12 +224,45 @@ def check_weights(sample_weight: Any, X: Any, whole: bool = False) -> Any:
 def one_row(x: Any) -> Any:
     """Return one sample, an array of shape (n_features,) or a CSR matrix, as a matrix of one row.
 
-    Dictionaries, and lists of other things than numbers, become lists."""
+    Dictionaries, and lists of other things than numbers, become lists. What has the names of
+    columns, a row of a data frame, becomes a table."""
     if isinstance(x, Mapping):
         return [x]
+    if has_names(x):
+        return row_of_table(x)
     if isinstance(x, list | tuple) and any(isinstance(value, str) for value in x):
         return [list(x)]
     return x if sp.issparse(x) else np.reshape(x, (1, -1))
+
+
+def has_names(x: Any) -> bool:
+    """Return whether one sample is a Series, or a table of one row."""
+    return hasattr(x, "iloc") or hasattr(x, "columns")
+
+
+def goes_by_names(attributes: Any, x: Any) -> bool:
+    """Return whether the names of columns matter for one sample of a fitted learner.
+
+    Parameters
+    ----------
+    attributes : dict
+        Those of the learner.
+    x : array-like
+    """
+    if "encoder_" in attributes:
+        return True
+    return type(x) is not np.ndarray and "feature_names_in_" in attributes and has_names(x)
+
+
+def row_of_table(x: Any) -> Any:
+    """Return a Series, or a table of one row, as a table; without names of columns as a row."""
+    if hasattr(x, "columns"):
+        if len(x) != 1:
+            raise ValueError(f"x must be one sample, got a table of {len(x)} rows")
+        return x
+    if all(isinstance(name, str) for name in x.index):
+        return x.to_frame().T.infer_objects()
+    return [x.tolist()]
 
 
 def row_of(estimator: Any, x: Any) -> Any:
@@ -232,7 +271,10 @@ def row_of(estimator: Any, x: Any) -> Any:
     It is learnt by nobody."""
     rows = encoded(estimator, one_row(x), start=False, learn=False)
     if not isinstance(rows, Encoded):
-        return rows[0]
+        if not has_names(x):
+            return rows[0]
+        with names_are_no_matter():
+            return estimator._rows(rows, estimator._fitted_model.dtype)[0]
     return rows.rows if sp.issparse(rows.rows) else rows.rows[0]
 
 
@@ -261,13 +303,13 @@ def rows_of(X: Any, piece: slice) -> Any:
 def names_are_no_matter() -> Iterator[None]:
     """Return a context in which rows without names are no reason to warn."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        warnings.filterwarnings("ignore", message="X (does not have valid|has) feature names")
         yield
 
 
 def learn_row(estimator: Any, x: Any, *arguments: Any, **named: Any) -> Any:
-    """Call `partial_fit` with one sample, which has no names of features, and other arguments."""
-    if not hasattr(estimator, "feature_names_in_"):
+    """Call `partial_fit` with one sample, with or without names of features."""
+    if not hasattr(estimator, "feature_names_in_") and not has_names(x):
         return estimator.partial_fit(one_row(x), *arguments, **named)
     with names_are_no_matter():
         return estimator.partial_fit(one_row(x), *arguments, **named)

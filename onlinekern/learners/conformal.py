@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from onlinekern.estimators.atomic import fit_method, lock_of
@@ -27,6 +26,7 @@ from onlinekern.estimators.scikit_learn import (
     RegressorMixin,
     available_if,
 )
+from onlinekern.estimators.table_errors import check_labels
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import NUMBERS, are_plain_targets, learn_row, own_weight
 from onlinekern.learners.ahead import (
@@ -781,7 +781,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         if not are_plain_targets(y, len_of(X), "biuU"):
             y = column_or_1d(y, warn=True, input_name="y")
             assert_all_finite(y, input_name="y")
-            check_classification_targets(y)
+            check_labels(y)
         return Lesson.of(X, y, sample_weight, classes, whole)
 
     def _answers(self, learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Any, Floats, Any]:

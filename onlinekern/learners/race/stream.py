@@ -10,8 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import is_classifier
-from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from onlinekern.core.learning.labels import class_numbers
 from onlinekern.core.learning.vote import MeanVote, Vote
@@ -22,6 +21,7 @@ from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.median_width import joined
 from onlinekern.estimators.parameters import Positive, estimator
 from onlinekern.estimators.table_door import Encoded, encoded, feature_names
+from onlinekern.estimators.table_errors import check_labels
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import (
@@ -349,7 +349,8 @@ mistakes so
         if fitted and class_numbers(given, self.classes_) is not None:
             return super()._partial_fit(X, given, self.classes_, sample_weight, scored)
         y = column_or_1d(y)
-        check_classification_targets(y)
+        check_consistent_length(X.rows if isinstance(X, Encoded) else X, y)
+        check_labels(y)
         known = self.classes_ if fitted else self._announced(labels)
         check_kind(y, known)
         starts = first_places(y, known)

@@ -89,11 +89,18 @@ def family(kind: Any) -> str:
 def guessed_kind(values: Any, stored: Any, sizes: Sizes) -> str:
     """Guess the kind of a column, by the type in which it is stored or by the first texts."""
     found = family(values.type)
-    if pa.types.is_dictionary(stored):
+    if pa.types.is_dictionary(stored) and found != "date":
         return category_kind(values, sizes)
     if found == "missing" or (found == "text" and values.null_count == len(values)):
         return "ignore"
     return text_kind(values, sizes) if found == "text" else found
+
+
+def looks_like_numbers(values: Any) -> str | None:
+    """Return the first text of a column if all look like numbers, with a point or a comma."""
+    texts = [text for text in texts_of(values[:FIRST_ROWS]).to_pylist() if text]
+    found = texts and all(re.match(NUMBER, text.replace(",", ".")) for text in texts)
+    return texts[0] if found else None
 
 
 def text_kind(values: Any, sizes: Sizes) -> str:

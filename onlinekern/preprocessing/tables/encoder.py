@@ -17,7 +17,7 @@ from onlinekern.estimators.scikit_learn import BaseEstimator, Interval, StrOptio
 from onlinekern.estimators.types import Array
 from onlinekern.estimators.warnings import warn
 from onlinekern.preprocessing.scaler import OnlineStandardScaler
-from onlinekern.preprocessing.tables.errors import TableError, difference, listed
+from onlinekern.preprocessing.tables.errors import ColumnTypeError, TableError, difference, listed
 
 KINDS = ("number", "boolean", "category", "hashed", "date", "text", "ignore")
 # An index of a CSR matrix can count so many.
@@ -379,13 +379,15 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         values = array_in(table, name)
         kind = given.get(name) or guessed_kind(values, table.schema.field(name).type, sizes)
         if kind == "other":
-            raise TypeError(f"column {name!r} holds {values.type}: numbers, text and dates "
-                            "become features; kinds={...: 'ignore'} leaves it out")  # fmt: skip
-        if kind == "ignore" and name not in given:
-            warn(f"column {name!r} is ignored: none of its first {table.num_rows:,} values "
-                 "is there", UserWarning)  # fmt: skip
+            raise ColumnTypeError(
+                name, f"holds {values.type}: numbers, text and dates become features. "
+                f"TableEncoder(kinds={{{name!r}: 'ignore'}}) leaves it out, on the command line "
+                f"--column {name}=ignore"
+            )  # fmt: skip
         if family(values.type) == "other" and kind != "ignore":
-            raise TypeError(f"column {name!r} holds {values.type}, which is no {kind}")
+            raise ColumnTypeError(name, f"holds {values.type}, which is no {kind}")
+        if name not in given:
+            warn_of_guess(name, kind, values, table.schema.field(name).type)
         return kind
 
     def _has_slots(self, table: Any, kinds: dict[str, str]) -> bool:
@@ -519,6 +521,24 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "refuse"
         return tags
+
+
+def warn_of_guess(name: str, kind: str, values: Any, stored: Any) -> None:
+    """Warn of a column without a value, and of text that becomes categories but may be numbers."""
+    from onlinekern.preprocessing.tables.column_types import family, looks_like_numbers
+
+    if kind == "ignore":
+        warn(f"column {name!r} is ignored: none of its first {len(values):,} values "
+             "is there", UserWarning)  # fmt: skip
+        return
+    is_text = family(values.type) == "text" and not str(stored).startswith("dictionary")
+    if is_text and kind in ("category", "hashed"):
+        number = looks_like_numbers(values)
+        if number is not None:
+            comma = " (on the command line: --decimal ,)" if "," in number else ""
+            warn(f"column {name!r} is text that looks like numbers, {number!r} for one: each "
+                 f"becomes a category. Make numbers of it before{comma}; or kinds={{{name!r}: "
+                 "'category'} in a TableEncoder says that it is right", UserWarning)  # fmt: skip
 
 
 def warn_of_full_columns(before: list[Any], after: list[Any]) -> None:

@@ -28,9 +28,13 @@ class TableError(ValueError):
         return type(self), (self.column, self.what, self.row)
 
 
+class ColumnTypeError(TableError, TypeError):
+    """Error of a column whose type becomes no features."""
+
+
 def listed(names: list[str], most: int = 8) -> str:
     """Return some names, and how many they are if they are many."""
-    first = ", ".join(names[:most])
+    first = ", ".join(name or "''" for name in names[:most])
     return first if len(names) <= most else f"{first}, ... ({len(names)} in all)"
 
 

@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
+from onlinekern.estimators.table_errors import check_rows
+
 
 def table_of(X: Any, names: Any = None) -> tuple[pa.Table, bool]:
     """Return rows as an Arrow table, without a copy where the memory is laid out alike.
@@ -39,6 +41,7 @@ def table_of(X: Any, names: Any = None) -> tuple[pa.Table, bool]:
             "X is a sparse matrix: a TableEncoder takes tables and dense arrays. Sparse rows are "
             "numbers already: learn them without it"
         )
+    check_rows(X)
     table = named_table(X)
     named = table is not None
     if table is None:
@@ -113,6 +116,12 @@ def table_of_dictionaries(rows: Any) -> pa.Table:
     names: dict[Any, None] = {}
     for row in rows:
         names.update(dict.fromkeys(row))
+    for name, value in rows[0].items() if len(rows) == 1 else ():
+        if isinstance(value, list) or (hasattr(value, "__array__") and np.ndim(value)):
+            raise TypeError(
+                f"X is one row, a dictionary, but {name!r} is a {type(value).__name__}. "
+                "pandas.DataFrame(X) makes a table of columns"
+            )
     columns = {str(name): [row.get(name) for row in rows] for name in names}
     return pa.table({name: array_of(values, name) for name, values in columns.items()})
 
@@ -155,9 +164,10 @@ def array_of(values: Any, name: str) -> Any:
         if all(issubclass(kind, numbers.Real) for kind in kinds):
             return pa.array(np.array([np.nan if v is None else float(v) for v in values]))
         words = ", ".join(sorted(kind.__name__ for kind in kinds))
+        advice = f": X[{name!r}].astype(str) makes text of all" if str in kinds else ""
         raise TypeError(
             f"column {name!r} holds {words}: argument must be a string or a number, or a date, and "
-            "of one kind in a column"
+            f"of one kind in a column{advice}"
         ) from error
 
 

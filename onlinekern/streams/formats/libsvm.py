@@ -91,9 +91,11 @@ class LibsvmReader:
         reading: Reading = PLAIN,
     ) -> None:
         if target is not None and labelled:
+            name = name_of(path)
+            json = "; JSON lines, an object a line, are named .jsonl" * name.endswith(".json")
             raise StreamError(
-                f"{name_of(path)}: LIBSVM text has no target column to name; CSV, Parquet, Arrow "
-                "and JSON lines have"
+                f"{name}: LIBSVM text has no target column to name; CSV, Parquet, Arrow "
+                f"and JSON lines have{json}"
             )
         if like is not None and like.feature_names is not None:
             raise StreamError(

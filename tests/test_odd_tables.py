@@ -1,0 +1,248 @@
+"""What people do with data frames in their first hour: odd columns, rows and labels."""
+
+import warnings
+
+import numpy as np
+import pytest
+from commands import run
+
+from onlinekern import (
+    KernelForestClassifier,
+    KernelMeanDetector,
+    KernelRLSRegressor,
+    OnlineStandardScaler,
+    PAClassifier,
+    StreamClassifier,
+    StreamRegressor,
+    TableEncoder,
+    make_stream_pipeline,
+)
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+
+N = 60
+LEARNERS = [StreamClassifier, PAClassifier, KernelForestClassifier, KernelRLSRegressor]
+rng = np.random.default_rng(0)
+NUMBERS = pd.DataFrame({"a": rng.normal(size=N), "b": rng.normal(size=N)})
+MIXED = NUMBERS.assign(
+    town=rng.choice(["Ulm", "Bonn"], N),
+    at=pd.date_range("2026-01-01", periods=N, freq="5h"),
+    k=rng.integers(0, 9, N),
+)
+LABELS = np.where(NUMBERS["a"] > 0, "yes", "no")
+
+
+def targets(learner):
+    return LABELS if hasattr(learner, "predict_proba") else NUMBERS["a"].to_numpy()
+
+
+def known(learner):
+    """Return what the first call of `partial_fit` or `learn_one` needs."""
+    needs = hasattr(learner, "predict_proba") and learner is not StreamClassifier
+    return {"classes": ["no", "yes"]} if needs else {}
+
+
+def fitted(learner, table):
+    return learner(random_state=0).fit(table, targets(learner))
+
+
+def rows_of(table):
+    """Return ways to give the first row of a frame that has names."""
+    polars = pytest.importorskip("polars")
+    first, back = table.iloc[:1], table.columns[::-1].tolist()
+    return [
+        first, first[back], table.iloc[0], table.iloc[0][back], first.to_dict("records")[0],
+        polars.from_pandas(first[back]), pa.Table.from_pandas(first[back], preserve_index=False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS, KernelMeanDetector])
+def test_a_row_of_a_table_is_taken_by_the_names_of_its_columns(learner):
+    model = fitted(learner, MIXED)
+    expected = model.score_one(MIXED.iloc[0].to_dict())
+    for row in rows_of(MIXED):
+        assert np.all(model.score_one(row) == expected)
+    y = targets(learner)[0]
+    learnt = [fitted(learner, MIXED).learn_one(row, y) for row in rows_of(MIXED)]
+    scores = [one.score_one(MIXED.iloc[1].to_dict()) for one in learnt]
+    assert all(np.all(score == scores[0]) for score in scores)
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS, KernelMeanDetector])
+def test_rows_of_numbers_have_names_too(learner):
+    model = fitted(learner, NUMBERS)
+    expected = model.score_one(NUMBERS.to_numpy()[0])
+    assert np.all(model.score_one(NUMBERS.iloc[0]) == expected)
+    assert np.all(model.score_one(NUMBERS.iloc[:1]) == expected)
+    assert np.all(model.score_one(pd.Series(NUMBERS.to_numpy()[0])) == expected)
+    for row in (NUMBERS.iloc[0][["b", "a"]], NUMBERS.iloc[:1][["b", "a"]]):
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.score_one(row)
+        with pytest.raises(ValueError, match="feature names should match"):
+            model.learn_one(row, targets(learner)[0])
+    before = model.n_seen_
+    model.learn_one(NUMBERS.iloc[0], targets(learner)[0])
+    assert model.n_seen_ == before + 1
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_stream_begins_with_rows_of_a_table(learner):
+    one, other = learner(random_state=0), learner(random_state=0)
+    given = known(learner)
+    for (_, row), y in zip(MIXED.iterrows(), targets(learner), strict=True):
+        one.learn_one(row, y, **given)
+        other.learn_one(row.to_dict(), y, **given)
+        given = {}
+    assert one.encoder_.kinds_["at"] == "date"
+    assert (one.predict(MIXED) == other.predict(MIXED)).all()
+
+
+def test_models_of_arrays_take_rows_with_names():
+    model = StreamClassifier(random_state=0).fit(NUMBERS.to_numpy(), LABELS)
+    assert model.score_one(NUMBERS.iloc[0]) == model.score_one(NUMBERS.to_numpy()[0])
+    model.learn_one(NUMBERS.iloc[0], "yes")
+    young = PAClassifier(random_state=0).partial_fit(
+        NUMBERS.to_numpy()[:3], LABELS[:3], classes=["no", "yes"]
+    )
+    young.learn_one(NUMBERS.iloc[0], "yes", classes=["no", "perhaps", "yes"])
+    assert young.n_seen_ == 4
+
+
+def test_pipelines_take_rows_of_tables():
+    model = make_stream_pipeline(TableEncoder(), OnlineStandardScaler(), PAClassifier())
+    model.partial_fit(MIXED, LABELS, classes=["no", "yes"])
+    expected = model.score_one(MIXED.iloc[0].to_dict())
+    assert all(model.score_one(row) == expected for row in rows_of(MIXED))
+
+
+@pytest.mark.parametrize("method", ["predict", "score_samples", "partial_fit"])
+def test_a_series_in_place_of_a_table_is_an_error_that_says_so(method):
+    model = fitted(KernelMeanDetector, MIXED)
+    with pytest.raises(ValueError, match="is a Series"):
+        getattr(model, method)(MIXED.iloc[0])
+    with pytest.raises(ValueError, match="is a Series"):
+        KernelMeanDetector().fit(MIXED.iloc[0])
+
+
+def test_dictionaries_have_the_names_of_their_columns():
+    model = fitted(StreamClassifier, NUMBERS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = model.predict(NUMBERS[["b", "a"]].to_dict("records"))
+    assert (found == model.predict(NUMBERS)).all()
+
+
+def test_categories_of_a_polars_enum():
+    pl = pytest.importorskip("polars")
+    towns = pl.Series(["Ulm", "Bonn"] * (N // 2), dtype=pl.Enum(["Bonn", "Mainz", "Ulm"]))
+    table = pl.DataFrame({"a": NUMBERS["a"].to_numpy(), "town": towns})
+    y = np.array(["yes", "no"] * (N // 2))
+    model = KernelForestClassifier(random_state=0).fit(table, y)
+    assert model.score(table, y) == 1.0
+
+
+@pytest.mark.parametrize("learner", [StreamClassifier, KernelRLSRegressor])
+def test_categories_that_are_dates_are_dates(learner):
+    table = MIXED.assign(at=pd.Categorical(MIXED["at"]))
+    model = fitted(learner, table)
+    assert model.encoder_.kinds_["at"] == "date"
+    assert (model.predict(table) == fitted(learner, MIXED).predict(MIXED)).all()
+
+
+@pytest.mark.parametrize("learner", [StreamClassifier, StreamRegressor, PAClassifier])
+@pytest.mark.parametrize(("n_rows", "n_targets"), [(N, 20), (20, N)])
+def test_as_many_targets_as_rows(learner, n_rows, n_targets):
+    for table in (NUMBERS, MIXED, NUMBERS.to_numpy()):
+        model = learner(random_state=0)
+        with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+            model.partial_fit(table[:n_rows], targets(learner)[:n_targets], **known(learner))
+        assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize("text", ["1.5", "2", "1,5"])
+def test_text_that_looks_like_numbers_is_warned_of(text):
+    table = NUMBERS.assign(size=[text, "3"] * (N // 2))
+    expected = None
+    for rows in (table, table.assign(size=table["size"].astype(object)), table.to_dict("records")):
+        with pytest.warns(UserWarning, match=r"column 'size' is text that looks like numbers"):
+            model = StreamClassifier(random_state=0).fit(rows, LABELS)
+        assert model.encoder_.kinds_["size"] == "category"
+        expected = model.predict(table) if expected is None else expected
+        assert (model.predict(table) == expected).all()
+    encoder = TableEncoder(kinds={"size": "category"}).fit(table)  # it is said: no warning
+    assert encoder.kinds_["size"] == "category"
+    category = table.assign(size=table["size"].astype("category"))
+    assert TableEncoder().fit(category).kinds_["size"] == "category"
+
+
+def test_the_command_tells_of_decimal_commas(capsys, tmp_path):
+    file = tmp_path / "x.csv"
+    NUMBERS.assign(y=LABELS).to_csv(file, sep=";", decimal=",", index=False)
+    _, _, err = run(capsys, "train", file, "--target", "y", "-o", tmp_path / "m.okn")
+    assert "--decimal" in err
+
+
+MISSING_LABELS = [
+    [None, *LABELS[1:]],
+    pd.Series([np.nan, *LABELS[1:]]),
+    pd.Series([None, *LABELS[1:]], dtype="string"),
+    pd.Series([pd.NA, *LABELS[1:]], dtype=object),
+]
+
+
+@pytest.mark.parametrize("learner", [StreamClassifier, PAClassifier])
+@pytest.mark.parametrize("y", MISSING_LABELS)
+def test_missing_labels_are_named(learner, y):
+    for table in (NUMBERS, MIXED):
+        with pytest.raises(ValueError, match=r"y\[0\] is missing"):
+            learner().fit(table, y)
+        with pytest.raises(ValueError, match=r"y\[0\] is missing"):
+            learner().partial_fit(table, y, **known(learner))
+        model = learner().partial_fit(table, LABELS, **known(learner))
+        with pytest.raises(ValueError, match=r"y\[0\] is missing"):
+            model.partial_fit(table, y)
+        assert model.n_seen_ == N
+
+
+ODD = {
+    "two kinds": (MIXED.assign(k=[1, "a"] * (N // 2)), "column 'k' holds int, str.*astype"),
+    "lists": (MIXED.assign(k=[[1]] * N), r"TableEncoder\(kinds=\{'k': 'ignore'\}\)"),
+    "columns": (MIXED.to_dict("list"), r"'a' is a list.*pandas\.DataFrame"),
+    "rows of two kinds": ([{"a": 1}, [1]], "dictionaries and other things"),
+    "records": (NUMBERS.to_records(index=False), r"pandas\.DataFrame"),
+    "no columns": (NUMBERS[[]], "no columns"),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_errors_of_odd_tables_say_what_to_do(odd):
+    table, message = ODD[odd]
+    for model in (StreamClassifier(), PAClassifier(), KernelForestClassifier()):
+        with pytest.raises((TypeError, ValueError), match=message):
+            model.fit(table, LABELS[: len(table)])
+
+
+def test_the_command_names_a_column_of_lists(capsys, tmp_path):
+    file = tmp_path / "x.parquet"
+    MIXED.assign(k=[[1]] * N, y=LABELS).to_parquet(file)
+    code, _, err = run(capsys, "train", file, "--target", "y", "-o", tmp_path / "m.okn")
+    assert code
+    assert "Traceback" not in err
+    assert "column 'k' holds list" in err
+
+
+def test_a_column_without_a_name_is_quoted(capsys, tmp_path):
+    one, other = tmp_path / "x.csv", tmp_path / "z.csv"
+    NUMBERS.assign(y=LABELS).to_csv(one, index=False)
+    NUMBERS.assign(y=LABELS).to_csv(other)
+    assert run(capsys, "train", one, "--target", "y", "-o", tmp_path / "m.okn")[0] == 0
+    _, _, err = run(capsys, "predict", tmp_path / "m.okn", other, "--target", "y")
+    assert "this one has also ''" in err
+
+
+def test_json_that_is_no_json_lines_is_told(capsys, tmp_path):
+    file = tmp_path / "x.json"
+    NUMBERS.assign(y=LABELS).to_json(file, orient="records")
+    _, _, err = run(capsys, "train", file, "--target", "y", "-o", tmp_path / "m.okn")
+    assert ".jsonl" in err
