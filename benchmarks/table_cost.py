@@ -1,16 +1,21 @@
 """Print how long `fit` of a table takes, and what the encoder inside takes of it.
 
-    python benchmarks/table_cost.py [--rows 100000] [--runs 3] [--only NAME,...]
+    python benchmarks/table_cost.py [--rows 100000] [--runs 3] [--only NAME,...] [--single]
 
 The table is like Adult: 14 columns, of which 8 are text, 5 numbers and one a date, with holes in
 two, and two classes. Learners have their defaults, but PAClassifier makes 5 passes. "Encoded" is
 the same fit of the numbers that the encoder made; "verbose" is StreamClassifier with verbose=1.
 Boosting is scikit-learn's HistGradientBoosting with its own categories, on one thread as all
 others. Runs alternate; the figures are medians, in seconds of processor time.
+
+With --single rows come one at a time, as dictionaries, to models that have learnt 500. It prints
+the microseconds of `learn_one` and `score_one`, and of `partial_fit` and `decision_function` of the
+same rows as data frames of one row. A wider table has 25 columns more: 10 of text, 15 of numbers.
 """
 
 import argparse
 import statistics
+from functools import partial
 from time import process_time
 
 import numpy as np
@@ -67,12 +72,66 @@ def forms(name, table, y):
     return {"table": table, "encoded": TableEncoder().fit_transform(table, y)}
 
 
+def wider(table, seed=1):
+    """Return a table with 25 columns more."""
+    rng, n = np.random.default_rng(seed), len(table)
+    numbers = {f"number {k}": rng.normal(size=n) for k in range(15)}
+    texts = {f"text {k}": rng.choice([f"value {j}" for j in range(6)], n) for k in range(10)}
+    return table.assign(**numbers, **texts)
+
+
+def microseconds(calls):
+    """Return the processor time of a call, the mean of calls without arguments."""
+    began = process_time()
+    for call in calls:
+        call()
+    return 1e6 * (process_time() - began) / len(calls)
+
+
+def single_rows(name, table, y, first=500):
+    """Return how long one row takes: to be learnt and scored, as a dictionary and as a table."""
+    model = clone(LEARNERS[name])
+    classes = {} if name == "StreamClassifier" else {"classes": ["<=50K", ">50K"]}
+    model.partial_fit(table[:first], y[:first], **classes)
+    frames = [table[k : k + 1] for k in range(first, len(table))]
+    rows = [frame.astype(object).where(frame.notna(), None).to_dict("records")[0]
+            for frame in frames]  # fmt: skip
+    later = y[first:]
+    return [
+        microseconds([partial(model.learn_one, *pair) for pair in zip(rows, later, strict=True)]),
+        microseconds([partial(model.partial_fit, frame, later[k : k + 1])
+                      for k, frame in enumerate(frames)]),
+        microseconds([partial(model.score_one, row) for row in rows]),
+        microseconds([partial(model.decision_function, frame) for frame in frames]),
+    ]  # fmt: skip
+
+
+def print_single_rows(names, runs):
+    """Print the microseconds that single rows take, medians of alternating runs."""
+    table, y = adult_like(800)
+    print(f"{'':24}columns  learn_one  partial_fit  score_one  decision_function")
+    for given in (table, wider(table)):
+        found = {name: [] for name in names}
+        for _ in range(runs):
+            for name, times in found.items():
+                times.append(single_rows(name, given, y))
+        for name, times in found.items():
+            one, many, score, scores = np.median(times, axis=0)
+            print(f"{name:24}{given.shape[1]:7}{one:11.0f}{many:13.0f}{score:11.0f}{scores:19.0f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", default=",".join(LEARNERS))
+    parser.add_argument("--single", action="store_true", help="rows one at a time")
     options = parser.parse_args()
+    if options.single:
+        names = [name for name in options.only.split(",") if name != "boosting"]
+        with threadpool_limits(1):
+            print_single_rows(names, options.runs)
+        return
     table, y = adult_like(options.rows)
     print(f"{options.rows:,} rows, {table.shape[1]} columns, seconds of processor time of fit")
     names = options.only.split(",")

@@ -9,7 +9,6 @@ call that fails goes back to the old one, and other threads read it meanwhile.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -75,11 +74,20 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
     else:
         return in_order(estimator, X) if holds_rows_by_name(X) else X
     if not learn:
-        return Encoded(found.transform(X))
-    found = copy.copy(found)
-    rows = found.learn_transform(X)
+        return Encoded(encoded_by(found, X, learn))
+    found = found._now()
+    rows = encoded_by(found, X, learn)
     estimator.encoder_ = found
     return Encoded(rows)
+
+
+def encoded_by(encoder: Any, X: Any, learn: bool) -> Any:
+    """Return rows that an encoder has made of a table, or, sooner, of one dictionary."""
+    if isinstance(X, list) and len(X) == 1 and encoder.__sklearn_is_fitted__():
+        rows = encoder._row(X[0], learn)
+        if rows is not None:
+            return rows
+    return encoder.learn_transform(X) if learn else encoder.transform(X)
 
 
 def asks_for_encoder(estimator: Any, X: Any) -> bool:

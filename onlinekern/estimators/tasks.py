@@ -30,6 +30,7 @@ from onlinekern.estimators.validation import (
     are_whole,
     goes_by_names,
     has_more,
+    learn_encoded,
     learn_row,
     own_weight,
     refused,
@@ -339,7 +340,10 @@ class OnlineClassifier(Classifier):
         """
         attributes = self.__dict__
         model = attributes.get("_model")
-        if model is None or "_warm_up" in attributes or goes_by_names(attributes, x):
+        encodes = "encoder_" in attributes
+        if model is None or "_warm_up" in attributes:
+            return learn_row(self, x, [y], classes, own_weight(sample_weight))
+        if not encodes and goes_by_names(attributes, x):
             return learn_row(self, x, [y], classes, own_weight(sample_weight))
         if classes is not None and has_more(classes, self.classes_):
             return learn_row(self, x, [y], classes, own_weight(sample_weight))
@@ -347,17 +351,27 @@ class OnlineClassifier(Classifier):
             number = self._numbers[y]
         except (KeyError, TypeError):
             number = self._number_of_date(y)
+        if encodes:
+            found: Self = learn_encoded(
+                self, x, lambda row: self._learn_number(row, number, sample_weight)
+            )
+            return found
         try:
-            if self.class_weight is not None:
-                return self._learn_one_of_class(x, number, sample_weight)
-            if self._calls_blas and self._next_calls_blas():
-                return self._learn_one_with_blas(x, number, sample_weight)
-            model.learn_one(x, number, sample_weight)
+            self._learn_number(x, number, sample_weight)
         except (TypeError, ValueError) as error:
             if isinstance(x, dict):  # The core takes none.
                 return learn_row(self, x, [y], classes, own_weight(sample_weight))
             raise refused(self, x, error) from None
         return self
+
+    def _learn_number(self, x: Any, number: float, weight: float) -> None:
+        """Learn one sample of the class of a number."""
+        if self.class_weight is not None:
+            self._learn_one_of_class(x, number, weight)
+        elif self._calls_blas and self._next_calls_blas():
+            self._learn_one_with_blas(x, number, weight)
+        else:
+            self._model.learn_one(x, number, weight)
 
     def _learn_one_of_class(self, x: Any, number: float, weight: float) -> Self:
         """Learn one sample with the weight of its class; the counts change if that succeeds."""
@@ -581,7 +595,10 @@ class OnlineRegressor(Regressor):
         """
         attributes = self.__dict__
         model = attributes.get("_model")
-        if model is None or "_warm_up" in attributes or goes_by_names(attributes, x):
+        encodes = "encoder_" in attributes
+        if model is None or "_warm_up" in attributes:
+            return learn_row(self, x, [y], own_weight(sample_weight))
+        if not encodes and goes_by_names(attributes, x):
             return learn_row(self, x, [y], own_weight(sample_weight))
         weight = sample_weight
         if self._target_checks is SEVERAL and self.n_outputs_ > 1:
@@ -590,12 +607,20 @@ class OnlineRegressor(Regressor):
             y = float(y)
             if y - y != 0:
                 raise ValueError(f"y must be finite, got {y}")
+        if encodes:
+            found: Self = learn_encoded(self, x, lambda row: self._learn_number(row, y, weight))
+            return found
         try:
-            if self._calls_blas and self._next_calls_blas():
-                return self._learn_one_with_blas(x, y, weight)
-            model.learn_one(x, y, weight)
+            self._learn_number(x, y, weight)
         except (TypeError, ValueError) as error:
             if isinstance(x, dict):  # The core takes none.
                 return learn_row(self, x, [y], own_weight(weight))
             raise refused(self, x, error) from None
         return self
+
+    def _learn_number(self, x: Any, number: Any, weight: float) -> None:
+        """Learn one sample of a target, or of several."""
+        if self._calls_blas and self._next_calls_blas():
+            self._learn_one_with_blas(x, number, weight)
+        else:
+            self._model.learn_one(x, number, weight)

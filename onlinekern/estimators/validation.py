@@ -7,7 +7,7 @@ Everything else, valid or not, goes to `validate_data`.
 
 import inspect
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,9 +17,11 @@ from sklearn.utils import validation
 
 from onlinekern.core.samples.plain import all_finite, plain_rows
 from onlinekern.core.samples.rows import checked_csr
+from onlinekern.estimators.atomic import lock_of
 from onlinekern.estimators.table_door import (
     Encoded,
     encoded,
+    encoded_by,
     holds_rows_by_name,
     note_columns,
     stand_in,
@@ -276,6 +278,32 @@ def row_of(estimator: Any, x: Any) -> Any:
         with names_are_no_matter():
             return estimator._rows(rows, estimator._fitted_model.dtype)[0]
     return rows.rows if sp.issparse(rows.rows) else rows.rows[0]
+
+
+def learn_encoded(estimator: Any, x: Any, learn: Callable[[Any], Any]) -> Any:
+    """Let the encoder of a fitted learner learn one sample, and the model what it makes of it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One with an encoder, none of whose attributes but `encoder_` changes.
+    x : dict or array-like
+    learn : function of one sample
+        It teaches the model.
+    """
+    with lock_of(estimator):
+        model = estimator._model
+        calls = model.calls
+        encoder = estimator.encoder_._now()
+        rows = encoded_by(encoder, one_row(x), learn=True)
+        try:
+            learn(rows if sp.issparse(rows) else rows[0])
+            estimator.encoder_ = encoder
+        except BaseException:
+            if model.calls != calls:  # A signal may come after the model has learnt.
+                model.undo()
+            raise
+    return estimator
 
 
 def named_row(estimator: Any, x: Any, error: Exception) -> Any:

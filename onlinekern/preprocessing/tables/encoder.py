@@ -10,11 +10,12 @@ import scipy.sparse as sp
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.atomic import fit_method, lock_of
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, Interval, StrOptions
 from onlinekern.estimators.types import Array
+from onlinekern.estimators.validation import one_row
 from onlinekern.estimators.warnings import warn
 from onlinekern.preprocessing.scaler import OnlineStandardScaler
 from onlinekern.preprocessing.tables.errors import ColumnTypeError, TableError, difference, listed
@@ -239,12 +240,79 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
             it.
         """
         check_is_fitted(self)
-        # The columns are taken as they are now: another thread may be teaching the encoder.
-        now = object.__new__(type(self))
-        now.__dict__.update(self.__dict__)
+        now = self._now()
         table = now._matched(X)
         blocks = [now._about(column, table, column.features) for column in now._columns]
         return now._joined(blocks, "transform")
+
+    def learn_transform_one(self, x: Any, y: Any = None) -> Array:
+        """Learn one row, then turn it into features: `learn_transform`, the same bits sooner.
+
+        Parameters
+        ----------
+        x : dict, or what else is a row
+            A dictionary of plain values, numbers, text, True, False, None and dates, is the
+            quickest.
+        y : ignored
+
+        Returns
+        -------
+        ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+
+        Raises
+        ------
+        ValueError
+            If a value or a column does not fit; the message names it.
+        """
+        if self.__sklearn_is_fitted__():
+            with lock_of(self):
+                found = self._row(x, learn=True)
+            if found is not None:
+                return only(found)
+        return only(self.learn_transform(one_row(x)))
+
+    def transform_one(self, x: Any) -> Array:
+        """Turn one row into features, by all that is known.
+
+        Parameters
+        ----------
+        x : as in `learn_transform_one`
+
+        Returns
+        -------
+        ndarray of shape (n_features,), or CSR matrix of shape (1, n_features)
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        ValueError
+            If a value or a column does not fit; the message names it.
+        """
+        check_is_fitted(self)
+        found = self._now()._row(x, learn=False)
+        return only(self.transform(one_row(x)) if found is None else found)
+
+    def _row(self, x: Any, learn: bool) -> Array | None:
+        """Return the features of one dictionary; None if this is a case for a table."""
+        from onlinekern.preprocessing.tables.single_rows import encoded_row
+
+        found: Array | None = encoded_row(self, x, learn)
+        return found
+
+    def _now(self) -> Self:
+        """Return a twin that keeps what is known now, whatever this encoder learns."""
+        now = object.__new__(type(self))
+        now.__dict__.update(self.__dict__)
+        return now
+
+    def _take(self, columns: list[Any], scaler: Any) -> None:
+        """Take columns and a scaler that have learnt a row."""
+        if self.max_categories is None:
+            warn_of_full_columns(self._columns, columns)
+        self._columns = columns
+        if scaler is not None:
+            self._scaler = scaler
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the features: 'size', 'size (missing)', 'town=Ulm', ...
@@ -541,10 +609,15 @@ def warn_of_guess(name: str, kind: str, values: Any, stored: Any) -> None:
                  "'category'} in a TableEncoder says that it is right", UserWarning)  # fmt: skip
 
 
+def only(rows: Any) -> Any:
+    """Return the only row of features, as a sample."""
+    return rows if sp.issparse(rows) else np.asarray(rows)[0]
+
+
 def warn_of_full_columns(before: list[Any], after: list[Any]) -> None:
     """Warn, once, of columns that have no room for more categories."""
     for old, new in zip(before, after, strict=True):
-        if old.n_empty > 0 and new.n_empty == 0:
+        if new is not old and old.n_empty > 0 and new.n_empty == 0:
             warn(f"column {new.name!r} has room for no more than {new.room} categories, by those "
                  "in the first call: later ones share one feature. max_categories=... says how "
                  "many get one of their own, and categories='hash' gives one to each",

@@ -116,12 +116,12 @@ def table_of_dictionaries(rows: Any) -> pa.Table:
     names: dict[Any, None] = {}
     for row in rows:
         names.update(dict.fromkeys(row))
-    for name, value in rows[0].items() if len(rows) == 1 else ():
-        if isinstance(value, list) or (hasattr(value, "__array__") and np.ndim(value)):
-            raise TypeError(
-                f"X is one row, a dictionary, but {name!r} is a {type(value).__name__}. "
-                "pandas.DataFrame(X) makes a table of columns"
-            )
+    first = rows[0]
+    if len(rows) == 1 and first and all(isinstance(value, list) for value in first.values()):
+        raise TypeError(
+            f"X is one row, a dictionary, but {next(iter(first))!r} is a list. pandas.DataFrame(X) "
+            "makes a table of columns"
+        )
     columns = {str(name): [row.get(name) for row in rows] for name in names}
     return pa.table({name: array_of(values, name) for name, values in columns.items()})
 
