@@ -172,6 +172,8 @@ def test_text_that_looks_like_numbers_is_warned_of(text):
         assert (model.predict(table) == expected).all()
     encoder = TableEncoder(kinds={"size": "category"}).fit(table)  # it is said: no warning
     assert encoder.kinds_["size"] == "category"
+    codes = NUMBERS.assign(postcode=["01067", "89073"] * (N // 2))  # nobody counts with them
+    assert StreamClassifier().fit(codes, LABELS).encoder_.kinds_["postcode"] == "category"
     category = table.assign(size=table["size"].astype("category"))
     assert TableEncoder().fit(category).kinds_["size"] == "category"
 

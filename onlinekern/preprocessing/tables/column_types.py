@@ -97,8 +97,13 @@ def guessed_kind(values: Any, stored: Any, sizes: Sizes) -> str:
 
 
 def looks_like_numbers(values: Any) -> str | None:
-    """Return the first text of a column if all look like numbers, with a point or a comma."""
+    """Return the first text of a column if all look like numbers, with a point or a comma.
+
+    Digits of one length, of a postcode for example, are a code.
+    """
     texts = [text for text in texts_of(values[:FIRST_ROWS]).to_pylist() if text]
+    if all(map(str.isdigit, texts)) and {*map(len, texts)} - {1} and len({*map(len, texts)}) == 1:
+        return None
     found = texts and all(re.match(NUMBER, text.replace(",", ".")) for text in texts)
     return texts[0] if found else None
 

@@ -309,8 +309,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     def _take(self, columns: list[Any], scaler: Any) -> None:
         """Take columns and a scaler that have learnt a row."""
         if self.max_categories is None:
-            warn_of_full_columns(self._columns, columns)
-        self._columns = columns
+            warn_of_full_columns(vars(self)["_columns"], columns)
+        self._columns: list[Any] = columns
         if scaler is not None:
             self._scaler = scaler
 
@@ -396,8 +396,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         start = start or not self.__sklearn_is_fitted__()
         table = self._begun(X) if start else self._matched(X)
         learnt = [self._about(column, table, column.learnt_features) for column in self._columns]
-        before: list[Any] = self._columns
-        self._columns: list[Any] = [column for column, _ in learnt]
+        before = self._columns
+        self._columns = [column for column, _ in learnt]
         if self.max_categories is None:
             warn_of_full_columns(before, self._columns)
         if start:

@@ -131,7 +131,8 @@ def joined(columns: list[Any], parts: list[Features], is_sparse: bool) -> Any:
     places, numbers, start = [], [], 0
     for column, features in zip(columns, parts, strict=True):
         for place, number in features:
-            if number != 0 or not is_sparse:
+            # Words whose signs cancel out are stored; a dense 0 is not.
+            if number != 0 or column.is_sparse or not is_sparse:
                 places.append(start + place)
                 numbers.append(number)
         start += column.n_features
