@@ -88,9 +88,9 @@ def main(picture=None):
     model = StreamClassifier(time_budget=30, random_state=0)
     shown = RaceDisplay.from_stream(model, *DRIFTING.take(6000), ax=race)
     race.legend(handles=shown.areas_[::-1], loc="upper center", bbox_to_anchor=(0.5, -0.15),
-                ncols=2, fontsize=7, frameon=False)  # fmt: skip
+                ncols=2, fontsize=8, frameon=False)  # fmt: skip
     print(f"leader: {shown.report.leader.name}")
-    plt.show() if picture is None else figure.savefig(picture, dpi=64)
+    plt.show() if picture is None else figure.savefig(picture, dpi=90)
 
 
 # %%
