@@ -248,3 +248,26 @@ def test_json_that_is_no_json_lines_is_told(capsys, tmp_path):
     NUMBERS.assign(y=LABELS).to_json(file, orient="records")
     _, _, err = run(capsys, "train", file, "--target", "y", "-o", tmp_path / "m.okn")
     assert ".jsonl" in err
+
+
+def test_a_forest_of_a_frame_of_categories_takes_rows_of_other_tables():
+    table = NUMBERS[["a"]].assign(c=pd.Categorical(MIXED["town"]), b=NUMBERS["b"])
+    y = np.where((table["a"] > 0) ^ (MIXED["town"] == "Ulm"), "yes", "no")
+    model = KernelForestClassifier(random_state=0).fit(table, y)
+    assert not hasattr(model, "encoder_")
+    expected = model.decision_function(table)
+    for rows in (table.to_dict("records"), pa.Table.from_pandas(table), table.to_numpy().tolist()):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="X does not have valid feature names")
+            assert (model.decision_function(rows) == expected).all()
+    assert model.score_one(table.iloc[0][["c", "b", "a"]].to_dict()) == expected[0]
+    other = KernelForestClassifier(random_state=0).fit(table, y).partial_fit(table[:1], ["yes"])
+    model.learn_one(table.iloc[0].to_dict(), "yes")
+    assert (model.decision_function(table) == other.decision_function(table)).all()
+    unknown = model.decision_function([{"a": 0.1, "b": 0.2, "c": "Mainz"}])
+    assert unknown == model.decision_function(table[:1].assign(a=0.1, b=0.2, c="Mainz"))
+
+
+def test_as_many_weights_as_rows():
+    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[60, 60, 2\]"):
+        StreamClassifier().partial_fit(MIXED, LABELS, sample_weight=[1.0, 2.0])

@@ -8,6 +8,7 @@ behind them. So a stream has the same numbers however it is cut into frames of o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
 from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
@@ -130,7 +131,7 @@ def numbered(X: Any, known: Categories, learn: bool) -> tuple[Any, Categories]:
     """
     names = names_of(X)
     if names is None:
-        return X, known
+        return numbered_rows(X, known, learn)
     check_columns(X, names, known)
     found, columns = [], {}
     for place, values in known:
@@ -139,6 +140,27 @@ def numbered(X: Any, known: Categories, learn: bool) -> tuple[Any, Categories]:
             columns[names[place]], values = numbers_of(column, values, learn)
         found.append((place, values))
     return (with_columns(X, columns) if columns else X), tuple(found)
+
+
+def numbered_rows(X: Any, known: Categories, learn: bool) -> tuple[Any, Categories]:
+    """Return lists, or an Arrow table, with numbers in place of categories: as `numbered`."""
+    is_table = hasattr(X, "set_column")
+    if not (is_table or isinstance(X, list)) or all(values is None for _, values in known):
+        return X, known
+    rows: Any = X if is_table else [list(row) for row in X]
+    found = []
+    for place, values in known:
+        if values is not None and (is_table or all(place < len(row) for row in rows)):
+            given = X.column(place).to_pylist() if is_table else [row[place] for row in rows]
+            column = SimpleNamespace(to_list=lambda given=given: given, dtype=None, name=place)
+            numbers, values = numbers_of(column, values, learn)
+            if is_table:
+                rows = rows.set_column(place, rows.column_names[place], [numbers])
+            else:
+                for row, number in zip(rows, numbers.tolist(), strict=True):
+                    row[place] = number
+        found.append((place, values))
+    return rows, tuple(found)
 
 
 def check_columns(X: Any, names: list[Any], known: Categories) -> None:

@@ -379,7 +379,7 @@ class Learner(Savable, BaseEstimator):
             If the score is not finite.
         """
         attributes = self.__dict__
-        if goes_by_names(attributes, x):
+        if "encoder_" in attributes or (type(x) is not np.ndarray and goes_by_names(attributes, x)):
             x = row_of(self, x)
         try:
             score = attributes["_model"].score_one(x)

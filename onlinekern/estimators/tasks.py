@@ -1,6 +1,7 @@
 """Classification and regression: labels, predictions, and the head of the core for each."""
 
 import datetime
+from collections.abc import Hashable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -340,29 +341,37 @@ class OnlineClassifier(Classifier):
         """
         attributes = self.__dict__
         model = attributes.get("_model")
-        encodes = "encoder_" in attributes
-        if model is None or "_warm_up" in attributes:
-            return learn_row(self, x, [y], classes, own_weight(sample_weight))
-        if not encodes and goes_by_names(attributes, x):
-            return learn_row(self, x, [y], classes, own_weight(sample_weight))
+        if (
+            model is None or "_warm_up" in attributes or "encoder_" in attributes
+            or (type(x) is not np.ndarray and goes_by_names(attributes, x))
+        ):  # fmt: skip
+            return self._learn_row_of_table(x, y, classes, sample_weight)
         if classes is not None and has_more(classes, self.classes_):
             return learn_row(self, x, [y], classes, own_weight(sample_weight))
         try:
             number = self._numbers[y]
         except (KeyError, TypeError):
             number = self._number_of_date(y)
-        if encodes:
-            found: Self = learn_encoded(
-                self, x, lambda row: self._learn_number(row, number, sample_weight)
-            )
-            return found
         try:
-            self._learn_number(x, number, sample_weight)
+            if self.class_weight is not None or self._calls_blas:
+                self._learn_number(x, number, sample_weight)
+            else:
+                model.learn_one(x, number, sample_weight)
         except (TypeError, ValueError) as error:
             if isinstance(x, dict):  # The core takes none.
                 return learn_row(self, x, [y], classes, own_weight(sample_weight))
             raise refused(self, x, error) from None
         return self
+
+    def _learn_row_of_table(self, x: Any, y: Any, classes: Any, weight: float) -> Self:
+        """Learn one sample whose columns have names, or the first ones."""
+        encodes = {"_model", "encoder_"} <= vars(self).keys() and "_warm_up" not in vars(self)
+        if not encodes or (classes is not None and has_more(classes, self.classes_)):
+            return learn_row(self, x, [y], classes, own_weight(weight))
+        known = isinstance(y, Hashable) and y in self._numbers
+        number = self._numbers[y] if known else self._number_of_date(y)
+        found: Self = learn_encoded(self, x, lambda row: self._learn_number(row, number, weight))
+        return found
 
     def _learn_number(self, x: Any, number: float, weight: float) -> None:
         """Learn one sample of the class of a number."""
@@ -596,9 +605,10 @@ class OnlineRegressor(Regressor):
         attributes = self.__dict__
         model = attributes.get("_model")
         encodes = "encoder_" in attributes
-        if model is None or "_warm_up" in attributes:
-            return learn_row(self, x, [y], own_weight(sample_weight))
-        if not encodes and goes_by_names(attributes, x):
+        if (
+            model is None or "_warm_up" in attributes
+            or (type(x) is not np.ndarray and not encodes and goes_by_names(attributes, x))
+        ):  # fmt: skip
             return learn_row(self, x, [y], own_weight(sample_weight))
         weight = sample_weight
         if self._target_checks is SEVERAL and self.n_outputs_ > 1:
@@ -611,7 +621,10 @@ class OnlineRegressor(Regressor):
             found: Self = learn_encoded(self, x, lambda row: self._learn_number(row, y, weight))
             return found
         try:
-            self._learn_number(x, y, weight)
+            if self._calls_blas:
+                self._learn_number(x, y, weight)
+            else:
+                model.learn_one(x, y, weight)
         except (TypeError, ValueError) as error:
             if isinstance(x, dict):  # The core takes none.
                 return learn_row(self, x, [y], own_weight(weight))

@@ -8,7 +8,7 @@ Everything else, valid or not, goes to `validate_data`.
 import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -137,10 +137,10 @@ def validate_data(
     own = estimator.__dict__
     given = y, dtype, reset, y_numeric, multi_output, missing
     if type(X) is not np.ndarray or "encoder_" in own or (reset and own.get("encode") is True):
-        by_name = holds_rows_by_name(X)
+        in_order = put_in_order(X)
         X = encoded(estimator, X, reset, learn)
-        if by_name and not isinstance(X, Encoded):  # They have been put in order.
-            with names_are_no_matter():
+        if not isinstance(X, Encoded):
+            with in_order:
                 return validated(estimator, X, *given)
     if not isinstance(X, Encoded):
         return validated(estimator, X, *given)
@@ -251,9 +251,7 @@ def goes_by_names(attributes: Any, x: Any) -> bool:
         Those of the learner.
     x : array-like
     """
-    if "encoder_" in attributes:
-        return True
-    return type(x) is not np.ndarray and "feature_names_in_" in attributes and has_names(x)
+    return "encoder_" in attributes or ("feature_names_in_" in attributes and has_names(x))
 
 
 def row_of_table(x: Any) -> Any:
@@ -273,7 +271,7 @@ def row_of(estimator: Any, x: Any) -> Any:
     It is learnt by nobody."""
     rows = encoded(estimator, one_row(x), start=False, learn=False)
     if not isinstance(rows, Encoded):
-        if not has_names(x):
+        if not has_names(x) and not getattr(estimator, "_categories", ()):
             return rows[0]
         with names_are_no_matter():
             return estimator._rows(rows, estimator._fitted_model.dtype)[0]
@@ -333,6 +331,11 @@ def names_are_no_matter() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X (does not have valid|has) feature names")
         yield
+
+
+def put_in_order(X: Any) -> AbstractContextManager[None]:
+    """Return a context for rows that are put in the order of the features if they have names."""
+    return names_are_no_matter() if holds_rows_by_name(X) else nullcontext()
 
 
 def learn_row(estimator: Any, x: Any, *arguments: Any, **named: Any) -> Any:

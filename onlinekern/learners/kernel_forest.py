@@ -26,6 +26,7 @@ from onlinekern.estimators.several_targets import SEVERAL
 from onlinekern.estimators.table_door import Encoded, encoded, feature_names
 from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Array, Floats
+from onlinekern.estimators.validation import put_in_order
 
 # A tree of n samples has less than 2 n nodes, whose numbers have 16 bits.
 MOST_KEPT = 1 << 14
@@ -103,22 +104,26 @@ class KernelForest(Learner):
         return kept * sample + self.n_trees * rows * cell
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
+        in_order = put_in_order(X)
         X = encoded(self, X, start, learn=True)
         if isinstance(X, Encoded):
             known: Categories = tuple((place, None) for place in vars(self)["encoder_"].coded_)
         else:
             known = first_categories(X, self.categorical_features) if start else self._categories
             X, known = numbered(X, known, learn=True)
-        X, y = super()._samples(X, y, dtype, start)
+        with in_order:
+            X, y = super()._samples(X, y, dtype, start)
         if known:
             check_numbers(X, known, feature_names(self))
         self._categories = known
         return X, y
 
     def _rows(self, X: Any, dtype: Any) -> Any:
+        in_order = put_in_order(X)
         X = encoded(self, X, start=False, learn=False)
         X, known = numbered(X, self._categories, learn=False)
-        X = super()._rows(X, dtype)
+        with in_order:
+            X = super()._rows(X, dtype)
         if known:
             check_numbers(X, known, feature_names(self))
         return X

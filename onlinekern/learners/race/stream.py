@@ -349,7 +349,7 @@ mistakes so
         if fitted and class_numbers(given, self.classes_) is not None:
             return super()._partial_fit(X, given, self.classes_, sample_weight, scored)
         y = column_or_1d(y)
-        check_consistent_length(X.rows if isinstance(X, Encoded) else X, y)
+        check_consistent_length(X.rows if isinstance(X, Encoded) else X, y, sample_weight)
         check_labels(y)
         known = self.classes_ if fitted else self._announced(labels)
         check_kind(y, known)
