@@ -21,6 +21,7 @@ def run(monkeypatch, tmp_path, capsys):
     """Run an example in a folder of its own; return what it prints, and how many figures it has."""
 
     def run(name, *arguments):
+        pyplot.close("all")  # Those that other tests have left open.
         shown = []
         monkeypatch.setattr(pyplot, "show", lambda: shown.extend(pyplot.get_fignums()))
         monkeypatch.setattr(sys, "argv", [name, *arguments])
