@@ -69,6 +69,18 @@ def test_second_pass_of_regressor_is_its_twin(case, dtype):
     is_twin_of_second_pass(model, X, y, dtype)
 
 
+@pytest.mark.parametrize("standardize", [False, True])
+def test_second_pass_counts_the_losses_of_several_targets(standardize):
+    X, y = samples("regression")
+    model = new_model("regression", n_epochs=2, shuffle=False, reg=0.1)
+    model.set_params(standardize_target=standardize)
+    one = clone(model).fit(X, y)
+    # Of a target that is always 0 no loss remains: the landmarks are those of the other one.
+    two = clone(model).fit(X, np.column_stack([y, 0 * y]))
+    np.testing.assert_array_equal(two.landmarks_, one.landmarks_)
+    np.testing.assert_allclose(two.predict(X)[:, 0], one.predict(X), atol=1e-5)
+
+
 @pytest.mark.parametrize("metric", ["none", "diagonal", "full", "auto"])
 @pytest.mark.parametrize("task", ["three", "regression"])
 def test_a_pickle_goes_on_after_two_passes(task, metric, same_state):

@@ -680,8 +680,8 @@ there.
         return self._new_space(n_outputs, rng, features, inf, Residuals(n_outputs))
 
     def _losses(self, model: Model, scores: Floats, y: Any) -> Floats:
-        targets = (y - model.target_mean) / model.target_scale
-        losses: Floats = np.abs(targets.reshape(scores.shape) - scores).sum(axis=1)
+        targets = (y.reshape(scores.shape) - model.target_mean) / model.target_scale
+        losses: Floats = np.abs(targets - scores).sum(axis=1)
         return losses
 
     def _n_labels(self) -> int:
