@@ -108,6 +108,13 @@ def test_samples_without_weight_become_no_landmarks():
     assert not (X[weight == 0][:, None] == model.landmarks_).all(axis=2).any()
 
 
+def test_second_pass_begins_with_losses_beside_which_others_are_nothing():
+    X, y = samples("binary")
+    weight = np.where(np.arange(len(y)) % 40 == 0, 1e100, 1e-290)
+    model = new_model("binary", n_epochs=2).fit(X, y, sample_weight=weight)
+    assert (X[weight == 1e100] == model.landmarks_[0]).all(axis=1).any()
+
+
 def test_sparse_rows_have_the_same_second_pass():
     from scipy.sparse import csr_matrix
 

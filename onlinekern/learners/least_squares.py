@@ -135,10 +135,13 @@ class KernelRLS(FeatureEstimator):
         scores = np.empty((X.shape[0], model.head.n_outputs))
         model.scores(X, scores)
         losses = self._losses(model, scores, y) * (1.0 if weight is None else weight)
-        count = min(int(self.n_components), int(np.count_nonzero(losses)))
-        if count == 0 or not np.isfinite(losses.sum()):
+        total = losses.sum()
+        if total == 0 or not np.isfinite(total):
             return
-        places = draws.choice(len(losses), count, replace=False, p=losses / losses.sum())
+        # Beside a loss that is very large, the share of another may be 0.
+        shares = losses / total
+        count = min(int(self.n_components), int(np.count_nonzero(shares)))
+        places = draws.choice(len(shares), count, replace=False, p=shares)
         space: Any = model.space
         space.begin_anew(rows_at(X, np.sort(places)))
 
