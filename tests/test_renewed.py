@@ -6,9 +6,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
+from sklearn.utils.validation import check_is_fitted
 
 import onlinekern
 from onlinekern import (
@@ -253,6 +254,39 @@ def test_one_sample_may_be_a_dictionary(equal):
         single.learn_one(x, label, ["no", "yes"])
     equal(single.predict(rows), many.predict(rows))
     assert single.score_one(rows[0]) == single.estimator_.score_one(rows[0])
+
+
+class LastTarget(RegressorMixin, BaseEstimator):
+    """Predicts the last target, as a learner of another library would: sample by sample."""
+
+    def partial_fit(self, X, y, sample_weight=None):
+        self.last_ = np.array(y[-1])
+        return self
+
+    fit = partial_fit
+
+    def predict(self, X):
+        check_is_fitted(self)
+        return np.repeat(self.last_[np.newaxis], len(X), axis=0)
+
+
+@pytest.mark.parametrize(
+    "base",
+    [KernelRLSRegressor(n_components=30, reg=0.1, random_state=0), LastTarget()],
+    ids=["own", "another"],
+)
+def test_several_targets_are_one_error(base):
+    X, y = stream(regression=True)
+    # What the last target tells of the next one gets worse.
+    y = np.where(np.arange(N) < 400, y, 20 * y)
+    one, column, two = (RenewedLearner(base, clone(DETECTOR), n_recent=50) for _ in range(3))
+    told = one.partial_fit_predict(X, y)
+    # A target that is always 0 has no error.
+    pairs = two.partial_fit_predict(X, np.column_stack([y, 0 * y]))
+    np.testing.assert_allclose(pairs, np.column_stack([told, 0 * y]), atol=1e-5)
+    np.testing.assert_array_equal(column.partial_fit_predict(X, y[:, np.newaxis]), told)
+    assert len(one.alarms_) > 0
+    assert one.alarms_.tolist() == two.alarms_.tolist() == column.alarms_.tolist()
 
 
 def test_what_is_kept_is_a_copy_of_the_last_samples():

@@ -62,8 +62,9 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     at an alarm in the middle of a call, the rest of it is learnt again, by the new one. A sample of
     weight 0 counts for nothing.
 
-    The detector sees 0 or 1 for a label. The error e of a target becomes e / (e + s), with s the
-    mean of the first hundred: the ranks are those of e, and losses have a bound.
+    The detector sees 0 or 1 for a label. The error e of a target, or the sum of those of several,
+    becomes e / (e + s), with s the mean of the first hundred: the ranks are those of e, and losses
+    have a bound.
 
     Changes that a learner follows by itself raise no alarm. A learner that forgets anyway gains
     little (docs/drift.md).
@@ -108,7 +109,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix or table of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,), or (n_samples, n_targets) of several targets
         classes : array-like of shape (n_classes,), default=None
             As the learner takes it; a new learner gets all that are known.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -138,7 +139,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,), or (n_samples, n_targets)
         """
         return self._renew_and_learn(X, y, classes, sample_weight)
 
@@ -150,7 +151,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         x : ndarray of shape (n_features,), or dict
-        y : label or float
+        y : label or float, or array-like of shape (n_targets,)
         classes : array-like of shape (n_classes,), default=None
             As in `partial_fit`.
         sample_weight : float >= 0, default=1.0
@@ -199,7 +200,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,), or (n_samples, n_targets)
         """
         predicted: Array = self._learnt.predict(X)
         return predicted
@@ -262,13 +263,14 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         inner = get_tags(self.estimator)
         tags.estimator_type, tags.input_tags = inner.estimator_type, inner.input_tags
         tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
+        tags.target_tags.multi_output = inner.target_tags.multi_output
         return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in vars(self)
 
     def _renew_and_learn(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Array:
-        lesson = Lesson.of(X, np.asarray(y), sample_weight, classes)
+        lesson = Lesson.of(X, one_or_several(y), sample_weight, classes)
         own = vars(self)
         if "estimator_" not in own:
             self.estimator_ = clone(self.estimator)
@@ -305,6 +307,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
             errors = (predicted != part.y).astype(np.float64)
         else:
             errors = np.abs(predicted.astype(np.float64) - part.y)
+            errors = errors.reshape(len(part.y), -1).sum(axis=1)
         places = np.flatnonzero(part.counts & np.isfinite(errors))
         losses, early = errors[places], 0
         # These are replaced, and never changed: a call that fails goes back to them.
@@ -365,10 +368,17 @@ def last_of(parts: list[Any], most: int) -> list[Any]:
     return parts[first:]
 
 
+def one_or_several(y: Any) -> Array:
+    """Return the targets, ndarray of shape (n,), or (n, n_targets) of more than one."""
+    given = np.asarray(y)
+    return given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
+
+
 def predictions_ahead(learner: Any, lesson: Lesson) -> Array:
     """Teach a learner samples; return its predictions before."""
     if learns_alone(learner, "partial_fit_predict"):
         return np.asarray(lesson.teach(learner, "partial_fit_predict"))
     answers = lesson.teach_each(learner, lambda model, X: np.asarray(model.predict(X))[0])
-    nothing = 0.0 if lesson.classes is None else lesson.classes[0]
+    unknown = np.zeros(lesson.y.shape[1:]) if lesson.y.ndim > 1 else 0.0
+    nothing = unknown if lesson.classes is None else lesson.classes[0]
     return np.array([nothing if one is None else one for one in answers])
