@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from grids import grid
 from oracles.algorithms import spa_one_class
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import OneClassSVM
 
-from onlinekern import SPAOneClass
+from onlinekern import KernelMeanDetector, SPAOneClass
 from onlinekern.core.base.random import Generator
 from onlinekern.estimators.outliers import RecentQuantile
 
@@ -147,6 +148,32 @@ def test_weights(X):
     settings = {"eta": 0.1, "gamma": 0.4, "average": True, "sample_weight": weight}
     expected = spa_one_class(X, uniforms=uniforms(len(X)), **settings)
     assert np.allclose(model.dual_coef_, expected.dual_coef, rtol=1e-9)
+
+
+@pytest.mark.parametrize("detector", [SPAOneClass, KernelMeanDetector])
+def test_offset_does_not_count_samples_of_weight_0(X, detector):
+    weight = np.arange(len(X)) % 3 / 2.0
+    some, rest = (detector(gamma=0.5, random_state=0) for _ in range(2))
+    told = some.partial_fit_predict(X, sample_weight=weight)
+    kept = rest.partial_fit_predict(X[weight > 0], sample_weight=weight[weight > 0])
+    np.testing.assert_array_equal(told[weight > 0], kept)
+    assert some.offset_ == rest.offset_
+    one = detector(gamma=0.5, random_state=0)
+    for x, own in zip(X, weight, strict=True):
+        one.learn_one(x, sample_weight=own)
+    assert one.offset_ == rest.offset_
+    fitted = clone(rest).set_params(shuffle=False).fit(X[:90], sample_weight=weight[:90])
+    scores = fitted.score_samples(X[:90][weight[:90] > 0])
+    assert fitted.offset_ == np.quantile(scores, 0.1)
+
+
+def test_contamination_acts_at_once(X):
+    rows, single = (SPAOneClass(gamma=0.5, random_state=0).partial_fit(X[:100]) for _ in range(2))
+    rows.set_params(contamination=0.4).partial_fit(X[100:260])
+    single.set_params(contamination=0.4)
+    for x in X[100:260]:
+        single.learn_one(x)
+    assert single.offset_ == rows.offset_
 
 
 def test_not_fitted():

@@ -11,7 +11,7 @@ from onlinekern import DualSGDRegressor, SPARegressor, all_estimators
 ORDER = "the check permutes the weighted samples, and the model depends on the order"
 STEPS = "a sample of weight k is one step, k copies are k steps"
 BATCHES = "a batch counts samples, not weights"
-OFFSET = "offset_ is a quantile of the scores of the samples, whatever their weights"
+OFFSET = "offset_ is a quantile of the scores of the samples of weight > 0, each once"
 WIDTH = "gamma='median' is measured on the samples without their weights"
 # Ridge regression on all samples of the check: their order does not matter, weights are exact.
 EXACT = {"KernelRLSRegressor", "FixedBudgetKRLSRegressor", "SlidingWindowKRLSRegressor"}

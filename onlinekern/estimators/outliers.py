@@ -14,6 +14,7 @@ from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.scikit_learn import Interval, OutlierMixin
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import (
+    check_weights,
     goes_by_names,
     learn_row,
     own_weight,
@@ -56,6 +57,12 @@ class RecentQuantile:
             return self.EVERY - self.count % self.EVERY
         return (1 << self.count.bit_length()) - self.count
 
+    def append_counted(self, values: Any, weights: Any) -> Any:
+        """Append the numbers of weight > 0; return for each number the quantile before it."""
+        counts = weights > 0
+        levels = np.append(self.append(values[counts]), self.quantile)
+        return levels[np.cumsum(counts) - counts]
+
     def append(self, values: Any) -> Any:
         """Append numbers; return for each the quantile before it."""
         before = np.empty(len(values))
@@ -85,7 +92,8 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
     ) -> Self:
         """Learn from scratch, in `n_epochs` passes.
 
-        `offset_` becomes the quantile `contamination` of the scores of X under the final model.
+        `offset_` becomes the quantile `contamination` of the scores of X under the final model;
+        those of samples of weight 0 do not count.
 
         Parameters
         ----------
@@ -99,6 +107,8 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         """
         super().fit(X, (), sample_weight)  # y is ignored
         scores = self.score_samples(X)
+        if sample_weight is not None:
+            scores = scores[check_weights(sample_weight, scores) > 0]
         self._recent = RecentQuantile(self.contamination)
         self._recent.append(scores)
         self._recent.quantile = float(np.quantile(scores, self.contamination))
@@ -110,7 +120,8 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
     ) -> Self:
         """Learn one pass over a batch, in its order.
 
-        `offset_` follows the scores that the last 1,024 samples had before they were learnt.
+        `offset_` follows the scores that the last 1,024 samples had before they were learnt; those
+        of weight 0 do not count.
 
         Parameters
         ----------
@@ -170,13 +181,14 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
             or goes_by_names(attributes, x) or isinstance(x, dict)
         ):  # fmt: skip
             return learn_row(self, x, sample_weight=own_weight(sample_weight))
-        recent, sample = self._recent.copy(), cast(Any, x)
+        recent, sample = self._followed(), cast(Any, x)
         try:
             with ONE_THREAD() if self._calls_blas and self._next_calls_blas() else AS_IT_IS:
                 score = self._model.learn_one(sample, 1.0, sample_weight)
         except (TypeError, ValueError) as error:
             raise refused(self, x, error) from None
-        recent.append(np.array([score]))
+        if sample_weight > 0:
+            recent.append(np.array([score]))
         self._recent = recent
         return self
 
@@ -246,12 +258,20 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
 
     def _follow(self, X: Any, sample_weight: ArrayLike | None) -> Any:
         fresh = not self.__sklearn_is_fitted__()
-        recent = RecentQuantile(self.contamination) if fresh else self._recent.copy()
-        recent.fraction = self.contamination
+        recent = RecentQuantile(self.contamination) if fresh else self._followed()
         scores = self._partial_fit(X, None, None, sample_weight)
-        before = recent.append(scores)
+        if sample_weight is None:
+            before = recent.append(scores)
+        else:
+            before = recent.append_counted(scores, check_weights(sample_weight, scores))
         self._recent = recent
         return np.where(scores < before, -1, 1)
+
+    def _followed(self) -> RecentQuantile:
+        """Return a copy of the quantile, of the present `contamination`."""
+        recent: RecentQuantile = self._recent.copy()
+        recent.fraction = self.contamination
+        return recent
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
         X = validate_data(self, X, dtype=dtype, reset=start, learn=True)
