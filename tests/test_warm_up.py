@@ -279,6 +279,40 @@ def test_the_same_draws_however_random_the_state(average, stream, equal):
         equal(model.decision_function(X), other.decision_function(X))
 
 
+@pytest.mark.parametrize("name", FEW)
+def test_a_call_between_two_widths_learns_in_place(name, stream):
+    """A copy of the model takes a hundred times as long as one sample."""
+    X, y = data(name, stream)
+    model = build(name)
+    learn(model, X[:51], y[:51], 7)
+    before = model._model
+    model.learn_one(X[51], y[51])
+    model.partial_fit(X[52:99], y[52:99])
+    assert model._model is before
+    model.learn_one(X[99], y[99])
+    assert model._model is not before
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_samples_that_cannot_be_kept_are_not_learnt(
+    name, stream, monkeypatch, state_of, same_state
+):
+    X, y = data(name, stream)
+    model = build(name)
+    learn(model, X[:60], y[:60], 7)
+    before = state_of(model)
+
+    def keep(*_):
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(model._warm_up), "keep", keep)
+        for n in (61, 70):
+            with pytest.raises(MemoryError):
+                model.partial_fit(X[60:n], y[60:n])
+            same_state(model, before)
+
+
 @pytest.mark.parametrize("n", [1, 40, 150])
 def test_a_failed_call_leaves_it_as_it_was(n, stream, state_of, same_state):
     X, y = stream("regression", n=N)

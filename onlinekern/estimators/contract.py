@@ -25,7 +25,14 @@ from onlinekern.estimators import exportable
 from onlinekern.estimators.atomic import fit_method, lock_of
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.extensions import check_declared, check_subclass, explained
-from onlinekern.estimators.median_width import begin_warm_up, first_samples, learn_first, renumber
+from onlinekern.estimators.median_width import (
+    at_one_moment,
+    begin_warm_up,
+    first_samples,
+    is_warming_up,
+    learn_first,
+    renumber,
+)
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import (
     Count,
@@ -329,6 +336,13 @@ class Learner(Savable, BaseEstimator):
             self._validate_params()
             model.rule, model.sampler = rule, sampler
         model.renewed = given
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a pickle holds: the attributes of one moment, while other threads teach."""
+        if not is_warming_up(self):
+            return super().__getstate__()
+        with lock_of(self):
+            return at_one_moment(super().__getstate__())
 
     def _renumber(self, numbers: Any) -> None:
         """Take note that class k has become class numbers[k]."""

@@ -154,6 +154,16 @@ def first_samples(estimator: Any) -> Any:
     return kept[:2]
 
 
+def at_one_moment(state: dict[str, Any]) -> dict[str, Any]:
+    """Return attributes whose model goes on knowing the samples that are kept, and no others.
+
+    Who asks has the lock of the learner: a model that is warming up may learn in place.
+    """
+    if "_warm_up" in state and "_model" in state:
+        state["_model"] = copy.copy(state["_model"])
+    return state
+
+
 def begin_warm_up(estimator: Any, draws: np.random.RandomState) -> None:
     """Begin to keep samples, if the width of a learner's kernel comes from them."""
     if measures_width(estimator.gamma, estimator.kernel):
@@ -178,9 +188,10 @@ def learn_first(
     predictions = np.full(told.shape, np.nan)
     window = estimator.window or 0
     *whole, rest = np.split(rows, estimator._warm_up.cuts(rows, weight))
-    if model is vars(estimator).get("_model"):
-        # It is replaced: a thread that reads meanwhile never sees half of a call, nor a model that
-        # has learnt other samples than those that are kept.
+    if whole and model is vars(estimator).get("_model"):
+        # It is replaced: a thread that reads meanwhile never sees half of a call, and a call that
+        # fails leaves it as it was. One piece alone is learnt in place, for a copy takes a hundred
+        # times as long as a sample (benchmarks/latency.py).
         model = copy.copy(model)
     for piece in whole:
         predictions[piece] = model.learn(X, y, weight, piece, window, scores, noted)[piece]
