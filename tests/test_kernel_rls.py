@@ -170,6 +170,55 @@ def test_a_failed_call_changes_nothing(case, n, stream, equal):
     equal(model.leverage(X), expected.leverage(X))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("begin", [31, 32, 63, 64, 95, 200])
+@pytest.mark.parametrize("n", [1, 33, 65, 100])
+def test_a_call_is_undone_from_any_place_in_a_block(begin, n, dtype, stream, equal):
+    # A block is closed by its last sample; in its middle the one before is added to the sums.
+    X, y = stream("regression", n=400)
+    X = X.astype(dtype)
+    model = new_model("regression").partial_fit(X[:begin], y[:begin])
+    block = model._model.space.block
+    assert block.count == begin % block.block_length
+    before = block.get_state()
+    for _ in range(2):
+        model.partial_fit(X[begin : begin + n], y[begin : begin + n])
+        model._model.undo()
+        after = block.get_state()
+        for name in before:
+            equal(after[name], before[name])
+    expected = new_model("regression").partial_fit(X, y)
+    equal(model.partial_fit(X[begin:], y[begin:]).predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("n", [212, 250, 256])
+def test_a_state_may_hold_samples_of_several_blocks(n):
+    """Older files do: their sums lack up to 255 samples."""
+    random = np.random.default_rng(0)
+    X, y = random.standard_normal((400, 3)), random.standard_normal(400)
+    make = partial(
+        KernelRLSRegressor, n_components=40, features="fourier", gamma=0.5, random_state=0, reg=0.3,
+        standardize_target=False,
+    )  # fmt: skip
+    model, rows = make(), []
+    for i in range(n - 1):
+        model.learn_one(X[i], y[i])
+        rows.append(model._model.space.block.get_state()["rows"][-1])
+    state = model._model.space.block.get_state()
+    full = np.zeros((state["used"], state["used"]))
+    np.fill_diagonal(full, 0.3)
+    late = {**state, "rows": np.array(rows), "weights": np.ones((n - 1, 1)), "waiting": n - 1}
+    late["matrix"] = full
+    other = pickle.loads(pickle.dumps(model))
+    other._model.space.block.set_state(late)
+    for each in (model, other):
+        each.partial_fit(X[n - 1 :], y[n - 1 :])
+    found, expected = (one._model.space.block.get_state() for one in (other, model))
+    assert found["waiting"] == expected["waiting"] < 100
+    np.testing.assert_allclose(found["matrix"], expected["matrix"], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(other.predict(X), model.predict(X), rtol=1e-9, atol=1e-11)
+
+
 def test_a_landmark_is_no_longer_one_after_undo(stream):
     X, y = stream("binary")
     model = new_model("binary").partial_fit(X[:10], y[:10], classes=np.unique(y))

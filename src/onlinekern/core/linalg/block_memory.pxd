@@ -7,7 +7,7 @@ from onlinekern.core.linalg.information cimport Information
 # The largest number of samples in a block: the lanes of a panel.
 cdef enum:
     LANES = 64
-    WAITING = 256    # samples that A is added at once
+    WAITING = 256    # samples that A may lack; in files of older versions, now 96
 
 
 # The samples of the open block, all in one piece of memory.
@@ -44,7 +44,8 @@ cdef class BlockMemory:
     # Copies for `rollback`.
     cdef char *saved_inverse
     cdef char *saved_contents
-    cdef bint kept
+    cdef bint kept                         # whether N has been copied since the checkpoint
+    cdef bint contents_kept                # and whether the samples have
     cdef Py_ssize_t saved_used, saved_count, saved_waiting, saved_since
 
     cdef void set_diagonal(self, Py_ssize_t place, double value) noexcept nogil

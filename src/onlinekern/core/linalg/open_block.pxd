@@ -14,9 +14,9 @@ cdef class OpenBlock(BlockMemory):
     cdef void add_products(self, double *out) noexcept nogil
     cdef void solve_multipliers(self) noexcept nogil
     cdef Status close(self) noexcept nogil
-    cdef void keep(self) noexcept nogil
+    cdef void keep_contents(self) noexcept nogil
     cdef void add_targets(self) noexcept nogil
-    cdef void add_squares(self) noexcept nogil
+    cdef void add_squares(self, Py_ssize_t n) noexcept nogil
     cdef void downdate(self) noexcept nogil
     cdef void solve_products(self) noexcept nogil
     cdef void add_rows(self, Py_ssize_t n, double *rows, const double *targets) noexcept nogil

@@ -21,7 +21,7 @@ N is made anew after k samples, lambda^k >= 1/2. Until then sample j has the wei
 """
 from libc.math cimport pow, sqrt
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
 from scipy.linalg.cython_lapack cimport dtrtri
 
@@ -121,6 +121,8 @@ cdef class OpenBlock(BlockMemory):
         """
         cdef Py_ssize_t j, k, lane = self.count
         cdef double scale = self.scale(), variance = square, root
+        if self.kept:
+            self.keep_contents()
         for j in range(lane):
             variance -= h[j] * h[j]
         root = sqrt(1 / (weight * scale) + max(variance, 0.0))
@@ -138,6 +140,8 @@ cdef class OpenBlock(BlockMemory):
         self.waiting += 1
         self.since += 1
         self.settled = False
+        if self.waiting > self.count and 2 * self.count >= self.block_length:
+            self.add_squares(self.waiting - self.count)
 
     cdef void solve_multipliers(self) noexcept nogil:
         """C'^-1 E: what q_j of the samples of the block are added to w with."""
@@ -176,13 +180,13 @@ cdef class OpenBlock(BlockMemory):
         """Put the samples of the block into the sums, N and w. Returns a status."""
         cdef Status status = OK
         if not self.kept:
-            self.keep()
+            memcpy(self.saved_inverse, self.inverse, self.inverse_bytes)
+            self.kept = True
         self.base.touch_all()
         self.add_products(self.base.values)
         self.add_targets()
-        if self.since >= self.epoch_length or self.waiting + self.block_length > WAITING:
-            self.add_squares()
         if self.since >= self.epoch_length:
+            self.add_squares(self.waiting)
             status = self.renew()
         else:
             self.downdate()
@@ -195,7 +199,7 @@ cdef class OpenBlock(BlockMemory):
         """Take the r of the best predictions so far, and make N and w anew. Returns a status."""
         cdef Status status = OK
         if self.since > 0:
-            self.add_squares()
+            self.add_squares(self.waiting)
             status = self.renew()
         if status == OK:
             status = self.evidence.choose(self.used)
@@ -210,11 +214,18 @@ cdef class OpenBlock(BlockMemory):
             self.evidence.add(self.contents.targets + j * self.n_outputs,
                               self.contents.weights[first + j], pow(self.forgetting, age))
 
-    cdef void keep(self) noexcept nogil:
-        """Copy what the first block that is closed after a checkpoint overwrites."""
-        memcpy(self.saved_inverse, self.inverse, self.inverse_bytes)
-        memcpy(self.saved_contents, self.contents.products, self.contents_bytes)
-        self.kept = True
+    cdef void keep_contents(self) noexcept nogil:
+        """Copy the samples, before the first of them is overwritten after a checkpoint.
+
+        A close overwrites none: of a call with one sample nothing is copied but N.
+        """
+        cdef Py_ssize_t rows = (LANES + self.saved_waiting) * self.length * self.itemsize
+        cdef Py_ssize_t numbers = <char *> self.contents.factor - self.contents.products
+        if not self.contents_kept:
+            memcpy(self.saved_contents, self.contents.products, rows)
+            memcpy(self.saved_contents + numbers, self.contents.factor,
+                   self.contents_bytes - numbers)
+            self.contents_kept = True
 
     cdef void add_targets(self) noexcept nogil:
         """b += sum of a phi y' over the block."""
@@ -228,19 +239,27 @@ cdef class OpenBlock(BlockMemory):
                              self.contents.targets[j * self.n_outputs + k],
                              self.sums.vectors.values + k * self.length, whole_panels(self.used))
 
-    cdef void add_squares(self) noexcept nogil:
-        """A += sum of a phi phi' over the samples that wait: A is read once for all of them."""
-        cdef Py_ssize_t f, j
+    cdef void add_squares(self, Py_ssize_t n) noexcept nogil:
+        """A += sum of a phi phi' over the first n samples that wait: A is read once for them.
+
+        In the middle of a block these are those of the block before, so that no call pays for this
+        and for N.
+        """
+        cdef Py_ssize_t f, j, row_bytes = self.length * self.itemsize, left = self.waiting - n
         cdef double root
         cdef const char *row
-        for j in range(self.waiting):
-            row = self.contents.rows + j * self.length * self.itemsize
+        for j in range(n):
+            row = self.contents.rows + j * row_bytes
             root = sqrt(self.contents.weights[j])
             for f in range(self.used):
                 self.scaled[j * self.length + f] = root * (
                     (<const float *> row)[f] if self.itemsize == 4 else (<const double *> row)[f])
-        self.sums.add(self.used, self.waiting, self.scaled)
-        self.waiting = 0
+        self.sums.add(self.used, n, self.scaled)
+        if left > 0:
+            self.keep_contents()
+            memmove(self.contents.rows, self.contents.rows + n * row_bytes, left * row_bytes)
+            memmove(self.contents.weights, self.contents.weights + n, left * sizeof(double))
+        self.waiting = left
 
     cdef void downdate(self) noexcept nogil:
         """N -= R'R with R = C^-1 Q, by its lower triangle."""
@@ -345,7 +364,7 @@ cdef class OpenBlock(BlockMemory):
         self.base.checkpoint()
         if self.evidence is not None:
             self.evidence.checkpoint()
-        self.kept = False
+        self.kept = self.contents_kept = False
         self.saved_used, self.saved_count = self.used, self.count
         self.saved_waiting, self.saved_since = self.waiting, self.since
 
@@ -356,6 +375,7 @@ cdef class OpenBlock(BlockMemory):
             self.evidence.rollback()
         if self.kept:
             memcpy(self.inverse, self.saved_inverse, self.inverse_bytes)
+        if self.contents_kept:
             memcpy(self.contents.products, self.saved_contents, self.contents_bytes)
         self.used, self.count = self.saved_used, self.saved_count
         self.waiting, self.since = self.saved_waiting, self.saved_since
