@@ -4,7 +4,8 @@
 
 One process, one thread, float32. Each class is a ball of samples in 32 features, around a centre of
 its own. After so many rows, or twice as many as classes, the next ones are timed in calls of 500:
-the table has the median of CPU µs per sample, the share of mistakes and the support vectors.
+the table has the median of CPU µs per sample, the share of mistakes and the support vectors, in
+brackets that of the mistakes in classes that had none before, and the number of these classes.
 """
 
 import argparse
@@ -26,6 +27,15 @@ LEARNERS = {
     "kernel PA, each class against the rest": ("KernelPAClassifier", {}),
     "kernel PA, margin": ("KernelPAClassifier", {"multi_class": "margin"}),
     "SPA, each class against the rest": ("SPAClassifier", {"random_state": 0}),
+    "SPA, each class against the rest, beta 5": ("SPAClassifier", {"random_state": 0, "beta": 5.0}),
+    "SPA, each class against the rest, beta 20": (
+        "SPAClassifier",
+        {"random_state": 0, "beta": 20.0},
+    ),
+    "SPA, margin, beta 20": (
+        "SPAClassifier",
+        {"random_state": 0, "beta": 20.0, "multi_class": "margin"},
+    ),
     "SPA, margin": ("SPAClassifier", {"random_state": 0, "multi_class": "margin"}),
     "BSGD, margin, budget 500": ("BSGDClassifier", {"budget": 500}),
     "FOGD, each class against the rest": ("FOGDClassifier", {"random_state": 0}),
@@ -56,19 +66,25 @@ def samples(n, classes, seed=0):
 
 
 def measure(learner, classes, rows):
-    """Return µs per sample, the share of mistakes, and the support vectors if there are any."""
+    """Return µs per sample, and what is printed of mistakes and support vectors."""
     name, parameters = LEARNERS[learner]
     first = max(rows, 2 * classes)
     X, y = samples(first + CALLS * ROWS_OF_A_CALL, classes)
     model = getattr(onlinekern, name)(**parameters)
     model.partial_fit(X[:first], y[:first], classes=range(classes))
-    before, times = model.n_mistakes_, []
+    support = hasattr(model, "n_support_") and classes > 2
+    without = ~(model.dual_coef_ > 0).any(axis=1) if support else np.zeros(classes, dtype=bool)
+    wrong, times = np.empty(0, dtype=bool), []
     for begin in range(first, len(y), ROWS_OF_A_CALL):
         part = slice(begin, begin + ROWS_OF_A_CALL)
-        call = functools.partial(model.partial_fit, X[part], y[part])
-        times.append(cpu_us(call, ROWS_OF_A_CALL)[0])
-    mistakes = (model.n_mistakes_ - before) / (len(y) - first)
-    return statistics.median(times), mistakes, getattr(model, "n_support_", None)
+        call = functools.partial(model.partial_fit_predict, X[part], y[part])
+        us, predicted = cpu_us(call, ROWS_OF_A_CALL)
+        times.append(us)
+        wrong = np.append(wrong, predicted != y[part])
+    shown = f"{wrong.mean():.1%}"
+    if without.any():
+        shown += f" ({(wrong & without[y[first:]]).mean():.1%}, {without.sum()})"
+    return statistics.median(times), shown, getattr(model, "n_support_", "")
 
 
 def main():
@@ -76,13 +92,13 @@ def main():
     options = arguments()
     onlinekern.show_config()
     warnings.simplefilter("ignore")
-    print(f"{'':42}" + "".join(f"{count:>10,} classes{'':10}" for count in options.classes))
+    print(f"{'':42}" + "".join(f"{count:>20,} classes{'':7}" for count in options.classes))
     with threadpool_limits(1):
         for learner in options.learners:
             print(f"{learner:42}", end="", flush=True)
             for count in options.classes:
                 us, mistakes, support = measure(learner, count, options.rows)
-                print(f"{us:>10.1f}{mistakes:>8.1%}{support or '':>10}", end="", flush=True)
+                print(f"{us:>9.1f}{mistakes:>20}{support:>6}", end="", flush=True)
             print()
 
 
