@@ -167,9 +167,10 @@ class SPAClassifier(OnlineClassifier, SPA):
     average of the models 1 ... T + 1, where model T + 1 would predict the next sample.
 
     All classes of a one-vs-rest problem use the same random number per sample, so that they share
-    support vectors as far as possible. At most ``alpha / beta`` of the samples are kept,
-    however many classes there are, and a class of which none is kept is never predicted: a large
-    `beta` is for few classes.
+    support vectors as far as possible.
+
+    At most ``alpha / beta`` of the samples are kept, however many classes there are, and a class of
+    which none is kept is never predicted: a large `beta` is for few classes.
 
     A `sample_weight` multiplies eta, and the loss in rho.
 
