@@ -50,3 +50,5 @@ cdef class BlockMemory:
 
     cdef void set_diagonal(self, Py_ssize_t place, double value) noexcept nogil
     cdef char *panel(self, Py_ssize_t index) noexcept nogil
+    cdef void write_inverse(self, const double *upper) noexcept nogil
+    cdef void keep_contents(self) noexcept nogil

@@ -1,10 +1,11 @@
 """BlockMemory: the memory of recursive least squares over blocks (`linalg.open_block`)."""
 from libc.math cimport log
 from libc.stdlib cimport free
+from libc.string cimport memcpy
 
 from onlinekern.core.base.state cimport size_of
 from onlinekern.core.base.undo cimport JournaledMatrix
-from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array
+from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_panels
 from onlinekern.core.linalg.evidence cimport Evidence
 from onlinekern.core.linalg.information cimport Information
 
@@ -81,3 +82,32 @@ cdef class BlockMemory:
     cdef char *panel(self, Py_ssize_t index) noexcept nogil:
         """Columns 64 index ... 64 index + 63 of N, row by row."""
         return self.inverse + index * OK_PANEL * self.length * self.itemsize
+
+    cdef void write_inverse(self, const double *upper) noexcept nogil:
+        """N from its upper triangle, used x used numbers in C order."""
+        cdef Py_ssize_t f, lane, p, column, used = self.used
+        cdef double value
+        cdef char *row
+        for p in range(whole_panels(used) // OK_PANEL):
+            for f in range(used):
+                row = self.panel(p) + f * OK_PANEL * self.itemsize
+                for lane in range(min(OK_PANEL, used - p * OK_PANEL)):
+                    column = p * OK_PANEL + lane
+                    value = upper[f * used + column] if column >= f else upper[column * used + f]
+                    if self.itemsize == 4:
+                        (<float *> row)[lane] = <float> value
+                    else:
+                        (<double *> row)[lane] = value
+
+    cdef void keep_contents(self) noexcept nogil:
+        """Copy the samples, before the first of them is overwritten after a checkpoint.
+
+        A close overwrites none: of a call with one sample nothing is copied but N.
+        """
+        cdef Py_ssize_t rows = (LANES + self.saved_waiting) * self.length * self.itemsize
+        cdef Py_ssize_t numbers = <char *> self.contents.factor - self.contents.products
+        if not self.contents_kept:
+            memcpy(self.saved_contents, self.contents.products, rows)
+            memcpy(self.saved_contents + numbers, self.contents.factor,
+                   self.contents_bytes - numbers)
+            self.contents_kept = True

@@ -14,7 +14,6 @@ cdef class OpenBlock(BlockMemory):
     cdef void add_products(self, double *out) noexcept nogil
     cdef void solve_multipliers(self) noexcept nogil
     cdef Status close(self) noexcept nogil
-    cdef void keep_contents(self) noexcept nogil
     cdef void add_targets(self) noexcept nogil
     cdef void add_squares(self, Py_ssize_t n) noexcept nogil
     cdef void downdate(self) noexcept nogil
@@ -23,7 +22,6 @@ cdef class OpenBlock(BlockMemory):
     cdef Status renew(self) noexcept nogil
     cdef void note_targets(self) noexcept nogil
     cdef Status choose_reg(self) noexcept nogil
-    cdef void write_inverse(self, const double *upper) noexcept nogil
     cdef void settle(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

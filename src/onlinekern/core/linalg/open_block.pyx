@@ -214,19 +214,6 @@ cdef class OpenBlock(BlockMemory):
             self.evidence.add(self.contents.targets + j * self.n_outputs,
                               self.contents.weights[first + j], pow(self.forgetting, age))
 
-    cdef void keep_contents(self) noexcept nogil:
-        """Copy the samples, before the first of them is overwritten after a checkpoint.
-
-        A close overwrites none: of a call with one sample nothing is copied but N.
-        """
-        cdef Py_ssize_t rows = (LANES + self.saved_waiting) * self.length * self.itemsize
-        cdef Py_ssize_t numbers = <char *> self.contents.factor - self.contents.products
-        if not self.contents_kept:
-            memcpy(self.saved_contents, self.contents.products, rows)
-            memcpy(self.saved_contents + numbers, self.contents.factor,
-                   self.contents_bytes - numbers)
-            self.contents_kept = True
-
     cdef void add_targets(self) noexcept nogil:
         """b += sum of a phi y' over the block."""
         cdef Py_ssize_t j, k, first = self.waiting - self.count
@@ -334,22 +321,6 @@ cdef class OpenBlock(BlockMemory):
             self.since = 0
         free(upper)
         return status
-
-    cdef void write_inverse(self, const double *upper) noexcept nogil:
-        """N from its upper triangle, used x used numbers in C order."""
-        cdef Py_ssize_t f, lane, p, column, used = self.used
-        cdef double value
-        cdef char *row
-        for p in range(whole_panels(used) // OK_PANEL):
-            for f in range(used):
-                row = self.panel(p) + f * OK_PANEL * self.itemsize
-                for lane in range(min(OK_PANEL, used - p * OK_PANEL)):
-                    column = p * OK_PANEL + lane
-                    value = upper[f * used + column] if column >= f else upper[column * used + f]
-                    if self.itemsize == 4:
-                        (<float *> row)[lane] = <float> value
-                    else:
-                        (<double *> row)[lane] = value
 
     cdef void settle(self) noexcept nogil:
         """Let `current` be w after all samples so far: what readers use."""
