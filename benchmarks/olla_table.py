@@ -9,9 +9,10 @@ size, for the losses and regularisers of OLLA. The soft threshold of |w|_1 equal
 C = 2, so nothing is learnt at C = 1: that line is missing there.
 
 With --data the sets are those of `FILES`, read from LIBSVM files in DIR (compressed or not), for
-OLLA with 10 epochs, SMO, and LIBSVM with caches of 200 and 2,000 megabytes. Of sets without a test
-file every fifth sample is kept for the test. Several classes are learnt one against the rest by
-OLLA, pair by pair by the others. The dual objective is the sum over all problems.
+OLLA with 10 epochs, SMO, LIBSVM with caches of 200 and 2,000 megabytes, and the SVC of
+scikit-learn-intelex on one thread if it is installed. Of sets without a test file every fifth
+sample is kept for the test. Several classes are learnt one against the rest by OLLA, pair by pair
+by the others. The dual objective is the sum over all problems.
 """
 
 import argparse
@@ -30,6 +31,14 @@ from sklearn.utils import gen_even_slices
 
 from onlinekern import OLLAClassifier
 from onlinekern.streams import chess_board, open_source, two_normals, two_spirals
+
+try:
+    import daal4py
+    from sklearnex.svm import SVC as IntelSVC
+
+    daal4py.daalinit(1)
+except ImportError:
+    IntelSVC = None
 
 SETS = {
     "two normals": (lambda seed: two_normals(15_000, distance=2.8, random_state=seed), 0.5, 1.0),
@@ -176,6 +185,8 @@ def main():
                 "LIBSVM": lambda shared=shared: SVC(**shared),
                 "LIBSVM, 2,000 MB": lambda shared=shared: SVC(**shared, cache_size=2000),
             }
+            if IntelSVC is not None:
+                learners["scikit-learn-intelex"] = lambda shared=shared: IntelSVC(**shared)
             print(f"{name}, {len(parts[1])} samples, gamma={gamma:.3g}, C={C:g}")
             print_lines(measure(learners, parts, options.repeats), "LIBSVM")
         return
