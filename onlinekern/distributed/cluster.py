@@ -10,34 +10,16 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from onlinekern.distributed import futures
 from onlinekern.distributed.dask import dumps, require
-from onlinekern.distributed.mixing import tree
 from onlinekern.distributed.preflight import Preflight, WorkerUnfit
+from onlinekern.distributed.record import ClusterLost
 
 # Seconds to wait for a worker where there is none, and between two looks at who has come.
 FIRST_WORKER = 60
 LOOK = 5
 # A function that a worker cannot import is an error of its task, which dask itself would wait for.
 CALL = "__import__('pickle').loads(function)(*arguments)"
-
-
-class ClusterLost(RuntimeError):
-    """The scheduler is gone, or a part of the data ends every worker that reads it.
-
-    Attributes
-    ----------
-    model : estimator or None
-        The merged model of the last round that ended; None if none did.
-    rounds : list of Round
-        The rounds that ended.
-    """
-
-    def __init__(self, message: str, model: Any = None, rounds: Any = ()) -> None:
-        super().__init__(message)
-        self.model, self.rounds = model, list(rounds)
-
-    def __reduce__(self) -> Any:
-        return type(self), (str(self), self.model, self.rounds)
 
 
 @contextmanager
@@ -79,7 +61,7 @@ def showing_progress(progress: Any) -> Iterator[Any]:
         yield show
 
 
-class Tasks:
+class Tasks(futures.Tasks):
     """Tasks with names, for the dashboard, that are no other run's.
 
     Parameters
@@ -103,9 +85,14 @@ class Tasks:
         self._preflight.ask()
 
     def send(
-        self, name: str, function: Callable[..., Any], *arguments: Any, priority: int = 0
+        self,
+        name: str,
+        function: Callable[..., Any],
+        *arguments: Any,
+        turn: tuple[int, int] | None = None,
     ) -> Any:
         """Return the future of a call; arguments may be futures, or delayed."""
+        priority = 0 if turn is None else -turn[1]
         task = require("dask").delayed(eval, pure=False)
         names = {"function": dumps(function), "arguments": list(arguments)}
         call = task(CALL, {}, names, dask_key_name=f"{name}-{self._run}")
@@ -114,12 +101,6 @@ class Tasks:
             warnings.filterwarnings("ignore", "Sending large graph")
             future = self.client.compute(call, priority=priority, optimize_graph=False)
         return future
-
-    def result(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the result of a call."""
-        future = self.send(name, function, *arguments)
-        self.each([future])
-        return result_of(future)
 
     def each(self, futures: list[Any], after: Callable[[Any], Any | None] | None = None) -> None:
         """Wait for futures, and for those that `after` gives when one is done."""
@@ -169,22 +150,18 @@ class Tasks:
             if empty >= FIRST_WORKER:
                 raise ClusterLost(f"there was no worker for {FIRST_WORKER} s")
 
-    def tree(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        first: list[Any],
-        futures: list[Any],
-        width: int,
-    ) -> Any:
-        """Return what a function makes of `first` and all results, at most `width` at a time."""
-
-        def join(place: str, group: list[Any]) -> Any:
-            return self.send(f"{name}.{place}", function, *first, *group)
-
-        future = tree(futures, join, width)
-        self.each([future])
+    def value(self, future: Any) -> Any:
+        """Return the result of a future that is done, or raise its error."""
         return result_of(future)
+
+    def loss(self, error: Exception) -> str | None:
+        """Say what is lost by an error, if the cluster is."""
+        if not is_lost(self.client, error):
+            return None
+        address = getattr(self.client.scheduler, "address", "of the client")
+        gone = f"the scheduler {address} is gone"
+        what = "the tasks were cancelled" if self.client.status == "running" else gone
+        return f"{what} ({type(error).__name__}: {error})"
 
 
 def result_of(future: Any, fetch: bool = True) -> Any:

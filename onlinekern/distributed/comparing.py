@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from onlinekern.distributed.cluster import ClusterLost, Tasks, is_lost, result_of
+from onlinekern.distributed.cluster import Tasks, is_lost, result_of
+from onlinekern.distributed.record import ClusterLost
 from onlinekern.distributed.tasks import identity
 from onlinekern.evaluate import search
 from onlinekern.evaluate.comparing import (

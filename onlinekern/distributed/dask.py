@@ -7,13 +7,14 @@ from importlib import import_module
 from typing import Any
 
 
-def require(name: str) -> Any:
-    """Import a module of dask; raise ImportError that says what to install if it is missing."""
+def require(name: str, engine: str = "dask") -> Any:
+    """Import a module of an engine; ImportError says what to install if it is missing."""
     try:
         return import_module(name)
     except ImportError as error:
+        where = "" if engine == "dask" else f".{engine}"
         raise ImportError(
-            "onlinekern.distributed needs dask: pip install 'onlinekern[dask]'"
+            f"onlinekern.distributed{where} needs {engine}: pip install 'onlinekern[{engine}]'"
         ) from error
 
 

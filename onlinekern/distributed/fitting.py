@@ -8,40 +8,22 @@ dask: ``pip install 'onlinekern[dask]'``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from copy import deepcopy
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from sklearn.base import clone
-
-from onlinekern.distributed.arguments import (
-    check_checkpoint,
-    check_learner,
-    check_options,
-    check_targets,
-    has_begun,
-    takes_tables,
-)
 from onlinekern.distributed.cluster import Tasks, cluster_of, showing_progress
 from onlinekern.distributed.comparing import CompareTasks, run_compare
 from onlinekern.distributed.dask import require
-from onlinekern.distributed.mixing import Plan
 from onlinekern.distributed.parts import parts_of
 from onlinekern.distributed.predicting import predictions
 from onlinekern.distributed.record import DistributedFit
-from onlinekern.distributed.resuming import (
-    Place,
-    check_same_run,
-    load_at,
-    run_of,
-    without_place,
-)
 from onlinekern.distributed.rounds import Run
+from onlinekern.distributed.starting import Asked
 from onlinekern.estimators.types import ArrayLike, BatchLearner, StreamLearner
 from onlinekern.evaluate.comparing import check_setting
 from onlinekern.evaluate.results import Comparison
 from onlinekern.evaluate.test_then_train import WINDOW
-from onlinekern.streams.checks import check_count
 
 if TYPE_CHECKING:
     from onlinekern.streams.source import Source
@@ -188,41 +170,15 @@ def fit(
     >>> bool((answers == y[:1000].compute()).mean() > 0.9)
     True
     """
-    check_learner(estimator)
-    check_targets(estimator, X, y, classes)
-    for name, count, optional in (
-        ("rounds", rounds, False), ("passes", passes, False),
-        ("n_learners", n_learners, True), ("warm_up", warm_up, True),
-    ):  # fmt: skip
-        check_count(name, count, optional)
-    if on_error not in ("raise", "skip"):
-        raise ValueError(f"on_error must be 'raise' or 'skip', got {on_error!r}")
-    check_options(X, checkpoint, storage_options)
-    check_checkpoint(estimator, checkpoint, resume, storage_options)
-    is_begun = warm_start and has_begun(estimator)
-    kept = load_at(checkpoint, storage_options) if resume else None
+    asked = Asked(
+        estimator, X, y, classes, rounds, passes, n_learners, warm_up, warm_start, checkpoint,
+        resume, on_error, storage_options,
+    )  # fmt: skip
     with cluster_of(client) as found, showing_progress(progress) as show:
         tasks = Tasks(found)
-        as_tables = takes_tables(estimator)
-        stream = parts_of(X, y, sample_weight, as_tables, tasks, storage_options)
-        if rounds > len(stream.parts):
-            raise ValueError(f"rounds is {rounds}, but X has {len(stream.parts)} parts")
-        learners = n_learners or (
-            sum(found.nthreads().values()) if kept is None else kept[1].run["n_learners"]
-        )
-        plan = Plan(
-            rounds, passes, learners, warm_up, checkpoint, on_error == "skip", as_tables,
-            getattr(estimator, "_takes_missing", False), storage_options,
-        )  # fmt: skip
-        begun = without_place(deepcopy(estimator)) if is_begun else clone(estimator)
-        this = run_of(begun, plan, stream)
-        if kept is None:
-            return Run(tasks, stream, plan, show, Place(0, 0, 0, this)).learn(
-                begun, classes, is_begun
-            )
-        model, place = kept
-        check_same_run(checkpoint, place, this)
-        return Run(tasks, stream, plan, show, place).learn(model, classes, True)
+        stream = parts_of(X, y, sample_weight, asked.as_tables, tasks, storage_options)
+        n_workers = sum(found.nthreads().values())
+        return asked.start(stream, n_workers, partial(Run, tasks, show))
 
 
 def predict(model: Any, X: Any, method: str = "predict") -> Any:

@@ -22,7 +22,7 @@ from sklearn.base import is_classifier, is_regressor
 from onlinekern.distributed import tasks
 from onlinekern.distributed.dask import dumps, loads
 from onlinekern.distributed.parts import Part, Stream
-from onlinekern.distributed.record import DistributedFit, Round, Tally
+from onlinekern.distributed.record import ClusterLost, DistributedFit, Round, Tally
 from onlinekern.distributed.resuming import Place, save_at
 from onlinekern.distributed.rows import Rows
 
@@ -119,15 +119,15 @@ class Run(ABC):
 
     Parameters
     ----------
-    stream : Stream
-    plan : Plan
     show : callable
         Takes (done, total, text), in parts.
+    stream : Stream
+    plan : Plan
     place : Place
         How far it has come.
     """
 
-    def __init__(self, stream: Stream, plan: Plan, show: Any, place: Place) -> None:
+    def __init__(self, show: Any, stream: Stream, plan: Plan, place: Place) -> None:
         self.plan, self.show = plan, show
         self.parts, self.labelled = stream
         self.place = place
@@ -150,8 +150,21 @@ class Run(ABC):
     def merge(self, number: int, sent: Any) -> tasks.State:
         """Merge what `send` gave by a tree of eights, on the workers."""
 
+    @abstractmethod
+    def loss(self, error: Exception) -> str | None:
+        """Say what is lost by an error, if the cluster is; None of any other error."""
+
     def learn(self, estimator: Any, classes: Any, is_begun: bool) -> DistributedFit:
-        """Learn the stream."""
+        """Learn the stream; ClusterLost, with the model of the last round, if the cluster goes."""
+        try:
+            return self._learn(estimator, classes, is_begun)
+        except Exception as error:
+            what = str(error) if isinstance(error, ClusterLost) else self.loss(error)
+            if what is None:
+                raise
+            raise ClusterLost(self._explain(what), self.fit.model, self.fit.rounds) from error
+
+    def _learn(self, estimator: Any, classes: Any, is_begun: bool) -> DistributedFit:
         self.learning = tasks.Learning(self._classes(estimator, classes))
         data = dumps(estimator)
         if is_begun:
@@ -238,6 +251,19 @@ class Run(ABC):
         )
         if self.plan.checkpoint is not None:
             save_at(self.place, model, self.plan.checkpoint, self.plan.storage_options)
+
+    def _explain(self, what: str) -> str:
+        """Say what happened, and where the model is."""
+        if not self.fit.rounds:
+            return f"{what}; nothing was merged before"
+        last = self.fit.rounds[-1].number
+        where = "the attribute model of this error"
+        if self.plan.checkpoint is not None:
+            where += f" and in {self.plan.checkpoint}"
+        return (
+            f"{what}; the model after {f'round {last}' if last else 'the warm-up'}, of "
+            f"{self.fit.samples:,} samples, is in {where}"
+        )
 
     def _show(self, text: str, amount: int) -> None:
         self._done += amount

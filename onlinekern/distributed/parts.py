@@ -212,9 +212,9 @@ def parts_of(
         What the stores of URLs are told.
     """
     if are_files(X):
-        return _file_parts(X, y, weight, as_tables, tasks, storage_options)
+        return file_parts(X, y, weight, as_tables, tasks, storage_options)
     if isinstance(X, list | tuple):
-        return _chunk_parts(X, y, weight)
+        return chunk_parts(X, y, weight, require("dask.delayed").Delayed, "delayed")
     if is_frame(X):
         return _frame_parts(X, y, weight, tasks)
     if is_array(X):
@@ -289,27 +289,39 @@ def as_series(values: Any) -> Any:
     return require("dask.dataframe").from_dask_array(values) if is_array(values) else values
 
 
-def _chunk_parts(X: Any, y: Any, weight: Any) -> Stream:
+def chunk_parts(X: Any, y: Any, weight: Any, kind: type, what: str) -> Stream:
+    """Return the parts of a list of functions, or of what stands for a chunk on the cluster.
+
+    Parameters
+    ----------
+    X : list
+    y, weight : None
+        The chunks have them.
+    kind : type
+        What stands for a chunk.
+    what : str
+        What it is called in messages.
+    """
     if y is not None or weight is not None:
         raise ValueError("y and sample_weight must be None where X is a list of readers: each "
                          "gives (X, y) or (X, y, sample_weight)")  # fmt: skip
-    delayed = require("dask.delayed").Delayed
     parts = []
     for number, chunk in enumerate(X):
         name = f"reader {number} of X"
-        if isinstance(chunk, delayed):
+        if isinstance(chunk, kind):
             parts.append(Part(Chunks(), name, (chunk,)))
         elif callable(chunk):
             parts.append(Part(Chunks(chunk), name))
         else:
-            raise TypeError(f"X holds {type(chunk).__name__}, which is neither delayed nor a "
+            raise TypeError(f"X holds {type(chunk).__name__}, which is neither {what} nor a "
                             "function, while others are no paths")  # fmt: skip
     return Stream(parts, parts)
 
 
-def _file_parts(
+def file_parts(
     X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any, storage_options: Any
 ) -> Stream:
+    """Return the parts of files, which a worker lists."""
     from onlinekern.distributed.files import list_parts
 
     for name, value in (("y", y), ("sample_weight", weight)):

@@ -27,6 +27,25 @@ class Tally(NamedTuple):
         return Tally(self.samples + other.samples, self.loss + other.loss, self.moved + other.moved)
 
 
+class ClusterLost(RuntimeError):
+    """The cluster is gone, or a part of the data ends every worker that reads it.
+
+    Attributes
+    ----------
+    model : estimator or None
+        The merged model of the last round that ended; None if none did.
+    rounds : list of Round
+        The rounds that ended.
+    """
+
+    def __init__(self, message: str, model: Any = None, rounds: Any = ()) -> None:
+        super().__init__(message)
+        self.model, self.rounds = model, list(rounds)
+
+    def __reduce__(self) -> Any:
+        return type(self), (str(self), self.model, self.rounds)
+
+
 @dataclass(frozen=True)
 class Round:
     """The figures of what was learnt between two merges.

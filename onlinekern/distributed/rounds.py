@@ -1,4 +1,4 @@
-"""Rounds on a Dask cluster."""
+"""Rounds on an engine that gives futures: Dask, or Ray."""
 
 from __future__ import annotations
 
@@ -7,40 +7,34 @@ from functools import partial
 from typing import Any
 
 from onlinekern.distributed import mixing, tasks
-from onlinekern.distributed.cluster import ClusterLost, Tasks, is_lost
+from onlinekern.distributed.futures import Tasks
 from onlinekern.distributed.mixing import MERGED, Plan, Shares
 from onlinekern.distributed.parts import Part, Stream
-from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.resuming import Place
 
-# Tasks of a learner that are with the scheduler: the next part is read while one is learnt.
+# Tasks of a learner that are with the engine: the next part is read while one is learnt.
 AHEAD = 2
 # Labels that are gathered at once.
 GATHERED = 32
 
 
 class Run(mixing.Run):
-    """A model on its way through a stream that is spread over a Dask cluster.
+    """A model on its way through a stream that is spread over a cluster.
 
     Parameters
     ----------
     tasks : Tasks
-    stream, plan, show, place
+    show, stream, plan, place
         See `mixing.Run`.
     """
 
-    def __init__(self, tasks: Tasks, stream: Stream, plan: Plan, show: Any, place: Place) -> None:
-        super().__init__(stream, plan, show, place)
-        self.tasks, self.client = tasks, tasks.client
+    def __init__(self, tasks: Tasks, show: Any, stream: Stream, plan: Plan, place: Place) -> None:
+        super().__init__(show, stream, plan, place)
+        self.tasks = tasks
 
-    def learn(self, estimator: Any, classes: Any, is_begun: bool) -> DistributedFit:
-        """Learn the stream; ClusterLost, with the model of the last round, if the cluster goes."""
-        try:
-            return super().learn(estimator, classes, is_begun)
-        except Exception as error:
-            if not isinstance(error, ClusterLost) and not is_lost(self.client, error):
-                raise
-            raise ClusterLost(self._explain_loss(error), self.fit.model, self.fit.rounds) from error
+    def loss(self, error: Exception) -> str | None:
+        """Say what is lost by an error, if the cluster is."""
+        return self.tasks.loss(error)
 
     def once(self, name: str, function: Callable[..., Any], part: Part | None = None) -> Any:
         """Return what a function makes of a part, on a worker."""
@@ -61,7 +55,7 @@ class Run(mixing.Run):
         text = f"round {number}"
         base = self.tasks.send(f"model-{number}", partial(tasks.identity, learner))
         left = [iter(enumerate(share)) for share in shares]
-        models, owners = [base] * len(shares), dict[str, int]()
+        models, owners = [base] * len(shares), dict[Any, int]()
 
         def next_of(k: int) -> Any | None:
             step, index = next(left[k], (0, None))
@@ -69,13 +63,13 @@ class Run(mixing.Run):
                 return None
             name, data = f"learn-{number}.{k}.{step}", self.parts[index].data
             function = self.task(number, shares, index)
-            models[k] = self.tasks.send(name, function, models[k], *data, priority=-step)
-            owners[models[k].key] = k
+            models[k] = self.tasks.send(name, function, models[k], *data, turn=(k, step))
+            owners[models[k]] = k
             return models[k]
 
         def after(future: Any) -> Any | None:
             self._show(text, 1)
-            return next_of(owners.pop(future.key))
+            return next_of(owners.pop(future))
 
         self._show(text, 0)
         begun = [next_of(k) for _ in range(AHEAD) for k in range(len(shares))]
@@ -87,23 +81,3 @@ class Run(mixing.Run):
         base, models = sent
         state: tasks.State = self.tasks.tree(f"merge-{number}", tasks.merge, [base], models, MERGED)
         return state
-
-    def _explain_loss(self, error: BaseException) -> str:
-        """Say what happened, and where the model is."""
-        if isinstance(error, ClusterLost):
-            what = str(error)
-        else:
-            address = getattr(self.client.scheduler, "address", "of the client")
-            gone = f"the scheduler {address} is gone"
-            what = "the tasks were cancelled" if self.client.status == "running" else gone
-            what += f" ({type(error).__name__}: {error})"
-        if not self.fit.rounds:
-            return f"{what}; nothing was merged before"
-        last = self.fit.rounds[-1].number
-        where = "the attribute model of this error"
-        if self.plan.checkpoint is not None:
-            where += f" and in {self.plan.checkpoint}"
-        return (
-            f"{what}; the model after {f'round {last}' if last else 'the warm-up'}, of "
-            f"{self.fit.samples:,} samples, is in {where}"
-        )

@@ -5,6 +5,8 @@ A task that is run again, because a worker died, gives the same bytes.
 
 from __future__ import annotations
 
+import os
+import socket
 import sys
 import warnings
 from contextlib import suppress
@@ -142,12 +144,11 @@ def transform(pipeline: Any, X: Any) -> Any:
 
 
 def worker_address() -> str:
-    """Return the address of this worker; it is empty at the client, and without Dask."""
-    if "distributed" not in sys.modules:
-        return ""
-    with suppress(ValueError):
-        return str(require("distributed").get_worker().address)
-    return ""
+    """Return the address of this worker: Dask's, or that of the process."""
+    if "distributed" in sys.modules:
+        with suppress(ValueError):
+            return str(require("distributed").get_worker().address)
+    return f"{socket.gethostname()}:{os.getpid()}"
 
 
 def identity(value: Any) -> Any:

@@ -1,0 +1,111 @@
+"""What `fit` does on every engine before the first sample: checks, the plan, and where to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import clone
+
+from onlinekern.distributed.arguments import (
+    check_checkpoint,
+    check_learner,
+    check_options,
+    check_targets,
+    has_begun,
+    takes_tables,
+)
+from onlinekern.distributed.mixing import Plan, Run
+from onlinekern.distributed.parts import Stream
+from onlinekern.distributed.record import DistributedFit
+from onlinekern.distributed.resuming import (
+    Place,
+    check_same_run,
+    load_at,
+    run_of,
+    without_place,
+)
+from onlinekern.streams.checks import check_count
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the caller of `fit` asks for, checked.
+
+    Parameters
+    ----------
+    estimator, X, y, classes, rounds, passes, n_learners, warm_up, warm_start, checkpoint, resume, \
+on_error, storage_options
+        See `onlinekern.distributed.fit`.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError
+        If one is invalid.
+    """
+
+    estimator: Any
+    X: Any
+    y: Any
+    classes: Any = None
+    rounds: int = 1
+    passes: int = 1
+    n_learners: int | None = None
+    warm_up: int | None = None
+    warm_start: bool = False
+    checkpoint: Any = None
+    resume: bool = False
+    on_error: str = "raise"
+    storage_options: Any = None
+
+    def __post_init__(self) -> None:
+        check_learner(self.estimator)
+        check_targets(self.estimator, self.X, self.y, self.classes)
+        for name in ("rounds", "passes", "n_learners", "warm_up"):
+            check_count(name, getattr(self, name), name in ("n_learners", "warm_up"))
+        if self.on_error not in ("raise", "skip"):
+            raise ValueError(f"on_error must be 'raise' or 'skip', got {self.on_error!r}")
+        check_options(self.X, self.checkpoint, self.storage_options)
+        check_checkpoint(self.estimator, self.checkpoint, self.resume, self.storage_options)
+
+    @property
+    def as_tables(self) -> bool:
+        """Whether the learner begins with an encoder of tables."""
+        return takes_tables(self.estimator)
+
+    def plan(self, stream: Stream, n_learners: int) -> Plan:
+        """Return how a stream is shared among so many learners."""
+        if self.rounds > len(stream.parts):
+            raise ValueError(f"rounds is {self.rounds}, but X has {len(stream.parts)} parts")
+        return Plan(
+            self.rounds, self.passes, n_learners, self.warm_up, self.checkpoint,
+            self.on_error == "skip", self.as_tables,
+            getattr(self.estimator, "_takes_missing", False), self.storage_options,
+        )  # fmt: skip
+
+    def start(
+        self, stream: Stream, n_workers: int, run: Callable[[Stream, Plan, Place], Run]
+    ) -> DistributedFit:
+        """Learn a stream, from its beginning or from the checkpoint on.
+
+        Parameters
+        ----------
+        stream : Stream
+        n_workers : int
+            Learners, unless the caller or the checkpoint says how many.
+        run : callable
+            (stream, plan, place) -> Run of an engine.
+        """
+        is_begun = self.warm_start and has_begun(self.estimator)
+        kept = load_at(self.checkpoint, self.storage_options) if self.resume else None
+        learners = self.n_learners or (n_workers if kept is None else kept[1].run["n_learners"])
+        plan = self.plan(stream, learners)
+        begun = without_place(deepcopy(self.estimator)) if is_begun else clone(self.estimator)
+        this = run_of(begun, plan, stream)
+        if kept is None:
+            return run(stream, plan, Place(0, 0, 0, this)).learn(begun, self.classes, is_begun)
+        model, place = kept
+        check_same_run(self.checkpoint, place, this)
+        return run(stream, plan, place).learn(model, self.classes, True)
