@@ -1,12 +1,9 @@
 """Learning on a Dask cluster: the sources, the merged model, and what dies on the way."""
 
 import doctest
-import os
 import re
-import signal
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -15,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import SGDClassifier
-from spread import part_of, part_to_die_for
+from spread import kill_who_comes, part_of, part_to_die_for
 
 from onlinekern import (
     KernelRLSClassifier,
@@ -357,12 +354,6 @@ def test_a_fault_in_the_data_is_the_learners_error(samples, client):
     bad[1500, 1] = np.nan
     with pytest.raises(ValueError, match="NaN"):
         learnt(client, *chunked(bad, y))
-
-
-def kill_who_comes(marks):
-    while not (marks / "came").exists():
-        time.sleep(0.02)
-    os.kill(int((marks / "came").read_text()), signal.SIGKILL)
 
 
 def test_a_worker_that_is_killed_in_mid_round(samples, expected, tmp_path):

@@ -1,7 +1,5 @@
 """Learning on a Ray cluster: the bits are those of Dask, whatever dies on the way."""
 
-import os
-import signal
 import threading
 import time
 from functools import partial
@@ -9,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from spread import part_of, part_of_death, part_to_die_for
+from spread import kill_who_comes, part_of, part_of_death, part_to_die_for
 
 from onlinekern import (
     KernelRLSClassifier,
@@ -115,12 +113,6 @@ def test_files(samples, client, tmp_path):
     options = {"rounds": 2, "n_learners": 2, "progress": False}
     expected = distributed.fit(least_squares(), tmp_path, "sold", client=client, **options)
     same(on_ray.fit(least_squares(), tmp_path, "sold", **options), expected, X[:, :2])
-
-
-def kill_who_comes(marks):
-    while not (marks / "came").exists():
-        time.sleep(0.02)
-    os.kill(int((marks / "came").read_text()), signal.SIGKILL)
 
 
 @pytest.mark.parametrize("victim", [0, 4])

@@ -13,11 +13,15 @@ MODULES = (
     "streams",
     "evaluate",
     "distributed",
+    "distributed.ray",
+    "distributed.spark",
     "plotting",
     "reports",
     "compat.river",
     "compat.onnx",
 )
+# They import packages that may be absent.
+IMPORTING = {"compat.river", "compat.onnx"}
 # Of `onlinekern.plotting`: its own helpers.
 HELPERS = {"check_suffix"}
 PAPER = re.compile(r"\.\. \[1\] (.*?) \((\d{4})\)", re.S)
@@ -26,7 +30,7 @@ TASK = re.compile(r"Classifier$|Regressor$|OneClass$|Detector$")
 
 def names_of(module: str) -> list[str]:
     """Return the public classes and functions of a module, and its tables, not its packages."""
-    if module.startswith("onlinekern.compat."):
+    if module.removeprefix("onlinekern.") in IMPORTING:
         return listed_in(module)
     found = importlib.import_module(module)
     names = [name for name in found.__all__ if not inspect.ismodule(getattr(found, name))]

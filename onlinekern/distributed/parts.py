@@ -256,8 +256,8 @@ def _array_parts(X: Any, y: Any, weight: Any, tasks: Any) -> Stream:
 def _frame_parts(X: Any, y: Any, weight: Any, tasks: Any) -> Stream:
     columns, apart = list(X.columns), {"y": y, "sample_weight": weight}
     for name, value in apart.items():
-        if isinstance(value, str) and value not in columns:
-            raise ValueError(f"{name} is {value!r}, which is no column of X; there are {columns}")
+        if isinstance(value, str):
+            check_column(name, value, columns)
     named = {name: value for name, value in apart.items() if isinstance(value, str)}
     apart = {name: value for name, value in apart.items() if name not in named}
     names = [name for name in columns if name not in named.values()]
@@ -277,6 +277,12 @@ def _frame_parts(X: Any, y: Any, weight: Any, tasks: Any) -> Stream:
         for found in (chunks, labels)
     )
     return Stream(parts, labelled)
+
+
+def check_column(name: str, value: str, columns: list[str]) -> None:
+    """Raise ValueError if an argument names no column of X."""
+    if value not in columns:
+        raise ValueError(f"{name} is {value!r}, which is no column of X; there are {columns}")
 
 
 def side_by_side(*one: Any) -> tuple[Any, ...]:

@@ -1,0 +1,293 @@
+"""Rounds on a Spark data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from os import PathLike
+from typing import Any, NamedTuple
+
+from onlinekern.distributed import mixing, tasks
+from onlinekern.distributed.cluster import showing_progress
+from onlinekern.distributed.dask import require
+from onlinekern.distributed.mixing import MERGED, Plan, Shares
+from onlinekern.distributed.parts import Part, Stream, check_column
+from onlinekern.distributed.record import DistributedFit
+from onlinekern.distributed.resuming import Place
+from onlinekern.distributed.spark.tables import (
+    ROW,
+    ROW_BITS,
+    TARGET,
+    WEIGHT,
+    Tables,
+    column_of,
+)
+from onlinekern.distributed.spark.work import (
+    SCHEMA,
+    Partitions,
+    calling,
+    counting,
+    merging,
+    value_of,
+)
+from onlinekern.distributed.starting import Asked
+from onlinekern.estimators.types import ArrayLike
+
+
+def fit(
+    estimator: Any,
+    X: Any,
+    y: str | None = None,
+    *,
+    features: Sequence[str] | str | None = None,
+    sample_weight: str | None = None,
+    classes: ArrayLike | None = None,
+    rounds: int = 1,
+    passes: int = 1,
+    n_learners: int | None = None,
+    warm_up: int | None = None,
+    warm_start: bool = False,
+    checkpoint: str | PathLike[str] | None = None,
+    resume: bool = False,
+    on_error: str = "raise",
+    storage_options: Mapping[str, Any] | None = None,
+    progress: Callable[[int, int | None, str], None] | bool | None = None,
+) -> DistributedFit:
+    """Learn a data frame of Spark.
+
+    The classes, the warm-up, the rounds and the merges are those of `onlinekern.distributed.fit`;
+    a part is a partition. Of the same parts and the same number of learners comes the same model,
+    bit for bit. A round is one job: its partitions are moved to their learners (`mapInArrow`), and
+    the models are merged by a tree of eights on the workers. One model comes to the driver.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A learner that `onlinekern.merge` takes, or a pipeline that ends with one. It is not
+        changed.
+    X : pyspark.sql.DataFrame
+        It must have the same rows in the same order each time that it is read. After a shuffle
+        (a join, `groupBy`, `repartition`) persist it, or write it first.
+    y, sample_weight : str or None, default=None
+        Columns.
+    features : list of str, str or None, default=None
+        The columns of X that are learnt, in this order. A str is one column of arrays, or of
+        vectors of `pyspark.ml`. None: all columns but y and sample_weight.
+    classes, rounds, passes, warm_up, warm_start, checkpoint, resume, on_error, progress
+        As for `onlinekern.distributed.fit`.
+    n_learners : int or None, default=None
+        Learners that learn side by side. None: Spark's default parallelism, the number of its
+        cores.
+    storage_options : mapping or None, default=None
+        What the store of the checkpoint is told.
+
+    Returns
+    -------
+    DistributedFit
+
+    Raises
+    ------
+    ClusterLost
+        If Spark gives up a job: the cluster is gone, or a task has ended its worker as often as
+        ``spark.task.maxFailures`` says. The error has the merged `model` of the last round.
+    ValueError
+        If an argument is invalid, a partition cannot be learnt, or X is another one each time it
+        is read.
+    TypeError
+        If X is no data frame of Spark, or the learner cannot be merged.
+    ImportError
+        If pyspark or pyarrow is missing.
+
+    Notes
+    -----
+    The rows are counted first. Each round reads X once more, and moves its part of it: where X is
+    costly, persist it. A learner holds one partition in memory at a time. A task of a worker that
+    dies is done again, by Spark, from the model of the round before.
+
+    Examples
+    --------
+    >>> from onlinekern import KernelRLSClassifier
+    >>> from onlinekern.distributed import spark
+    >>> table = session.range(20_000).selectExpr(
+    ...     "rand(0) a", "rand(1) b", "rand(0) > rand(1) label"
+    ... )  # doctest: +SKIP
+    >>> learner = KernelRLSClassifier(n_components=50, random_state=0)
+    >>> fitted = spark.fit(learner, table, "label", rounds=2)  # doctest: +SKIP
+    """
+    asked = Asked(
+        estimator, X, y, classes, rounds, passes, n_learners, warm_up, warm_start, checkpoint,
+        resume, on_error, storage_options,
+    )  # fmt: skip
+    frame, reader = frame_of(X, y, sample_weight, features)
+    with showing_progress(progress) as show:
+        lengths = frame.lengths()
+        parts = [Part(reader, f"partition {k} of X", (k,)) for k in range(len(lengths))]
+        run = partial(Run, frame, lengths, show)
+        return asked.start(Stream(parts, parts), frame.n_cores, run)
+
+
+class Frame(NamedTuple):
+    """A data frame whose rows are numbered.
+
+    Attributes
+    ----------
+    rows : pyspark.sql.DataFrame
+        With the columns of `tables`.
+    """
+
+    rows: Any
+
+    @property
+    def n_cores(self) -> int:
+        """The default parallelism of Spark."""
+        return int(self.rows.sparkSession.sparkContext.defaultParallelism)
+
+    def lengths(self) -> list[int]:
+        """Return the number of rows of each partition."""
+        found = outcomes(self.rows.select(ROW).mapInArrow(counting(), SCHEMA))
+        return [found[place] for place in sorted(found)]
+
+    def one(self, function: Callable[[], Any]) -> Any:
+        """Return what a function gives on a worker."""
+        nothing = self.rows.sparkSession.range(1, numPartitions=1)
+        return outcomes(nothing.mapInArrow(calling(function), SCHEMA))[0]
+
+    def shared(self, shares: Shares) -> Any:
+        """Return the rows of a round: each learner's in one partition, in their order.
+
+        Parts of learners are taken in turn (`Plan.shares`), from the first of the round on.
+        """
+        F = require("pyspark.sql.functions", "spark")
+        first, number = shares[0][0], sum(map(len, shares))
+        part = F.shiftright(ROW, ROW_BITS)
+        rows = self.rows.where((part >= first) & (part < first + number))
+        learner = ((part - first) % len(shares)).cast("int")
+        return rows.repartitionById(len(shares), learner).sortWithinPartitions(ROW)
+
+
+def outcomes(results: Any) -> dict[int, Any]:
+    """Return the values of a frame of outcomes by their places; the first error is raised."""
+    rows = sorted(results.collect(), key=lambda row: row.place)
+    return {row.place: value_of(bytes(row.outcome)) for row in rows}
+
+
+def frame_of(X: Any, y: Any, weight: Any, features: Any) -> tuple[Frame, Tables]:
+    """Return a data frame with numbered rows, and what reads its partitions."""
+    sql = require("pyspark.sql", "spark")
+    F = require("pyspark.sql.functions", "spark")
+    require("pyarrow", "spark")
+    if not isinstance(X, sql.DataFrame):
+        raise TypeError(f"X must be a data frame of Spark, got {type(X).__name__}")
+    columns = list(X.columns)
+    for name, value in (("y", y), ("sample_weight", weight)):
+        if value is not None and not isinstance(value, str):
+            raise TypeError(f"{name} must be the name of a column, got {type(value).__name__}")
+    chosen = [name for name in columns if name not in (y, weight)] if features is None else features
+    named = [chosen] if isinstance(chosen, str) else list(chosen)
+    given = [("features", name) for name in named] + [("y", y), ("sample_weight", weight)]
+    for name, value in given:
+        if value is not None:
+            check_column(name, value, columns)
+    if not named:
+        raise ValueError("features must name at least one column, got none")
+    taken = [as_arrays(X, chosen)] if isinstance(chosen, str) else [X[quoted(one)] for one in named]
+    columns = [one.alias(column_of(place)) for place, one in enumerate(taken)]
+    more = [(TARGET, y), (WEIGHT, weight)]
+    columns += [X[quoted(value)].alias(name) for name, value in more if value is not None]
+    rows = X.select(*columns).withColumn(ROW, F.monotonically_increasing_id())
+    reader = Tables(chosen if isinstance(chosen, str) else named, y is not None, weight is not None)
+    return Frame(rows), reader
+
+
+def quoted(name: str) -> str:
+    """Return the name of a column, in which a point is no path."""
+    escaped = name.replace("`", "``")
+    return f"`{escaped}`"
+
+
+def as_arrays(X: Any, column: str) -> Any:
+    """Return a column of vectors of pyspark.ml, or of arrays, as one of arrays."""
+    kind, found = X.schema[column].dataType, X[quoted(column)]
+    if type(kind).__name__ == "VectorUDT":
+        return require("pyspark.ml.functions", "spark").vector_to_array(found)
+    if type(kind).__name__ != "ArrayType":
+        raise TypeError(
+            f"features is {column!r}, a column of {kind.simpleString()}; a single one must hold "
+            "arrays or vectors"
+        )
+    return found
+
+
+class Run(mixing.Run):
+    """A model on its way through a data frame of Spark.
+
+    Parameters
+    ----------
+    frame : Frame
+    lengths : list of int
+        Rows of each partition.
+    show, stream, plan, place
+        See `mixing.Run`.
+    """
+
+    def __init__(
+        self, frame: Frame, lengths: list[int], show: Any, stream: Stream, plan: Plan, place: Place
+    ) -> None:
+        super().__init__(show, stream, plan, place)
+        self.frame, self.lengths = frame, lengths
+
+    def once(self, name: str, function: Callable[..., Any], part: Part | None = None) -> Any:
+        """Return what a function makes of a partition, on a worker."""
+        if part is None:
+            return self.frame.one(function)
+        number = part.data[0]
+        if not self.lengths[number]:
+            return self.frame.one(partial(function, empty_like(self.frame.rows)))
+        work = Partitions({number: function}, self.lengths).each()
+        # Partitions after it are not begun.
+        return outcomes(self.frame.rows.mapInArrow(work, SCHEMA).limit(1))[number]
+
+    def labels(self) -> Any:
+        """Return all labels, which the workers read."""
+        functions: dict[int, Callable[..., Any]] = {
+            part.data[0]: partial(tasks.labels, self.plan.rows(part)) for part in self.labelled
+        }
+        rows = self.frame.rows.select(TARGET, ROW)
+        work = Partitions(functions, self.lengths).each()
+        return tasks.union(*outcomes(rows.mapInArrow(work, SCHEMA)).values())
+
+    def send(self, number: int, learner: tasks.State, shares: Shares) -> Any:
+        """Return the frame of models that will have learnt, which is not computed yet."""
+        self._show(f"round {number}", 0)
+        functions = {index: self.task(number, shares, index) for share in shares for index in share}
+        work = Partitions(functions, self.lengths).learning(learner)
+        return learner, self.frame.shared(shares).mapInArrow(work, SCHEMA), shares
+
+    def merge(self, number: int, sent: Any) -> tasks.State:
+        """Learn, and merge by a tree: in one job."""
+        base, models, shares = sent
+        F, left = require("pyspark.sql.functions", "spark"), len(shares)
+        while True:
+            left = -(-left // MERGED)
+            group = F.floor(F.col("place") / MERGED).cast("int")
+            near = models.repartitionById(left, group).sortWithinPartitions("place")
+            models = near.mapInArrow(merging(base), SCHEMA)
+            if left == 1:
+                break
+        state: tasks.State = outcomes(models)[0]
+        self._show(f"round {number}", sum(map(len, shares)))
+        return state
+
+    def loss(self, error: Exception) -> str | None:
+        """Say what is lost by an error, if Spark has given up."""
+        lost = require("py4j.protocol", "spark").Py4JError, ConnectionError
+        if not isinstance(error, lost):
+            return None
+        java = getattr(error, "java_exception", None)
+        text = error if java is None else java.getMessage()
+        return f"Spark gave up a job ({type(error).__name__}: {text})"
+
+
+def empty_like(rows: Any) -> Any:
+    """Return an Arrow table with the columns of a data frame, and no rows."""
+    return rows.limit(0).toArrow()

@@ -1,0 +1,131 @@
+"""What runs in the Python workers of Spark: functions of batches of Arrow, for `mapInArrow`.
+
+Each gives one row: its place, and its outcome, which is a value or an error. An error of the data
+would be the same in every try: it goes to the client as it is, and Spark does not try again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from onlinekern.distributed import tasks
+from onlinekern.distributed.dask import dumps, loads, require
+from onlinekern.distributed.spark.tables import tables_of
+
+SCHEMA = "place int, outcome binary"
+Batches = Iterable[Any]
+Table = Any
+
+
+def outcome_of(function: Callable[..., Any], *arguments: Any) -> bytes:
+    """Return what a function gives, or its error."""
+    try:
+        return dumps((None, function(*arguments)))
+    except Exception as error:
+        return dumps((error, None))
+
+
+def value_of(outcome: bytes) -> Any:
+    """Return a value, or raise its error."""
+    error, value = loads(outcome)
+    if error is not None:
+        raise error
+    return value
+
+
+def row_of(place: int, outcome: bytes) -> Any:
+    """Return a batch of one row."""
+    arrow = require("pyarrow", "spark")
+    columns = [arrow.array([place], arrow.int32()), arrow.array([outcome], arrow.binary())]
+    return arrow.RecordBatch.from_arrays(columns, ["place", "outcome"])
+
+
+def here() -> int:
+    """Return the number of the partition on which this task works."""
+    return int(require("pyspark", "spark").TaskContext.get().partitionId())
+
+
+def counting() -> Callable[[Batches], Iterator[Any]]:
+    """Return the function that counts the rows of each partition."""
+
+    def work(batches: Batches) -> Iterator[Any]:
+        yield row_of(here(), dumps((None, sum(batch.num_rows for batch in batches))))
+
+    return work
+
+
+def calling(function: Callable[[], Any]) -> Callable[[Batches], Iterator[Any]]:
+    """Return a function that needs no rows."""
+
+    def work(batches: Batches) -> Iterator[Any]:
+        # Spark ends a worker that has not read all rows, and the next one would import everything.
+        list(batches)
+        yield row_of(here(), outcome_of(function))
+
+    return work
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """Functions of partitions.
+
+    Parameters
+    ----------
+    functions : dict of int to callable
+        What each partition goes to.
+    lengths : list of int
+        Rows of each.
+    """
+
+    functions: dict[int, Callable[..., Any]]
+    lengths: list[int]
+
+    def __call__(self, part: int, table: Table, *before: Any) -> Any:
+        """Return what the function of a partition makes of what was before, and of its rows."""
+        if table.num_rows != self.lengths[part]:
+            raise ValueError(
+                f"X is another one each time it is read: partition {part} had "
+                f"{self.lengths[part]} rows, and then {table.num_rows}; persist it"
+            )
+        return self.functions[part](*before, table)
+
+    def each(self) -> Callable[[Batches], Iterator[Any]]:
+        """Return the function that gives an outcome for each partition that has a function."""
+
+        def work(batches: Batches) -> Iterator[Any]:
+            place = here()
+            # The rows of others are not read.
+            for part, table in tables_of(batches) if place in self.functions else ():
+                yield row_of(place, outcome_of(self, part, table))
+
+        return work
+
+    def learning(self, base: tasks.State) -> Callable[[Batches], Iterator[Any]]:
+        """Return the function of a learner: it goes on from `base` through its partitions."""
+
+        def learn(batches: Batches) -> tasks.State:
+            state = base
+            for part, table in tables_of(batches):
+                state = self(part, table, state)
+            return state
+
+        def work(batches: Batches) -> Iterator[Any]:
+            yield row_of(here(), outcome_of(learn, batches))
+
+        return work
+
+
+def merging(base: tasks.State) -> Callable[[Batches], Iterator[Any]]:
+    """Return the function that merges models, which come in the order of their places."""
+
+    def work(batches: Batches) -> Iterator[Any]:
+        outcomes = [one.as_py() for batch in batches for one in batch.column("outcome")]
+
+        def merge() -> tasks.State:
+            return tasks.merge(base, *map(value_of, outcomes))
+
+        yield row_of(here(), outcome_of(merge))
+
+    return work
