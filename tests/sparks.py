@@ -3,9 +3,13 @@
 import os
 import shutil
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from spread import wait_for_death
+
+from onlinekern.distributed.spark.streaming import KeyLearner
 
 
 def session():
@@ -36,3 +40,17 @@ def frame_of(session, table, n_parts):
     spread = session.sparkContext.parallelize(cut, n_parts).flatMap(lambda some: some)
     schema = session.createDataFrame(table.head(1)).schema
     return session.createDataFrame(spread, schema)
+
+
+@dataclass(frozen=True)
+class MortalLearner(KeyLearner):
+    """Waits to be killed when it first sees a row, unless somebody was killed already."""
+
+    row: int = 0
+    marks: Path = Path()
+
+    def learn(self, model, rows):
+        """Learn rows, or wait."""
+        if (rows["at"] == self.row).any():
+            wait_for_death(self.marks)
+        return super().learn(model, rows)

@@ -1,7 +1,7 @@
 """Learning on a Spark cluster.
 
 `fit` learns a data frame in the rounds of `onlinekern.distributed.fit`, and to its bits.
-It needs pyspark:
+`learn_stream` learns a stream, with a model for each key. They need pyspark:
 ``pip install 'onlinekern[spark]'``.
 """
 
