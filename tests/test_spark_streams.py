@@ -5,7 +5,6 @@ import threading
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 import sparks
 from spread import kill_who_comes
@@ -14,6 +13,7 @@ from onlinekern import KernelRLSRegressor, PAClassifier
 from onlinekern.distributed import spark
 from onlinekern.distributed.spark import streaming
 
+pd = pytest.importorskip("pandas", reason="pandas is not installed")
 SCHEMA = "sensor string, at long, a double, b double, load double, label string"
 N, PIECES = 600, 4
 

@@ -1,8 +1,9 @@
-"""Learning past one machine: streams spread over a Dask cluster, learnt in parts and merged.
+"""Learning past one machine: streams spread over a cluster, learnt in parts and merged.
 
 `fit` learns dask arrays and data frames, delayed readers, and Parquet files. `predict` applies a
 model to them. `compare` runs the methods of `onlinekern.evaluate.compare` on a cluster. They need
-dask: ``pip install 'onlinekern[dask]'``.
+dask: ``pip install 'onlinekern[dask]'``. `onlinekern.distributed.ray` and
+`onlinekern.distributed.spark` learn on other engines, in the same rounds.
 """
 
 import lazy_loader
