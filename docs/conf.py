@@ -39,7 +39,9 @@ nitpick_ignore = [("py:obj", "ConvergenceWarning")]
 
 # The docstrings of onlinekern.compat need no other libraries, which not every Python has. Examples
 # use those that are there.
-autodoc_mock_imports = [name for name in ("onnx", "river", "skl2onnx") if find_spec(name) is None]
+autodoc_mock_imports = [
+    name for name in ("onnx", "pyspark", "river", "skl2onnx") if find_spec(name) is None
+]
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"

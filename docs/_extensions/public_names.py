@@ -15,13 +15,14 @@ MODULES = (
     "distributed",
     "distributed.ray",
     "distributed.spark",
+    "distributed.spark.pipelines",
     "plotting",
     "reports",
     "compat.river",
     "compat.onnx",
 )
 # They import packages that may be absent.
-IMPORTING = {"compat.river", "compat.onnx"}
+IMPORTING = {"compat.river", "compat.onnx", "distributed.spark.pipelines"}
 # Of `onlinekern.plotting`: its own helpers.
 HELPERS = {"check_suffix"}
 PAPER = re.compile(r"\.\. \[1\] (.*?) \((\d{4})\)", re.S)
