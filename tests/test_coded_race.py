@@ -27,7 +27,7 @@ def table(n=400, seed=0):
     y = np.sin(town * 7.0) + (kind == 1) * size + 0.1 * rng.normal(size=n)
     X = pd.DataFrame(
         {"town": [f"t{k}" for k in town], "size": np.where(rng.random(n) < 0.2, np.nan, size),
-         "at": pd.date_range("2026-01-01", periods=n, freq="h"), "kind": kind.astype(str)}
+         "at": pd.date_range("2026-01-01", periods=n, freq="h"), "kind": [f"k{k}" for k in kind]}
     )  # fmt: skip
     return X, y
 
