@@ -80,8 +80,8 @@ def case(name, layout):
     """Return the file of a model in mid-stream, as bytes, and samples for it."""
     if name in TRANSFORMERS:
         model = TRANSFORMERS[name]()
-        X, _ = samples(CLASSES["PARegressor"](), 30, layout=layout)
-        return to_bytes(model.fit(X)), X, None
+        X, y = samples(CLASSES["PARegressor"](), 30, layout=layout)
+        return to_bytes(model.fit(X, y)), X, None
     model = build(name)
     X, y = samples(model, 60, layout=layout)
     with warnings.catch_warnings():
@@ -283,7 +283,8 @@ def use(model, X, y):
     """Predict, learn and save with a model that was loaded; a refused call ends nothing."""
     calls = [lambda: repr(model), lambda: pickle.dumps(model)]
     if y is None:
-        calls += [lambda: model.transform(X), lambda: model.partial_fit(X)]
+        numbers = np.arange(X.shape[0], dtype=float)
+        calls += [lambda: model.transform(X), lambda: model.partial_fit(X, numbers)]
     else:
         more = targets(model, y)
         one = [targets(model, y[0].item())] if len(more) else [[]]

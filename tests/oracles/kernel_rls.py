@@ -76,7 +76,7 @@ class Landmarks:
     def __init__(self, kernel, n_components, selection, novelty, rounding):
         self.kernel, self.n_components, self.selection = kernel, n_components, selection
         self.floor = rounding if selection == "first" else novelty
-        self.steepest = 0.001 / rounding**2
+        self.rounding, self.steepest = rounding, 0.001 / rounding**2
         self.places, self.rows, self.inverse = [], [], np.zeros((0, 0))
 
     def features(self, x):

@@ -211,8 +211,8 @@ class InMetric(Run):
         """Choose landmarks, and learn the samples kept that had entered."""
         inner = self.map.inner
         if isinstance(inner, Landmarks):
-            floor = inner.floor
-            inner = Landmarks(inner.kernel, inner.n_components, inner.selection, floor, floor)
+            rules = inner.selection, inner.floor, inner.rounding
+            inner = Landmarks(inner.kernel, inner.n_components, *rules)
         self.map = Moved(inner, root_of(self.metric))
         places = np.arange(len(self.kept))
         if isinstance(inner, Landmarks) and inner.selection == "first":
