@@ -12,7 +12,7 @@ from scipy import sparse, stats
 from sklearn.kernel_approximation import Nystroem
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from onlinekern import FourierFeatures, NystroemFeatures
+from onlinekern import FourierFeatures, KernelRLSRegressor, NystroemFeatures
 from onlinekern.core import FEATURE_MAPS, KERNELS
 from onlinekern.core.kernels.support_set import SupportSet
 
@@ -258,3 +258,19 @@ def test_dense_samples_after_wide_sparse_ones(stream, as_layout):
 def test_orthogonal_frequencies_need_the_gaussian_kernel():
     with pytest.raises(ValueError, match="frequencies='orthogonal' needs kernel='gaussian'"):
         FourierFeatures(kernel="laplacian", frequencies="orthogonal").fit(np.eye(3))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_landmark_that_would_turn_rounding_into_a_coordinate(dtype):
+    """Its row of L^-1 has numbers near 10^4: float32 refuses it, doubles hold it."""
+    X = np.array([[1, 0], [-1, 0], [0, 3], [0, 1.5], [9, 9]], dtype)
+    learner = KernelRLSRegressor(gamma=1.0, n_components=10, linear=False, random_state=0)
+    features = learner.partial_fit(X[:3], [0, 1, 2])._model.space.map
+    assert len(features.whitening()) == 3
+    # The fourth row is as near to the first as to the second: its own coordinates stay small.
+    features.set_whitening([[1.0, 0, 0], [0, 1, 0], [1e5, -1e5, 1]] * np.ones((3, 3)))
+    features.add_rows(X[3:4])
+    assert len(features.whitening()) == (3 if dtype == np.float32 else 4)
+    features.set_whitening(np.eye(len(features.whitening())))
+    features.add_rows(X[4:])  # others are taken as before
+    assert len(features.whitening()) == (4 if dtype == np.float32 else 5)

@@ -8,7 +8,7 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.core.features.gradient_metric import KEPT, GradientMetric
+from onlinekern.core.features.gradient_metric import GradientMetric, memory_of
 from onlinekern.core.features.metric import MOST_FULL, MetricRoot
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
@@ -70,6 +70,10 @@ class LearntMetric(OneToOneFeatureMixin, TaughtTransformer):
     it has changed by less than a tenth, ``|M - M'| > .1 |M'|``, or, after sample 4,096, by less
     than four tenths. `KernelRLSClassifier` and `KernelRLSRegressor` with `metric` learn anew in
     each metric, and choose its form: the better way where their cost will do.
+
+    `merge` takes models whose metrics are equal: parts that have gone on from one model, and are
+    merged before the metric is looked at again. The merged one goes on from the samples that the
+    first part has kept. `onlinekern.distributed` learns the metric in the warm-up alone.
 
     No eigenvalue of M is less than about a thousandth of their mean: what looks useless for now may
     still show that it is not. The last samples are kept, dense: up to 2,048, or 2^20 numbers.
@@ -209,9 +213,7 @@ KernelPARegressor(random_state=0))
                 f"metric='full' takes at most {MOST_FULL} features, got {n_features}: "
                 "use metric='diagonal'"
             )
-        kept = min(KEPT, max(2**20 // n_features, 256))
-        # The samples that are kept, and a machine that learns them: rows, gradients, squares.
-        n_bytes = kept * n_features * (X.dtype.itemsize + 5 * 8)
+        n_bytes = memory_of(n_features, X.dtype.itemsize)
         n_bytes += 4 * 8 * n_features**2 if full else 0
         check_size("n_features", n_features, n_bytes, n_features)
         seed = int(draws.random_sample() * 2**53)

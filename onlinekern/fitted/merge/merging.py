@@ -186,8 +186,8 @@ def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[
         roots = [each["_metric"].state.root for each in own]
         if not all(same(roots[0], root) for root in roots[1:]):
             raise ValueError(
-                "the models have different metrics: let all begin with one that has learnt the "
-                "first samples (base), and learn fewer samples than it had"
+                "the models have different metrics: let all begin with one model (base), and merge "
+                "before a metric is looked at again, at sample 256, 512, 1,024, ..."
             )
         found["_metric"] = closed(own[0]["_metric"])
     if "_columns" in own[0]:

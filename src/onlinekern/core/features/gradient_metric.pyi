@@ -27,3 +27,5 @@ class GradientMetric(TaughtFeatures):
 
 KEPT: int
 STATE: tuple[str, ...]
+
+def memory_of(d: int, itemsize: int) -> int: ...

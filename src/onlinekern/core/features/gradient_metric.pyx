@@ -17,6 +17,7 @@ from onlinekern.core.partitions.recent_rows cimport RecentRows
 from onlinekern.core.samples.rows cimport Samples
 
 from onlinekern.core.base.lock import Reading
+from onlinekern.core.features.gradients import MOST_OUTPUTS
 from onlinekern.core.features.looking import goals_of, machine_of, number_taught, signs_of
 from onlinekern.core.features.metric import MOST_FULL, change_of, root_of
 
@@ -95,7 +96,8 @@ cdef class GradientMetric(TaughtFeatures):
         If these are the `whole` of what is learnt, nothing has been learnt behind it that a small
         change could harm.
         """
-        root = root_of(self.gradients(), self.settings[1])
+        _, exponent, _, _ = self.settings
+        root = root_of(self.gradients(), exponent)
         least = LEAST_CHANGE if self.recent.count <= LATE else LEAST_LATE_CHANGE
         least = 0 if whole else least
         if root is not None and change_of(self.mover.root, root) > least:
@@ -149,8 +151,7 @@ cdef class GradientMetric(TaughtFeatures):
         """
         fields_of(state, "a metric", STATE)
         entered = count_of("entered", state["entered"])
-        shape = (self.d,) * (2 if self.settings[0] else 1)
-        root = doubles_of_shape("root", state["root"], shape)
+        root = doubles_of_shape("root", state["root"], self.mover.root.shape)
         cdef RecentRows recent = RecentRows(self.d, self.dtype, self.recent.capacity)
         n = min(entered, recent.capacity)
         recent.set_arrays(entered, state["rows"], state["targets"], np.ones(n))
@@ -159,6 +160,14 @@ cdef class GradientMetric(TaughtFeatures):
 
     def __reduce__(self):
         return _restore, (self.arguments(), self.get_state())
+
+
+def memory_of(Py_ssize_t d, Py_ssize_t itemsize):
+    """Bytes of the rows that are kept, and of a machine that learns them.
+
+    It has the rows three times, their squared slopes, and the gradients of each output.
+    """
+    return number_taught(KEPT, d) * d * (itemsize + 8 * (4 + MOST_OUTPUTS))
 
 
 def _restore(arguments, state):
