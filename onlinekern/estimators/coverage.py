@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -37,9 +37,15 @@ class Coverage:
         The one of the next score, infinite as long as there are too few.
     told, held : int
         Samples that had a finite threshold, and those of them that were covered.
+    begun : bool
+        Whether a sample has counted.
     """
 
+    # Models of former versions do not say it.
+    begun = True
+
     def __init__(self, share: float) -> None:
+        self.begun = False
         self.share = float(share)
         size = int(min(max(KEPT, np.ceil(BEYOND / (1 - self.share))), MOST_KEPT))
         self.recent, self.ordered, self.levels, self.weights = begin(size)
@@ -53,6 +59,24 @@ class Coverage:
         for name, value in vars(self).items():
             setattr(twin, name, value.copy() if isinstance(value, np.ndarray) else value)
         return twin
+
+    def told_by(self, scores: Floats, counts: Any) -> Floats:
+        """Return the scores with NaN for each that tells nothing.
+
+        Those are the scores of samples that do not count, and of the first one that does: the
+        learner had seen nothing.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n,)
+        counts : ndarray of shape (n,), dtype bool
+        """
+        told = np.where(counts, scores, np.nan)
+        if not self.begun:
+            first = np.flatnonzero(counts)[:1]
+            told[first] = np.nan
+            self.begun = len(first) > 0
+        return told
 
     def append(self, scores: Floats, held: Any = False) -> Floats:
         """Take scores up, of which NaN counts for nothing; return for each the threshold before it.
@@ -70,8 +94,11 @@ class Coverage:
         self.held += int(np.count_nonzero(told & (held | (scores <= thresholds))))
         return thresholds
 
-    def append_one(self, score: float, held: bool = False) -> Floats:
-        """Take one score up; return the threshold before it, ndarray of shape (1,)."""
+    def append_one(self, score: float, counts: bool, held: bool = False) -> Floats:
+        """Take one score up, if it tells something; return the threshold before it, an array."""
+        if not counts or not self.begun:
+            score = nan
+        self.begun = self.begun or counts
         state = (self.recent, self.ordered, self.levels, self.weights)
         one = np.array([score], dtype=np.float64)
         thresholds, self.threshold, self.seen = follow(one, *state, self.seen, 1 - self.share)
@@ -86,7 +113,8 @@ class Coverage:
         own = vars(self)
         new = vars(Coverage(0.5))
         # Arrays may be those of a file.
-        if own.keys() != new.keys() or not all(isinstance(own[k], type(new[k])) for k in new):
+        named = own.keys() | {"begun"}
+        if named != new.keys() or not all(isinstance(own[k], type(new[k])) for k in own):
             return "its coverage is none"
         if not 0 < self.share < 1:
             return "its share is none"

@@ -82,11 +82,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         edges = self._edges(learner, lesson)
         with self._undone_on_failure(learner, len(edges) > 2) as taught:
             answers, scores, held = self._answers(taught, lesson, edges)
-            scores = np.where(lesson.counts, scores, np.nan)
-            if start:
-                # A learner that has seen nothing tells nothing of the samples to come.
-                scores[0] = np.nan
-            thresholds = coverage.append(scores, held)
+            thresholds = coverage.append(coverage.told_by(scores, lesson.counts), held)
         self.estimator_, self._coverage = taught, coverage
         return answers, thresholds
 
@@ -114,7 +110,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
                 score, held = self._score_of(scores, number)
                 # Who saves the model meanwhile gets one state or the other.
                 coverage = self._coverage.copy()
-                thresholds = coverage.append_one(score if weight > 0 else np.nan, held)
+                thresholds = coverage.append_one(score, bool(weight > 0), held)
                 self._coverage = coverage
             except BaseException:
                 if getattr(model, "calls", 0) != calls:
