@@ -150,7 +150,12 @@ def forests():
         (several, KernelForestRegressor(n_trees=4, random_state=0)),
         (f > 0, make_stream_pipeline(OnlineStandardScaler(), AROWClassifier())),
         (f > 0, make_stream_pipeline(OnlineStandardScaler(with_mean=False), PAClassifier())),
-        (f > 0, make_stream_pipeline(FourierFeatures(n_components=9, gamma=0.3), PAClassifier())),
+        (
+            f > 0,
+            make_stream_pipeline(
+                FourierFeatures(n_components=9, gamma=0.3, random_state=0), PAClassifier()
+            ),
+        ),
     ):
         # The forests have renewed their trees, and will not before 256 samples.
         y = target.astype(int) if target.dtype == bool else target
