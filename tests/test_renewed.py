@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import cross_val_score
 from sklearn.utils.validation import check_is_fitted
 
 import onlinekern
@@ -205,6 +206,24 @@ def test_errors_are_bounded_in_their_order():
     assert losses.max() < 1
     parts = [cut(errors[i : i + 7]) for i in range(0, 500, 7)]
     assert np.concatenate([part for part, _ in parts]).tolist() == losses.tolist()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_fit_begins_anew_and_scores(name):
+    X, y = stream(regression=name == "regression")
+    model = RenewedLearner(MODELS[name], DETECTOR, n_recent=50).fit(X[:400], y[:400])
+    classes = None if name == "regression" else np.unique(y)
+    expected = clone(model).partial_fit(X, y, classes)
+    with pytest.raises(ValueError, match="0 sample"):
+        model.fit(X[:0], y[:0])
+    assert model.n_seen_ == 400
+    model.fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), expected.predict(X))
+    assert model.alarms_.tolist() == expected.alarms_.tolist()
+    assert model.score(X, y) == model.estimator_.score(X, y)
+    scores = cross_val_score(clone(model), X[:200], y[:200], cv=2)
+    assert scores.shape == (2,)
+    assert np.isfinite(scores).all()
 
 
 def test_what_is_refused():

@@ -97,6 +97,27 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         self.n_recent = n_recent
 
     @fit_method
+    def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Forget what has been learnt, then learn samples in their order, each predicted before.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), or (n_samples, n_targets) of several targets
+            All classes of a classifier, also for the samples before the first one of each.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 for the learner; None is 1 for every sample.
+
+        Returns
+        -------
+        self : object
+        """
+        vars(self).pop("estimator_", None)
+        known = np.unique(one_or_several(y)) if is_classifier(self.estimator) else None
+        self._renew_and_learn(X, y, known, sample_weight)
+        return self
+
+    @fit_method
     def partial_fit(
         self,
         X: Samples,
@@ -234,6 +255,23 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         """
         scores: Floats = self._learnt.decision_function(X)
         return scores
+
+    @available_if(learner_has("score"))
+    def score(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Score predictions as the learner does: the share that is right, or R².
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or table of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        float
+        """
+        score: float = self._learnt.score(X, y, sample_weight)
+        return score
 
     @property
     def classes_(self) -> Array:
