@@ -295,3 +295,25 @@ def test_a_damaged_column_is_refused(place, name, value):
     object.__setattr__(encoder._columns[place], name, value)
     with pytest.raises(ValueError, match="one of its columns is none"):
         from_bytes(to_bytes(encoder), "m.okn")
+
+
+def test_numbers_of_categories_are_not_scaled_beside_text():
+    rng = np.random.default_rng(0)
+    words = rng.choice(["red", "green", "blue", "big", "small"], size=(300, 5))
+    rows = {
+        "size": rng.normal(7, 3, size=300),
+        "town": rng.choice(["Ulm", "Bonn", None], 300).tolist(),
+        "text": [" ".join(each) + f" {i}" for i, each in enumerate(words)],
+    }
+    encoder = TableEncoder(categories="codes")
+    found = encoder.fit_transform(pa.table(rows))
+    places = [{"Ulm": 0, "Bonn": 1}.get(town, np.nan) for town in rows["town"]]
+    first = rows["town"].index("Ulm") > rows["town"].index("Bonn")
+    expected = [1 - place if first else place for place in places]
+    assert encoder.coded_ == (1,)
+    np.testing.assert_array_equal(found[:, [1]].toarray().ravel(), expected)
+    np.testing.assert_array_equal(found[:, [0]].toarray().ravel(), rows["size"])
+    forest = onlinekern.KernelForestClassifier(categorical_features=[1], random_state=0)
+    y = [town == "Ulm" for town in rows["town"]]
+    model = make_stream_pipeline(encoder, forest).fit(pa.table(rows), y)
+    assert model.score(pa.table(rows), y) > 0.9

@@ -68,7 +68,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     categories : {'one-hot', 'codes', 'hash', 'auto'}, default='one-hot'
         What categories become, of few values or of many: as above, or each column one feature, the
         numbers of its categories in the order in which they come ('codes'). 65535 is the number of
-        those that have not been learnt. For kernel forests (`categorical_features`).
+        those that have not been learnt, NaN where one is missing. For kernel forests
+        (`categorical_features`).
 
         'hash' is for values without a bound, and linear learners: categories and words of all
         columns share `slots` features, of which a hash of column and value says one. None has to
@@ -102,9 +103,9 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         unless `kinds` asks for them: ``when="at", kinds={"at": "date"}``.
     sparse : bool or None, default=None
         Whether the features are a CSR matrix. They cannot be centred later: numbers and dates are
-        then standardised here, by `OnlineStandardScaler`, unless ``missing='keep'``. None: if there
-        is a text column, or there are more than 256 features of which a row has less than a
-        quarter, or categories share slots.
+        then standardised here, by `OnlineStandardScaler`, unless ``missing='keep'`` or
+        ``categories='codes'``. None: if there is a text column, or there are more than 256 features
+        of which a row has less than a quarter, or categories share slots.
 
     Attributes
     ----------
@@ -548,8 +549,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         many = many or any(column.shares for column in self._columns)
         self.sparse_ = "text" in kinds or many if self.sparse is None else bool(self.sparse)
         self.__dict__.pop("_scaler", None)
-        # Learners that take NaN take any scales, too.
-        scales = self.sparse_ and self.missing != "keep"
+        # Learners that take NaN or numbers of categories take any scales, too.
+        scales = self.sparse_ and self.missing != "keep" and self.categories != "codes"
         if scales and any(not column.is_sparse for column in self._columns):
             self._scaler = OnlineStandardScaler(with_mean=True)
 
