@@ -143,14 +143,22 @@ def test_models_of_float32_samples(name, library, tmp_path):
     assert difference(native.scores(X), loaded, X.astype(np.float32)) < 1e-5
 
 
-@pytest.mark.parametrize("labels", [["a", "ö", "語\U0001f40dy"], [3, 5, 11], [1.0, 2.0, 1048576.0]])
+LABELS = [
+    np.array(["a", "ö", "語\U0001f40dy"]), np.array([3, 5, 11]), np.array([1.0, 2.0, 1048576.0]),
+    np.array([-3, -1, 4], dtype=np.int8), np.array([-70000, -1, 4], dtype=np.int32),
+    np.array([1, 2, 2**63], dtype=np.uint64), np.array([-1.0, 0.0, 2.0], dtype=np.float32),
+    np.array([False, True, True]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("labels", LABELS, ids=lambda labels: str(labels.dtype))
 def test_classes_have_their_labels(labels, library, tmp_path):
     X, y = samples("ovr", LEARNT)
-    y = np.array(labels)[np.searchsorted([5, 10, 15], y)]
+    y = labels[np.searchsorted([5, 10, 15], y)]
     model = onlinekern.PAClassifier().fit(X, y)
     model.save(tmp_path / "model.okn")
     native = Native(library, tmp_path / "model.okn")
-    assert native.labels == [str(label) for label in labels]
+    assert native.labels == [str(label) for label in np.unique(labels)]
     predicted = [native.labels[number] for number in native.predict(X)]
     assert predicted == [str(label) for label in model.predict(X)]
 

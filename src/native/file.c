@@ -228,8 +228,14 @@ double array_real(const file_array *own, int64_t j)
 
 int64_t array_whole(const file_array *own, int64_t j)
 {
-    const uint64_t word = array_word(own, j);
+    const int lacking = own->dtype[0] == 'I' ? 64 - 8 * own->width : 0;
+    uint64_t word = array_word(own, j) << lacking;
     int64_t value;
+    /* The sign fills the bits that a narrow number lacks. */
+    if (lacking && word >> 63)
+        word = word >> lacking | ~(UINT64_MAX >> lacking);
+    else
+        word >>= lacking;
     memcpy(&value, &word, 8);
     return value;
 }

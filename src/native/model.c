@@ -233,20 +233,28 @@ static char *label_of(const json_value *value)
     return found;
 }
 
+/* The shortest text that is read as this number, of as many bits as it has in the file. */
+static void real_label(char *found, double value, int is_single)
+{
+    int digits = is_single ? 6 : 15, most = is_single ? 9 : 17;
+    do
+        snprintf(found, 29, "%.*g", digits++, value);
+    while (digits <= most && (is_single ? strtof(found, NULL) : strtod(found, NULL)) != value);
+    if (strspn(found, "-0123456789") == strlen(found))
+        strcat(found, ".0");
+}
+
 static char *number_label(const file_array *array, int64_t k)
 {
     char *found = malloc(32);
-    if (found && !strcmp(array->dtype, "F64")) {
-        const double value = array_real(array, k);
-        int digits = 15;
-        do
-            snprintf(found, 29, "%.*g", digits++, value);
-        while (digits <= 17 && strtod(found, NULL) != value);
-        if (strspn(found, "-0123456789") == strlen(found))
-            strcat(found, ".0");
-    } else if (found) {
+    if (found && array->dtype[0] == 'F')
+        real_label(found, array_real(array, k), array->width == 4);
+    else if (found && !strcmp(array->dtype, "BOOL"))
+        strcpy(found, array_word(array, k) ? "True" : "False");
+    else if (found && array->dtype[0] == 'U')
+        snprintf(found, 32, "%" PRIu64, array_word(array, k));
+    else if (found)
         snprintf(found, 32, "%" PRId64, array_whole(array, k));
-    }
     return found;
 }
 
@@ -258,8 +266,7 @@ static int read_labels(okn_t *model, const json_value *node)
     const int is_text = array && !strcmp(array->dtype, "U32") && array->n_axes == 2;
     const int64_t n = array && array->n_axes > 0 ? array->shape[0] : items ? items->count : 0;
     if (n < 2 || n > INT32_MAX / 8
-        || (array && !is_text && (array->n_axes != 1 || array->dtype[0] == 'F')
-            && array->width < 8))
+        || (array && !is_text && (array->n_axes != 1 || !strcmp(array->dtype, "F16"))))
         return tree_damaged(model, "its classes are none");
     model->n_classes = (int32_t)n;
     model->labels = calloc((size_t)n, sizeof *model->labels);
