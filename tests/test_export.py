@@ -265,7 +265,7 @@ def test_what_is_written(tmp_path, stream):
         ({"path": "model.cpp"}, "path must end in .c"),
         (
             {"path": "model.c", "dtype": "int32"},
-            "dtype must be 'float32' or 'float64', got 'int32'",
+            "dtype must be 'float32', 'float64' or 'int16', got 'int32'",
         ),
         ({"path": "model.c", "dtype": None}, "dtype must be"),
         ({"path": "model.c", "prefix": "a-b"}, "prefix must be a C identifier"),

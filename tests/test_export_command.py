@@ -1,8 +1,10 @@
 """``onlinekern export``: a model file in, C out."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from commands import run
+from sklearn.datasets import dump_svmlight_file
 
 pytest.importorskip("typer")
 
@@ -27,6 +29,7 @@ def folder(tmp_path, monkeypatch, stream):
     PAClassifier().fit(X, y).save("plain.okn")
     StreamClassifier(time_budget=3.0).fit(X, y).save("race.okn")
     NystroemFeatures(gamma=0.5).fit(X).save("map.okn")
+    dump_svmlight_file(X, y == "yes", "rows.libsvm", zero_based=False)
     PAClassifier().save("empty.okn")
     return tmp_path
 
@@ -54,6 +57,26 @@ def test_options(folder, capsys):
     assert "learn_one" not in (folder / "m.h").read_text()
 
 
+def test_fixed_point(folder, capsys, stream):
+    X, y = stream("binary", n=40)
+    options = ["--dtype", "int16", "--rows"]
+    code, out, err = run(capsys, "export", "plain.okn", "-o", "m.c", *options, "rows.libsvm")
+    assert (code, err) == (0, "")
+    assert out.startswith("m.c, m.h: scores, ")
+    load("plain.okn").export_c("other.c", prefix="m", dtype="int16", rows=X)
+    assert (folder / "m.c").read_text() == (folder / "other.c").read_text().replace(
+        "other.h", "m.h"
+    )
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    make_stream_pipeline(TableEncoder(), PAClassifier()).fit(table, y).save("table.okn")
+    table.assign(y=y)[[*"ybfdeca"]].to_csv("rows.csv", index=False)
+    assert run(capsys, "export", "table.okn", "-o", "t.c", *options, "rows.csv")[0] == 0
+    load("table.okn").export_c("other.c", prefix="t", dtype="int16", rows=table)
+    assert (folder / "t.c").read_text() == (folder / "other.c").read_text().replace(
+        "other.h", "t.h"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -61,6 +84,13 @@ def test_options(folder, capsys):
         (["model.okn", "-o", "m.c", "--to", "pascal"], "--to: unknown 'pascal'; known are c"),
         (["model.okn", "-o", "m.c", "--dtype", "int8"], "dtype must be"),
         (["model.okn", "-o", "m.c", "--prefix", "a b"], "prefix must be a C identifier"),
+        (["plain.okn", "-o", "m.c", "--dtype", "int16"], "rows must be given with dtype='int16'"),
+        (["plain.okn", "-o", "m.c", "--rows", "no.csv"], "no.csv: No such file"),
+        (["plain.okn", "-o", "m.c", "--rows", "rows.libsvm"], "rows has no effect with dtype"),
+        (
+            ["plain.okn", "-o", "m.onnx", "--rows", "rows.libsvm"],
+            "--rows is no option of --to onnx",
+        ),
         (["missing.okn", "-o", "m.c"], "missing.okn: No such file"),
         (["model.okn", "-o", "nowhere/m.c"], "nowhere/m.h: No such file"),
         (["map.okn", "-o", "m.c"], "map.okn holds a NystroemFeatures, which is no learner"),

@@ -12,6 +12,8 @@ from onlinekern.cli.options import model_file, option
 
 # What is exported to -> the method that does it.
 LANGUAGES = {"c": "export_c", "onnx": "export_onnx"}
+# So many rows tell the ranges of features.
+SAMPLE = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,6 +21,8 @@ class Request(options.Request):
     """C is one file and its header.
 
     onlinekern export model.okn --to c -o model.c --dtype float32
+
+    onlinekern export model.okn -o model.c --dtype int16 --rows day1.csv
 
     onlinekern export model.okn --to onnx -o model.onnx
     """
@@ -29,14 +33,16 @@ class Request(options.Request):
         "FILE.onnx.", "--output", "-o")
     to: str | None = option(None, "c|onnx", "The language. By default, the ending of FILE tells "
         "it.")
-    dtype: str | None = option(None, "float32|float64", "The type of the numbers. By default, it "
-        "is float64 in C, and float32 in ONNX.")
+    dtype: str | None = option(None, "float32|float64|int16", "The type of the numbers. By "
+        "default, it is float64 in C, and float32 in ONNX. C can have fixed point, int16.")
     prefix: str | None = option(None, "NAME", "What the names in C begin with. By default, it is "
         "the name of the file.")
     learn: bool | None = option(None, None, "Whether the C goes on learning. By default, it does "
         "if it can.")
     capacity: int | None = option(None, "N", "How many support vectors there is room for, if a "
         "model without a budget learns.")
+    rows: str | None = option(None, "DATA", "With int16, rows whose ranges its numbers are to "
+        "hold, as for train: the first 10,000 are read.")
     # fmt: on
 
     def run(self) -> None:
@@ -66,6 +72,8 @@ class Request(options.Request):
             raise ValueError(f"{self.model} holds a {type(model).__name__}, which is no learner")
         values = {name: getattr(self, name) for name in ("dtype", "prefix", "learn", "capacity")}
         given = {name: value for name, value in values.items() if value is not None}
+        if self.rows is not None:
+            given["rows"] = sample_of(self.rows, model)
         for name in sorted(given.keys() - inspect.signature(method).parameters.keys()):
             raise ValueError(f"--{name} is no option of --to {language}")
         try:
@@ -73,6 +81,45 @@ class Request(options.Request):
         except TypeError as error:
             raise ValueError(f"{self.model} cannot be exported: {error}") from error
         open_console().print(line_about(made), **PLAIN)
+
+
+def sample_of(path: str, model: Any) -> Any:
+    """Return the first rows of a file, without the columns that the model does not know.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    ValueError
+        If it has no rows of the model's features.
+    """
+    from itertools import islice
+
+    from onlinekern.cli.rows import Known
+    from onlinekern.preprocessing.tables.encoder import encoder_of
+    from onlinekern.streams.blocks import in_blocks
+    from onlinekern.streams.files import Blocks, Columns, Form
+    from onlinekern.streams.formats.reading import Reading
+    from onlinekern.streams.paths import check_data
+
+    check_data(path)
+    if not hasattr(model, "n_features_in_"):
+        return None  # the export says that it has learnt nothing
+    encoder, kinds = encoder_of(model), {}
+    form: Any = Columns()
+    if encoder is None:
+        form = Form(int(model.n_features_in_), False, "float64", True)
+        names = getattr(model, "feature_names_in_", None)
+    else:
+        kinds = encoder.kinds_
+        names = list(kinds)
+    known = Known(None if names is None else list(names), None)
+    reading = Reading(kinds=tuple(kinds.items()), ignore_extra=True)
+    blocks = Blocks([path], None, form, known, False, reading)
+    found = [X for X, _ in islice(in_blocks(blocks, SAMPLE), 1)]
+    if not found:
+        raise ValueError(f"--rows: {path} has no rows")
+    return found[0]
 
 
 def line_about(made: Any) -> str:

@@ -61,6 +61,7 @@ def export_c(
     prefix: str | None = None,
     learn: bool | None = None,
     capacity: int | None = None,
+    rows: Any = None,
 ) -> ExportedC:
     """Export what this fitted model computes as one C99 file and its header.
 
@@ -75,9 +76,11 @@ def export_c(
     path : str or path-like
         The C file, ``model.c``; the header ``model.h`` comes beside it. Files there are
         replaced.
-    dtype : {'float64', 'float32'}, default='float64'
+    dtype : {'float64', 'float32', 'int16'}, default='float64'
         Of the numbers in C. float32 halves the memory, and is what small processors compute in
-        hardware; scores then agree to about 1e-4.
+        hardware; scores then agree to about 1e-4. int16 is fixed point, for processors without a
+        floating unit: it needs `rows`, predicts only, and takes and gives whole numbers, whose
+        units are in the header. docs/export.md says which learners have it.
     prefix : str, default=None
         What the names in the header begin with, a C identifier. None: the name of the file.
     learn : bool, default=None
@@ -88,6 +91,10 @@ def export_c(
         For how many support vectors there is room in a model that learns without a budget. A
         sample that would need more is refused with the code ``MODEL_FULL``. None, with
         learn=True: the parameter `max_support`, if there is one.
+    rows : array-like, sparse matrix or table of shape (n, n_features), default=None
+        With dtype='int16', samples as `predict` takes them, whose ranges the 16 bits of the
+        features hold; values beyond them count as the nearest that is held. Some thousands of the
+        samples that were learnt will do. The other types take none.
 
     Returns
     -------
@@ -104,7 +111,8 @@ def export_c(
         or with learn=True, if the learner is none of those that learn in C. The message says
         which part it is.
     ValueError
-        If an argument is invalid, or a number of the model does not fit `dtype`.
+        If an argument is invalid, or a number of the model does not fit `dtype`; with 'int16' also
+        if `rows` are missing or too far apart for the kernel, or the model is to learn.
     OSError
         If a file cannot be written.
 
@@ -128,7 +136,7 @@ def export_c(
     ...     made.header.name, made.code.read_text().count("malloc")
     ('model.h', 0)
     """
-    return ExportedC(*operations().export_c(self, path, dtype, prefix, learn, capacity))
+    return ExportedC(*operations().export_c(self, path, dtype, prefix, learn, capacity, rows))
 
 
 def export_onnx(

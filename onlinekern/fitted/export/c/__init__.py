@@ -14,6 +14,7 @@ from onlinekern.fitted.export.describe import describe
 from onlinekern.fitted.export.learning import describe_learning
 from onlinekern.fitted.export.states import ForestState, KernelState, Learning
 from onlinekern.fitted.save.atomic import replacing
+from onlinekern.preprocessing.tables.encoder import encoder_of
 
 # These are words of C, and names in the generated files.
 KEYWORDS = """
@@ -30,16 +31,25 @@ def export_c(
     prefix: str | None,
     learn: bool | None,
     capacity: int | None,
+    rows: Any = None,
 ) -> tuple[Path, Path, int, int, bool]:
     """Write the two files; see `Exportable.export_c`."""
+    from onlinekern.fitted.export.c.fixed.generate import generate_fixed
     from onlinekern.fitted.export.c.generate import generate
 
     code, header = paths_of(path)
-    kind, names = dtype_of(dtype), prefix_of(prefix, code)
+    kind, names = dtype_of(dtype, "int16"), prefix_of(prefix, code)
     check_learning(learn, capacity)
+    check_fixed(kind, learn, capacity, rows)
     scoring = describe(estimator)
-    learning = learning_of(estimator, scoring.name, learn, capacity)
-    made = generate(scoring, kind, names, header.name, learning, capacity)
+    if kind == np.int16:
+        encoder = encoder_of(estimator)
+        if encoder is not None and rows is not None and scoring.table is None:
+            rows = encoder.transform(rows)
+        made = generate_fixed(scoring, names, header.name, rows)
+    else:
+        learning = learning_of(estimator, scoring.name, learn, capacity)
+        made = generate(scoring, kind, names, header.name, learning, capacity)
     for target, text in ((header, made.header), (code, made.code)):
         with replacing(target) as stream:
             stream.write(text.encode("ascii"))
@@ -55,6 +65,20 @@ def check_learning(learn: Any, capacity: Any) -> None:
         raise ValueError(f"capacity must be an integer >= 1 or None, got {capacity!r}")
     if capacity is not None and learn is False:
         raise ValueError("capacity has no effect with learn=False")
+
+
+def check_fixed(kind: np.dtype[Any], learn: Any, capacity: Any, rows: Any) -> None:
+    """Raise ValueError unless the arguments are those of this type of numbers."""
+    if kind != np.int16:
+        if rows is not None:
+            raise ValueError(f"rows has no effect with dtype={kind.name!r}")
+        return
+    for name, value in (("learn", learn or None), ("capacity", capacity)):
+        if value is not None:
+            raise ValueError(
+                f"{name}={value}: with dtype='int16' a model does not learn. Its steps shrink "
+                "below the last of 16 bits, and nothing would change"
+            )
 
 
 def learning_of(
@@ -89,15 +113,16 @@ def paths_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:
     return code, code.with_suffix(".h")
 
 
-def dtype_of(dtype: Any) -> np.dtype[Any]:
-    """Return the dtype, float32 or float64; raise ValueError for another one."""
+def dtype_of(dtype: Any, *more: str) -> np.dtype[Any]:
+    """Return the dtype, float32, float64 or one of `more`; raise ValueError for another one."""
+    known = ["float32", "float64", *more]
     try:
         found = np.dtype(dtype)
     except TypeError:
         found = None
-    if dtype is None or found not in (np.float32, np.float64):
-        raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}")
-    assert found is not None
+    if dtype is None or found is None or found not in map(np.dtype, known):
+        names = ", ".join(map(repr, known[:-1]))
+        raise ValueError(f"dtype must be {names} or {known[-1]!r}, got {dtype!r}")
     return found
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 HEADING = re.compile(r"^/\*\*\* (\w+)(?:: ([\w ]+))? \*\*\*/\n", re.M)
 FILES = (
     *("scoring.c", "forest.c", "entries.c", "learning.c", "admission.c", "steps.c"),
-    *("squares.c", "second_order.c", "state.c", "table.c"),
+    *("squares.c", "second_order.c", "state.c", "table.c", "fixed/fixed.c"),
 )
 
 # Each kernel has the expression that makes its value from a product p with a vector, and the name
@@ -35,7 +35,7 @@ def sections() -> dict[str, tuple[str, tuple[str, ...]]]:
     """Return for each name the text of its section, and the names of those that it needs."""
     found = {}
     for name in FILES:
-        text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+        text = Path(__file__).parent.joinpath(name).read_text(encoding="utf-8")
         _, *parts = HEADING.split(text)
         for section, needed, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             found[section] = body.rstrip() + "\n", tuple((needed or "").split())

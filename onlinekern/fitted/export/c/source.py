@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from string import Template
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,6 +26,17 @@ from onlinekern.fitted.export.c.sections import sections
 
 FUNCTIONS = ("exp", "tanh", "sqrt", "fabs", "cos", "sin", "pow", "expm1", "log1p")
 STRINGS = re.compile(r"\b(mem(set|cpy|move)|str(cmp|len))\b")
+
+
+TYPES = """typedef ${prefix}_real real;
+
+/* A row: n values, of the columns if there are some, else of the first n features. */
+typedef struct {
+    const real *values;
+    const int32_t *columns;
+    int32_t n;
+} row;
+"""
 
 
 class Source:
@@ -50,6 +61,8 @@ class Source:
     scratch : dict
         Name -> declaration of what a call overwrites.
     """
+
+    types: ClassVar[str] = TYPES
 
     def __init__(self, dtype: Any, prefix: str) -> None:
         self.dtype = np.dtype(dtype)
@@ -228,7 +241,7 @@ class Source:
         calendar = any(re.search(r"\b(floor|fmod)\(", part) for part in functions)
         includes = "#include <math.h>\n" if macros or calendar else ""
         includes += "#include <string.h>\n" if needs_string else ""
-        types = Template(TYPES).substitute(self.names)
+        types = Template(self.types).substitute(self.names)
         parts = [*self.tables, *self.first_values(), *functions]
         top = f'#include "{header}"\n\n{includes}\n{macros}\n{types}{columns}\n'
         return top.replace("\n\n\n", "\n\n") + "\n".join(parts)
@@ -277,14 +290,3 @@ class Source:
             return ""
         text = "/* A model. What calls overwrite stands behind its state. */\ntypedef struct {\n"
         return f"\n{found}{text}{''.join(members)}}} {prefix}_t;\n"
-
-
-TYPES = """typedef ${prefix}_real real;
-
-/* A row: n values, of the columns if there are some, else of the first n features. */
-typedef struct {
-    const real *values;
-    const int32_t *columns;
-    int32_t n;
-} row;
-"""

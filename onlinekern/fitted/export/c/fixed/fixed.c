@@ -1,0 +1,192 @@
+/* Functions and forms of files that compute in fixed point: `terms.py` says what the numbers mean.
+   A shift to the right of a negative number must keep its sign, as every compiler of today has it. */
+
+/*** fixed_clip ***/
+/* Hold a row within what the scaler passes on. */
+static const int16_t *clip(const int16_t *x)
+{
+    for (int32_t j = 0; j < $features; j++)
+        clipped[j] = x[j] < least[j] ? least[j] : x[j] > most[j] ? most[j] : x[j];
+    return clipped;
+}
+
+/*** fixed_linear ***/
+static void ${id}_add(const int16_t *x, int64_t *scores)
+{
+    for (int32_t k = 0; k < $outputs; k++) {
+        const int16_t *w = ${id}_weights + k * $features;
+        $sum sum = 0;
+        for (int32_t j = 0; j < $features; j++)
+            sum += (int32_t)w[j] * x[j];
+        scores[k] += $moved;
+    }
+}
+
+/*** half_power ***/
+/* 2^(-t / 2^18) in units of 2^-30, of t < 32 * 2^18: a table of the fraction, and straight lines in
+   between. */
+static uint32_t half_power(uint32_t t)
+{
+    const uint32_t *entry = halves + ((t >> 10) & 255);
+    return (entry[0] - (((entry[0] - entry[1]) * (t & 1023)) >> 10)) >> (t >> 18);
+}
+
+/*** fixed_kernel: half_power ***/
+/* The kernel value of a row with vector i, in units of 2^-30. */
+static uint32_t ${id}_kernel(const int16_t *x, int32_t i)
+{
+    const int16_t *s = ${id}_vectors + i * $features;
+    $wide p = 0;
+    for (int32_t j = 0; j < $features; j++) {
+        const int32_t gap = (int32_t)x[j] - s[j];
+        p += $distance;
+    }
+    return p >= $limit ? 0 : half_power((uint32_t)(((uint64_t)p * $factor) >> $shift));
+}
+
+/*** fixed_row ***/
+/* The row in the steps of the vectors. */
+static const int16_t *${id}_scaled(const int16_t *x)
+{
+    for (int32_t j = 0; j < $features; j++)
+        ${id}_row[j] = (int16_t)(((int32_t)x[j] * ${id}_steps[j] + 16384) >> 15);
+    return ${id}_row;
+}
+
+/*** fixed_expansion ***/
+/* Support vectors $id: sum of coefficient times kernel value. */
+static void ${id}_add(const int16_t *x, int64_t *scores)
+{
+    int64_t sums[$outputs] = {0};
+    x = $row;
+    for (int32_t i = 0; i < $count; i++) {
+        const int64_t g = ${id}_kernel(x, i);
+        for (int32_t k = 0; k < $outputs; k++)
+            sums[k] += ${id}_coefficients[i * $outputs + k] * g;
+    }
+    for (int32_t k = 0; k < $outputs; k++)
+        scores[k] += $moved;
+}
+
+/*** sine ***/
+/* The sine of an angle in units of 2^-32 turns, in units of 2^-15. */
+static int32_t sine(uint32_t angle)
+{
+    const uint32_t within = angle & 0x3fffffff;
+    const uint32_t t = angle & 0x40000000 ? 0x40000000 - within : within;
+    const uint16_t *entry = quarter + (t >> 22);
+    const int32_t rise = entry[1] - entry[0];
+    const int32_t value = entry[0] + ((rise * (int32_t)((t >> 7) & 0x7fff) + 16384) >> 15);
+    return angle & 0x80000000 ? -value : value;
+}
+
+/*** fixed_fourier: sine ***/
+/* Cosines and sines of the products with the frequencies $id, times their weights. Angles in turns
+   overflow as they should. */
+static void ${id}_add(const int16_t *x, int64_t *scores)
+{
+    int64_t sums[$outputs] = {0};
+    for (int32_t i = 0; i < $count; i++) {
+        const uint32_t *frequency = ${id}_frequencies + i * $features;
+        uint32_t angle = ${id}_phases[i];
+        for (int32_t j = 0; j < $features; j++)
+            angle += frequency[j] * (uint32_t)(int32_t)x[j];
+        const int32_t a = sine(angle + 0x40000000), b = sine(angle);
+        for (int32_t k = 0; k < $outputs; k++) {
+            const int16_t *w = ${id}_weights + 2 * (i * $outputs + k);
+            sums[k] += w[0] * a + w[1] * b;
+        }
+    }
+    for (int32_t k = 0; k < $outputs; k++)
+        scores[k] += $moved;
+}
+
+/*** fixed_products ***/
+/* A row, and behind it its products with the directions of the trees. */
+static const int16_t *${id}_products(const int16_t *x)
+{
+    memcpy(${id}_z, x, $features * sizeof(int16_t));
+    for (int32_t m = 0; m < $directions; m++) {
+        const int16_t *direction = ${id}_directions + m * $features;
+        int64_t p = ${id}_offsets[m];
+        for (int32_t j = 0; j < $features; j++)
+            p += (int32_t)direction[j] * x[j];
+        p >>= ${id}_shifts[m];
+        ${id}_z[$features + m] = (int16_t)(p > 32767 ? 32767 : p < -32767 ? -32767 : p);
+    }
+    return ${id}_z;
+}
+
+/*** fixed_trees ***/
+/* The weights of the leaf of each tree; scoring.c says how the nodes follow each other. */
+static void ${id}_add(const int16_t *x, int64_t *scores)
+{
+    const ${id}_node *tree = ${id}_nodes;
+    const int16_t *weights = ${id}_weights;
+    int32_t sums[$outputs] = {0};
+    x = $row;
+    for (int32_t t = 0; t < $trees; t++) {
+        int32_t at = 0, end = ${id}_sizes[t], leaf = 0;
+        while (at < end) {
+            const int32_t behind = at + 1 + tree[at].left;
+            const int is_right = x[tree[at].feature] > tree[at].cut;
+            leaf += is_right ? behind - at : 0;
+            at = is_right ? behind : at + 1;
+            end = is_right ? end : behind;
+        }
+        for (int32_t k = 0; k < $outputs; k++)
+            sums[k] += weights[leaf * $outputs + k];
+        tree += ${id}_sizes[t];
+        weights += (${id}_sizes[t] + 1) * $outputs;
+    }
+    for (int32_t k = 0; k < $outputs; k++)
+        scores[k] += $moved;
+}
+
+/*** fixed_entries ***/
+int16_t ${prefix}_feature(int32_t j, int32_t value, int32_t bits)
+{
+    int32_t shift = ${prefix}_bits[j] - bits;
+    int64_t q = value;
+    if (shift >= 0) {
+        q *= INT64_C(1) << (shift > 31 ? 31 : shift);
+    } else {
+        shift = shift < -62 ? 62 : -shift;
+        q = (q + (INT64_C(1) << (shift - 1))) >> shift;
+    }
+    q -= ${prefix}_zeros[j];
+    return (int16_t)(q > 32767 ? 32767 : q < -32767 ? -32767 : q);
+}
+
+static int32_t saturated(int64_t score)
+{
+    return (int32_t)(score > INT32_MAX ? INT32_MAX : score < -INT32_MAX ? -INT32_MAX : score);
+}
+
+int ${prefix}_score(const int16_t *x, int32_t *scores)
+{
+    int64_t sums[$outputs];
+$work
+    for (int32_t k = 0; k < $outputs; k++)
+        scores[k] = saturated(sums[k]);
+    return ${PREFIX}_OK;
+}
+
+/*** fixed_predict_class ***/
+static int32_t winner(const int32_t *scores)
+{
+$winner
+}
+
+int32_t ${prefix}_predict(const int16_t *x)
+{
+    int32_t scores[$outputs];
+    ${prefix}_score(x, scores);
+    return winner(scores);
+}
+
+/*** fixed_predict_target ***/
+int ${prefix}_predict(const int16_t *x, int32_t *target)
+{
+    return ${prefix}_score(x, target);
+}

@@ -1,0 +1,186 @@
+"""Generation of a C file in fixed point from the description of a fitted model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.metadata import version
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from onlinekern.estimators.types import Floats
+from onlinekern.fitted.export import scoring as parts
+from onlinekern.fitted.export import terms
+from onlinekern.fitted.export.c.fixed.rows import Row, checked_rows, measured, row_of
+from onlinekern.fitted.export.c.fixed.source import FixedSource
+from onlinekern.fitted.export.c.fixed.terms import (
+    Given,
+    bound_of,
+    constant_of,
+    reduced,
+    write_term,
+)
+from onlinekern.fitted.export.c.generate import WINNERS
+from onlinekern.fitted.export.c.header import MEANINGS, Exported, declared_with_model
+from onlinekern.fitted.export.c.labels import label_table
+
+# Scores of the rows take so many of the 31 bits of a score; others may be larger.
+SCORE_BITS = 29
+# Of a sum of 64 bits, that no row may overflow.
+SUM_BITS = 61
+PREDICT = {
+    True: """/* The prediction. */
+int ${prefix}_predict(const int16_t *x, int32_t *target);
+""",
+    False: """/* The class number. */
+int32_t ${prefix}_predict(const int16_t *x);
+""",
+}
+
+
+def generate_fixed(scoring: parts.Scoring, prefix: str, header: str, rows: Any) -> Exported:
+    """Generate the C of a description in fixed point.
+
+    Parameters
+    ----------
+    scoring : Scoring
+    prefix : str
+        Beginning of the names in the header.
+    header : str
+        Name of the header, which the code includes.
+    rows : array-like or sparse matrix of shape (n, n_features)
+        Samples, whose ranges the features are to hold.
+
+    Raises
+    ------
+    TypeError
+        If a part has no fixed point. The message says which, and why.
+    ValueError
+        If `rows` are no samples of the model, or too far apart for its kernel.
+    """
+    body = body_of(scoring)
+    samples = checked_rows(rows, scoring.n_features, scoring.missing)
+    bits, zeros = measured(samples)
+    source = FixedSource(prefix)
+    labels = label_table(source, scoring.labels)
+    source.whole(f"{prefix}_bits", bits, "int8_t")
+    source.whole(f"{prefix}_zeros", zeros, "int32_t")
+    given = given_of(scoring, body, row_of(bits, zeros), samples)
+    write_body(source, body, given)
+    write_entries(source, scoring, body)
+    return finished(source, scoring, header, labels)
+
+
+def body_of(scoring: parts.Scoring) -> parts.Sum:
+    """Return the sum of a description, of terms that have a form in fixed point."""
+    name = scoring.name
+    if scoring.table is not None:
+        raise TypeError(f"dtype='int16': {name} takes rows of a table, of numbers of any size")
+    if not isinstance(scoring.body, parts.Sum):
+        pairs = isinstance(scoring.body, parts.PairVote)
+        what = "pairs of classes divide their sums" if pairs else "experts divide their shares"
+        raise TypeError(f"dtype='int16': {name} has no fixed point: the votes of {what}")
+    own = scoring.body.terms
+    maps = [k for k, step in enumerate(scoring.steps) if isinstance(step, parts.Features)]
+    if maps:
+        own = mapped(scoring, maps[0])
+    try:
+        return replace(scoring.body, terms=tuple(reduced(term) for term in own))
+    except TypeError as error:
+        raise TypeError(f"dtype='int16': {name}: {error}") from error
+
+
+def mapped(scoring: parts.Scoring, place: int) -> tuple[terms.Term, ...]:
+    """Return the terms of a linear model of features, of the rows in front of the features."""
+    step = scoring.steps[place]
+    assert isinstance(step, parts.Features)
+    assert isinstance(scoring.body, parts.Sum)
+    behind = [one for one in scoring.steps[place + 1 :] if not isinstance(one, parts.Single)]
+    own = scoring.body.terms
+    if behind or not all(isinstance(term, terms.Linear | terms.Constant) for term in own):
+        raise TypeError(
+            f"dtype='int16': features of a kernel have fixed point right before a linear learner "
+            f"only, not before {scoring.name}"
+        )
+    return tuple(
+        terms.Mapped(step.map, term.weights) if isinstance(term, terms.Linear) else term
+        for term in own
+    )
+
+
+def given_of(scoring: parts.Scoring, body: parts.Sum, row: Row, samples: Floats) -> Given:
+    """Return what terms are told, with the rows behind the scalers."""
+    for step in scoring.steps:
+        if isinstance(step, parts.Features):
+            break
+        samples = step.apply(samples)
+        if isinstance(step, parts.Standardisation):
+            row = row.standardised(step)
+    units = np.broadcast_to(np.asarray(body.scale, dtype=np.float64), (body.n_outputs,))
+    return Given(row, samples, units)
+
+
+def write_body(source: FixedSource, body: parts.Sum, given: Given) -> None:
+    """Write the terms, and what scores begin with."""
+    start = np.broadcast_to(np.asarray(body.shift, dtype=np.float64), (body.n_outputs,))
+    bound = np.abs(start)
+    for term in body.terms:
+        constant = constant_of(term, given)
+        start, bound = start + constant, bound + np.abs(constant) + bound_of(term, given)
+    source.bits = score_bits(body.scores(given.rows), bound)
+    ids = [write_term(source, term, given) for term in body.terms]
+    source.whole("start", np.rint(start * np.exp2(source.bits)).astype(np.int64), "int64_t")
+    clipped = given.row.is_clipped and any(ids)
+    if clipped:
+        source.whole("least", given.row.least, "int16_t")
+        source.whole("most", given.row.most, "int16_t")
+        source.memory("clipped", len(given.row.least))
+        source.fill("fixed_clip", features=len(given.row.least))
+    lines = ["    memcpy(sums, start, sizeof(sums));"]
+    lines += ["    x = clip(x);"] if clipped else []
+    lines += [f"    {id_}_add(x, sums);" for id_ in ids if id_ is not None]
+    source.calls = "\n".join(lines if any(ids) else [*lines, "    (void)x;"])
+
+
+def score_bits(scores: Floats, bound: Floats) -> int:
+    """Return the bits behind the point of scores, of rows that have these, and of any row."""
+    largest = float(np.max(np.abs(scores), initial=0.0))
+    most = float(np.max(bound, initial=0.0))
+    largest, most = (value if value > 0 else 1.0 for value in (largest, most))
+    return int(np.floor(min(SCORE_BITS - np.log2(largest), SUM_BITS - np.log2(most))))
+
+
+def write_entries(source: FixedSource, scoring: parts.Scoring, body: parts.Sum) -> None:
+    """Write the functions that the header declares."""
+    source.fill("fixed_entries", outputs=body.n_outputs, work=source.calls)
+    if scoring.head == "regression":
+        source.fill("fixed_predict_target")
+        return
+    winner = Template(WINNERS[scoring.head]).substitute(outputs=body.n_outputs)
+    source.fill("fixed_predict_class", outputs=body.n_outputs, winner=winner)
+
+
+def finished(source: FixedSource, scoring: parts.Scoring, header: str, labels: str) -> Exported:
+    """Return the files of a source that is complete."""
+    regression = scoring.head == "regression"
+    code = source.text(header)
+    text = files(__package__).joinpath("model.h").read_text(encoding="utf-8")
+    more = declared_with_model(source)
+    del more["codes"]
+    declared = Template(text).substitute(
+        source.names,
+        title=f"{scoring.name}, exported by onlinekern {version('onlinekern')}.",
+        flash=source.flash,
+        ram=source.ram,
+        features=scoring.n_features,
+        outputs=scoring.n_outputs,
+        classes=0 if scoring.labels is None else len(scoring.labels),
+        bits=source.bits,
+        labels=labels,
+        meaning=MEANINGS["several" if regression and scoring.n_outputs > 1 else scoring.head],
+        predict=Template(PREDICT[regression]).substitute(source.names),
+        **more,
+    )
+    return Exported(code, declared, source.flash, source.ram, False)
