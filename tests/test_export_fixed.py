@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from compiled import FLAGS, address, compiler, load
+from compiled import FLAGS, Program, address, compiler, load
 from exported import Case, fitted, numbers_of, scores_of
 from oracles import fixed_point as twin
 from sklearn.base import is_regressor
@@ -27,8 +27,9 @@ from onlinekern import (
     TableEncoder,
     make_stream_pipeline,
 )
-from onlinekern.fitted.export.c.fixed import terms
+from onlinekern.fitted.export.c.exponential import exponential, halves
 from onlinekern.fitted.export.c.fixed.source import FixedSource
+from onlinekern.fitted.export.c.fixed.terms import quarter
 
 # Largest error of a score, in units of the largest score, of rows within the ranges.
 EXACT, CANCELLING = 3e-4, 4e-3
@@ -49,6 +50,14 @@ CASES = [
     (Case("KernelRLSClassifier", {"metric": "diagonal", "n_components": 20}, "binary"), CANCELLING),
     (Case("KernelRLSClassifier", {"metric": "diagonal", "kernel": "linear"}, "binary"), CANCELLING),
 ]
+SEVERAL = """
+void several(float *x, int n);
+void several(float *x, int n)
+{
+    for (int i = 0; i < n; i++)
+        x[i] = EXP(x[i]);
+}
+"""
 # Functions of gcc for whole numbers of 64 bits.
 WHOLE = ("__aeabi_lmul", "__aeabi_llsl", "__aeabi_lasr", "__aeabi_llsr")
 IDS = [f"{case.name}-{case.task}-{sorted(case.parameters)}" for case, _ in CASES]
@@ -133,25 +142,46 @@ def test_no_row_overflows(case, most, tmp_path, stream):
 
 def test_a_table_of_halves_is_that_of_the_twin(tmp_path):
     source = FixedSource("m")
-    source.once("halves", terms.halves(), "uint32_t")
-    source.once("quarter", terms.quarter(), "uint16_t")
+    source.once("halves", halves(), "uint32_t")
+    source.once("quarter", quarter(), "uint16_t")
     source.use("half_power", "sine")
     lines = "\n".join([*source.tables, *source.code]).replace("static uint32_t", "uint32_t")
     lines = lines.replace("static int32_t", "int32_t")
     declared = "uint32_t half_power(uint32_t t);\nint32_t sine(uint32_t angle);\n"
     (tmp_path / "tables.c").write_text(f"#include <stdint.h>\n{declared}{lines}")
     library = load(tmp_path, [tmp_path / "tables.c"], more=sanitizing())
-    halves, quarter = (twin.tables_of(lines)[name] for name in ("halves", "quarter"))
+    own = twin.tables_of(lines)
     t = np.unique(np.r_[np.arange(0, 32 << 18, 997), np.arange(5000), (32 << 18) - 1])
     library.half_power.restype = ctypes.c_uint32
     found = np.array([library.half_power(int(one)) for one in t])
-    np.testing.assert_array_equal(found, twin.half_power(halves, t))
+    np.testing.assert_array_equal(found, twin.half_power(own["halves"], t))
     assert np.abs(found / 2**30 - np.exp2(-t / 2**18)).max() <= 1e-6
     library.sine.argtypes = [ctypes.c_uint32]
     angles = np.unique(np.r_[np.arange(0, 1 << 32, 1 << 19), np.arange(5000), (1 << 32) - 1])
     found = np.array([library.sine(int(angle)) for angle in angles])
-    np.testing.assert_array_equal(found, twin.sine(quarter, angles))
+    np.testing.assert_array_equal(found, twin.sine(own["quarter"], angles))
     assert np.abs(found / 2**15 - np.sin(angles * (2 * np.pi / 2**32))).max() <= 5e-5
+
+
+def test_float_may_have_a_table_of_the_exponential(tmp_path, stream):
+    """A chip whose libc computes it in double has the table of fixed point instead."""
+    X, y = stream("ovr", n=60)
+    model = KernelPAClassifier(gamma=0.3).fit(X, y)
+    made = model.export_c(tmp_path / "m.c", dtype="float32", learn=False)
+    more = [*sanitizing(), "-DM_TABLE_EXP", "-Wdouble-promotion"]
+    program = Program(load(tmp_path, [made.code], more=more), "m", "float32", 3)
+    expected = scores_of(model, X)
+    assert np.abs(program.scores(X) - expected).max() <= 1e-4 * np.abs(expected).max()
+    includes = "#include <stdint.h>\n#include <string.h>\n"
+    folder = tmp_path / "alone"
+    folder.mkdir()
+    (folder / "t.c").write_text(includes + exponential("m") + SEVERAL)
+    library = load(folder, [folder / "t.c"], more=more)
+    x = np.r_[np.linspace(-86.9, 87.9, 20001), 0, -1e30, -np.inf, np.nan].astype(np.float32)
+    values = x.copy()
+    library.several(address(values), len(values))
+    assert np.abs(values[:-4] / np.exp(x[:-4].astype(float)) - 1).max() <= 5e-6
+    np.testing.assert_array_equal(values[-4:], [1, 0, 0, np.nan])
 
 
 def begun(program, sums, bits):

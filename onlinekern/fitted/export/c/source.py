@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from onlinekern.estimators.types import Array
+from onlinekern.fitted.export.c.exponential import exponential
 from onlinekern.fitted.export.c.fields import (
     ANY,
     COUNTER,
@@ -227,22 +228,28 @@ class Source:
             self.code, self.names["prefix"], [each.name for each in self.fields], [*self.scratch]
         )
         suffix = "f" if self.type == "float" else ""
-        macros = "".join(
-            f"#define {name.upper()} {name}{suffix}\n"
+        names = [
+            name
             for name in FUNCTIONS
             if any(re.search(rf"\b{name.upper()}\b", part) for part in functions)
+        ]
+        by_table = [exponential(self.names["prefix"])] if suffix and "exp" in names else []
+        macros = "".join(
+            f"#define {name.upper()} {name}{suffix}\n"
+            for name in names
+            if name != "exp" or not by_table
         )
         column = "int32_t" if self.wide_columns else "uint16_t"
         columns = f"typedef {column} column;\n" if any("column *" in c for c in functions) else ""
         if any(each.name == "target" for each in self.fields):
             columns += f"typedef struct {self.names['prefix']}_target target_type;\n"
         functions += self.own_functions()
-        needs_string = any(STRINGS.search(part) for part in functions)
+        needs_string = any(STRINGS.search(part) for part in [*functions, *by_table])
         calendar = any(re.search(r"\b(floor|fmod)\(", part) for part in functions)
-        includes = "#include <math.h>\n" if macros or calendar else ""
+        includes = "#include <math.h>\n" if names or calendar else ""
         includes += "#include <string.h>\n" if needs_string else ""
         types = Template(self.types).substitute(self.names)
-        parts = [*self.tables, *self.first_values(), *functions]
+        parts = [*by_table, *self.tables, *self.first_values(), *functions]
         top = f'#include "{header}"\n\n{includes}\n{macros}\n{types}{columns}\n'
         return top.replace("\n\n\n", "\n\n") + "\n".join(parts)
 

@@ -31,6 +31,25 @@ static uint32_t half_power(uint32_t t)
     return (entry[0] - (((entry[0] - entry[1]) * (t & 1023)) >> 10)) >> (t >> 18);
 }
 
+/*** table_exp ***/
+/* exp(x) as float, by the bits of 2^-(t / 2^18), to 5e-6 of it. Above 88 it stays that of 88. */
+static float table_exp(float x)
+{
+    uint32_t bits;
+    float value;
+    int32_t t;
+    const uint32_t *entry;
+    if (!(x > -87))
+        return x == x ? 0 : x;
+    t = (int32_t)((x < 88 ? -x : -88) * 378193.85f);
+    entry = halves + ((t >> 10) & 255);
+    value = (float)(entry[0] - (((entry[0] - entry[1]) * ((uint32_t)t & 1023)) >> 10));
+    memcpy(&bits, &value, sizeof(bits));
+    bits -= (uint32_t)((t >> 18) + 30) << 23;
+    memcpy(&value, &bits, sizeof(bits));
+    return value;
+}
+
 /*** fixed_kernel: half_power ***/
 /* The kernel value of a row with vector i, in units of 2^-30. */
 static uint32_t ${id}_kernel(const int16_t *x, int32_t i)

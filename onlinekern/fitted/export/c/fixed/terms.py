@@ -14,12 +14,12 @@ import numpy as np
 
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export import terms
+from onlinekern.fitted.export.c.exponential import PARTS, VALUE_BITS, halves
 from onlinekern.fitted.export.c.fixed.rows import LARGEST, ROOM, Row
 from onlinekern.fitted.export.c.fixed.source import FixedSource, bits_within, rounded
 
-# Of the table of the exponential: steps of its fraction, bits of an exponent's fraction and of a
-# value. At 32 halvings a value is 0. docs/export.md says how exact this is.
-PARTS, EXPONENT_BITS, VALUE_BITS, HALVINGS = 256, 18, 30, 32
+# Bits of an exponent's fraction. At 32 halvings a value is 0.
+EXPONENT_BITS, HALVINGS = 18, 32
 # An exponent is the distance times a factor of 31 bits, shifted: 64 bits hold the product.
 MOST_SHIFT = 40
 LEAST_FACTOR = 2.0**-25
@@ -203,11 +203,6 @@ def exponent_of(ratio: float) -> tuple[int, int, int]:
     shift = int(min(MOST_SHIFT, 30 - np.floor(np.log2(own))))
     factor = round(own * 2.0**shift)
     return factor, shift, -(-(HALVINGS << (EXPONENT_BITS + shift)) // factor)
-
-
-def halves() -> Array:
-    """Return the table of 2^-t, of t from 0 to 1."""
-    return rounded(np.exp2(-np.arange(PARTS + 1) / PARTS), VALUE_BITS)
 
 
 def quarter() -> Array:
