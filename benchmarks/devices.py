@@ -1,7 +1,7 @@
 """Devices that learn in C, with unlike data, and are merged in rounds: the error before and after.
 
     python -P benchmarks/devices.py [--devices N] [--rounds R] [--samples S] [--only NAME,...]
-                                    [--unlike NAME,...] [--mean]
+                                    [--unlike NAME,...] [--mean] [--curve]
     python -P benchmarks/devices.py --sizes
 
 All devices are models of one exported file, in one process: each is a structure of C, which learns
@@ -17,6 +17,7 @@ Errors are shares of held-out samples, in per cent: `own` are of the device's ow
 this round, the mean of the devices; `all` are those of all devices in all rounds. `alone` are
 devices that are never merged, `stream` is one learner in Python of all samples of all devices.
 With `--mean` a sample of one of n merged models counts 1 / n: precisions are averaged, not added.
+With `--curve` the rounds are columns, and each cell has the errors before and after the merge.
 
 The second form compiles with `-Os` for a Cortex-M4 (`arm-none-eabi-gcc`), or for this machine where
 that is missing, and prints the bytes of flash, of one model, and of the stack, without the C
@@ -187,12 +188,37 @@ def errors(fleet, near, far_X, far_y, same=False):
     return own, np.mean([fleet.error(d, far_X, far_y) for d in known])
 
 
+def told(name, unlike, found):
+    """Print a line for each round."""
+    for number, (e, took, size) in enumerate(found, 1):
+        print(
+            f"| {name} | {unlike} | {number} | {e[0]:.1f} / {e[1]:.1f} "
+            f"| {e[2]:.1f} / {e[3]:.1f} | {e[4]:.1f} / {e[5]:.1f} | {e[6]:.1f} "
+            f"| {took[0]:.1f}, {took[1]:.1f} | {size:,} |",
+            flush=True,
+        )
+
+
+def curve(name, unlike, found):
+    """Print a line for each kind of error, with the rounds side by side."""
+    rounds = [e for e, _, _ in found]
+    for kind, own in (("own", 0), ("all", 1)):
+        cells = [f"{e[own]:.1f} → {e[own + 2]:.1f} ({e[own + 4]:.1f})" for e in rounds]
+        print(f"| {name} | {unlike} | {kind} | {' | '.join(cells)} |", flush=True)
+
+
 def curves(arguments):
-    print(
-        "| learner | unlike | round | before: own / all | merged: own / all | alone: own / all "
-        "| stream: all | read, merge: s | bytes |"
-    )
-    print("|---" * 9 + "|")
+    """Print the errors of each learner and each kind of data."""
+    if arguments.curve:
+        numbers = " | ".join(map(str, range(1, arguments.rounds + 1)))
+        print(f"| learner | unlike | samples | {numbers} |")
+        print("|---" * (3 + arguments.rounds) + "|")
+    else:
+        print(
+            "| learner | unlike | round | before: own / all | merged: own / all "
+            "| alone: own / all | stream: all | read, merge: s | bytes |"
+        )
+        print("|---" * 9 + "|")
     for name, learner in LEARNERS.items():
         if arguments.only and name.split(",")[0] not in arguments.only.split(";"):
             continue
@@ -200,13 +226,7 @@ def curves(arguments):
             world = World(unlike, arguments.devices, arguments.rounds)
             with tempfile.TemporaryDirectory() as folder:
                 found = rounds_of(learner, world, arguments.samples, arguments.mean, folder)
-                for number, (e, took, size) in enumerate(found, 1):
-                    print(
-                        f"| {name} | {unlike} | {number} | {e[0]:.1f} / {e[1]:.1f} "
-                        f"| {e[2]:.1f} / {e[3]:.1f} | {e[4]:.1f} / {e[5]:.1f} | {e[6]:.1f} "
-                        f"| {took[0]:.1f}, {took[1]:.1f} | {size:,} |",
-                        flush=True,
-                    )
+                (curve if arguments.curve else told)(name, unlike, found)
 
 
 def stack_of(graph):
@@ -280,6 +300,7 @@ def main():
     parser.add_argument("--only", help="beginnings of names up to the comma, separated by ;")
     parser.add_argument("--unlike", default=",".join(UNLIKE))
     parser.add_argument("--mean", action="store_true", help="a sample counts 1 / devices")
+    parser.add_argument("--curve", action="store_true", help="the rounds are columns")
     parser.add_argument("--sizes", action="store_true", help="flash, RAM and stack instead")
     arguments = parser.parse_args()
     sizes() if arguments.sizes else curves(arguments)

@@ -240,11 +240,13 @@ def test_random_features_have_the_numbers_of_the_twin(tmp_path, stream):
     np.testing.assert_array_equal(program.numbers(Q), begun(program, sums, moved_bits(program)))
 
 
+@pytest.mark.parametrize("copies", [1, 3])
 @pytest.mark.parametrize("task", ["binary", "ovr"])
-def test_forests(task, tmp_path, stream):
-    """A row that is far enough from the cuts is in the same leaves."""
+def test_forests(task, copies, tmp_path, stream):
+    """A row that is far enough from the cuts is in the same leaves, also if there are fewer
+    directions than features."""
     X, y = stream(task, n=400)
-    X = np.rint(X * 50) / 50
+    X = np.tile(np.rint(X * 50) / 50, (1, copies))
     model = KernelForestClassifier(n_trees=8, random_state=0).fit(X, y)
     program = exported(model, X, tmp_path, more=sanitizing())
     expected, found = scores_of(model, X), program.scores(X)
