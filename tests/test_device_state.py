@@ -17,6 +17,8 @@ from test_export_learning import LEARNS, can_learn, chosen, target_of
 from onlinekern import (
     AROWClassifier,
     BPAClassifier,
+    BSGDClassifier,
+    DualSGDClassifier,
     FourierFeatures,
     KernelForestClassifier,
     KernelForestRegressor,
@@ -185,6 +187,8 @@ IN_C = {
     "scaler": (lambda: make_stream_pipeline(OnlineStandardScaler(), PAClassifier()), None),
     "budget": (lambda: BPAClassifier(gamma=0.4, budget=20), None),
     "drawing": (lambda: SPAClassifier(gamma=0.4, random_state=0), 150),
+    "merging": (lambda: BSGDClassifier(gamma=0.4, budget=9, reg=0.01), None),
+    "features": (lambda: DualSGDClassifier(gamma=0.4, budget=9, merge_size=4), None),
     "oldest": (lambda: KernelPAClassifier(gamma=0.4, max_support=20, when_full="oldest"), None),
     "least squares": (lambda: KernelRLSClassifier(gamma=0.4, n_components=40, reg=0.1), None),
     "landmarks": (lambda: KernelRLSClassifier(gamma=0.4, n_components=8, reg=0.1), None),

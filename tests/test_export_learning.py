@@ -26,6 +26,7 @@ from onlinekern.fitted.export.learning import describe_learning
 
 LEARNT, MORE = 60, 100
 LEARNS = {
+    *("BSGDClassifier", "BSGDRegressor", "DualSGDClassifier", "DualSGDRegressor"),
     *("BOGDClassifier", "BOGDRegressor", "BPAClassifier", "BPARegressor", "FOGDClassifier"),
     *("FOGDRegressor", "KLMSRegressor", "KernelOGDClassifier", "KernelOGDRegressor"),
     *("KernelPAClassifier", "KernelPARegressor", "KernelPegasosClassifier", "NOGDClassifier"),
@@ -69,6 +70,21 @@ STEPS = [
     ("CWClassifier", {"constraint": "variance", "multi_class": "margin"}),
     ("AROWClassifier", {"multi_class": "margin", "average": True, "fit_intercept": False}),
     ("OGDClassifier", {"average": 0.9, "reg": 0.5}),
+    *(
+        ("BSGDClassifier", {"maintenance": how, "budget": n, "multi_class": m})
+        for how, n in (("merge", 1), ("merge", 12), ("remove", 1), ("remove", 12))
+        for m in ("ovr", "margin")
+    ),
+    ("BSGDClassifier", {"maintenance": "remove", "kernel": "polynomial", "budget": 9}),
+    ("BSGDRegressor", {"maintenance": "remove", "kernel": "cosine", "budget": 9}),
+    ("BSGDRegressor", {"loss": "epsilon_insensitive", "max_step": None, "budget": 12}),
+    *(
+        ("DualSGDClassifier", {"budget": 12, "merge_size": n, "average": a, "multi_class": m})
+        for n, a in ((1, False), (5, True), (12, "decay"), (3, 0.9))
+        for m in ("ovr", "margin")
+    ),
+    ("DualSGDClassifier", {"budget": 9, "merge_size": 9, "fit_intercept": False}),
+    ("DualSGDRegressor", {"budget": 9, "merge_size": 2, "kernel": "laplacian", "average": 0.1}),
     ("FOGDRegressor", {"average": 0.1}),  # its weights start anew after 77 samples
 ]
 

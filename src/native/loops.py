@@ -161,7 +161,9 @@ def write_spaces(loops: Loops) -> None:
     loops.fill("mapped_length", mapped, square="(void)phi, 1 + (stride > 2 * n_components)")
     write_kernels(loops)
     kernel = {name: f"kernel_{name}" for name in ("product", "look", "length_of")}
-    loops.fill("kernel_look", kernel, norm="kernel_norm(x)", diagonal="kernel_diagonal(x)")
+    loops.fill("kernel_row", norm="kernel_norm(x)")
+    loops.fill("kernel_look", kernel)
+    loops.fill("kernel_length", kernel, diagonal="kernel_diagonal(x)")
     loops.fill("measure", {"measure": "first_measure"})
     loops.fill("variances", intercept="intercept", negligible="1e-15")
     loops.fill("measure_outputs", {"measure": "second_measure"}, intercept="intercept")
@@ -233,6 +235,7 @@ def write_admission(loops: Loops) -> None:
     clip = loops.filled("clip_coefficients", limit="largest_coefficient")
     grown = "shrink((real)bound / (real)(bound - 1));"
     rescale = {"uniform": f"        if (bound > 1)\n            {grown}\n{clip}"}
+    loops.fill("norm_of")
     for name in ADMISSIONS:
         loops.fill(f"admit_{name}", {"admit": f"admit_{name}"}, least="(real)0.03",
                    full="n_support == bound", similarity="similarity",

@@ -18,7 +18,7 @@ LEARNT: dict[str, set[str]] = {
     "Learning": {"seen", "lead", "generator"},
     "Numbers": {"values", "companions", "scale", "total", "steps"},
     "LinearState": {"variances"},
-    "KernelState": {"vectors", "added", "lengths"},
+    "KernelState": {"vectors", "added", "lengths", "slots"},
     "Landmarks": {"vectors", "whitening"},
     "SquaresState": {"inverse", "reg", "entered"},
     "ForestState": {"upper", "errors", "met", "weights"},

@@ -75,12 +75,39 @@ class MappedState:
     constant: bool
 
 
+class Slots(NamedTuple):
+    """Slots of a policy under which some are free.
+
+    Attributes
+    ----------
+    ages : ndarray of int
+        Number of each support vector among those that ever came, from 1 on; 0 in free slots.
+    free : ndarray of int
+        The free slots; the last one is taken first.
+    """
+
+    ages: Array
+    free: Array
+
+
+class Beside(NamedTuple):
+    """Features of a map beside the kernel values of `slots` support vectors, and an offset.
+
+    Their weights stand behind the coefficients of the support vectors, which move there.
+    """
+
+    slots: int
+    map: Map
+    offset: bool
+
+
 @dataclass(frozen=True, eq=False)
 class KernelState:
     """Coefficients of support vectors, slot by slot, under a policy.
 
     `added` counts the support vectors that ever came; `lengths` are their kernel values with
-    themselves. If they are `unbounded`, they may fill all the room there is.
+    themselves. If they are `unbounded`, they may fill all the room there is. They are float32 if
+    `single`.
     """
 
     kernel: KernelFunction
@@ -89,6 +116,9 @@ class KernelState:
     added: int
     lengths: Floats
     unbounded: bool
+    single: bool
+    slots: Slots | None = None
+    beside: Beside | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,7 +58,9 @@ class Taught:
                 own[name] = rows
         own["steps"] = max(0, state.steps + self.more)
         if "steps" in self:
-            own |= {"steps": self.count("steps"), "total": self.number("total")}
+            own["steps"] = self.count("steps")
+        if "total" in self:
+            own["total"] = self.number("total")
         return own
 
     def vectors(self, part: State, n: int) -> dict[str, Any]:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onlinekern.fitted.export.states import CannotLearn, Described, KernelState, Numbers
+from onlinekern.fitted.export.states import (
+    Beside,
+    CannotLearn,
+    Described,
+    KernelState,
+    Numbers,
+    Slots,
+)
 from onlinekern.fitted.export.terms import Constant, Terms, dense
 from onlinekern.fitted.families.features import (
     SUPPORT_SET,
     SUPPORT_VECTORS,
     expansion,
     kernel_of,
+    map_of,
     weighted,
 )
 from onlinekern.fitted.grow import Growth
@@ -25,7 +34,7 @@ from onlinekern.fitted.merge.filters import (
 )
 from onlinekern.fitted.merge.mix import Mix
 from onlinekern.fitted.merge.trackers import merged_tracker
-from onlinekern.fitted.state import State, describe, kind_of
+from onlinekern.fitted.state import State, closed, describe, kind_of
 
 if TYPE_CHECKING:
     from onlinekern.fitted.export.taught import Taught
@@ -41,6 +50,7 @@ def policy(path: str, arguments: str, learnt: str = "", **options: Any) -> None:
 
     `drops`: who leaves is projected onto those who stay. `merge` is the rule for spaces with the
     policy. `in_c`: learning in C knows it. `unbounded`: it may fill all room for support vectors.
+    `slots`: some are free between two steps.
     """
     plain = path == "budgets.policy.Budget"
     # Policies of other packages have arguments without names, and learn what they like.
@@ -106,26 +116,51 @@ def learning(space: State) -> tuple[KernelState, Numbers]:
     kind = kind_of(budget.cls)
     if kind is None or "in_c" not in kind.options:
         raise CannotLearn(f"the budget policy {budget.cls.__name__} has no C")
-    if len(state.free):
+    slots = Slots(state.ages + 1, state.free) if "slots" in kind.options else None
+    if len(state.free) and slots is None:
         raise CannotLearn("some slots of its support vectors are free")
     arguments = dict(vars(budget.arguments)) if budget.arguments else {}
-    arguments.pop("rng", None)
+    for name in ("rng", "map"):
+        arguments.pop(name, None)
     if arguments.get("max_support") == 0:  # of Quantise: there is no bound
         del arguments["max_support"]
-    described = Described(kind.name, arguments)
-    vectors, lengths = dense(state.rows), getattr(budget.state.learnt, "lengths", np.zeros(0))
-    unbounded = "unbounded" in kind.options
     known = KernelState(
-        kernel_of(own.kernel), vectors, described, state.added, np.asarray(lengths), unbounded
+        kernel=kernel_of(own.kernel),
+        vectors=dense(state.rows),
+        policy=Described(kind.name, arguments),
+        added=state.added,
+        lengths=np.asarray(getattr(budget.state.learnt, "lengths", np.zeros(0))),
+        unbounded="unbounded" in kind.options,
+        single=np.dtype(own.dtype) == np.float32,
+        slots=slots,
     )
     return known, Numbers.of(state, own.averaged)
+
+
+def dual_learning(space: State) -> tuple[KernelState, Numbers]:
+    """Return the coefficients of support vectors, and behind them the weights of the features."""
+    known, numbers = learning(space)
+    own, learnt = space.budget.arguments, space.budget.state.learnt
+    features, slots = closed(own.map), own.max_support + 1
+    weights = np.split(learnt.weights[:, features.columns()], 2)
+    offsets = np.split(learnt.offsets[:, np.newaxis], 2)
+    halves = []
+    for rows, *more in zip((numbers.values, numbers.companions), weights, offsets, strict=True):
+        padded = np.pad(rows, ((0, 0), (0, slots - rows.shape[1])))
+        halves.append(np.hstack([padded, *more[: 1 + own.offset]]))
+    beside = Beside(slots, map_of(features), bool(own.offset))
+    return replace(known, beside=beside), numbers._replace(values=halves[0], companions=halves[1])
 
 
 def taught(space: State, found: Taught) -> State:
     """Return the space with the support vectors of a device."""
     budget, n = space.budget, found.count("n_support")
     fields = found.vectors(space, n)
-    if "n_added" in found:
+    if "ages" in found:
+        free = found.fields["free_slots"][: found.count("n_free")]
+        fields |= {"ages": found.fields["ages"][:n] - 1, "free": free.astype(np.intp)}
+        fields["added"] = found.count("n_added")
+    elif "n_added" in found:
         # Slots are taken in turn.
         bound, added = budget.arguments.max_support, found.count("n_added")
         fields |= {"added": added, "ages": added - 1 - (added - 1 - np.arange(n)) % bound}
@@ -141,6 +176,23 @@ def taught(space: State, found: Taught) -> State:
     )
 
 
+def dual_taught(space: State, found: Taught) -> State:
+    """Return the space with the support vectors and the weights of a device."""
+    space = taught(space, found)
+    budget, own = space.budget, space.budget.arguments
+    outputs, columns = len(space.state.values), closed(own.map).columns()
+    weights, offsets = budget.state.learnt.weights.copy(), budget.state.learnt.offsets.copy()
+    for half, name in enumerate(("values", "companions")):
+        if name in found:
+            rows = found.matrix(name, outputs)[:, own.max_support + 1 :]
+            place = slice(half * outputs, (half + 1) * outputs)
+            weights[place, columns] = rows[:, : len(columns)]
+            if own.offset:
+                offsets[place] = rows[:, -1]
+    learnt = budget.state.learnt.changed(weights=weights, offsets=offsets)
+    return space.changed(budget=budget.changed(state=budget.state.changed(learnt=learnt)))
+
+
 policy("budgets.policy.Budget", "", in_c=True, unbounded=True)
 BOUND = "max_support="
 policy("budgets.policy.RefuseWhenFull", BOUND, drops=True, in_c=True, unbounded=True)
@@ -152,9 +204,9 @@ policy("budgets.bpa.CheapestReplacement", BOUND, LENGTHS, drops=True, in_c=True)
 margins = "values~[output slot] companions~[output slot] scale~ total~ steps~ n_steps~ damage~"
 policy("budgets.forgetron.ShrinkingEviction", BOUND, margins, drops=True)
 policy("budgets.halving.Halving", f"{BOUND} radius=", "square~", drops=True)
-policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True)
+policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True, in_c=True, slots=True)
 policy("budgets.removal_projection.Projection", BOUND, INVERSE, drops=True)
-policy("budgets.merging.Merging", BOUND, drops=True)
+policy("budgets.merging.Merging", BOUND, drops=True, in_c=True, slots=True)
 policy("budgets.projectron.Projectron", f"eta= {BOUND} price= joint=", FACTOR, drops=True)
 policy(
     "budgets.quantisation.NearestWhenFull", BOUND, LENGTHS, drops=True, in_c=True, unbounded=True
@@ -165,7 +217,8 @@ policy(
 machines = f"{INVERSE} targets[machine column] offsets[one output] products~[machine column]"
 policy("budgets.bolssvm.LeastSquaresPolicy", f"{BOUND} C= share=", machines, merge=merged_samples)
 merging = f"map= {BOUND} merge_size= offset="
-policy("models.dual_sgd.FeatureMerging", merging, "weights[machine feature] offsets[machine]")
+WEIGHTS = "weights[machine feature] offsets[machine]"
+policy("models.dual_sgd.FeatureMerging", merging, WEIGHTS, in_c=True, slots=True)
 policy(
     "budgets.affine_projection.AffineProjection",
     f"{BOUND} order= eta= reg= normalised=",
@@ -182,7 +235,10 @@ policy(
     f"{VALUES} covariance[row column] prior[row column] residuals[output level]",
     merge=merged_tracker,
 )
-SPACE, RULES = f"cls= {SUPPORT_VECTORS} budget", {"merge": merged_support_vectors, "begin": begin}
-describe("models.space.KernelSpace", SPACE, terms=terms, learning=learning, taught=taught, **RULES)
-describe("models.space.InverseTimeSpace", SPACE, by_function=False, terms=terms, **RULES)
-describe("models.dual_sgd.DualSpace", SPACE, by_function=False, terms=dual_terms, **RULES)
+SPACE = f"cls= {SUPPORT_VECTORS} budget"
+RULES: dict[str, Any] = {"merge": merged_support_vectors, "begin": begin}
+LEARNS: dict[str, Any] = {"terms": terms, "learning": learning, "taught": taught, **RULES}
+DUAL: dict[str, Any] = {"terms": dual_terms, "learning": dual_learning, "taught": dual_taught}
+describe("models.space.KernelSpace", SPACE, **LEARNS)
+describe("models.space.InverseTimeSpace", SPACE, by_function=False, **LEARNS)
+describe("models.dual_sgd.DualSpace", SPACE, by_function=False, **DUAL, **RULES)

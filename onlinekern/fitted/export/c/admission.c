@@ -128,15 +128,6 @@ $rescale
 }
 
 /*** admit_nonuniform ***/
-/* The Euclidean norm of the coefficients of a slot, but for the scale. */
-static real norm_of(int32_t slot)
-{
-    real square_of = 0;
-    for (int32_t k = 0; k < $outputs; k++)
-        square_of += values[k * $length + slot] * values[k * $length + slot];
-    return SQRT(square_of);
-}
-
 /* Support vectors of small coefficients are evicted with a larger probability p; the coefficients
    of the others are divided by 1 - p. */
 static void admit(const row *x, const row *phi)

@@ -92,7 +92,7 @@ def written(
     else:
         learner = Learner(source, learning, n_scored, capacity)
         learner.write()
-        source.room = learner.size.length
+        source.room = learner.room or learner.size.length
     write_entries(source, scoring)
     rows = "" if scoring.table is None else write_table(source, scoring.table, scoring.head)
     if learning is None:

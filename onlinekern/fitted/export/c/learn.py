@@ -13,7 +13,7 @@ from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.rules import write_rule
 from onlinekern.fitted.export.c.second_order import write_variances
 from onlinekern.fitted.export.c.source import Source
-from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
+from onlinekern.fitted.export.c.terms import write_features
 from onlinekern.fitted.export.terms import Fourier
 
 TARGETS = ("weight", "mean", "squares", "scale")
@@ -45,8 +45,10 @@ class Learner(Forms):
     ) -> None:
         self.state = state = learning.state
         outputs, length = learning.numbers.values.shape
+        self.room = 0
         if isinstance(state, states.KernelState):
-            length = support.capacity_of(state, capacity)
+            self.room = support.capacity_of(state, capacity)
+            length = length if state.beside else self.room
         if isinstance(state, states.SquaresState):
             length += squares.room_to_grow(state)
         policy = state.policy.name if isinstance(state, states.KernelState) else ""
@@ -55,6 +57,8 @@ class Learner(Forms):
         self.shrinks = rule_shrinks(learning.rule)
         self.scales = self.shrinks or (policy == "UniformEviction" and length > 1)
         self.second_order = isinstance(state, states.LinearState) and state.variances is not None
+        # The scale is 1 / t.
+        self.inverse_time = learning.rule.name == "InverseTime"
         self.catches_up = learning.numbers.averaging == "decay"
 
     def write(self) -> None:
@@ -63,7 +67,7 @@ class Learner(Forms):
         self.write_row()
         self.write_average()
         if isinstance(self.state, states.KernelState):
-            support.write_admission(self, self.state)
+            support.write_admission(self, self.state, self.room)
         self.write_step()
         if isinstance(self.state, states.SquaresState):
             squares.write_squares(self, self.state)
@@ -88,8 +92,9 @@ class Learner(Forms):
                 source.state(name, padded)
         source.scalar("scale", numbers.scale)
         source.counter("seen", own.seen)
-        if self.averaged:
+        if self.averaged or self.inverse_time:
             source.counter("steps", numbers.steps)
+        if self.averaged:
             source.scalar("total", numbers.total)
         if self.catches_up:
             source.counter("lead", own.lead)
@@ -133,11 +138,7 @@ class Learner(Forms):
             self.fill("add_row", constant="")
             return
         assert isinstance(state, states.KernelState)
-        source.counter("n_support", len(state.vectors), "int32_t", size.length)
-        vectors = state.vectors.reshape(-1, size.features)
-        norm = write_kernel(source, "support", state.kernel, vectors, size.length)
-        diagonal = diagonal_of(source, state.kernel)
-        self.fill("kernel_look", norm=norm, diagonal=diagonal)
+        support.write_support(self, state, self.room)
 
     def write_average(self) -> None:
         """Write the functions `advance`, `shrink`, `model_scores` and `add`."""
@@ -212,7 +213,7 @@ class Learner(Forms):
         targets, more = self.standardising()
         state, full = self.state, ""
         kernel = isinstance(state, states.KernelState)
-        if isinstance(state, states.KernelState) and support.may_overflow(state, size.length):
+        if isinstance(state, states.KernelState) and support.may_overflow(state, self.room):
             full = self.when_full(restore)
         step = "move(k, x)" if self.second_order else "add(k, &phi, coefficients[k])"
         moved = "            if (coefficients[k] < 0 || coefficients[k] > 0)"
@@ -220,6 +221,8 @@ class Learner(Forms):
         update = f"{each}\n{moved}\n                {step};"
         if kernel:
             update = "        admit(x, &phi);"
+        if self.inverse_time:
+            update += "\n    scale = 1 / (real)steps;"
         self.source.use("all_finite")
         if self.second_order:
             more += f" || !all_finite(contractions, {size.outputs})"
@@ -253,9 +256,13 @@ class Learner(Forms):
 
     def advancing(self) -> str:
         """Return the lines that count the present model in the average, if there is one."""
+        lines = "    advance();" if self.averaged else ""
         if self.catches_up:
-            return "    advance(led > lead ? led : 0);\n    lead = led;"
-        return "    advance();" if self.averaged else ""
+            lines = "    advance(led > lead ? led : 0);\n    lead = led;"
+        if self.inverse_time:
+            # Coefficients enter in units of the scale.
+            lines += ("\n" if self.averaged else "    steps += 1;\n") + "    scale = 1;"
+        return lines
 
     def factors(self) -> str:
         """Return lines that multiply the coefficients by the factors of the classes."""
@@ -275,7 +282,7 @@ class Learner(Forms):
             more = " && is_added(&phi)"
         return "\n".join(
             [
-                f"    if (moves && n_support == {self.size.length}{more}) {{",
+                f"    if (moves && n_support == {self.room}{more}) {{",
                 *lines,
                 f"        return {prefix}_FULL;",
                 "    }",

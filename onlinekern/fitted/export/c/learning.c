@@ -221,23 +221,30 @@ static real length_of(const row *phi)
     return $square;
 }
 
+/*** kernel_row ***/
+/* Kernel values of a row with the support vectors. */
+static void kernel_row(const row *x, real *g)
+{
+    const real norm = $norm;
+    for (int32_t i = 0; i < n_support; i++)
+        g[i] = support_kernel(x, norm, i);
+}
+
 /*** kernel_look: dot ***/
 static real product(const real *numbers, const row *phi)
 {
     return dot(numbers, phi);
 }
 
-/* Kernel values with the support vectors. */
 static void look(const row *x, row *phi)
 {
-    const real norm = $norm;
-    for (int32_t i = 0; i < n_support; i++)
-        features[i] = support_kernel(x, norm, i);
+    kernel_row(x, features);
     phi->values = features;
     phi->columns = 0;
     phi->n = n_support;
 }
 
+/*** kernel_length ***/
 static real length_of(const row *x)
 {
     (void)x;

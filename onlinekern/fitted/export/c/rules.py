@@ -20,6 +20,13 @@ def write_rule(learner: Forms, rule: Described, second_order: bool) -> None:
         write_second_order_rule(learner, rule)
         return
     arguments = {k: v for k, v in rule.arguments.items() if isinstance(v, int | float)}
+    if rule.name == "InverseTime":
+        bounded, cap = "    (void)t;\n    return step;", arguments.get("max_step", inf)
+        if cap < inf:
+            bounded = learner.filled("bounded_step", most=learner.number(cap))
+        regularisation = learner.number(arguments["regularisation"])
+        learner.fill("rule_InverseTime", bounded=bounded, regularisation=regularisation)
+        return
     if rule.name == "ScaledPassiveAggressive1":
         C = arguments.pop("C", 1.0)
         most = "step"

@@ -25,7 +25,7 @@ from onlinekern.fitted.export.c.fields import (
 from onlinekern.fitted.export.c.reentrant import Function, called, with_model, wrappers
 from onlinekern.fitted.export.c.sections import sections
 
-FUNCTIONS = ("exp", "tanh", "sqrt", "fabs", "cos", "sin", "pow", "expm1", "log1p")
+FUNCTIONS = ("exp", "tanh", "sqrt", "fabs", "cos", "sin", "pow", "expm1", "log", "log1p")
 STRINGS = re.compile(r"\b(mem(set|cpy|move)|str(cmp|len))\b")
 
 
@@ -173,6 +173,12 @@ class Source:
     ) -> None:
         """Add a whole number from 0 to `most` that changes."""
         self.remember(name, type_name, np.array([value]), 0, most)
+
+    def whole_numbers(
+        self, name: str, values: Array, type_name: str, room: int, most: int = COUNTER
+    ) -> None:
+        """Add whole numbers from 0 to `most` that change, with room for so many."""
+        self.remember(name, type_name, values, room, most)
 
     def words(self, name: str, values: Any) -> None:
         """Add changing words of 64 bits."""

@@ -174,6 +174,19 @@ static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
     return importance * loss_slope(f, y) / ($regularisation * (real)t);
 }
 
+/*** rule_InverseTime ***/
+/* In units of the scale, which is 1/t. */
+static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
+{
+    const real step = importance * loss_slope(f, y) / $regularisation;
+    (void)q;
+$bounded
+}
+
+/*** bounded_step ***/
+    const real most = $most * (real)t;
+    return step > most ? most : step < -most ? -most : step;
+
 /*** rule_PassiveAggressive ***/
 static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
 {

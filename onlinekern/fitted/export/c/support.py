@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from math import inf
 
+import numpy as np
+
 from onlinekern.core.budgets.quantisation import LEAST_SHARE
 from onlinekern.fitted.export.c.forms import Forms
-from onlinekern.fitted.export.states import KernelState
+from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
+from onlinekern.fitted.export.states import KernelState, Slots
 
 ADMISSIONS = {
     "Budget": "admit_grow",
@@ -18,11 +21,43 @@ ADMISSIONS = {
     "UniformEviction": "admit_uniform",
     "NonuniformEviction": "admit_nonuniform",
     "CheapestReplacement": "admit_cheapest",
+    "Removal": "admit_remove",
+    "Merging": "admit_merge",
+    "FeatureMerging": "admit_dual",
 }
 DRAWING_POLICIES = ("RandomEviction", "UniformEviction", "NonuniformEviction")
 
 
-def write_admission(learner: Forms, state: KernelState) -> None:
+def write_support(learner: Forms, state: KernelState, room: int) -> None:
+    """Write the support vectors, with room for so many, and the functions of their kernel."""
+    source = learner.source
+    source.counter("n_support", len(state.vectors), "int32_t", room)
+    vectors = state.vectors.reshape(-1, learner.size.features)
+    norm = write_kernel(source, "support", state.kernel, vectors, room)
+    learner.fill("kernel_row", norm=norm)
+    if state.beside is None:
+        learner.fill("kernel_look")
+    else:
+        write_features(source, "map", state.beside.map)
+        place = learner.size.length - 1
+        constant = f"    features[{place}] = 1;" if state.beside.offset else ""
+        learner.fill("dual_look", constant=constant, slots=room)
+    learner.fill("kernel_length", diagonal=diagonal_of(source, state.kernel))
+
+
+def write_slots(learner: Forms, slots: Slots, room: int) -> None:
+    """Write the ages of support vectors and the free slots, and the functions that take them."""
+    source = learner.source
+    source.whole_numbers("ages", slots.ages, "int64_t", room)
+    source.whole_numbers("free_slots", slots.free, "int32_t", room, room - 1)
+    source.counter("n_free", len(slots.free), "int32_t", room)
+    companion = ""
+    if learner.averaged:
+        companion = f"        companions[k * {learner.size.length} + slot] = 0;"
+    learner.fill("slots", companion=companion, slots=room)
+
+
+def write_admission(learner: Forms, state: KernelState, room: int) -> None:
     """Write the functions `put` and `admit`."""
     name = state.policy.name
     norms = ""
@@ -37,10 +72,16 @@ def write_admission(learner: Forms, state: KernelState) -> None:
     learner.fill("put", norms=norms, companion=companion)
     if name in DRAWING_POLICIES:
         learner.source.use("generator")
-    if name in ("OldestEviction", "NearestWhenFull"):
+    if name in ("OldestEviction", "NearestWhenFull") or state.slots is not None:
         learner.source.counter("n_added", state.added)
-    if name in ("CheapestReplacement", "NearestWhenFull"):
-        learner.source.state("lengths", state.lengths, length)
+    if name in ("CheapestReplacement", "NearestWhenFull", "Removal"):
+        learner.source.state("lengths", state.lengths, room)
+    if state.slots is not None:
+        write_slots(learner, state.slots, room)
+    if state.slots is not None or name == "NonuniformEviction":
+        learner.fill("norm_of")
+    if state.slots is not None:
+        learner.fill("smallest", size="norm_of(slot)" + " * lengths[slot]" * (name == "Removal"))
     if name in ("NearestWhenFull", "Quantise"):
         learner.fill("add_at", moved=moved)
     bound = state.policy.arguments.get("max_support", 0)
@@ -52,7 +93,32 @@ def write_admission(learner: Forms, state: KernelState) -> None:
         full=f"n_support == {bound}" if bound else "0",
         similarity=learner.number(state.policy.arguments.get("similarity", 1.0)),
         least=learner.number(LEAST_SHARE),
+        **numbers_of_merging(learner, state, room),
     )
+
+
+def numbers_of_merging(learner: Forms, state: KernelState, room: int) -> dict[str, object]:
+    """Return what the forms of policies that merge support vectors want."""
+    found: dict[str, object] = {"slots": room, "rounded": "(real)(float)" if state.single else ""}
+    wide = learner.source.dtype == np.float64
+    found["narrow"] = learner.number(1e-15 if wide else 1e-7)
+    found["tiny"] = learner.number(1e-300 if wide else 1e-37)
+    if state.beside is None:
+        return found
+    own, length = state.beside, learner.size.length
+    absorbed = companion = ""
+    if learner.averaged:
+        place = f"companions[k * {length} + {room} + f]"
+        absorbed = f"            {place} += companions[k * {length} + slot] * z[f];"
+        companion = f"        companions[k * {length} + {length - 1}] += "
+        companion += "coefficients[k] / scale * total;"
+    offset = learner.filled("offset_step", companion=companion) if own.offset else ""
+    return found | {
+        "count": own.map.n_features,
+        "merged": state.policy.arguments["merge_size"],
+        "absorbed": absorbed,
+        "offset": offset,
+    }
 
 
 def rescaling(learner: Forms, state: KernelState) -> str:
@@ -83,7 +149,8 @@ def capacity_of(state: KernelState, capacity: int | None) -> int:
     """
     bound = state.policy.arguments.get("max_support")
     if not state.unbounded:
-        return int(bound) if bound is not None else 0
+        # A new support vector comes before another one leaves.
+        return int(bound) + (state.slots is not None) if bound is not None else 0
     room = capacity if capacity is not None else bound
     if room is None:
         raise ValueError(
