@@ -20,14 +20,19 @@ from onlinekern import (
     BSGDClassifier,
     DualSGDClassifier,
     FourierFeatures,
+    KernelAROWClassifier,
     KernelForestClassifier,
     KernelForestRegressor,
+    KernelMeanDetector,
     KernelPAClassifier,
     KernelPARegressor,
     KernelRLSClassifier,
     OnlineStandardScaler,
     PAClassifier,
+    PegasosClassifier,
+    ProjectronClassifier,
     SPAClassifier,
+    SPAOneClass,
     make_stream_pipeline,
     merge,
     read_device_state,
@@ -65,7 +70,7 @@ class Device(Program):
         for number, (x, target) in enumerate(zip(X, y, strict=True)):
             ending, arguments, _alive = self.forms(x)[number % 2]
             given = target_of(self.model, target, self.dtype)
-            assert self.call(f"learn_one{ending}_r", memory, *arguments, given) == 0
+            assert self.call(f"learn_one{ending}_r", memory, *arguments, *given) == 0
 
     def scored(self, memory, X):
         found = np.zeros((len(X), self.n_outputs), self.dtype)
@@ -121,7 +126,9 @@ def test_a_state_that_was_written_is_read(stream):
     names = set()
     for case in cases():
         X, y = stream(case.task, n=160)
-        base = fitted(case, X[:60], y[:60])
+        # Devices keep no evidence.
+        fixed = {"reg": 0.1} if case.name == "KernelRLSRegressor" else {}
+        base = fitted(case, X[:60], y[:60], **fixed)
         if not can_learn(base):
             continue
         names.add(case.name)
@@ -130,9 +137,11 @@ def test_a_state_that_was_written_is_read(stream):
         data = write_device_state(model, like=written(base))
         read = read_device_state(base, data)
         assert read.n_seen_ == model.n_seen_
-        np.testing.assert_array_equal(scores_of(read, X), scores_of(model, X), err_msg=str(case))
         # The matrix A of least squares is computed from its inverse.
-        exact = not case.name.startswith("KernelRLS")
+        leverage = case.parameters.get("statistic") == "leverage"
+        exact = not (case.name.startswith("KernelRLS") or leverage)
+        bound = {"rtol": 0, "atol": 1e-12 * leverage, "err_msg": str(case)}
+        np.testing.assert_allclose(scores_of(read, X), scores_of(model, X), **bound)
         if exact:
             assert write_device_state(read, like=data) == data, case
         for one in (read, model):
@@ -189,11 +198,22 @@ IN_C = {
     "drawing": (lambda: SPAClassifier(gamma=0.4, random_state=0), 150),
     "merging": (lambda: BSGDClassifier(gamma=0.4, budget=9, reg=0.01), None),
     "features": (lambda: DualSGDClassifier(gamma=0.4, budget=9, merge_size=4), None),
+    "detector": (lambda: SPAOneClass(gamma=0.4, random_state=0), 150),
+    "mean": (lambda: KernelMeanDetector(gamma=0.4, n_components=12, forgetting=0.9), None),
+    "leverage": (lambda: KernelMeanDetector(gamma=0.4, statistic="leverage"), None),
+    "confidence": (lambda: KernelAROWClassifier(gamma=0.4, n_components=30), None),
+    "projection": (lambda: ProjectronClassifier(gamma=0.4, budget=20), None),
     "oldest": (lambda: KernelPAClassifier(gamma=0.4, max_support=20, when_full="oldest"), None),
     "least squares": (lambda: KernelRLSClassifier(gamma=0.4, n_components=40, reg=0.1), None),
     "landmarks": (lambda: KernelRLSClassifier(gamma=0.4, n_components=8, reg=0.1), None),
     "forest": (lambda: KernelForestClassifier(n_trees=4, random_state=0), None),
 }
+
+
+def begun(make, X, y):
+    model = make()
+    more = {"classes": ["no", "yes"]} if is_classifier(model) else {}
+    return model.partial_fit(X, y, **more)
 
 
 @pytest.mark.parametrize("name", IN_C)
@@ -202,7 +222,7 @@ def test_saved_in_c(name, dtype, stream, tmp_path):
     """A model that was saved and loaded is the same to the bit, and agrees with what is read."""
     make, capacity = IN_C[name]
     X, y = stream("binary", n=120)
-    model = make().partial_fit(X[:40], y[:40], classes=["no", "yes"])
+    model = begun(make, X[:40], y[:40])
     device = Device(tmp_path, model, dtype=dtype, capacity=capacity)
     alone, saved = device.new(), device.new()
     assert device.save(alone) == device.written(model)
@@ -244,7 +264,7 @@ def test_no_memory_of_its_own(stream, tmp_path):
         pytest.skip("size is not installed")
     X, y = stream("binary", n=80)
     for number, (make, capacity) in enumerate(IN_C.values()):
-        model = make().partial_fit(X, y, classes=["no", "yes"])
+        model = begun(make, X, y)
         made = model.export_c(tmp_path / f"m{number}.c", learn=True, capacity=capacity)
         target = made.code.with_suffix(".o")
         flags = [f"-DM{number}_NO_SHARED_MODEL", "-fno-pie", "-c", "-o", str(target)]
@@ -347,7 +367,7 @@ def test_wrong_states_are_refused(stream, tmp_path):
     with pytest.raises(TypeError, match="data must be bytes"):
         read_device_state(model, "text")
     with pytest.raises(TypeError, match="cannot be exported to learn"):
-        write_device_state(AROWClassifier(covariance="full").fit(X, y))
+        write_device_state(PegasosClassifier(batch_size=5).fit(X, y))
     for arguments, message in (
         ({"dtype": "int8"}, "dtype must be"),
         ({"capacity": 3}, "capacity=3 has no effect"),

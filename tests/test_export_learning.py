@@ -6,8 +6,8 @@ import ctypes
 import numpy as np
 import pytest
 from compiled import Program, compiler, load
-from exported import CLASSES, Case, cases, fitted, scores_of
-from sklearn.base import is_classifier
+from exported import CLASSES, DETECTORS, Case, cases, fitted, scores_of
+from sklearn.base import is_classifier, is_outlier_detector
 
 from onlinekern import (
     FourierFeatures,
@@ -26,6 +26,8 @@ from onlinekern.fitted.export.learning import describe_learning
 
 LEARNT, MORE = 60, 100
 LEARNS = {
+    *("KRLSRegressor", "ProjectronClassifier"),
+    *("KernelMeanDetector", "SPAOneClass", "KernelAROWClassifier", "KernelSCWClassifier"),
     *("BSGDClassifier", "BSGDRegressor", "DualSGDClassifier", "DualSGDRegressor"),
     *("BOGDClassifier", "BOGDRegressor", "BPAClassifier", "BPARegressor", "FOGDClassifier"),
     *("FOGDRegressor", "KLMSRegressor", "KernelOGDClassifier", "KernelOGDRegressor"),
@@ -83,6 +85,38 @@ STEPS = [
         for n, a in ((1, False), (5, True), (12, "decay"), (3, 0.9))
         for m in ("ovr", "margin")
     ),
+    *(
+        (
+            "KernelAROWClassifier",
+            {"covariance": c, "multi_class": m, "average": a, "features": f, "n_components": n},
+        )
+        for c, m, a in (
+            ("diagonal", "ovr", 0.9),
+            ("full", "margin", True),
+            ("shared", "ovr", False),
+        )
+        for f, n in (("fourier", 16), ("nystroem", 80))
+    ),
+    *(
+        ("KernelSCWClassifier", {"variant": v, "gate": g, "linear": False, "n_components": n})
+        for v, g, n in (("scw1", "margin", 80), ("scw2", "loss_proportional", 10))
+    ),
+    ("KernelSCWClassifier", {"covariance": "shared", "multi_class": "margin", "kernel": "cosine"}),
+    *(
+        (name, {"covariance": c, "average": a, "fit_intercept": i})
+        for name, c, a, i in (
+            *(("AROWClassifier", "full", "decay", False), ("CWClassifier", "shared", True, True)),
+            *(("AROWRegressor", "full", False, True), ("SCWClassifier", "shared", 0.9, False)),
+        )
+    ),
+    *(("KRLSRegressor", {"nu": nu, "budget": n}) for nu, n in ((1e-3, 200), (0.1, 9), (0.0, 30))),
+    *(
+        ("ProjectronClassifier", {"eta": e, "budget": n, "plus_plus": p, "multi_class": m})
+        for e, n, p in ((0.3, 200, True), (0.3, 200, False), (0.1, 9, True))
+        for m in ("ovr", "margin")
+    ),
+    *(("KernelMeanDetector", parameters) for parameters in DETECTORS),
+    *(("KernelMeanDetector", {**own, "contamination": 0.5}) for own in DETECTORS[::4]),
     ("DualSGDClassifier", {"budget": 9, "merge_size": 9, "fit_intercept": False}),
     ("DualSGDRegressor", {"budget": 9, "merge_size": 2, "kernel": "laplacian", "average": 0.1}),
     ("FOGDRegressor", {"average": 0.1}),  # its weights start anew after 77 samples
@@ -117,10 +151,12 @@ def chosen():
 
 
 def target_of(model, y, dtype):
-    """Return a target as an argument of C."""
+    """Return a target as arguments of C, none for a detector."""
+    if is_outlier_detector(model):
+        return ()
     if is_classifier(model):
-        return ctypes.c_int32(int(np.searchsorted(model.classes_, y)))
-    return (ctypes.c_double if dtype == "float64" else ctypes.c_float)(y)
+        return (ctypes.c_int32(int(np.searchsorted(model.classes_, y))),)
+    return ((ctypes.c_double if dtype == "float64" else ctypes.c_float)(y),)
 
 
 def teach(program, model, X, y):
@@ -129,7 +165,7 @@ def teach(program, model, X, y):
         model.learn_one(x, target)
         ending, arguments, _alive = program.forms(x)[number % 2]
         given = target_of(model, target, program.dtype)
-        assert program.call(f"learn_one{ending}", *arguments, given) == 0
+        assert program.call(f"learn_one{ending}", *arguments, *given) == 0
 
 
 def export(model, path, dtype="float64"):
@@ -334,7 +370,10 @@ def test_what_cannot_learn_says_why(model, arguments, error, message, stream, tm
 
 def test_learners_that_learn_are_known(stream):
     for name in CLASSES:
-        case = Case(name, {}, "binary" if is_classifier(CLASSES[name]()) else "regression")
+        # The sizes of the tests are those of a sketched covariance.
+        sketched = name in ("KernelAROWClassifier", "KernelSCWClassifier")
+        given = {"covariance": "shared"} if sketched else {}
+        case = Case(name, given, "binary" if is_classifier(CLASSES[name]()) else "regression")
         X, y = stream(case.task)
         model = fitted(case, X, y)
         assert can_learn(model) == (name in LEARNS | RENEWED), name

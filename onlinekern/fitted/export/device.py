@@ -19,7 +19,7 @@ from onlinekern.fitted.export.c.fields import ANY, FINITE, HEAD, VERSION
 from onlinekern.fitted.export.c.generate import written
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.describe import describe
-from onlinekern.fitted.export.states import KernelState, Landmarks, Learning, SquaresState
+from onlinekern.fitted.export.states import JointState, KernelState, Landmarks, Learning
 from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.save.consistency import complete
 from onlinekern.fitted.state import State, closed, opened
@@ -218,7 +218,7 @@ def source_like(estimator: Any, form: Form, name: str) -> tuple[Source, Learning
     capacity, state = None, learning.state
     if isinstance(state, KernelState) and state.unbounded:
         capacity = max(1, form.room, len(state.vectors))
-    if isinstance(state, SquaresState) and isinstance(state.map, Landmarks) and not form.fixed:
+    if isinstance(state, JointState) and isinstance(state.map, Landmarks) and not form.fixed:
         # They grow in the C, though all may be there by now.
         grows = replace(state.map, fixed=False)
         learning = replace(learning, state=replace(state, map=grows))
@@ -253,6 +253,11 @@ def taught(estimator: Any, found: Taught) -> Any:
             scaler = next(step for _, step in twin.steps if hasattr(step, "_moments"))
             scaler._moments = closed(moments_of(opened(scaler._moments), found))
     learner._model = closed(model_of(model, found))
+    if "recent" in found:
+        recent = learner._recent.copy()
+        recent.values, recent.count = found.fields["recent"].copy(), found.count("recent_count")
+        recent.quantile = found.number("offset")
+        learner._recent = recent
     if "support_" in vars(learner):
         # Numbers of training points mean nothing on a device.
         learner.support_ = np.arange(learner._model.space.support.n_rows)

@@ -26,7 +26,7 @@ def described(part: Any, kind: str) -> states.Described:
     if known is None or not known.options.get("in_c"):
         raise states.CannotLearn(f"the {kind} {type(part).__name__} has no C")
     arguments = fields_of(part)
-    if known.name == "Perceptron":
+    if known.name in ("Perceptron", "MarginPerceptron"):
         arguments["loss"] = part.loss
     for key, value in arguments.items():
         if isinstance(value, Part):
@@ -45,8 +45,6 @@ def describe_learning(estimator: Any) -> states.Learning:
         raise states.CannotLearn(
             "the width of its kernel is not settled yet: give gamma a number, or more samples"
         )
-    if "_recent" in own:
-        raise states.CannotLearn("the offset of a detector follows the scores of many samples")
     if "encoder_" in own:
         raise states.CannotLearn("the encoder of its tables has no C")
     model = estimator._fitted_model
@@ -109,7 +107,17 @@ def of_model(estimator: Any, model: Any) -> states.Learning:
         seen=model.n_seen,
         lead=own.lead,
         generator=model.rng.get_state(),
+        recent=recent_of(estimator),
     )
+
+
+def recent_of(estimator: Any) -> states.Recent | None:
+    """Return the last scores of a detector."""
+    recent = vars(estimator).get("_recent")
+    if recent is None:
+        return None
+    fraction, values = float(estimator.contamination), np.array(recent.values)
+    return states.Recent(fraction, values, recent.count, recent.EVERY, recent.quantile)
 
 
 def factors_of_samples(estimator: Any) -> Floats | None:

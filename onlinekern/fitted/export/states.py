@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.fitted.export.terms import Fourier, KernelFunction, Map, Trees
+from onlinekern.fitted.export.terms import Fourier, KernelFunction, Map, Projected, Trees
 
 
 class CannotLearn(TypeError):
@@ -67,12 +67,23 @@ class LinearState:
     variances: Floats | None = None
 
 
+class Mean(NamedTuple):
+    """Weight of the samples whose features have a mean, and by what it is multiplied before one."""
+
+    forgetting: float
+    weight: float
+
+
 @dataclass(frozen=True, eq=False)
 class MappedState:
-    """Weights of the features of a map, and of a constant feature 1 if there is one."""
+    """Weights of the features of a map, and of a constant feature 1 if there is one.
+
+    The weights may be the `mean` of the features of the samples.
+    """
 
     map: Map
     constant: bool
+    mean: Mean | None = None
 
 
 class Slots(NamedTuple):
@@ -107,7 +118,7 @@ class KernelState:
 
     `added` counts the support vectors that ever came; `lengths` are their kernel values with
     themselves. If they are `unbounded`, they may fill all the room there is. They are float32 if
-    `single`.
+    `single`. A policy may keep `matrices` of them.
     """
 
     kernel: KernelFunction
@@ -117,6 +128,7 @@ class KernelState:
     lengths: Floats
     unbounded: bool
     single: bool
+    matrices: dict[str, Floats]
     slots: Slots | None = None
     beside: Beside | None = None
 
@@ -140,20 +152,48 @@ class Landmarks:
 
 
 @dataclass(frozen=True, eq=False)
-class SquaresState:
-    """Weights of least squares, with A^-1 = `inverse`.
+class JointState:
+    """Weights of joint features, a dense row of them.
 
-    The features of a row are its elements times `factor`, unless that is None, then 1 if there is a
-    `constant`, then those of `map`. `reg` is the prior precision of a new feature; so
-    many samples have `entered` the sums.
+    They are the elements of a row times `factor`, unless that is None, then 1 if there is a
+    `constant`, then those of `map`, which may have none.
     """
 
     factor: float | None
     constant: bool
-    map: Fourier | Landmarks
+    map: Fourier | Projected | Landmarks | None
+
+
+@dataclass(frozen=True, eq=False)
+class ConfidentState(JointState):
+    """Weights of joint features, and a covariance of the weights.
+
+    Attributes
+    ----------
+    covariance : ndarray of shape (n_outputs, length), or (n_matrices, length, length)
+        Variances, or a matrix of each output, or of all outputs together.
+    linear : bool
+        Whether the learner is a linear one.
+    """
+
+    covariance: Floats
+    linear: bool
+
+
+@dataclass(frozen=True, eq=False)
+class SquaresState(JointState):
+    """Weights of least squares, with A^-1 = `inverse`.
+
+    `reg` is the prior precision of a new feature; so
+    many samples have `entered` the sums. The score may be the `leverage` of a row; a part beyond
+    the landmarks counts there above the share `rounding` of its kernel value with itself.
+    """
+
     inverse: Floats
     reg: float
     entered: int
+    leverage: bool = False
+    rounding: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +237,7 @@ class ForestState:
     second_order: bool
 
 
-Space: TypeAlias = LinearState | MappedState | KernelState | SquaresState | ForestState
+Space: TypeAlias = LinearState | MappedState | KernelState | JointState | ForestState
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,13 +274,35 @@ class Targets(NamedTuple):
     scale: float
 
 
+class Recent(NamedTuple):
+    """The last scores of a detector, whose quantile is its offset.
+
+    Attributes
+    ----------
+    fraction : float
+    values : ndarray
+        A ring.
+    noted : int
+        Scores that ever came.
+    every : int
+        Scores between two quantiles, once there are as many.
+    quantile : float
+    """
+
+    fraction: float
+    values: Floats
+    noted: int
+    every: int
+    quantile: float
+
+
 @dataclass(frozen=True, eq=False)
 class Learning:
     """Model that goes on learning.
 
     Attributes
     ----------
-    state : LinearState, MappedState, KernelState, SquaresState or ForestState
+    state : LinearState, MappedState, KernelState, ConfidentState, SquaresState or ForestState
     numbers : Numbers
     rule, sampler, head : Described
     factors : ndarray of shape (n_classes,), or None
@@ -254,6 +316,8 @@ class Learning:
     generator : tuple of int
     scaler : Scaler, or None
         The first step in front of the model.
+    recent : Recent, or None
+        Of a detector.
     """
 
     state: Space
@@ -268,3 +332,4 @@ class Learning:
     lead: int
     generator: tuple[int, ...]
     scaler: Scaler | None = None
+    recent: Recent | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,18 @@ class Taught:
     def matrix(self, name: str, n_rows: int) -> Floats:
         """Return numbers in rows."""
         return self.fields[name].reshape(n_rows, -1)
+
+    def covariance(self, before: Floats, places: Any) -> Floats:
+        """Return variances or matrices of weights; `places` are those of the features."""
+        fresh = before.copy()
+        given, n = self.matrix("covariance", len(before)), len(places)
+        if before.ndim == 2:
+            fresh[:, places] = given[:, :n]
+            return fresh
+        length = isqrt(given.shape[1])
+        given = given.reshape(-1, length, length)[:, :n, :n]
+        fresh[:, places[:, np.newaxis], places] = (given + given.transpose(0, 2, 1)) / 2
+        return fresh
 
     def average(self, state: State, places: Any) -> dict[str, Any]:
         """Return values, companions, scale, total and steps; `places` are those of the features."""

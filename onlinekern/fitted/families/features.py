@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from onlinekern.core.features.joined import WithLinear
 from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.features.metric import InMetric
+from onlinekern.core.features.nested import NestedNystroem
 from onlinekern.core.kernels.python_kernel import PythonKernel
 from onlinekern.core.linalg.copies import unpacked
 from onlinekern.estimators.features import MOST_FREQUENCIES
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export import terms
+from onlinekern.fitted.export.states import Landmarks
 from onlinekern.fitted.families.parts import KERNELS
 from onlinekern.fitted.merge.averages import scaled_average
-from onlinekern.fitted.state import describe, fields_of, kind_of
+from onlinekern.fitted.state import State, describe, fields_of, kind_of, opened
+
+if TYPE_CHECKING:
+    from onlinekern.fitted.export.taught import Taught
 
 SUPPORT_SET = "kernel= d= dtype= n_outputs# averaged= is_sparse="
 ROWS = "rows[slot ...] terms~[slot] ages~[slot] free[free] added"
@@ -104,6 +109,59 @@ def weighted(features: Any, weights: Floats, offsets: Floats) -> terms.Terms:
 def expansion(support: Any) -> terms.Expansion:
     """Return the support vectors of a set under its kernel."""
     return terms.Expansion(kernel_of(support.kernel), support.rows(), support.effective())
+
+
+def joint_of(features: Any) -> tuple[float | None, bool, Any]:
+    """Return the factor of a row's own elements or None, whether 1 follows them, and the map."""
+    inner, factor = features, None
+    if type(features) is WithLinear:
+        inner, factor = features.map, 1 / np.sqrt(max(features.d, 1))
+    mapping = landmarks_of(inner) if type(inner) is NestedNystroem else map_of(inner)
+    return factor, features.constant >= 0, mapping
+
+
+def joint_places(features: Any) -> Any:
+    """Return where C has the features: a row's own, the constant, and those of the map."""
+    inner, offset, places = features, 0, np.zeros(0, dtype=np.intp)
+    if type(features) is WithLinear:
+        inner, offset, places = features.map, features.offset, np.arange(features.d)
+    if features.constant >= 0:
+        places = np.append(places, features.constant)
+    return np.concatenate([places, offset + inner.columns()])
+
+
+def grown(features: State, found: Taught) -> State:
+    """Return a map with the landmarks of a device."""
+    if "whitening" not in found:
+        return features
+    if hasattr(features, "map"):
+        return features.changed(map=grown_landmarks(features.map, found))
+    return grown_landmarks(features, found)
+
+
+def grown_landmarks(landmarks: State, found: Taught) -> State:
+    """Return the landmarks of a device."""
+    n, room = found.count("n_landmarks"), landmarks.n_components
+    whitening = found.matrix("whitening", room)[:n, :n]
+    fields = found.vectors(landmarks, n)
+    empty = np.zeros((len(landmarks.state.values), n))
+    state = landmarks.state.changed(**fields, values=empty, companions=empty)
+    return landmarks.changed(state=state, whitening=np.tril(whitening))
+
+
+def landmarks_of(features: Any) -> Landmarks:
+    """Return the landmarks that come with the stream."""
+    own = opened(features)
+    vectors = terms.dense(own.state.rows)
+    return Landmarks(
+        kernel=kernel_of(own.arguments.kernel),
+        vectors=vectors,
+        whitening=own.whitening,
+        room=own.n_components,
+        least=rounding_of(features) if own.selection == "first" else own.novelty,
+        only_entered=own.selection == "margin",
+        fixed=len(vectors) == own.n_components,
+    )
 
 
 for name, text in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +51,8 @@ def policy(path: str, arguments: str, learnt: str = "", **options: Any) -> None:
 
     `drops`: who leaves is projected onto those who stay. `merge` is the rule for spaces with the
     policy. `in_c`: learning in C knows it. `unbounded`: it may fill all room for support vectors.
-    `slots`: some are free between two steps.
+    `slots`: some are free between two steps. `plain`: without an average. `matrices`: what it
+    learns of all support vectors and C goes on with.
     """
     plain = path == "budgets.policy.Budget"
     # Policies of other packages have arguments without names, and learn what they like.
@@ -116,13 +118,15 @@ def learning(space: State) -> tuple[KernelState, Numbers]:
     kind = kind_of(budget.cls)
     if kind is None or "in_c" not in kind.options:
         raise CannotLearn(f"the budget policy {budget.cls.__name__} has no C")
+    if own.averaged is not False and "plain" in kind.options:
+        raise CannotLearn(f"the budget policy {budget.cls.__name__} has no average in C")
     slots = Slots(state.ages + 1, state.free) if "slots" in kind.options else None
     if len(state.free) and slots is None:
         raise CannotLearn("some slots of its support vectors are free")
     arguments = dict(vars(budget.arguments)) if budget.arguments else {}
     for name in ("rng", "map"):
         arguments.pop(name, None)
-    if arguments.get("max_support") == 0:  # of Quantise: there is no bound
+    if arguments.get("max_support") == 0:  # there is no bound
         del arguments["max_support"]
     known = KernelState(
         kernel=kernel_of(own.kernel),
@@ -132,6 +136,10 @@ def learning(space: State) -> tuple[KernelState, Numbers]:
         lengths=np.asarray(getattr(budget.state.learnt, "lengths", np.zeros(0))),
         unbounded="unbounded" in kind.options,
         single=np.dtype(own.dtype) == np.float32,
+        matrices={
+            name: np.asarray(getattr(budget.state.learnt, name))
+            for name in kind.options.get("matrices", "").split()
+        },
         slots=slots,
     )
     return known, Numbers.of(state, own.averaged)
@@ -169,6 +177,15 @@ def taught(space: State, found: Taught) -> State:
     learnt = budget.state.learnt
     if "lengths" in found:
         learnt = learnt.changed(lengths=found.fields["lengths"][:n].copy())
+    if "factor" in found:
+        factor = np.zeros((n, n))
+        rows, columns = np.tril_indices(n)
+        factor[rows, columns] = found.fields["factor"][: len(rows)]
+        learnt = learnt.changed(factor=factor)
+    if "covariance" in found:
+        room = isqrt(len(found.fields["covariance"]))
+        covariance = np.ascontiguousarray(found.matrix("covariance", room)[:n, :n])
+        learnt = learnt.changed(covariance=covariance)
     identity = budget.state.set.changed(n=n, added=fields["added"])
     state = budget.state.changed(set=identity, learnt=learnt)
     return space.changed(
@@ -206,8 +223,17 @@ policy("budgets.forgetron.ShrinkingEviction", BOUND, margins, drops=True)
 policy("budgets.halving.Halving", f"{BOUND} radius=", "square~", drops=True)
 policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True, in_c=True, slots=True)
 policy("budgets.removal_projection.Projection", BOUND, INVERSE, drops=True)
-policy("budgets.merging.Merging", BOUND, drops=True, in_c=True, slots=True)
-policy("budgets.projectron.Projectron", f"eta= {BOUND} price= joint=", FACTOR, drops=True)
+policy("budgets.merging.Merging", BOUND, drops=True, in_c=True, slots=True, plain=True)
+policy(
+    "budgets.projectron.Projectron",
+    f"eta= {BOUND} price= joint=",
+    FACTOR,
+    drops=True,
+    in_c=True,
+    plain=True,
+    unbounded=True,
+    matrices="factor",
+)
 policy(
     "budgets.quantisation.NearestWhenFull", BOUND, LENGTHS, drops=True, in_c=True, unbounded=True
 )
@@ -226,7 +252,15 @@ policy(
     merge=merged_affine,
 )
 spans = f"{FACTOR} covariance[slot slot]"
-policy("budgets.dependence.LinearDependence", f"{BOUND} nu=", spans, merge=merged_dependence)
+policy(
+    "budgets.dependence.LinearDependence",
+    f"{BOUND} nu=",
+    spans,
+    merge=merged_dependence,
+    in_c=True,
+    plain=True,
+    matrices="factor covariance",
+)
 policy("budgets.recursive.SlidingWindow", f"{BOUND} reg=", VALUES, merge=merged_samples)
 policy("budgets.recursive.FixedBudget", f"{BOUND} reg= eta=", VALUES, merge=merged_samples)
 policy(

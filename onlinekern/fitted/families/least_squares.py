@@ -10,19 +10,24 @@ samples, and within an epoch without forgetting (`linalg.open_block`): both are 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.linalg
 from scipy.linalg import solve_triangular
 
-from onlinekern.core.features.joined import WithLinear
-from onlinekern.core.features.nested import NestedNystroem
 from onlinekern.core.linalg.copies import PANEL, unpacked
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.states import CannotLearn, Landmarks, Numbers, SquaresState
-from onlinekern.fitted.export.terms import Fourier, Leverage, Terms, dense
-from onlinekern.fitted.families.features import kernel_of, map_of, rounding_of
+from onlinekern.fitted.export.terms import Fourier, Leverage, Terms
+from onlinekern.fitted.families.features import (
+    grown,
+    joint_of,
+    joint_places,
+    map_of,
+    rounding_of,
+)
 from onlinekern.fitted.families.mapped import terms
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.maps import Common, common_map
@@ -235,49 +240,42 @@ def learning(space: State) -> tuple[SquaresState, Numbers]:
     """Return the state of recursive least squares without forgetting; r is the one of now."""
     if space.forgetting < 1:
         raise CannotLearn("its least squares forget, and give back the prior from time to time")
-    features = inner = closed(space.map)
-    factor, places = None, places_of(features)
-    if type(features) is WithLinear:
-        inner, factor = features.map, 1 / np.sqrt(max(features.d, 1))
+    features = closed(space.map)
+    factor, constant, mapping = joint_of(features)
+    places = joint_places(features)
     inverse = inverse_of(space.state, space.forgetting)[np.ix_(places, places)]
     values = np.ascontiguousarray(closed(space).block.weights()[:, places])
-    mapping = landmarks_of(inner) if type(inner) is NestedNystroem else map_of(inner)
     if not isinstance(mapping, Fourier | Landmarks):
-        raise CannotLearn(f"the feature map {type(inner).__name__} has no C")
-    constant, inverse = features.constant >= 0, np.ascontiguousarray(inverse)
+        raise CannotLearn(f"the feature map {type(features).__name__} has no C")
+    inverse = np.ascontiguousarray(inverse)
     entered = closed(space).entered
     state = SquaresState(factor, constant, mapping, inverse, space.state.reg, entered)
     return state, Numbers(values, values)
 
 
-def places_of(features: Any) -> Any:
-    """Return where C has the features: a row's own, the constant, and those of the map."""
-    inner, offset, places = features, 0, np.zeros(0, dtype=np.intp)
-    if type(features) is WithLinear:
-        inner, offset, places = features.map, features.offset, np.arange(features.d)
-    if features.constant >= 0:
-        places = np.append(places, features.constant)
-    return np.concatenate([places, offset + inner.columns()])
+def leverage_learning(space: State) -> tuple[SquaresState, Numbers]:
+    """Return the state of leverages without forgetting."""
+    state, numbers = learning(space)
+    return replace(state, leverage=True, rounding=rounding_of(closed(space.map))), numbers
 
 
 def taught(space: State, found: Taught) -> State:
     """Return the space with the sums that follow from the inverse and the weights of a device."""
-    features = space.map
+    features = grown(space.map, found)
+    places, reg = joint_places(closed(features)), found.number("reg")
+    n, used = len(places), space.state.used
     if "whitening" in found:
-        outer = features if hasattr(features, "map") else None
-        inner = grown(outer.map if outer else features, found)
-        features = outer.changed(map=inner) if outer else inner
-    places, reg = places_of(closed(features)), found.number("reg")
-    n, used = len(places), int(places.max()) + 1
-    length = len(found.fields["values"]) // space.n_outputs
+        used = int(places.max()) + 1
+    n_outputs = len(space.state.vectors)
+    length = len(found.fields["values"]) // n_outputs
     given = found.matrix("inverse", length)[:n, :n]
     # Columns between those of the features, which no row has, keep the prior.
     inverse, matrix = np.eye(used) / reg, np.eye(used) * reg
     inverse[np.ix_(places, places)] = (given + given.T) / 2
     known = scipy.linalg.inv(inverse[np.ix_(places, places)])
     matrix[np.ix_(places, places)] = factored((known + known.T) / 2)[0]
-    weights = np.zeros((space.n_outputs, used))
-    weights[:, places] = found.matrix("values", space.n_outputs)[:, :n]
+    weights = np.zeros((n_outputs, used))
+    weights[:, places] = found.matrix("values", n_outputs)[:, :n]
     evidence = evidence_of(space.state, space.forgetting)
     if len(evidence) > 0:
         # Devices keep none: more samples were like those before.
@@ -285,31 +283,6 @@ def taught(space: State, found: Taught) -> State:
     sums = sums_of(matrix - reg * np.eye(used), weights @ matrix, reg, evidence)
     state = space.state.changed(**{**sums, "matrix": matrix, "inverse": inverse, "base": weights})
     return space.changed(map=features, entered=found.count("entered"), state=state)
-
-
-def grown(landmarks: State, found: Taught) -> State:
-    """Return the landmarks of a device."""
-    n, room = found.count("n_landmarks"), landmarks.n_components
-    whitening = found.matrix("whitening", room)[:n, :n]
-    fields = found.vectors(landmarks, n)
-    empty = np.zeros((len(landmarks.state.values), n))
-    state = landmarks.state.changed(**fields, values=empty, companions=empty)
-    return landmarks.changed(state=state, whitening=np.tril(whitening))
-
-
-def landmarks_of(features: Any) -> Landmarks:
-    """Return the landmarks that come with the stream."""
-    own = opened(features)
-    vectors = dense(own.state.rows)
-    return Landmarks(
-        kernel=kernel_of(own.arguments.kernel),
-        vectors=vectors,
-        whitening=own.whitening,
-        room=own.n_components,
-        least=rounding_of(features) if own.selection == "first" else own.novelty,
-        only_entered=own.selection == "margin",
-        fixed=len(vectors) == own.n_components,
-    )
 
 
 def read(stored: dict[str, Any]) -> dict[str, Any]:
@@ -344,6 +317,8 @@ describe(
     read=read,
     merge=merged_space,
     terms=leverage_terms,
+    learning=leverage_learning,
+    taught=taught,
 )
 told = "state(seen~ recent~[residual] levels~[one level])"
 describe("models.residuals.Residuals", told)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onlinekern.estimators.types import Floats
-from onlinekern.fitted.export.states import CannotLearn, LinearState, Numbers
+from onlinekern.fitted.export.states import CannotLearn, ConfidentState, LinearState, Numbers
 from onlinekern.fitted.export.terms import Constant, Linear, Terms
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.averages import Averaging, merged_steps, scaled_average
@@ -138,7 +138,7 @@ def terms(space: Any) -> Terms:
     return (weights, Constant(effective[:, -1])) if np.any(effective[:, -1]) else (weights,)
 
 
-def learning(space: State) -> tuple[LinearState, Numbers]:
+def learning(space: State) -> tuple[LinearState | ConfidentState, Numbers]:
     """Return the weights, with variances if the model is of second order."""
     own, state = space.arguments, space.state
     if getattr(own, "batch_size", 1) > 1 or getattr(own, "radius", 0.0) > 0:
@@ -148,17 +148,29 @@ def learning(space: State) -> tuple[LinearState, Numbers]:
     variances = None
     if hasattr(state, "covariance"):
         if own.kind != "diagonal":
-            raise CannotLearn(f"covariance={own.kind!r} has no C; 'diagonal' has")
+            return confident(space)
         variances = np.ones((own.n_outputs, width))
         variances[:, : own.d + own.intercept] = state.covariance
     in_length = float(own.intercept) if getattr(own, "in_length", True) else 0.0
     return LinearState(float(own.intercept), in_length, variances), numbers
 
 
+def confident(space: State) -> tuple[ConfidentState, Numbers]:
+    """Return the weights, with a matrix of each output or of all."""
+    own, state = space.arguments, space.state
+    columns = slice(own.d + bool(own.intercept))
+    numbers = Numbers.of(state, own.averaging, columns, averaging_of(space).skipped)
+    covariance = np.ascontiguousarray(state.covariance)
+    return ConfidentState(1.0, bool(own.intercept), None, covariance, True), numbers
+
+
 def taught(space: State, found: Taught) -> State:
     """Return the space with the weights of a device."""
     own, state = space.arguments, space.state
-    more = found.average(state, slice(own.d + 1))
+    width = own.d + 1 if "covariance" not in found else state.covariance.shape[-1]
+    more = found.average(state, slice(width))
+    if "covariance" in found:
+        more["covariance"] = found.covariance(state.covariance, np.arange(width))
     if "variances" in found:
         variances = found.matrix("variances", own.n_outputs)[:, : own.d + own.intercept]
         more["covariance"] = variances.reshape(state.covariance.shape)

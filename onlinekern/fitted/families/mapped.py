@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from onlinekern.core.features.nested import NestedNystroem
 from onlinekern.estimators.types import Floats
-from onlinekern.fitted.export.states import MappedState, Numbers
+from onlinekern.fitted.export.states import (
+    CannotLearn,
+    ConfidentState,
+    Landmarks,
+    MappedState,
+    Mean,
+    Numbers,
+)
 from onlinekern.fitted.export.terms import Terms
-from onlinekern.fitted.families.features import map_of, weighted
+from onlinekern.fitted.families.features import grown, joint_of, joint_places, map_of, weighted
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.averages import Averaging, merged_steps, scaled_average
 from onlinekern.fitted.merge.gaussians import (
@@ -149,6 +157,48 @@ def learning(space: State) -> tuple[MappedState, Numbers]:
     return MappedState(map_of(features), features.constant >= 0), numbers
 
 
+def confident_learning(space: State) -> tuple[ConfidentState, Numbers]:
+    """Return the weights of joint features, and their covariance."""
+    features, own = closed(space.map), space.covariance
+    if not hasattr(own, "array"):
+        raise CannotLearn("covariance='sketched' has no C; 'diagonal', 'full' and 'shared' have")
+    factor, constant, mapping = joint_of(features)
+    if isinstance(mapping, Landmarks) and mapping.only_entered and not mapping.fixed:
+        raise CannotLearn("selection='margin' has not found all landmarks yet")
+    places = joint_places(features)
+    covariance = own.array[np.ix_(*[range(len(own.array)), places, places][: own.array.ndim])]
+    state = ConfidentState(factor, constant, mapping, np.ascontiguousarray(covariance), False)
+    return state, Numbers.of(space.state, space.averaged, places)
+
+
+def confident_taught(space: State, found: Taught) -> State:
+    """Return the space with the weights and the covariance of a device."""
+    features = grown(space.map, found)
+    places, own = joint_places(closed(features)), space.covariance
+    covariance = found.covariance(own.array, places)
+    more = found.average(space.state, places)
+    return space.changed(
+        map=features,
+        covariance=own.changed(array=covariance),
+        state=space.state.changed(**more),
+    )
+
+
+def mean_learning(space: State) -> tuple[MappedState, Numbers]:
+    """Return the mean of the features of a map."""
+    features = closed(space.map)
+    if type(features) is NestedNystroem and len(features.columns()) < features.n_components:
+        raise CannotLearn("its landmarks are not all there")
+    mean = Mean(space.forgetting, space.total)
+    numbers = Numbers.of(space.state, False, features.columns())
+    return MappedState(map_of(features), False, mean), numbers
+
+
+def mean_taught(space: State, found: Taught) -> State:
+    """Return the space with the mean of a device."""
+    return taught(space, found).changed(total=found.number("mean_weight"))
+
+
 def places_of(features: Any) -> Any:
     """Return the columns of a map, and that of its constant behind them."""
     places = features.columns()
@@ -188,10 +238,14 @@ describe(
     merge=merged_mapped_gaussian,
     begin=begin,
     terms=terms,
+    learning=confident_learning,
+    taught=confident_taught,
 )
 describe(
     "models.kernel_mean.MeanSpace",
     f"map forgetting= total~ state({WEIGHTS})",
     merge=merged_mean,
     terms=terms,
+    learning=mean_learning,
+    taught=mean_taught,
 )

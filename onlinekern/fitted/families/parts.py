@@ -19,6 +19,7 @@ IN_C = (
     ("schedules", "Power", "eta= power="),
     ("rules", "Perceptron", ""),
     ("rules", "Gradient Pegasos", "loss= schedule= regularisation="),
+    ("rules", "EverySample", "loss="),
     ("rules", "InverseTime", "loss= regularisation= max_step="),
     ("rules", "BatchPegasos", "loss= regularisation= batch_size="),
     ("rules", "PassiveAggressive", "loss="),
@@ -44,11 +45,9 @@ OTHERS = (
     ("learning.softmax_head", "Softmax", "n_classes="),
     ("learning.logistic_rules", "LogisticNewton", "loss= r="),
     ("learning.heads", "Weighted", "inner= weights="),
-    ("learning.rules", "EverySample", "loss="),
     ("learning.point_rules", POINT, "loss= schedule= C= penalised="),
     ("learning.point_rules", "PointNewton", "loss= C= relaxation="),
     ("learning.point_rules", "Penalty SquaredNorm AbsoluteNorm AbsoluteNormGradient", ""),
-    ("budgets.projectron", "MarginPerceptron", "margins="),
     ("models.sdrogd", "LinearBetween QuadraticBetween", "within_weight= weight= regularisation="),
     ("models.sdrogd", "StepSize SafeStepSize", ""),
     ("models.sdrogd", "RootStepSize", "eta0="),
@@ -73,6 +72,7 @@ def describe_parts(module: str, names: str, arguments: str, **options: Any) -> N
 
 for module, names, arguments in IN_C:
     describe_parts(f"learning.{module}", names, arguments, in_c=True)
+describe_parts("budgets.projectron", "MarginPerceptron", "margins=", in_c=True)
 for module, names, arguments in OTHERS:
     describe_parts(module, names, arguments)
 for name, (kernel, arguments) in KERNELS.items():

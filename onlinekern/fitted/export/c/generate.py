@@ -35,9 +35,8 @@ TAKEN = {
 }
 LEARN = """
 /* Learn one sample: $target. Other codes than 0 change nothing. */
-int ${prefix}_learn_one(const ${prefix}_real *x, ${type}y);
-int ${prefix}_learn_one_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n,
-                               ${type}y);
+int ${prefix}_learn_one(const ${prefix}_real *x$y);
+int ${prefix}_learn_one_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n$y);
 """
 
 
@@ -104,13 +103,13 @@ def written(
 
 def stores_rows(state: states.Space) -> bool:
     """Return whether rows become support vectors or landmarks, or are compared with such."""
-    squares = isinstance(state, states.SquaresState) and isinstance(state.map, states.Landmarks)
-    return isinstance(state, states.KernelState) or squares
+    joint = isinstance(state, states.JointState) and isinstance(state.map, states.Landmarks)
+    return isinstance(state, states.KernelState) or joint
 
 
 def write_learning(source: Source, scoring: parts.Scoring, learning: states.Learning) -> str:
     """Write the functions that learn; return their declaration."""
-    type_name, target = "int32_t ", "y is its class number"
+    y, target = ", int32_t y", "y is its class number"
     number = f"{source.names['prefix']}_real"
     reading = {"follow": "read_dense", "sparse": "read_sparse"}
     if learning.scaler is None:
@@ -121,17 +120,20 @@ def write_learning(source: Source, scoring: parts.Scoring, learning: states.Lear
         reading = {"follow": "follow_dense", "sparse": "follow_sparse"}
     if scoring.head == "regression" and scoring.n_outputs > 1:
         source.fill("learn_targets", **reading)
-        type_name, target = f"const {number} *", "y has its targets"
+        y, target = f", const {number} *y", "y has its targets"
     elif scoring.head == "regression":
         source.fill("learn_target", **reading)
-        type_name, target = f"{number} ", "y is its target"
+        y, target = f", {number} y", "y is its target"
+    elif scoring.head == "outlier":
+        source.fill("learn_row", **reading)
+        y, target = "", "it has no label"
     else:
         weight = "1"
         if learning.factors is not None:
             source.constants("sample_factors", learning.factors)
             weight = "sample_factors[y]"
         source.fill("learn_class", weight=weight, **reading)
-    return Template(LEARN).substitute(source.names, type=type_name, target=target)
+    return Template(LEARN).substitute(source.names, y=y, target=target)
 
 
 def write_reading(

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from onlinekern.fitted.export import states
-from onlinekern.fitted.export.c import squares, support
+from onlinekern.fitted.export.c import detectors, squares, support
 from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.rules import write_rule
-from onlinekern.fitted.export.c.second_order import write_variances
+from onlinekern.fitted.export.c.second_order import write_confidence, write_variances
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.terms import write_features
 from onlinekern.fitted.export.terms import Fourier
@@ -49,14 +49,17 @@ class Learner(Forms):
         if isinstance(state, states.KernelState):
             self.room = support.capacity_of(state, capacity)
             length = length if state.beside else self.room
-        if isinstance(state, states.SquaresState):
+        if isinstance(state, states.JointState):
             length += squares.room_to_grow(state)
         policy = state.policy.name if isinstance(state, states.KernelState) else ""
         draws = learning.sampler.name in DRAWING_SAMPLERS or policy in support.DRAWING_POLICIES
         super().__init__(source, learning, Size(outputs, n_features, length), draws)
         self.shrinks = rule_shrinks(learning.rule)
-        self.scales = self.shrinks or (policy == "UniformEviction" and length > 1)
-        self.second_order = isinstance(state, states.LinearState) and state.variances is not None
+        mean = isinstance(state, states.MappedState) and state.mean is not None
+        self.scales = self.shrinks or mean or (policy == "UniformEviction" and length > 1)
+        self.second_order = isinstance(state, states.ConfidentState) or (
+            isinstance(state, states.LinearState) and state.variances is not None
+        )
         # The scale is 1 / t.
         self.inverse_time = learning.rule.name == "InverseTime"
         self.catches_up = learning.numbers.averaging == "decay"
@@ -76,6 +79,8 @@ class Learner(Forms):
         units = ""
         if self.learning.targets is not None:
             units = "    scores[0] = target.mean + target.scale * scores[0];"
+        if self.learning.recent is not None:
+            units = "    scores[0] -= offset;"
         room = f"    real current[{self.size.outputs}];"
         self.fill("learner_body", units=units, room=room)
 
@@ -121,8 +126,10 @@ class Learner(Forms):
             self.fill("add_row", constant=constant)
             return
         source.memory("features", size.length)
-        if isinstance(state, states.SquaresState):
-            squares.write_features_of_squares(self, state)
+        if isinstance(state, states.JointState):
+            squares.write_joint_features(self, state)
+            if isinstance(state, states.ConfidentState):
+                write_confidence(self, state)
             return
         if isinstance(state, states.MappedState):
             write_features(source, "map", state.map)
@@ -155,7 +162,13 @@ class Learner(Forms):
             ends = scale_ends(isinstance(self.state, states.LinearState), self.averaged)
             smallest, largest = (self.number(end) for end in ends)
             self.fill("shrink", smallest=smallest, largest=largest)
-        first = f"steps - {own.skipped} < 1" if isinstance(self.state, states.LinearState) else "0"
+        if isinstance(self.state, states.SquaresState) and self.state.leverage:
+            detectors.write_leverage(self, self.state)
+            return
+        linear = isinstance(self.state, states.LinearState) or (
+            isinstance(self.state, states.ConfidentState) and self.state.linear
+        )
+        first = f"steps - {own.skipped} < 1" if linear else "0"
         self.fill(f"{kind}_scores", first=first)
         if adds:
             self.fill(f"{kind}_add")
@@ -221,8 +234,24 @@ class Learner(Forms):
         update = f"{each}\n{moved}\n                {step};"
         if kernel:
             update = "        admit(x, &phi);"
+        lead, of = [self.leading()], "x"
+        if isinstance(state, states.MappedState | states.ConfidentState):
+            of = "&phi"
+        if isinstance(state, states.ConfidentState):
+            update = "        move_along(&phi);"
+            if grow := squares.growing(self, state):
+                save.append("    const int32_t known = n_landmarks;")
+                restore.append("    n_landmarks = known;")
+                lead.append(grow)
         if self.inverse_time:
             update += "\n    scale = 1 / (real)steps;"
+        shrink = shrinking(self.source, own.rule)
+        if isinstance(state, states.MappedState) and state.mean is not None:
+            shrink, update = detectors.mean_steps(self, state.mean)
+        if isinstance(state, states.KernelState):
+            shrink = "\n".join(filter(None, (shrink, support.noting(state))))
+        if noted := detectors.write_recent(self):
+            update += "\n" + noted.format("predicting[0]")
         self.source.use("all_finite")
         if self.second_order:
             more += f" || !all_finite(contractions, {size.outputs})"
@@ -231,14 +260,14 @@ class Learner(Forms):
             rooms=f"    real current[{size.outputs}], predicting[{size.outputs}];",
             save="\n".join(save),
             targets="\n".join(targets),
-            of="&phi" if isinstance(self.state, states.MappedState) else "x",
+            of=of,
             factors=self.factors(),
             more=more,
             restore="\n".join("    " + line for line in restore),
             full=full,
-            lead=self.leading(),
+            lead="\n".join(lead),
             advance=self.advancing(),
-            shrink=shrinking(self.source, own.rule),
+            shrink=shrink,
             update=update,
         )
 

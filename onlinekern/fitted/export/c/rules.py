@@ -27,6 +27,12 @@ def write_rule(learner: Forms, rule: Described, second_order: bool) -> None:
         regularisation = learner.number(arguments["regularisation"])
         learner.fill("rule_InverseTime", bounded=bounded, regularisation=regularisation)
         return
+    if rule.name == "MarginPerceptron":
+        # A step on a margin error is less than 1; the policy weighs it.
+        bounded = "y * (loss_value(f, y) < 1 ? loss_value(f, y) : 1)"
+        coefficient = bounded if rule.arguments["margins"] else "loss_slope(f, y)"
+        learner.fill("rule_MarginPerceptron", coefficient=coefficient)
+        return
     if rule.name == "ScaledPassiveAggressive1":
         C = arguments.pop("C", 1.0)
         most = "step"

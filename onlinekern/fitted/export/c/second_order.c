@@ -39,6 +39,93 @@ $companion
     }
 }
 
+/*** direction_diagonal ***/
+/* S z of matrix m, and z'S z. */
+static real direction_of(int32_t m, const row *phi)
+{
+    real *direction = directions + m * $length;
+    real sum = 0;
+    for (int32_t f = 0; f < phi->n; f++) {
+        direction[f] = covariance[m * $length + f] * phi->values[f];
+        sum += direction[f] * phi->values[f];
+    }
+    return sum;
+}
+
+static void contract(int32_t m, int32_t n, real contraction)
+{
+    const real *direction = directions + m * $length;
+    for (int32_t f = 0; f < n; f++) {
+        real *own = covariance + m * $length + f;
+        *own -= contraction * direction[f] * direction[f];
+        *own = *own > 0 ? *own : 0;
+    }
+}
+
+/*** direction_matrix ***/
+/* S z of matrix m, and z'S z. */
+static real direction_of(int32_t m, const row *phi)
+{
+    real *direction = directions + m * $length;
+    real sum = 0;
+    for (int32_t f = 0; f < phi->n; f++) {
+        const real *own = covariance + (m * $length + f) * $length;
+        direction[f] = 0;
+        for (int32_t g = 0; g < phi->n; g++)
+            direction[f] += own[g] * phi->values[g];
+        sum += direction[f] * phi->values[f];
+    }
+    return sum;
+}
+
+static void contract(int32_t m, int32_t n, real contraction)
+{
+    real *direction = directions + m * $length;
+    const real root = SQRT(contraction); /* so that S stays symmetric to the bit */
+    for (int32_t f = 0; f < n; f++)
+        direction[f] *= root;
+    for (int32_t f = 0; f < n; f++) {
+        real *own = covariance + (m * $length + f) * $length;
+        for (int32_t g = 0; g < n; g++)
+            own[g] -= direction[f] * direction[g];
+        own[f] = own[f] > 0 ? own[f] : 0;
+    }
+}
+
+/*** confidence: square ***/
+static void measure(const row *phi)
+{
+    const real square_of = square(phi);
+    for (int32_t k = 0; k < $outputs; k++) {
+        if (k < $matrices) {
+            const real variance = direction_of(k, phi);
+            squared_lengths[k] = variance > $negligible * square_of ? variance : 0;
+        } else {
+            squared_lengths[k] = squared_lengths[0];
+        }
+    }
+}
+
+/* Move the outputs along their S z, and contract the matrices: one that they share once, by the
+   largest contraction. */
+static void move_along(const row *phi)
+{
+    real largest_of_all = 0;
+    for (int32_t k = 0; k < $outputs; k++) {
+        const real *direction = directions + k % $matrices * $length;
+        if (!(coefficients[k] < 0 || coefficients[k] > 0))
+            continue;
+        for (int32_t f = 0; f < phi->n; f++) {
+            values[k * $length + f] += coefficients[k] * direction[f] / scale;
+$companion
+        }
+        largest_of_all = contractions[k] > largest_of_all ? contractions[k] : largest_of_all;
+    }
+    for (int32_t k = 0; k < $matrices; k++)
+        if ($matrices < $outputs || coefficients[k] < 0 || coefficients[k] > 0)
+            contract(k, phi->n, $matrices < $outputs ? largest_of_all : contractions[k]);
+}
+
 /*** rule_AROW ***/
 static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
 {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from onlinekern.fitted.export.c.forms import Forms
-from onlinekern.fitted.export.states import LinearState
+from onlinekern.fitted.export.states import ConfidentState, LinearState
 
 # A variance below this share of ||x||^2 counts as 0: `models.confidence`.
 NEGLIGIBLE = 1e-15
@@ -24,3 +26,26 @@ def write_variances(learner: Forms, state: LinearState) -> None:
         step = "coefficients[k] * direction[j] / scale * total"
         companion = f"        companions[place] += {step};"
     learner.fill("move", companion=companion)
+
+
+def write_confidence(learner: Forms, state: ConfidentState) -> None:
+    """Write the covariance of weights of joint features, `measure` and `move_along`."""
+    source, length, own = learner.source, learner.size.length, state.covariance
+    matrices, width = own.shape[:2]
+    # A feature that comes later has the variance 1.
+    padded = np.ones((matrices, length))
+    if own.ndim == 3:
+        padded = np.tile(np.eye(length), (matrices, 1, 1))
+        padded[:, :width, :width] = own
+    else:
+        padded[:, :width] = own
+    source.state("covariance", padded)
+    source.memory("directions", matrices * length)
+    source.memory("contractions", learner.size.outputs)
+    learner.fill("direction_matrix" if own.ndim == 3 else "direction_diagonal")
+    companion = ""
+    if learner.averaged:
+        step = "coefficients[k] * direction[f] / scale * total"
+        companion = f"            companions[k * {length} + f] += {step};"
+    negligible = learner.number(NEGLIGIBLE)
+    learner.fill("confidence", matrices=matrices, companion=companion, negligible=negligible)

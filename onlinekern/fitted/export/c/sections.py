@@ -13,8 +13,9 @@ from pathlib import Path
 
 HEADING = re.compile(r"^/\*\*\* (\w+)(?:: ([\w ]+))? \*\*\*/\n", re.M)
 FILES = (
-    *("scoring.c", "forest.c", "entries.c", "learning.c", "admission.c", "slots.c"),
-    *("steps.c", "squares.c", "second_order.c", "state.c", "table.c", "fixed/fixed.c"),
+    *("scoring.c", "forest.c", "entries.c", "learning.c", "admission.c", "slots.c", "factor.c"),
+    *("steps.c", "squares.c", "second_order.c", "detectors.c", "state.c", "table.c"),
+    "fixed/fixed.c",
 )
 
 # Each kernel has the expression that makes its value from a product p with a vector, and the name

@@ -1,11 +1,12 @@
 /* Recursive least squares of the features of a row; its landmarks may grow. See scoring.c. */
 
-/*** squares_look: dot ***/
+/*** squares_product: dot ***/
 static real product(const real *numbers, const row *phi)
 {
     return dot(numbers, phi);
 }
 
+/*** squares_look ***/
 /* The features of a row: its own elements and 1, where they are features, and those of the map. */
 static void look(const row *x, row *phi)
 {
@@ -135,6 +136,7 @@ $consider
         enter(&phi, importance);
         entered += 1;
     }
+$noted
     return ${PREFIX}_OK;
 }
 
@@ -142,7 +144,7 @@ $consider
     if ($asked) {
         const real delta = consider(x, features + $base);
         if (delta > 0) {
-            inverse[phi.n * ($length + 1)] = 1 / reg;
+$more
             features[phi.n++] = delta;
         }
     }

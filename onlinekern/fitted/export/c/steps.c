@@ -167,6 +167,25 @@ static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
     return slope > 0 || slope < 0 ? importance * step_size(t) * slope : 0;
 }
 
+/*** rule_MarginPerceptron ***/
+static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
+{
+    (void)q;
+    (void)t;
+    (void)importance;
+    return $coefficient;
+}
+
+/*** rule_EverySample ***/
+static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
+{
+    (void)f;
+    (void)y;
+    (void)q;
+    (void)t;
+    return importance;
+}
+
 /*** rule_BatchPegasos ***/
 static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
 {

@@ -24,7 +24,14 @@ ADMISSIONS = {
     "Removal": "admit_remove",
     "Merging": "admit_merge",
     "FeatureMerging": "admit_dual",
+    "LinearDependence": "admit_dependence",
+    "Projectron": "admit_projectron",
 }
+# What policies must know of a sample beside its coefficients.
+NOTED = {"LinearDependence": "y - current[0]", "Projectron": "weight"}
+# On the diagonal of factored kernel matrices, of kernel values in double and in single precision:
+# `core.linalg.cholesky`.
+JITTERS = {False: 1e-8, True: 1e-5}
 DRAWING_POLICIES = ("RandomEviction", "UniformEviction", "NonuniformEviction")
 
 
@@ -45,6 +52,12 @@ def write_support(learner: Forms, state: KernelState, room: int) -> None:
     learner.fill("kernel_length", diagonal=diagonal_of(source, state.kernel))
 
 
+def noting(state: KernelState) -> str:
+    """Return the line that notes what a policy must know of a sample."""
+    noted = NOTED.get(state.policy.name)
+    return "" if noted is None else f"    noted[0] = {noted};"
+
+
 def write_slots(learner: Forms, slots: Slots, room: int) -> None:
     """Write the ages of support vectors and the free slots, and the functions that take them."""
     source = learner.source
@@ -55,6 +68,22 @@ def write_slots(learner: Forms, slots: Slots, room: int) -> None:
     if learner.averaged:
         companion = f"        companions[k * {learner.size.length} + slot] = 0;"
     learner.fill("slots", companion=companion, slots=room)
+
+
+def write_factor(learner: Forms, state: KernelState, room: int) -> None:
+    """Write the Cholesky factor of the support vectors, and other matrices of theirs."""
+    source, n = learner.source, len(state.vectors)
+    rows, columns = np.tril_indices(n)
+    source.state("factor", state.matrices["factor"][rows, columns], room * (room + 1) // 2)
+    if "covariance" in state.matrices:
+        padded = np.zeros((room, room))
+        padded[:n, :n] = state.matrices["covariance"]
+        source.state("covariance", padded)
+        source.memory("gain", room)
+    source.memory("half", room)
+    source.memory("solution", room)
+    single = state.single or source.dtype == np.float32
+    learner.fill("factor", jitter=learner.number(JITTERS[single]))
 
 
 def write_admission(learner: Forms, state: KernelState, room: int) -> None:
@@ -78,6 +107,10 @@ def write_admission(learner: Forms, state: KernelState, room: int) -> None:
         learner.source.state("lengths", state.lengths, room)
     if state.slots is not None:
         write_slots(learner, state.slots, room)
+    if name in NOTED:
+        learner.source.memory("noted", 1)
+    if "factor" in state.matrices:
+        write_factor(learner, state, room)
     if state.slots is not None or name == "NonuniformEviction":
         learner.fill("norm_of")
     if state.slots is not None:
@@ -93,8 +126,20 @@ def write_admission(learner: Forms, state: KernelState, room: int) -> None:
         full=f"n_support == {bound}" if bound else "0",
         similarity=learner.number(state.policy.arguments.get("similarity", 1.0)),
         least=learner.number(LEAST_SHARE),
+        **numbers_of_projection(learner, state),
         **numbers_of_merging(learner, state, room),
     )
+
+
+def numbers_of_projection(learner: Forms, state: KernelState) -> dict[str, object]:
+    """Return what the forms of policies that project samples want."""
+    arguments = state.policy.arguments
+    names = [name for name in ("nu", "eta") if name in arguments]
+    found: dict[str, object] = {name: learner.number(arguments[name]) for name in names}
+    if (price := arguments.get("price")) is not None:
+        largest = float(np.finfo(learner.source.dtype).max) / 4
+        found["price"] = learner.number(min(price, largest))
+    return {**found, "unit": 2 if arguments.get("joint") else 1}
 
 
 def numbers_of_merging(learner: Forms, state: KernelState, room: int) -> dict[str, object]:
