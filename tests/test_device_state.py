@@ -41,6 +41,7 @@ from onlinekern import (
 from onlinekern.fitted.export.learning import describe_learning
 
 ROOM = 200
+INVERSE = {"SlidingWindowKRLSRegressor", "FixedBudgetKRLSRegressor", "KRLSTRegressor"}
 SIZE = """
 #include "{name}.h"
 int {name}_bytes(void);
@@ -137,9 +138,11 @@ def test_a_state_that_was_written_is_read(stream):
         data = write_device_state(model, like=written(base))
         read = read_device_state(base, data)
         assert read.n_seen_ == model.n_seen_
-        # The matrix A of least squares is computed from its inverse.
+        # The matrix A of least squares is computed from its inverse; the last terms of an inverse
+        # that the core keeps beside it are in it.
         leverage = case.parameters.get("statistic") == "leverage"
-        exact = not (case.name.startswith("KernelRLS") or leverage)
+        inverse = case.name in INVERSE or case.parameters.get("maintenance") == "project"
+        exact = not (case.name.startswith("KernelRLS") or leverage or inverse)
         bound = {"rtol": 0, "atol": 1e-12 * leverage, "err_msg": str(case)}
         np.testing.assert_allclose(scores_of(read, X), scores_of(model, X), **bound)
         if exact:
@@ -147,7 +150,7 @@ def test_a_state_that_was_written_is_read(stream):
         for one in (read, model):
             one.partial_fit(X[110:], y[110:])
         error = np.abs(scores_of(read, X) - scores_of(model, X)).max()
-        assert error <= (0 if exact else 1e-10), case
+        assert error <= (0 if exact else 1e-7 if inverse else 1e-10), case
     assert names == LEARNS
 
 
@@ -202,6 +205,7 @@ IN_C = {
     "mean": (lambda: KernelMeanDetector(gamma=0.4, n_components=12, forgetting=0.9), None),
     "leverage": (lambda: KernelMeanDetector(gamma=0.4, statistic="leverage"), None),
     "confidence": (lambda: KernelAROWClassifier(gamma=0.4, n_components=30), None),
+    "inverse": (lambda: BSGDClassifier(gamma=0.4, budget=9, maintenance="project"), None),
     "projection": (lambda: ProjectronClassifier(gamma=0.4, budget=20), None),
     "oldest": (lambda: KernelPAClassifier(gamma=0.4, max_support=20, when_full="oldest"), None),
     "least squares": (lambda: KernelRLSClassifier(gamma=0.4, n_components=40, reg=0.1), None),

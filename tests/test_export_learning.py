@@ -26,6 +26,7 @@ from onlinekern.fitted.export.learning import describe_learning
 
 LEARNT, MORE = 60, 100
 LEARNS = {
+    *("SlidingWindowKRLSRegressor", "FixedBudgetKRLSRegressor", "KRLSTRegressor"),
     *("KRLSRegressor", "ProjectronClassifier"),
     *("KernelMeanDetector", "SPAOneClass", "KernelAROWClassifier", "KernelSCWClassifier"),
     *("BSGDClassifier", "BSGDRegressor", "DualSGDClassifier", "DualSGDRegressor"),
@@ -114,6 +115,16 @@ STEPS = [
         ("ProjectronClassifier", {"eta": e, "budget": n, "plus_plus": p, "multi_class": m})
         for e, n, p in ((0.3, 200, True), (0.3, 200, False), (0.1, 9, True))
         for m in ("ovr", "margin")
+    ),
+    *(("SlidingWindowKRLSRegressor", {"budget": n, "reg": 0.1}) for n in (1, 12, 200)),
+    *(("FixedBudgetKRLSRegressor", {"budget": n, "eta": e}) for n, e in ((12, 0.0), (9, 0.2))),
+    *(
+        ("KRLSTRegressor", {"budget": n, "forgetting": f, "mode": how})
+        for n, f, how in ((12, 1.0, "b2p"), (9, 0.9, "b2p"), (200, 0.95, "ui"))
+    ),
+    *(
+        ("BSGDClassifier", {"maintenance": "project", "budget": n, "kernel": k})
+        for n, k in ((1, "gaussian"), (12, "gaussian"), (9, "polynomial"))
     ),
     *(("KernelMeanDetector", parameters) for parameters in DETECTORS),
     *(("KernelMeanDetector", {**own, "contamination": 0.5}) for own in DETECTORS[::4]),

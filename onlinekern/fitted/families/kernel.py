@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.states import (
     Beside,
     CannotLearn,
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 INVERSE = "inverse~[row column] diagonal~[one column] n_updates~ broken~ pending~"
 VALUES = f"{INVERSE} values~[output column]"
 FACTOR, LENGTHS = "factor[slot slot]", "lengths[slot]"
+# Policies with an inverse that learn in C.
+SLOTTED: dict[str, Any] = {"in_c": True, "slots": True, "plain": True, "matrices": "inverse"}
+MATRICES = ("inverse", "covariance", "prior")
 
 
 def policy(path: str, arguments: str, learnt: str = "", **options: Any) -> None:
@@ -136,13 +140,46 @@ def learning(space: State) -> tuple[KernelState, Numbers]:
         lengths=np.asarray(getattr(budget.state.learnt, "lengths", np.zeros(0))),
         unbounded="unbounded" in kind.options,
         single=np.dtype(own.dtype) == np.float32,
-        matrices={
-            name: np.asarray(getattr(budget.state.learnt, name))
-            for name in kind.options.get("matrices", "").split()
-        },
+        matrices=kept_matrices(budget.state.learnt, kind.options.get("matrices", "")),
         slots=slots,
     )
     return known, Numbers.of(state, own.averaged)
+
+
+def kept_matrices(learnt: State, names: str) -> dict[str, Floats]:
+    """Return what C goes on with of these; an inverse without its padding, and with its terms."""
+    if names != "inverse":
+        return {name: np.asarray(getattr(learnt, name)) for name in names.split()}
+    size = len(learnt.inverse)
+    found = {name: getattr(learnt, name)[:, :size] for name in MATRICES if name in vars(learnt)}
+    whole = found["inverse"].copy()
+    for term, factor in zip(*(learnt.pending or ((), ())), strict=True):
+        whole += np.multiply.outer(factor * term[:size], term[:size])
+    found |= {"inverse": whole, "diagonals": learnt.diagonal[0, :size]}
+    # A broken inverse is computed afresh as an old one is.
+    found["n_updates"] = np.array(np.iinfo(np.int32).max if learnt.broken else learnt.n_updates)
+    if "values" in vars(learnt):
+        found["goals"] = learnt.values[0, :size]
+    if "residuals" in vars(learnt):
+        found["residuals"] = learnt.residuals[0]
+    return found
+
+
+def taught_inverse(learnt: State, found: Taught) -> State:
+    """Return what a policy has learnt, with the inverse of a device."""
+    size, width = learnt.inverse.shape
+    fields: dict[str, Any] = {"pending": None, "broken": False}
+    fields["n_updates"] = found.count("n_updates")
+    for name in MATRICES:
+        if name in found:
+            given = found.matrix(name, size)
+            fields[name] = np.pad((given + given.T) / 2, ((0, 0), (0, width - size)))
+    for name, own in (("diagonal", "diagonals"), ("values", "goals")):
+        if own in found:
+            fields[name] = np.pad(found.fields[own], (0, width - size))[np.newaxis]
+    if "residuals" in found:
+        fields["residuals"] = found.fields["residuals"][np.newaxis].copy()
+    return learnt.changed(**fields)
 
 
 def dual_learning(space: State) -> tuple[KernelState, Numbers]:
@@ -182,10 +219,12 @@ def taught(space: State, found: Taught) -> State:
         rows, columns = np.tril_indices(n)
         factor[rows, columns] = found.fields["factor"][: len(rows)]
         learnt = learnt.changed(factor=factor)
-    if "covariance" in found:
+    if "covariance" in found and "inverse" not in found:
         room = isqrt(len(found.fields["covariance"]))
         covariance = np.ascontiguousarray(found.matrix("covariance", room)[:n, :n])
         learnt = learnt.changed(covariance=covariance)
+    if "inverse" in found:
+        learnt = taught_inverse(learnt, found)
     identity = budget.state.set.changed(n=n, added=fields["added"])
     state = budget.state.changed(set=identity, learnt=learnt)
     return space.changed(
@@ -222,7 +261,7 @@ margins = "values~[output slot] companions~[output slot] scale~ total~ steps~ n_
 policy("budgets.forgetron.ShrinkingEviction", BOUND, margins, drops=True)
 policy("budgets.halving.Halving", f"{BOUND} radius=", "square~", drops=True)
 policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True, in_c=True, slots=True)
-policy("budgets.removal_projection.Projection", BOUND, INVERSE, drops=True)
+policy("budgets.removal_projection.Projection", BOUND, INVERSE, drops=True, **SLOTTED)
 policy("budgets.merging.Merging", BOUND, drops=True, in_c=True, slots=True, plain=True)
 policy(
     "budgets.projectron.Projectron",
@@ -261,13 +300,15 @@ policy(
     plain=True,
     matrices="factor covariance",
 )
-policy("budgets.recursive.SlidingWindow", f"{BOUND} reg=", VALUES, merge=merged_samples)
-policy("budgets.recursive.FixedBudget", f"{BOUND} reg= eta=", VALUES, merge=merged_samples)
+RIDGES = {"merge": merged_samples, **SLOTTED}
+policy("budgets.recursive.SlidingWindow", f"{BOUND} reg=", VALUES, **RIDGES)
+policy("budgets.recursive.FixedBudget", f"{BOUND} reg= eta=", VALUES, **RIDGES)
 policy(
     "budgets.tracker.Tracker",
     f"{BOUND} noise= forgetting= back_to_prior=",
     f"{VALUES} covariance[row column] prior[row column] residuals[output level]",
     merge=merged_tracker,
+    **SLOTTED,
 )
 SPACE = f"cls= {SUPPORT_VECTORS} budget"
 RULES: dict[str, Any] = {"merge": merged_support_vectors, "begin": begin}

@@ -7,6 +7,7 @@ from math import inf
 import numpy as np
 
 from onlinekern.core.budgets.quantisation import LEAST_SHARE
+from onlinekern.fitted.export.c import inverse
 from onlinekern.fitted.export.c.forms import Forms
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
 from onlinekern.fitted.export.states import KernelState, Slots
@@ -26,9 +27,17 @@ ADMISSIONS = {
     "FeatureMerging": "admit_dual",
     "LinearDependence": "admit_dependence",
     "Projectron": "admit_projectron",
+    "SlidingWindow": "admit_window",
+    "FixedBudget": "admit_window",
+    "Tracker": "admit_tracked",
+    "Projection": "admit_project",
 }
 # What policies must know of a sample beside its coefficients.
-NOTED = {"LinearDependence": "y - current[0]", "Projectron": "weight"}
+NOTED = {
+    "LinearDependence": "y - current[0]",
+    "Projectron": "weight",
+    **dict.fromkeys(("SlidingWindow", "FixedBudget", "Tracker"), "y"),
+}
 # On the diagonal of factored kernel matrices, of kernel values in double and in single precision:
 # `core.linalg.cholesky`.
 JITTERS = {False: 1e-8, True: 1e-5}
@@ -114,7 +123,11 @@ def write_admission(learner: Forms, state: KernelState, room: int) -> None:
     if state.slots is not None or name == "NonuniformEviction":
         learner.fill("norm_of")
     if state.slots is not None:
-        learner.fill("smallest", size="norm_of(slot)" + " * lengths[slot]" * (name == "Removal"))
+        size = "norm_of(slot)" + " * lengths[slot]" * (name == "Removal")
+        if name in inverse.SIZES:
+            inverse.write_inverse(learner, state, room)
+            size = inverse.size_of(learner, state, room)
+        learner.fill("smallest", size=size)
     if name in ("NearestWhenFull", "Quantise"):
         learner.fill("add_at", moved=moved)
     bound = state.policy.arguments.get("max_support", 0)
@@ -128,6 +141,7 @@ def write_admission(learner: Forms, state: KernelState, room: int) -> None:
         least=learner.number(LEAST_SHARE),
         **numbers_of_projection(learner, state),
         **numbers_of_merging(learner, state, room),
+        **inverse.numbers_of_inverse(learner, state, room),
     )
 
 
