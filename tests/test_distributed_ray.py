@@ -5,26 +5,17 @@ import time
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
+from engines import CHUNK, LABELS, Readers, least_squares, parts_of, same
+from engines import samples as samples_of
 from spread import kill_who_comes, part_of, part_of_death, part_to_die_for
 
-from onlinekern import (
-    KernelRLSClassifier,
-    KernelRLSRegressor,
-    OnlineStandardScaler,
-    PAClassifier,
-    distributed,
-    make_stream_pipeline,
-)
+from onlinekern import PAClassifier, distributed
 from onlinekern.distributed import ray as on_ray
 
 ray = pytest.importorskip("ray", reason="ray is not installed")
 pytest.importorskip("distributed", reason="distributed is not installed")
 from distributed import Client  # noqa: E402
-
-N, CHUNK = 1800, 300
-LABELS = ["no", "yes"]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -50,29 +41,7 @@ def client():
 
 @pytest.fixture(scope="module")
 def samples():
-    X = np.random.default_rng(0).normal(size=(N, 3))
-    return X, np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, "yes", "no")
-
-
-def parts_of(X, y, read=part_of, **options):
-    return [partial(read, X, y, first, CHUNK, **options) for first in range(0, N, CHUNK)]
-
-
-def least_squares():
-    return KernelRLSClassifier(n_components=20, random_state=0)
-
-
-def same(fitted, expected, X):
-    """Assert that two runs have made the same model, bit for bit, and the same record."""
-    method = "decision_function" if hasattr(expected.model, "classes_") else "predict"
-    found, wanted = (getattr(one.model, method)(X) for one in (fitted, expected))
-    np.testing.assert_array_equal(found, wanted)
-    for one, other in zip(fitted.rounds, expected.rounds, strict=True):
-        assert one.by_learner == other.by_learner
-        assert (one.number, one.mistakes) == (other.number, other.mistakes)
-        assert one.squared_error == other.squared_error
-        assert one.bytes_moved > 0
-    assert fitted.skipped == expected.skipped
+    return samples_of()
 
 
 @pytest.mark.parametrize(("n_learners", "classes"), [(1, None), (2, LABELS), (5, None)])
@@ -85,34 +54,12 @@ def test_the_bits_are_those_of_dask(samples, client, n_learners, classes):
     same(on_ray.fit(least_squares(), parts_of(X, y), progress=False, **options), expected, X)
 
 
-def test_targets_and_transformers(samples, client):
-    X, _ = samples
-    y = np.sin(X[:, 0]) + X[:, 1]
-    model = make_stream_pipeline(
-        OnlineStandardScaler(), KernelRLSRegressor(n_components=20, random_state=0)
-    )
-    options = {"rounds": 2, "n_learners": 2, "warm_up": 250, "progress": False}
-    expected = distributed.fit(model, parts_of(X, y), client=client, **options)
-    same(on_ray.fit(model, parts_of(X, y), **options), expected, X)
-
-
 def test_objects_of_ray(samples):
     X, y = samples
     expected = on_ray.fit(least_squares(), parts_of(X, y), progress=False)
     assert max(one.learners for one in expected.rounds) == 2  # the CPUs
     objects = [ray.put(part()) for part in parts_of(X, y)]
     same(on_ray.fit(least_squares(), objects, progress=False), expected, X)
-
-
-def test_files(samples, client, tmp_path):
-    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    X, y = samples
-    table = pa.table({"a": X[:, 0], "b": X[:, 1], "sold": y})
-    parquet.write_table(table, tmp_path / "rows.parquet", row_group_size=CHUNK)
-    options = {"rounds": 2, "n_learners": 2, "progress": False}
-    expected = distributed.fit(least_squares(), tmp_path, "sold", client=client, **options)
-    same(on_ray.fit(least_squares(), tmp_path, "sold", **options), expected, X[:, :2])
 
 
 @pytest.mark.parametrize("victim", [0, 4])
@@ -143,17 +90,6 @@ def test_a_part_that_ends_every_actor(samples, tmp_path):
     same(resumed, on_ray.fit(least_squares(), parts, **options), X)
 
 
-def test_bad_rows(samples):
-    X, y = samples
-    bad = X.copy()
-    bad[1501, 1] = np.nan
-    with pytest.raises(ValueError, match=r"^reader 5 of X, row 1: column 1 is missing or NaN"):
-        on_ray.fit(least_squares(), parts_of(bad, y), classes=LABELS, progress=False)
-    fitted = on_ray.fit(least_squares(), parts_of(bad, y), on_error="skip", progress=False)
-    assert fitted.skipped == {"reader 5 of X": 1}
-    assert fitted.samples == N - 1
-
-
 def test_nothing_is_left_running(samples):
     on_ray.fit(least_squares(), parts_of(*samples), progress=False)
     for _ in range(100):
@@ -163,28 +99,10 @@ def test_nothing_is_left_running(samples):
     assert ray.available_resources().get("CPU") == 2
 
 
-@pytest.mark.parametrize(
-    ("change", "error", "message"),
-    [
-        (
-            {"X": np.zeros((9, 2)), "y": "c"},
-            TypeError,
-            "X must be a list of functions or of Ray's object",
-        ),
-        ({"X": [3]}, TypeError, "X holds int, which is neither an object of Ray nor a function"),
-        ({"y": "sold"}, ValueError, "y and sample_weight must be None where X is a list"),
-        ({"rounds": 0}, ValueError, "rounds must be an integer of at least 1, got 0"),
-        ({"rounds": 99}, ValueError, "rounds is 99, but X has 6 parts"),
-        ({"n_learners": 1.5}, ValueError, "n_learners must be an integer"),
-        ({"on_error": "stop"}, ValueError, "on_error must be 'raise' or 'skip', got 'stop'"),
-        ({"estimator": PAClassifier}, TypeError, "estimator must be a learner of streams"),
-        ({"resume": True}, ValueError, "checkpoint must be given where resume is True"),
-    ],
-)
-def test_bad_arguments(change, error, message, samples):
-    options = {"estimator": PAClassifier(), "X": parts_of(*samples), "progress": False}
-    with pytest.raises(error, match=message):
-        on_ray.fit(**{**options, **change})
+class TestReaders(Readers):
+    @pytest.fixture
+    def fit(self):
+        return on_ray.fit
 
 
 def test_another_version_is_named(samples, monkeypatch):

@@ -5,10 +5,10 @@ import threading
 import numpy as np
 import pytest
 import sparks
+from engines import N, least_squares, same
 from spread import Mortal, kill_who_comes
 
 from onlinekern import (
-    KernelRLSClassifier,
     KernelRLSRegressor,
     OnlineStandardScaler,
     PAClassifier,
@@ -23,7 +23,6 @@ dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not install
 pytest.importorskip("distributed", reason="distributed is not installed")
 from distributed import Client  # noqa: E402
 
-N = 1800
 NAMES = ["a", "b.c", "d"]
 OPTIONS = {"rounds": 2, "n_learners": 2, "progress": False}
 
@@ -66,22 +65,6 @@ def spread(session, table, names=(*NAMES, "sold"), n_parts=6):
 def on_dask(client, model, table, y, n_parts=6, **options):
     frame = dd.from_pandas(table, npartitions=n_parts, sort=False)
     return distributed.fit(model, frame, y, client=client, **{**OPTIONS, **options})
-
-
-def least_squares():
-    return KernelRLSClassifier(n_components=20, random_state=0)
-
-
-def same(fitted, expected, X):
-    """Assert that two runs have made the same model, bit for bit, and the same record."""
-    method = "decision_function" if hasattr(expected.model, "classes_") else "predict"
-    found, wanted = (getattr(one.model, method)(X) for one in (fitted, expected))
-    np.testing.assert_array_equal(found, wanted)
-    for one, other in zip(fitted.rounds, expected.rounds, strict=True):
-        assert one.by_learner == other.by_learner
-        assert (one.number, one.mistakes) == (other.number, other.mistakes)
-        assert one.squared_error == other.squared_error
-        assert one.bytes_moved > 0
 
 
 def test_the_bits_are_those_of_dask(session, client, table, expected):

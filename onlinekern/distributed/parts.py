@@ -295,7 +295,37 @@ def as_series(values: Any) -> Any:
     return require("dask.dataframe").from_dask_array(values) if is_array(values) else values
 
 
-def chunk_parts(X: Any, y: Any, weight: Any, kind: type, what: str) -> Stream:
+def listed_parts(
+    X: Any,
+    y: Any,
+    weight: Any,
+    as_tables: bool,
+    tasks: Any,
+    storage_options: Any,
+    kind: Any = (),
+    names: tuple[str, str] = ("functions", "a path"),
+) -> Stream:
+    """Return the parts of files, or of a list, where an engine has no tables of its own.
+
+    Parameters
+    ----------
+    X, y, weight, as_tables, tasks, storage_options
+        See `parts_of`.
+    kind : type or ()
+        What stands for a chunk on the cluster.
+    names : (str, str)
+        What messages call the members of a list, and one that is no function.
+    """
+    if are_files(X):
+        return file_parts(X, y, weight, as_tables, tasks, storage_options)
+    if isinstance(X, list | tuple):
+        return chunk_parts(X, y, weight, kind, names[1])
+    raise TypeError(
+        f"X must be a list of {names[0]}, or paths or URLs of files, got {type(X).__name__}"
+    )
+
+
+def chunk_parts(X: Any, y: Any, weight: Any, kind: Any, what: str) -> Stream:
     """Return the parts of a list of functions, or of what stands for a chunk on the cluster.
 
     Parameters
@@ -303,7 +333,7 @@ def chunk_parts(X: Any, y: Any, weight: Any, kind: type, what: str) -> Stream:
     X : list
     y, weight : None
         The chunks have them.
-    kind : type
+    kind : type or ()
         What stands for a chunk.
     what : str
         What it is called in messages.

@@ -16,7 +16,7 @@ from onlinekern._config import show_config
 from onlinekern.distributed import futures
 from onlinekern.distributed.cluster import showing_progress
 from onlinekern.distributed.dask import dumps, loads, require
-from onlinekern.distributed.parts import Stream, are_files, chunk_parts, file_parts
+from onlinekern.distributed.parts import listed_parts
 from onlinekern.distributed.preflight import WorkerUnfit
 from onlinekern.distributed.record import ClusterLost, DistributedFit
 from onlinekern.distributed.rounds import Run
@@ -25,6 +25,8 @@ from onlinekern.estimators.types import ArrayLike
 
 __all__ = ["fit"]
 
+# What messages call the members of X.
+NAMES = "functions or of Ray's object references", "an object of Ray"
 # How often a call is done again whose actor dies.
 RETRIES = 3
 
@@ -115,22 +117,10 @@ progress
         cluster() as n_cpus,
         actors(min(n_learners or n_cpus, n_cpus)) as tasks,
     ):
-        stream = parts_of(X, y, sample_weight, asked.as_tables, tasks, storage_options)
+        stream = listed_parts(
+            X, y, sample_weight, asked.as_tables, tasks, storage_options, tasks.ray.ObjectRef, NAMES
+        )
         return asked.start(stream, n_cpus, partial(Run, tasks, show))
-
-
-def parts_of(
-    X: Any, y: Any, weight: Any, as_tables: bool, tasks: Any, storage_options: Any
-) -> Stream:
-    """Return a stream in parts, in their order."""
-    if are_files(X):
-        return file_parts(X, y, weight, as_tables, tasks, storage_options)
-    if isinstance(X, list | tuple):
-        return chunk_parts(X, y, weight, require("ray", "ray").ObjectRef, "an object of Ray")
-    raise TypeError(
-        "X must be a list of functions or of Ray's object references, or paths or URLs of files, "
-        f"got {type(X).__name__}"
-    )
 
 
 @contextmanager

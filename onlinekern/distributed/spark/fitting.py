@@ -11,6 +11,7 @@ from onlinekern.distributed import mixing, tasks
 from onlinekern.distributed.cluster import showing_progress
 from onlinekern.distributed.dask import require
 from onlinekern.distributed.mixing import MERGED, Plan, Shares
+from onlinekern.distributed.outcomes import value_of
 from onlinekern.distributed.parts import Part, Stream, check_column
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.resuming import Place
@@ -28,7 +29,6 @@ from onlinekern.distributed.spark.work import (
     calling,
     counting,
     merging,
-    value_of,
 )
 from onlinekern.distributed.starting import Asked
 from onlinekern.estimators.types import ArrayLike

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 
-from onlinekern.distributed.arguments import check_learner, check_targets, has_begun
+from onlinekern.distributed import keyed
 from onlinekern.distributed.dask import require
-from onlinekern.distributed.parts import check_column, to_array
-from onlinekern.distributed.rows import missing
+from onlinekern.distributed.keyed import PREDICTION, learner_of_keys
 from onlinekern.estimators.types import ArrayLike
 from onlinekern.fitted.save import from_bytes, to_bytes
 
-PREDICTION = "prediction"
 STATE = "model binary"
 
 
@@ -90,88 +86,36 @@ def learn_stream(
     >>> answers = spark.learn_stream(learner, rows, "sensor", "load", order="at")  # doctest: +SKIP
     >>> query = answers.writeStream.option("checkpointLocation", "place").start()  # doctest: +SKIP
     """
-    check_learner(estimator)
-    check_targets(estimator, X, y, classes)
     sql, types = require("pyspark.sql", "spark"), require("pyspark.sql.types", "spark")
     require("pyarrow", "spark")
     if not isinstance(X, sql.DataFrame):
         raise TypeError(f"X must be a data frame of Spark, got {type(X).__name__}")
-    columns = list(X.columns)
-    for name, value in (("key", key), ("y", y), ("order", order)):
-        check_column(name, value, columns)
-    if PREDICTION in columns:
-        raise ValueError(f"X must have no column {PREDICTION!r}: it is that of the result")
-    others = [name for name in columns if name not in (key, y, order)]
-    chosen = others if features is None else features
-    for name in [chosen] if isinstance(chosen, str) else chosen:
-        check_column("features", name, columns)
-    if is_classifier(estimator) and classes is None and not has_begun(estimator):
-        raise ValueError("classes must be given: a stream tells them late")
-    begun = to_bytes(estimator if has_begun(estimator) else clone(estimator))
+    names = {"key": key, "y": y, "order": order}
+    learner = learner_of_keys(KeyLearner, estimator, X, list(X.columns), names, features, classes)
     target = X.schema[y].dataType if is_classifier(estimator) else types.DoubleType()
     schema = types.StructType([*X.schema.fields, types.StructField(PREDICTION, target)])
-    known = None if classes is None else np.unique(np.asarray(classes))
-    learner = KeyLearner(begun, chosen, y, order, known)
     state = require("pyspark.sql.streaming.state", "spark").GroupStateTimeout.NoTimeout
-    return X.groupBy(key).applyInPandasWithState(learner.of_key(), schema, STATE, "append", state)
+    return X.groupBy(key).applyInPandasWithState(of_key(learner), schema, STATE, "append", state)
 
 
-@dataclass(frozen=True)
-class KeyLearner:
-    """Learns the rows of a key in a micro-batch.
-
-    Parameters
-    ----------
-    begun : bytes
-        The model of a key that has no rows yet.
-    features : list of str or str
-    y, order : str
-        Columns.
-    classes : ndarray or None
-    """
-
-    begun: bytes
-    features: Any
-    y: str
-    order: str
-    classes: Any
-
-    def of_key(self) -> Callable[..., Iterator[Any]]:
-        """Return the function of `applyInPandasWithState`."""
-
-        def work(key: Any, frames: Iterable[Any], state: Any) -> Iterator[Any]:
-            yield self(frames, state)
-
-        return work
+class KeyLearner(keyed.KeyLearner):
+    """Learns the rows of a key in a micro-batch."""
 
     def __call__(self, frames: Iterable[Any], state: Any) -> Any:
         """Return the rows with their predictions, and put the model into the state."""
-        pandas = require("pandas", "spark")
-        rows = pandas.concat(list(frames), ignore_index=True)
-        rows = rows.sort_values(self.order, kind="stable", ignore_index=True)
+        rows = self.in_order(require("pandas", "spark").concat(list(frames), ignore_index=True))
         model = from_bytes(bytes(state.get[0]) if state.exists else self.begun, "state")
         rows[PREDICTION] = self.learn(model, rows)
         state.update((to_bytes(model),))
         return rows
 
-    def learn(self, model: Any, rows: Any) -> Any:
-        """Predict each row, and learn it if its target is there; return the predictions."""
-        absent = missing(rows[self.y].to_numpy())
-        begins = [0, *(np.flatnonzero(np.diff(absent)) + 1)]
-        answers = np.full(len(rows), None, object)
-        for first, last in zip(begins, [*begins[1:], len(rows)], strict=True):
-            piece = slice(first, last)
-            X = self.features_of(rows.iloc[piece])
-            if not absent[first]:
-                given = {} if self.classes is None else {"classes": self.classes}
-                y = to_array(rows[self.y].iloc[piece])
-                answers[piece] = model.partial_fit_predict(X, y, **given)
-            elif has_begun(model):
-                answers[piece] = model.predict(X)
-        return answers
 
-    def features_of(self, rows: Any) -> Any:
-        """Return X of some rows."""
-        if isinstance(self.features, str):
-            return np.stack(rows[self.features].to_list())
-        return rows[list(self.features)]
+def of_key(
+    learner: Callable[[Iterable[Any], Any], Any],
+) -> Callable[[Any, Iterable[Any], Any], Iterator[Any]]:
+    """Return the function of `applyInPandasWithState`."""
+
+    def work(key: Any, frames: Iterable[Any], state: Any) -> Iterator[Any]:
+        yield learner(frames, state)
+
+    return work

@@ -1,7 +1,6 @@
 """What runs in the Python workers of Spark: functions of batches of Arrow, for `mapInArrow`.
 
-Each gives one row: its place, and its outcome, which is a value or an error. An error of the data
-would be the same in every try: it goes to the client as it is, and Spark does not try again.
+Each gives one row: its place, and its outcome.
 """
 
 from __future__ import annotations
@@ -11,28 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from onlinekern.distributed import tasks
-from onlinekern.distributed.dask import dumps, loads, require
+from onlinekern.distributed.dask import dumps, require
+from onlinekern.distributed.outcomes import outcome_of, value_of
 from onlinekern.distributed.spark.tables import tables_of
 
 SCHEMA = "place int, outcome binary"
 Batches = Iterable[Any]
 Table = Any
-
-
-def outcome_of(function: Callable[..., Any], *arguments: Any) -> bytes:
-    """Return what a function gives, or its error."""
-    try:
-        return dumps((None, function(*arguments)))
-    except Exception as error:
-        return dumps((error, None))
-
-
-def value_of(outcome: bytes) -> Any:
-    """Return a value, or raise its error."""
-    error, value = loads(outcome)
-    if error is not None:
-        raise error
-    return value
 
 
 def row_of(place: int, outcome: bytes) -> Any:
