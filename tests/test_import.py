@@ -17,7 +17,7 @@ import onlinekern
 SOURCE = Path(__file__).parents[1] / "onlinekern"
 OPTIONAL = {
     "typer", "rich", "matplotlib", "pyarrow", "river", "starlette", "uvicorn", "dask",
-    "distributed", "onnx", "pyspark", "ray",
+    "distributed", "onnx", "pyflink", "pyspark", "ray",
 }  # fmt: skip
 
 

@@ -13,6 +13,7 @@ MODULES = (
     "streams",
     "evaluate",
     "distributed",
+    "distributed.flink",
     "distributed.ray",
     "distributed.spark",
     "distributed.spark.pipelines",

@@ -2,8 +2,9 @@
 
 `fit` learns dask arrays and data frames, delayed readers, and Parquet files. `predict` applies a
 model to them. `compare` runs the methods of `onlinekern.evaluate.compare` on a cluster. They need
-dask: ``pip install 'onlinekern[dask]'``. `onlinekern.distributed.ray` and
-`onlinekern.distributed.spark` learn on other engines, in the same rounds.
+dask: ``pip install 'onlinekern[dask]'``. `onlinekern.distributed.ray`,
+`onlinekern.distributed.spark` and `onlinekern.distributed.flink` learn on other engines, in the
+same rounds.
 """
 
 import lazy_loader

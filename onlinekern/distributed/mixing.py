@@ -3,7 +3,7 @@
     for each round:   learner = merge(send(learner, shares of the parts))
 
 What a learner does with a part is a pure function of a model, as bytes, and of the part (`tasks`).
-An engine (Dask, Ray, Spark) says where it runs: `Run` has what is the same for all of them.
+An engine (Dask, Ray, Spark, Flink) says where it runs: `Run` has what is the same for all of them.
 """
 
 from __future__ import annotations

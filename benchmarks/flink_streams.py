@@ -1,0 +1,102 @@
+"""Measure what a row costs in a stream of Flink that is learnt by a model for each key.
+
+    python benchmarks/flink_streams.py [--rows FEW MANY] [--keys N ...] [--bundle N]
+
+Two jobs on this machine, of few rows and of many, give the processor time of a row, without that
+which it takes to begin: of Python (the workers are threads of this process) and of Java. "nothing"
+is a keyed function that gives each row as it is, which is what Flink itself takes. "state" is the
+size of the state of a key in the end, in KB: the bytes of its model.
+"""
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+from pyflink.common import Configuration, Row, Types, WatermarkStrategy
+from pyflink.datastream import KeyedProcessFunction, StreamExecutionEnvironment
+from pyflink.datastream.connectors.number_seq import NumberSequenceSource
+
+from onlinekern import FOGDRegressor, KernelRLSRegressor, PARegressor
+from onlinekern.distributed import flink
+
+LEARNERS = {
+    "PARegressor": lambda: PARegressor(random_state=0),
+    "FOGDRegressor": lambda: FOGDRegressor(n_components=100, random_state=0),
+    "KernelRLSRegressor": lambda: KernelRLSRegressor(n_components=100, random_state=0),
+}
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+class Nothing(KeyedProcessFunction):
+    """Gives each row as it is."""
+
+    def process_element(self, value, ctx):
+        """Yield a row."""
+        yield value
+
+
+def rows_of(environment, n_rows, n_keys):
+    """Return a stream of rows: a key, four numbers, a target."""
+
+    def row(number):
+        a, b, c, d = ((number * prime % 1009) / 500 - 1 for prime in (7, 31, 127, 409))
+        return Row(number % n_keys, a, b, c, d, a * b + c)
+
+    names = ["key", "a", "b", "c", "d", "y"]
+    kind = Types.ROW_NAMED(names, [Types.LONG()] + 5 * [Types.DOUBLE()])
+    numbers = NumberSequenceSource(0, n_rows - 1)
+    numbers = environment.from_source(numbers, WatermarkStrategy.no_watermarks(), "numbers")
+    return numbers.map(row, output_type=kind)
+
+
+def java_seconds():
+    """Return the processor time of the processes that this one has begun."""
+    busy = 0
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        fields = stat.read_text().rpartition(")")[2].split()
+        if int(fields[1]) == os.getpid():
+            busy += int(fields[11]) + int(fields[12])
+    return busy / TICK
+
+
+def run(make, n_rows, n_keys, bundle):
+    """Return the seconds of Python and of Java of a job, and the KB of a model."""
+    configuration = Configuration()
+    configuration.set_integer("parallelism.default", 1)
+    configuration.set_integer("python.fn-execution.bundle.size", bundle)
+    environment = StreamExecutionEnvironment.get_execution_environment(configuration)
+    rows = rows_of(environment, n_rows, n_keys)
+    before = time.process_time(), java_seconds()
+    if make is None:
+        keyed = rows.key_by(lambda row: row[0], key_type=Types.LONG()).process(Nothing())
+        found = keyed.filter(lambda row: False)
+    else:
+        found = flink.learn_stream(make(), rows, "key", "y").models
+    with found.execute_and_collect() as models:
+        sizes = [len(row[1]) for row in models]
+    after = time.process_time(), java_seconds()
+    size = sum(sizes) / len(sizes) / 1000 if sizes else 0.0
+    return after[0] - before[0], after[1] - before[1], size
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, nargs=2, default=[10_000, 60_000])
+    parser.add_argument("--keys", type=int, nargs="+", default=[10, 100])
+    parser.add_argument("--bundle", type=int, default=1000)
+    options = parser.parse_args()
+    few, many = options.rows
+    print(
+        "| learner | keys | Python, µs a row | Java, µs a row | state, KB |\n|---|---|---|---|---|"
+    )
+    for n_keys in options.keys:
+        for name, make in {"nothing": None, **LEARNERS}.items():
+            run(make, 1000, n_keys, options.bundle)
+            less, more = (run(make, n, n_keys, options.bundle) for n in (few, many))
+            python, java = ((more[k] - less[k]) / (many - few) * 1e6 for k in (0, 1))
+            print(f"| {name} | {n_keys} | {python:.0f} | {java:.0f} | {more[2]:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,10 @@
+"""Learning on a Flink cluster.
+
+`fit` learns parts of a stream in the rounds of `onlinekern.distributed.fit`, and to its bits.
+`learn_stream` learns a stream, with a model for each key, exactly once. They need PyFlink:
+``pip install 'onlinekern[flink]'``.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

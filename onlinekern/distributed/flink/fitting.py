@@ -1,0 +1,259 @@
+"""Rounds on a Flink cluster: a round is one bounded job."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from os import PathLike
+from typing import Any
+
+from onlinekern.distributed import mixing, tasks
+from onlinekern.distributed.cluster import showing_progress
+from onlinekern.distributed.dask import dumps, require
+from onlinekern.distributed.mixing import MERGED, Plan, Shares
+from onlinekern.distributed.outcomes import value_of
+from onlinekern.distributed.parts import Part, Stream, listed_parts
+from onlinekern.distributed.record import DistributedFit
+from onlinekern.distributed.resuming import Place
+from onlinekern.distributed.starting import Asked
+from onlinekern.estimators.types import ArrayLike
+
+# A cluster on this machine, and how often its jobs are begun again.
+RESTARTS = 3
+
+
+def fit(
+    estimator: Any,
+    X: Any,
+    y: str | None = None,
+    *,
+    sample_weight: str | None = None,
+    classes: ArrayLike | None = None,
+    rounds: int = 1,
+    passes: int = 1,
+    n_learners: int | None = None,
+    warm_up: int | None = None,
+    warm_start: bool = False,
+    environment: Callable[[], Any] | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    resume: bool = False,
+    on_error: str = "raise",
+    storage_options: Mapping[str, Any] | None = None,
+    progress: Callable[[int, int | None, str], None] | bool | None = None,
+) -> DistributedFit:
+    """Learn parts of a stream on a Flink cluster.
+
+    The classes, the warm-up, the rounds and the merges are those of `onlinekern.distributed.fit`:
+    of the same parts and the same number of learners comes the same model, bit for bit. A round is
+    one bounded job: each learner reads its parts and learns them in their order, and the models are
+    merged by a tree of eights on the workers. One model comes to the client.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A learner that `onlinekern.merge` takes, or a pipeline that ends with one. It is not
+        changed.
+    X : list, str or path
+        Samples, in the order of the stream:
+
+        * a list of functions without arguments: each gives (X, y) or (X, y, sample_weight) of a
+          part. A function is called once a pass, on a worker;
+        * files that the workers can read, as `onlinekern.distributed.fit` takes them.
+    y, sample_weight : str or None, default=None
+        Columns of files. None: the parts give them, or there are none.
+    classes, rounds, passes, warm_up, warm_start, checkpoint, resume, on_error, storage_options, \
+progress
+        As for `onlinekern.distributed.fit`.
+    n_learners : int or None, default=None
+        Learners that learn side by side. None: Flink's default parallelism.
+    environment : callable or None, default=None
+        A function without arguments that gives the environment of a job, which says where it runs
+        and how: `StreamExecutionEnvironment.get_execution_environment` under ``flink run``. None: a
+        cluster of this machine's cores that begins and ends with each job, and begins one that
+        fails three times again.
+
+    Returns
+    -------
+    DistributedFit
+
+    Raises
+    ------
+    ClusterLost
+        If Flink gives up a job: the cluster is gone, or a part has ended its worker as often as the
+        restart strategy says. The error has the merged `model` of the last round.
+    ValueError, TypeError
+        As `onlinekern.distributed.fit`.
+    ImportError
+        If PyFlink is missing.
+
+    Notes
+    -----
+    Flink begins jobs without checkpoints again only if ``restart-strategy.type`` of the
+    environment says so. What had been learnt of a share is learnt again then, from the model of
+    the round before. A job takes some seconds to begin: take few rounds.
+
+    Flink's tables are no argument: they have neither partitions that one could name nor an order of
+    their rows. Write them to Parquet, and give the folder.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from onlinekern import KernelRLSClassifier
+    >>> from onlinekern.distributed import flink
+    >>> from onlinekern.streams import gaussian_mixture
+    >>> parts = [partial(gaussian_mixture, 1000, random_state=k) for k in range(8)]
+    >>> learner = KernelRLSClassifier(n_components=50, random_state=0)
+    >>> fitted = flink.fit(learner, parts, classes=[0, 1])  # doctest: +SKIP
+    """
+    asked = Asked(
+        estimator, X, y, classes, rounds, passes, n_learners, warm_up, warm_start, checkpoint,
+        resume, on_error, storage_options,
+    )  # fmt: skip
+    jobs = Jobs(environment)
+    with showing_progress(progress) as show:
+        stream = listed_parts(X, y, sample_weight, asked.as_tables, jobs, storage_options)
+        return asked.start(stream, jobs.parallelism, partial(Run, jobs, show))
+
+
+class Jobs:
+    """Bounded jobs of Flink.
+
+    Parameters
+    ----------
+    environment : callable or None
+        See `fit`.
+    """
+
+    def __init__(self, environment: Callable[[], Any] | None) -> None:
+        require("pyflink.datastream", "flink")
+        if environment is not None and not callable(environment):
+            raise TypeError(
+                "environment must be a function without arguments that gives the environment of a "
+                f"job, got {type(environment).__name__}"
+            )
+        self.begin = environment or on_this_machine
+        self.parallelism = self.environment().get_parallelism()
+
+    def environment(self) -> Any:
+        """Return an environment without a job."""
+        found = self.begin()
+        found.set_runtime_mode(require("pyflink.datastream", "flink").RuntimeExecutionMode.BATCH)
+        return found
+
+    def result(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a call gives on a worker."""
+        return self.results(name, [partial(function, *arguments)])[0]
+
+    def results(
+        self, name: str, calls: Sequence[Callable[[], Any]], base: tasks.State | None = None
+    ) -> list[Any]:
+        """Return what calls give, in their order.
+
+        Parameters
+        ----------
+        name : str
+        calls : sequence of callable
+            They run side by side.
+        base : State or None
+            The model with which all begin; their results are merged, and there is one. None: they
+            are not.
+        """
+        from onlinekern.distributed.flink import work
+
+        kind = require("pyflink.common", "flink").Types
+        # A source of one task deals them out in turn.
+        spread = self.environment().from_collection(list(enumerate(map(dumps, calls))))
+        spread = spread.rebalance().map(work.called).set_parallelism(self.at_once(len(calls)))
+        for number in levels(len(calls)):
+            if base is None:
+                break
+            groups = spread.key_by(work.group_of, key_type=kind.INT())
+            spread = groups.process(work.Merging(base, number))
+            spread = spread.set_parallelism(self.at_once(-(-number // MERGED)))
+        with spread.execute_and_collect(name) as found:
+            return values_of(found)
+
+    def at_once(self, number: int) -> int:
+        """Return how many of so many calls are made side by side; Flink would choose by bytes."""
+        return min(number, self.parallelism)
+
+
+def levels(number: int) -> Iterator[int]:
+    """Yield how many models go into each level of the tree of merges, until one is left."""
+    while True:
+        yield number
+        number = -(-number // MERGED)
+        if number == 1:
+            return
+
+
+def values_of(found: Iterable[Any]) -> list[Any]:
+    """Return the values of outcomes in the order of their places; the first error is raised."""
+    return [value_of(bytes(outcome)) for _, outcome in sorted(found)]
+
+
+def on_this_machine() -> Any:
+    """Return the environment of a job on this machine's cores."""
+    found = require("pyflink.common", "flink").Configuration()
+    given = {
+        "python.executable": sys.executable, "parallelism.default": len(os.sched_getaffinity(0)),
+        "restart-strategy.type": "fixed-delay", "restart-strategy.fixed-delay.attempts": RESTARTS,
+        "restart-strategy.fixed-delay.delay": "100 ms",
+    }  # fmt: skip
+    for name, value in given.items():
+        found.set_string(name, str(value))
+    streams = require("pyflink.datastream", "flink")
+    return streams.StreamExecutionEnvironment.get_execution_environment(found)
+
+
+class Run(mixing.Run):
+    """A model on its way through a stream, job by job.
+
+    Parameters
+    ----------
+    jobs : Jobs
+    show, stream, plan, place
+        See `mixing.Run`.
+    """
+
+    def __init__(self, jobs: Jobs, show: Any, stream: Stream, plan: Plan, place: Place) -> None:
+        super().__init__(show, stream, plan, place)
+        self.jobs = jobs
+
+    def once(self, name: str, function: Callable[..., Any], part: Part | None = None) -> Any:
+        """Return what a function makes of a part, on a worker; it reads the part itself."""
+        return self.jobs.result(name, function)
+
+    def labels(self) -> Any:
+        """Return all labels, which the workers read."""
+        calls = [partial(tasks.labels, self.plan.rows(part)) for part in self.labelled]
+        return tasks.union(*self.jobs.results("classes", calls))
+
+    def send(self, number: int, learner: tasks.State, shares: Shares) -> Any:
+        """Return the calls by which learners learn their shares; none is made yet."""
+        from onlinekern.distributed.flink.work import learn_all
+
+        self._show(f"round {number}", 0)
+        calls = [
+            partial(learn_all, [self.task(number, shares, index) for index in share], learner)
+            for share in shares
+        ]
+        return learner, calls, sum(map(len, shares))
+
+    def merge(self, number: int, sent: Any) -> tasks.State:
+        """Learn, and merge by a tree: in one job."""
+        base, calls, n_parts = sent
+        state: tasks.State = self.jobs.results(f"round {number}", calls, base)[0]
+        self._show(f"round {number}", n_parts)
+        return state
+
+    def loss(self, error: Exception) -> str | None:
+        """Say what is lost by an error, if Flink has given up."""
+        lost = require("py4j.protocol", "flink").Py4JError, ConnectionError
+        if not isinstance(error, lost):
+            return None
+        java = getattr(error, "java_exception", None)
+        text = str(error) if java is None else str(java.getMessage())
+        return f"Flink gave up a job ({type(error).__name__}: {text})"

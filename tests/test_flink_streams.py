@@ -1,0 +1,214 @@
+"""Streams of Flink: a model for each key, learnt exactly once, whatever ends on the way."""
+
+import sys
+import threading
+import time
+from functools import partial
+
+import flinks
+import numpy as np
+import pytest
+from spread import kill_who_comes
+
+from onlinekern import KernelRLSRegressor, PAClassifier
+from onlinekern.distributed import flink
+from onlinekern.distributed.flink import streaming
+from onlinekern.fitted.save import to_bytes
+
+pd = pytest.importorskip("pandas", reason="pandas is not installed")
+N = 600
+NAMES = ["a", "b"]
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, N))
+    return pd.DataFrame({
+        "sensor": rng.choice(["east", "north", "west"], N), "at": np.arange(N), "a": a, "b": b,
+        "load": np.sin(a) + b,
+    })  # fmt: skip
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    """The workers are processes, as on a cluster; on one machine Flink makes threads of them."""
+    flinks.needed()
+    monkeypatch.setenv("_python_worker_execution_mode", "process")
+
+
+def mortal(place):
+    return partial(flinks.MortalLearner, place=place, row=N // 2)
+
+
+def least_squares():
+    return KernelRLSRegressor(n_components=20, random_state=0)
+
+
+def alone(table, make=least_squares, y="load", **options):
+    """The model of each key, and what it predicts, which learns the rows of its key in one call."""
+    found, models = pd.Series(index=table.index, dtype=table[y].dtype), {}
+    for key, rows in table.groupby("sensor"):
+        models[key] = make()
+        found[rows.index] = models[key].partial_fit_predict(rows[NAMES], rows[y], **options)
+    return found.tolist(), {key: to_bytes(model) for key, model in models.items()}
+
+
+def streams_of(environment, table, place, **options):
+    """Send the answers, and the models, to files."""
+    rows = flinks.rows_of(environment, table, place)
+    given = {"key": "sensor", "y": "load", "features": NAMES, **options}
+    flinks.write(flink.learn_stream(least_squares(), rows, **given), place)
+
+
+def check(table, place):
+    """Assert that each row was learnt once, and that the models are those of one call a key."""
+    answers = sorted(flinks.lines_in(place / "answers"), key=lambda row: row[1])
+    assert [row[1] for row in answers] == list(range(N))
+    predictions, models = alone(table)
+    assert [row[-1] for row in answers] == predictions
+    assert flinks.models_in(place / "models") == models
+
+
+def test_a_worker_that_is_killed(table, tmp_path, monkeypatch, processes):
+    monkeypatch.setattr(streaming, "KeyLearner", mortal(tmp_path))
+    killer = threading.Thread(target=kill_who_comes, args=[tmp_path], daemon=True)
+    killer.start()
+    environment = flinks.environment_of(flinks.checkpointed(tmp_path))
+    streams_of(environment, table, tmp_path)
+    environment.execute()
+    killer.join(timeout=10)
+    assert not killer.is_alive()
+    check(table, tmp_path)
+
+
+def test_a_task_manager_that_is_killed(table, tmp_path, monkeypatch):
+    flinks.needed()
+    monkeypatch.setattr(streaming, "KeyLearner", mortal(tmp_path))
+    with flinks.cluster(tmp_path) as (managers, where):
+        kill = partial(flinks.kill_manager_of_who_comes, managers, tmp_path)
+        killer = threading.Thread(target=kill, daemon=True)
+        killer.start()
+        options = flinks.checkpointed(tmp_path, parallelism=1, **where)
+        environment = flinks.on_cluster(options)
+        streams_of(environment, table, tmp_path)
+        environment.execute()
+        killer.join(timeout=10)
+        assert not killer.is_alive()
+        assert [process.poll() is None for process in managers].count(True) == 1
+    check(table, tmp_path)
+
+
+def test_a_savepoint(table, tmp_path):
+    flinks.needed()
+    environment = flinks.environment_of(flinks.checkpointed(tmp_path))
+    streams_of(environment, table, tmp_path)
+    job = environment.execute_async()
+    while not flinks.has_checkpoint(tmp_path):
+        time.sleep(0.05)
+    savepoint = job.stop_with_savepoint(False, (tmp_path / "savepoints").as_uri()).result()
+    assert 0 < len(flinks.lines_in(tmp_path / "answers")) < N
+    assert not flinks.lines_in(tmp_path / "models")
+    (tmp_path / "came").touch()
+    options = {"execution.state-recovery.path": savepoint, "parallelism": 1}
+    environment = flinks.environment_of(flinks.checkpointed(tmp_path, **options))
+    streams_of(environment, table, tmp_path)
+    environment.execute()
+    check(table, tmp_path)
+
+
+def collected(stream):
+    with stream.execute_and_collect() as rows:
+        return [list(row) for row in rows]
+
+
+def listed(environment, table):
+    """Return the rows of a table, which are sent with the job."""
+    from pyflink.common import Row
+
+    rows = [Row(*row) for row in table.astype(object).where(table.notna(), None).to_numpy()]
+    return environment.from_collection(rows, flinks.kind_of(table))
+
+
+def test_labels_of_a_table_that_are_missing(table):
+    flinks.needed()
+    from pyflink.table import StreamTableEnvironment
+
+    gaps = table.assign(label=np.where(table["a"] > table["b"], "up", "down"))
+    gaps.loc[gaps.index % 3 == 1, "label"] = None
+    first = gaps.groupby("sensor")["at"].min()
+    gaps.loc[gaps["at"] == first["east"], "label"] = None
+    environment = flinks.environment_of(flinks.configuration(1))
+    tables = StreamTableEnvironment.create(environment)
+    rows = tables.to_data_stream(tables.from_data_stream(listed(environment, gaps)))
+    answers, _ = flink.learn_stream(
+        PAClassifier(random_state=0), rows, "sensor", "label", features=NAMES,
+        classes=["up", "down"],
+    )  # fmt: skip
+    wanted, models = [], {}
+    for row in gaps.itertuples():
+        X = pd.DataFrame({"a": [row.a], "b": [row.b]})
+        model = models.setdefault(row.sensor, PAClassifier(random_state=0))
+        if isinstance(row.label, str):
+            y = np.array([row.label])
+            wanted += model.partial_fit_predict(X, y, classes=["down", "up"]).tolist()
+        else:
+            wanted += model.predict(X).tolist() if hasattr(model, "classes_") else [None]
+    assert wanted.count(None) >= 1
+    found = sorted(collected(answers), key=lambda row: row[1])
+    assert [row[-1] for row in found] == wanted
+
+
+def test_rows_that_come_in_another_order(table):
+    flinks.needed()
+    from pyflink.common import Duration, WatermarkStrategy
+
+    environment = flinks.environment_of(flinks.configuration(1))
+    # No row comes more than 60 places too late.
+    late = table.iloc[np.argsort(np.arange(N) + np.random.default_rng(0).uniform(0, 60, N))]
+    strategy = WatermarkStrategy.for_bounded_out_of_orderness(Duration.of_millis(60))
+    rows = listed(environment, late).assign_timestamps_and_watermarks(
+        strategy.with_timestamp_assigner(flinks.times())
+    )
+    before = least_squares().fit(table[NAMES], table["load"])
+    answers, _ = flink.learn_stream(before, rows, "sensor", "load", order="at", features=NAMES)
+    found = sorted(collected(answers), key=lambda row: row[1])
+    wanted, _ = alone(table, lambda: least_squares().fit(table[NAMES], table["load"]))
+    assert [row[-1] for row in found] == wanted
+    assert before.n_seen_ == N
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"X": np.zeros((9, 2))}, TypeError, "X must be a DataStream of Flink, got ndarray"),
+        ({"key": "k"}, ValueError, "key is 'k', which is no column of X"),
+        ({"y": "k"}, ValueError, "y is 'k', which is no column of X"),
+        ({"order": "k"}, ValueError, "order is 'k', which is no column of X"),
+        ({"features": ["a", "k"]}, ValueError, "features is 'k', which is no column of X"),
+        ({"estimator": PAClassifier()}, ValueError, "classes must be given"),
+        ({"estimator": PAClassifier}, TypeError, "estimator must be a learner of streams"),
+        ({"classes": [0, 1]}, ValueError, "classes must be None"),
+    ],
+)
+def test_bad_arguments(table, change, error, message):
+    flinks.needed()
+    rows = listed(flinks.environment_of(flinks.configuration(1)), table[:2])
+    options = {"estimator": least_squares(), "X": rows, "key": "sensor", "y": "load"}
+    with pytest.raises(error, match=message):
+        flink.learn_stream(**{**options, **change})
+
+
+def test_rows_without_names():
+    flinks.needed()
+    rows = flinks.environment_of(flinks.configuration(1)).from_collection([1, 2])
+    with pytest.raises(TypeError, match="X must be a stream of rows with names"):
+        flink.learn_stream(least_squares(), rows, "sensor", "load")
+
+
+@pytest.mark.parametrize("name", ["pyflink.common", "pyflink.datastream"])
+def test_without_flink(monkeypatch, name):
+    monkeypatch.setitem(sys.modules, name, None)
+    message = r"distributed\.flink needs flink: pip install 'onlinekern\[flink\]'"
+    with pytest.raises(ImportError, match=message):
+        flink.learn_stream(least_squares(), None, "sensor", "load")
