@@ -76,6 +76,7 @@ class Tasks(futures.Tasks):
     """
 
     def __init__(self, client: Any) -> None:
+        super().__init__()
         self.client, self._run = client, uuid.uuid4().hex
         self._preflight = Preflight(client)
         try:
@@ -102,23 +103,15 @@ class Tasks(futures.Tasks):
             future = self.client.compute(call, priority=priority, optimize_graph=False)
         return future
 
-    def each(self, futures: list[Any], after: Callable[[Any], Any | None] | None = None) -> None:
-        """Wait for futures, and for those that `after` gives when one is done."""
-        # Those that are done are let go: the workers keep what others still need.
-        left = {future.key: future for future in futures}
-        try:
-            while left:
-                for future in self._some_of(list(left.values())):
-                    result_of(future, fetch=False)
-                    del left[future.key]
-                    more = None if after is None else after(future)
-                    if more is not None:
-                        left[more.key] = more
-        except BaseException as error:
-            with suppress(Exception):
-                self.client.cancel(list(left.values()))
-            self._explain(error)
-            raise
+    def check(self, future: Any) -> None:
+        """Raise the error of a future that is done, if it has one."""
+        result_of(future, fetch=False)
+
+    def give_up(self, futures: list[Any], error: BaseException) -> None:
+        """Cancel futures because of an error."""
+        with suppress(Exception):
+            self.client.cancel(futures)
+        self._explain(error)
 
     def _explain(self, error: BaseException) -> None:
         """Raise WorkerUnfit from an error of a worker that came too late to be asked before."""
@@ -132,7 +125,7 @@ class Tasks(futures.Tasks):
             # The cluster is gone: the error says so.
             return
 
-    def _some_of(self, futures: list[Any]) -> list[Any]:
+    def some_of(self, futures: list[Any]) -> list[Any]:
         """Wait until some futures are done; meanwhile, ask the workers that come.
 
         Raises

@@ -38,6 +38,7 @@ def fit(
     classes: ArrayLike | None = None,
     rounds: int = 1,
     passes: int = 1,
+    staleness: int = 0,
     n_learners: int | None = None,
     warm_up: int | None = None,
     warm_start: bool = False,
@@ -90,6 +91,14 @@ def fit(
         whole stream, and wait for the slowest learner each time.
     passes : int >= 1, default=1
         Passes over the data; each has its rounds.
+    staleness : int >= 0, default=0
+        How many earlier rounds may still be on their way when a round begins. Round r begins with
+        the merged model of round r - 1 - staleness, or with that of the warm-up; merged are what
+        its learners make of it and the merged model of round r - 1, which has learnt since that one
+        too. So a slow worker holds nobody before it is so many rounds behind, and workers that are
+        free learn the parts of later rounds. The model depends on this number, never on who is
+        slow; that of kernel least squares with ``gate="always"`` is still that of one learner. 0:
+        each round waits for all learners of the last one, and learns from all before it.
     n_learners : int or None, default=None
         Learners that learn side by side. Learner k of K takes the K-th parts of each round, from
         the k-th on. None: as many as the workers have threads now. The model depends on this
@@ -172,7 +181,7 @@ def fit(
     """
     asked = Asked(
         estimator, X, y, classes, rounds, passes, n_learners, warm_up, warm_start, checkpoint,
-        resume, on_error, storage_options,
+        resume, on_error, storage_options, staleness,
     )  # fmt: skip
     with cluster_of(client) as found, showing_progress(progress) as show:
         tasks = Tasks(found)

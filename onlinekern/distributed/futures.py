@@ -12,6 +12,10 @@ from onlinekern.distributed.mixing import tree
 class Tasks(ABC):
     """Calls of functions that run on the workers of an engine."""
 
+    def __init__(self) -> None:
+        # Of each future that is waited for: what comes after it, and those it belongs to.
+        self._left = dict[Any, tuple[Callable[[Any], Any | None] | None, set[Any]]]()
+
     @abstractmethod
     def send(
         self,
@@ -34,11 +38,16 @@ class Tasks(ABC):
         """
 
     @abstractmethod
-    def each(self, futures: list[Any], after: Callable[[Any], Any | None] | None = None) -> None:
-        """Wait for futures, and for those that `after` gives when one is done.
+    def some_of(self, futures: list[Any]) -> list[Any]:
+        """Wait until some futures are done, and return them."""
 
-        The first one that fails raises its error.
-        """
+    @abstractmethod
+    def check(self, future: Any) -> None:
+        """Raise the error of a future that is done, if it has one."""
+
+    @abstractmethod
+    def give_up(self, futures: list[Any], error: BaseException) -> None:
+        """Cancel futures because of an error; raise another one if it says more."""
 
     @abstractmethod
     def value(self, future: Any) -> Any:
@@ -47,6 +56,52 @@ class Tasks(ABC):
     @abstractmethod
     def loss(self, error: Exception) -> str | None:
         """Say what is lost by an error, if the cluster is; None of any other error."""
+
+    def begin(
+        self, futures: list[Any], after: Callable[[Any], Any | None] | None = None
+    ) -> set[Any]:
+        """Look after futures, and those that `after` gives when one is done.
+
+        Returns
+        -------
+        set
+            Those that are not done. `finish` looks after all that were begun.
+        """
+        group = set(futures)
+        self._left.update((future, (after, group)) for future in futures)
+        return group
+
+    def finish(self, group: set[Any]) -> None:
+        """Wait until nothing is left of what `begin` gave.
+
+        The first future that fails, of these or others, raises its error.
+        """
+        try:
+            while group:
+                for future in self.some_of(list(self._left)):
+                    self.check(future)
+                    self._end(future)
+        except BaseException as error:
+            left = list(self._left)
+            self._left.clear()
+            self.give_up(left, error)
+            raise
+
+    def _end(self, future: Any) -> None:
+        # Futures that are done are let go: the workers keep what others still need.
+        after, group = self._left.pop(future)
+        more = None if after is None else after(future)
+        if more is not None:
+            group.add(more)
+            self._left[more] = after, group
+        group.discard(future)
+
+    def each(self, futures: list[Any], after: Callable[[Any], Any | None] | None = None) -> None:
+        """Wait for futures, and for those that `after` gives when one is done.
+
+        The first one that fails raises its error.
+        """
+        self.finish(self.begin(futures, after))
 
     def result(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the result of a call."""

@@ -2,6 +2,10 @@
 
     for each round:   learner = merge(send(learner, shares of the parts))
 
+With a staleness s, round r begins with the merged model of round r - 1 - s, before the s rounds
+between them have ended: who is slow holds nobody. What is merged then is what has learnt since that
+model: the models of round r, and the merged model of round r - 1.
+
 What a learner does with a part is a pure function of a model, as bytes, and of the part (`tasks`).
 An engine (Dask, Ray, Spark, Flink) says where it runs: `Run` has what is the same for all of them.
 """
@@ -11,6 +15,7 @@ from __future__ import annotations
 import time
 import warnings
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -33,9 +38,9 @@ Shares = list[list[int]]
 
 def rounds(
     parts: Iterable[tuple[int, Shares]],
-    learner: tasks.State,
+    learners: Iterable[tasks.State],
     send: Callable[[int, tasks.State, Shares], Any],
-    merge: Callable[[int, Any], tasks.State],
+    merge: Callable[[int, Any, tasks.State | None], tasks.State],
 ) -> Iterator[tuple[int, tasks.State]]:
     """Yield the number of each round and the model that is merged in it.
 
@@ -43,17 +48,34 @@ def rounds(
     ----------
     parts : iterable of (int, list of lists of int)
         The number of each round, and of each learner the parts that it learns in their order.
-    learner : State
-        The model that all begin with.
+    learners : iterable of State
+        The models with which the next rounds begin, one a round; the last one is the newest. There
+        are staleness + 1 of them: so many rounds are on their way at a time.
     send : callable
-        (number, learner, shares) -> what stands for the models that have learnt their shares.
+        (number, learner, shares) -> what stands for the models that learn their shares.
     merge : callable
-        (number, what `send` gave) -> State.
+        (number, what `send` gave, the newest merged model) -> State. The newest model is None if it
+        is the one with which the round began. It is waited for the models of the round here.
     """
-    for number, shares in parts:
+    bases, sent = deque(learners), deque[tuple[int, tasks.State, Any]]()
+    newest = bases[-1]
+
+    def end() -> tuple[int, tasks.State]:
+        nonlocal newest
+        number, base, models = sent.popleft()
         # Each round has figures of its own.
-        learner = merge(number, send(number, tasks.State(learner.data), shares))
-        yield number, learner
+        known = None if newest.data is base.data else tasks.State(newest.data, known=True)
+        newest = merge(number, models, known)
+        bases.append(newest)
+        return number, newest
+
+    for number, shares in parts:
+        base = bases.popleft()
+        sent.append((number, base, send(number, tasks.State(base.data), shares)))
+        if not bases:
+            yield end()
+    while sent:
+        yield end()
 
 
 def tree(models: list[Any], join: Callable[[str, list[Any]], Any], width: int = MERGED) -> Any:
@@ -73,6 +95,8 @@ class Plan:
     Parameters
     ----------
     rounds, passes, learners : int
+    staleness : int
+        Rounds that may be on their way when another one begins.
     least : int or None
         Samples of the warm-up.
     checkpoint : path or None
@@ -96,6 +120,7 @@ class Plan:
     as_tables: bool = False
     takes_missing: bool = False
     storage_options: Any = None
+    staleness: int = 0
 
     def rows(self, part: Part) -> Rows:
         """Return the rows of a part, which go to a task."""
@@ -133,6 +158,8 @@ class Run(ABC):
         self.place = place
         self.fit = DistributedFit(None, place.rounds, place.skipped)
         self._done = place.first
+        # The models with which the next rounds begin; the last one is the newest.
+        self._bases = deque[tasks.State](maxlen=plan.staleness + 1)
 
     @abstractmethod
     def once(self, name: str, function: Callable[..., Any], part: Part | None = None) -> Any:
@@ -144,11 +171,14 @@ class Run(ABC):
 
     @abstractmethod
     def send(self, number: int, learner: tasks.State, shares: Shares) -> Any:
-        """Let learners that begin with a model learn their shares: see `rounds`."""
+        """Let learners that begin with a model learn their shares: see `rounds`.
+
+        It may return before they have learnt; with a staleness it must.
+        """
 
     @abstractmethod
-    def merge(self, number: int, sent: Any) -> tasks.State:
-        """Merge what `send` gave by a tree of eights, on the workers."""
+    def merge(self, number: int, sent: Any, known: tasks.State | None) -> tasks.State:
+        """Merge what `send` gave, and what is known, by a tree of eights, on the workers."""
 
     @abstractmethod
     def loss(self, error: Exception) -> str | None:
@@ -173,11 +203,20 @@ class Run(ABC):
         if not resumed and (not is_begun or has_new_labels(estimator, self.learning.classes)):
             data = self._warm_up(data, is_begun)
         self.once("merge-check", partial(tasks.check_merge, tasks.State(data)))
+        self._bases.extend(self._begin(data))
         began = time.perf_counter()
-        for number, state in rounds(self._left(), tasks.State(data), self.send, self.merge):
+        for number, state in rounds(self._left(), list(self._bases), self.send, self.merge):
+            self._bases.append(state)
             self._end(number, state, time.perf_counter() - began)
             began = time.perf_counter()
         return self.fit
+
+    def _begin(self, data: bytes) -> list[tasks.State]:
+        """Return the models with which the next rounds begin, of which `data` is the newest."""
+        newest = tasks.State(data)
+        kept = [tasks.State(dumps(model)) for model in self.place.earlier]
+        earlier = kept or [newest] * self.plan.staleness
+        return [*earlier, newest]
 
     def _left(self) -> Iterator[tuple[int, Shares]]:
         """Yield the rounds that have not ended yet."""
@@ -250,6 +289,8 @@ class Run(ABC):
             self.place, number=number, rounds=self.fit.rounds, skipped=self.fit.skipped
         )
         if self.plan.checkpoint is not None:
+            earlier = [loads(base.data) for base in list(self._bases)[:-1]]
+            self.place = replace(self.place, earlier=earlier)
             save_at(self.place, model, self.plan.checkpoint, self.plan.storage_options)
 
     def _explain(self, what: str) -> str:

@@ -40,6 +40,7 @@ def fit(
     classes: ArrayLike | None = None,
     rounds: int = 1,
     passes: int = 1,
+    staleness: int = 0,
     n_learners: int | None = None,
     warm_up: int | None = None,
     warm_start: bool = False,
@@ -69,8 +70,8 @@ def fit(
         * files that the workers can read, as `onlinekern.distributed.fit` takes them.
     y, sample_weight : str or None, default=None
         Columns of files. None: the parts give them, or there are none.
-    classes, rounds, passes, warm_up, warm_start, checkpoint, resume, on_error, storage_options, \
-progress
+    classes, rounds, passes, staleness, warm_up, warm_start, checkpoint, resume, on_error, \
+storage_options, progress
         As for `onlinekern.distributed.fit`.
     n_learners : int or None, default=None
         Learners that learn side by side. None: as many as the cluster has CPUs. There are no more
@@ -110,7 +111,7 @@ progress
     """
     asked = Asked(
         estimator, X, y, classes, rounds, passes, n_learners, warm_up, warm_start, checkpoint,
-        resume, on_error, storage_options,
+        resume, on_error, storage_options, staleness,
     )  # fmt: skip
     with (
         showing_progress(progress) as show,
@@ -202,6 +203,7 @@ class Tasks(futures.Tasks):
     """
 
     def __init__(self, number: int) -> None:
+        super().__init__()
         self.ray = require("ray", "ray")
         options = {"num_cpus": 1, "max_restarts": -1, "max_task_retries": RETRIES}
         begin = self.ray.remote(**options)(Actor).remote
@@ -223,17 +225,17 @@ class Tasks(futures.Tasks):
         flag, value = call.remote(dumps(function), *values)
         return Future(value, flag, name)
 
-    def each(self, futures: list[Any], after: Callable[[Any], Any | None] | None = None) -> None:
-        """Wait for futures, and for those that `after` gives when one is done."""
-        left = {future.flag: future for future in futures}
-        while left:
-            done, _ = self.ray.wait(list(left))
-            for flag in done:
-                future = left.pop(flag)
-                self._fetch(flag, future.name)
-                more = None if after is None else after(future)
-                if more is not None:
-                    left[more.flag] = more
+    def some_of(self, futures: list[Any]) -> list[Any]:
+        """Wait until some futures are done, and return them."""
+        flags = {future.flag: future for future in futures}
+        return [flags[flag] for flag in self.ray.wait(list(flags))[0]]
+
+    def check(self, future: Any) -> None:
+        """Raise the error of a future that is done, if it has one."""
+        self._fetch(future.flag, future.name)
+
+    def give_up(self, futures: list[Any], error: BaseException) -> None:
+        """Leave them: their actors end with the call."""
 
     def value(self, future: Future) -> Any:
         """Return the result of a future that is done."""

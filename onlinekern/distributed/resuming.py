@@ -29,6 +29,8 @@ class Place:
     rounds : list of Round
     skipped : dict of str to int
         Rows of each part that were left out.
+    earlier : list of estimator
+        The merged models with which the next rounds begin, but the newest, which is saved.
     """
 
     number: int
@@ -37,6 +39,7 @@ class Place:
     run: dict[str, Any] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
     skipped: dict[str, int] = field(default_factory=dict)
+    earlier: list[Any] = field(default_factory=list)
 
 
 def run_of(estimator: Any, plan: Any, stream: Any) -> dict[str, Any]:
@@ -48,6 +51,7 @@ def run_of(estimator: Any, plan: Any, stream: Any) -> dict[str, Any]:
         "rounds": plan.rounds, "passes": plan.passes, "n_learners": plan.learners,
         "warm_up": plan.least, "on_error": "skip" if plan.skips else "raise",
         "number of parts": len(stream.parts),
+        "staleness": plan.staleness,
         "names of parts": hashlib.sha256(names.encode()).hexdigest(),
     }  # fmt: skip
 
@@ -93,9 +97,11 @@ def load_at(path: Any, storage_options: Any) -> tuple[Any, Place] | None:
 def check_same_run(path: Any, place: Place, run: dict[str, Any]) -> None:
     """Raise ValueError if a checkpoint is that of another run."""
     for name, value in run.items():
-        if place.run[name] == value:
+        # What older checkpoints do not know was 0.
+        kept = place.run.get(name, 0)
+        if kept == value:
             continue
         raise ValueError(
-            f"checkpoint {os.fspath(path)}: it is of a run with {name} {place.run[name]!r}, this "
+            f"checkpoint {os.fspath(path)}: it is of a run with {name} {kept!r}, this "
             f"one has {value!r}"
         )

@@ -51,19 +51,22 @@ class Run(mixing.Run):
         return self.tasks.tree("classes-all", tasks.union, [], futures, GATHERED)
 
     def send(self, number: int, learner: tasks.State, shares: Shares) -> Any:
-        """Return the futures of the model of the round, and of those that have learnt."""
-        text = f"round {number}"
+        """Return the futures of the model of the round, and of those that learn, and what is left.
+
+        The tasks of a round that began earlier come first.
+        """
+        text, first = f"round {number}", number * len(self.parts)
         base = self.tasks.send(f"model-{number}", partial(tasks.identity, learner))
-        left = [iter(enumerate(share)) for share in shares]
+        shared = [iter(enumerate(share)) for share in shares]
         models, owners = [base] * len(shares), dict[Any, int]()
 
         def next_of(k: int) -> Any | None:
-            step, index = next(left[k], (0, None))
+            step, index = next(shared[k], (0, None))
             if index is None:
                 return None
             name, data = f"learn-{number}.{k}.{step}", self.parts[index].data
             function = self.task(number, shares, index)
-            models[k] = self.tasks.send(name, function, models[k], *data, turn=(k, step))
+            models[k] = self.tasks.send(name, function, models[k], *data, turn=(k, first + step))
             owners[models[k]] = k
             return models[k]
 
@@ -73,11 +76,14 @@ class Run(mixing.Run):
 
         self._show(text, 0)
         begun = [next_of(k) for _ in range(AHEAD) for k in range(len(shares))]
-        self.tasks.each([future for future in begun if future is not None], after)
-        return base, models
+        left = self.tasks.begin([future for future in begun if future is not None], after)
+        return base, models, left
 
-    def merge(self, number: int, sent: Any) -> tasks.State:
-        """Merge the models of a round by a tree of tasks."""
-        base, models = sent
+    def merge(self, number: int, sent: Any, known: tasks.State | None) -> tasks.State:
+        """Wait for the models of a round, and merge them by a tree of tasks."""
+        base, models, left = sent
+        self.tasks.finish(left)
+        if known is not None:
+            models = [self.tasks.send(f"known-{number}", partial(tasks.identity, known)), *models]
         state: tasks.State = self.tasks.tree(f"merge-{number}", tasks.merge, [base], models, MERGED)
         return state

@@ -110,9 +110,11 @@ def unfit(X: Any, takes_missing: bool) -> Iterator[tuple[int, int, Any]]:
     """Yield (row, column, value) of the values that are infinite, or missing where none may be."""
     faulty = infinite if takes_missing else missing
     if sparse.issparse(X):
-        entries = sparse.coo_matrix(X)
-        for k in np.flatnonzero(faulty(entries.data)):
-            yield int(entries.row[k]), int(entries.col[k]), entries.data[k]
+        X = X.tocsr()
+        for k in np.flatnonzero(faulty(X.data)):
+            # The places of all values would cost more than to learn them.
+            row = np.searchsorted(X.indptr, k, side="right") - 1
+            yield int(row), int(X.indices[k]), X.data[k]
         return
     values = np.asarray(X)
     for row, column in np.argwhere(faulty(values)):

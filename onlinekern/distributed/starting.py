@@ -13,6 +13,7 @@ from onlinekern.distributed.arguments import (
     check_checkpoint,
     check_learner,
     check_options,
+    check_staleness,
     check_targets,
     has_begun,
     takes_tables,
@@ -37,7 +38,7 @@ class Asked:
     Parameters
     ----------
     estimator, X, y, classes, rounds, passes, n_learners, warm_up, warm_start, checkpoint, resume, \
-on_error, storage_options
+on_error, storage_options, staleness
         See `onlinekern.distributed.fit`.
 
     Raises
@@ -59,12 +60,14 @@ on_error, storage_options
     resume: bool = False
     on_error: str = "raise"
     storage_options: Any = None
+    staleness: int = 0
 
     def __post_init__(self) -> None:
         check_learner(self.estimator)
         check_targets(self.estimator, self.X, self.y, self.classes)
         for name in ("rounds", "passes", "n_learners", "warm_up"):
             check_count(name, getattr(self, name), name in ("n_learners", "warm_up"))
+        check_staleness(self.staleness)
         if self.on_error not in ("raise", "skip"):
             raise ValueError(f"on_error must be 'raise' or 'skip', got {self.on_error!r}")
         check_options(self.X, self.checkpoint, self.storage_options)
@@ -83,6 +86,7 @@ on_error, storage_options
             self.rounds, self.passes, n_learners, self.warm_up, self.checkpoint,
             self.on_error == "skip", self.as_tables,
             getattr(self.estimator, "_takes_missing", False), self.storage_options,
+            self.staleness,
         )  # fmt: skip
 
     def start(

@@ -51,6 +51,8 @@ class State(NamedTuple):
         The tallies of the learners of a merged model.
     skipped : tuple of (str, int)
         Parts with bad rows, and how many of them were left out.
+    known : bool
+        Whether it is the merged model of another round, which has the figures of its samples.
     """
 
     data: bytes
@@ -58,6 +60,7 @@ class State(NamedTuple):
     tally: Tally = Tally()
     learners: tuple[Tally, ...] = ()
     skipped: tuple[tuple[str, int], ...] = ()
+    known: bool = False
 
     def with_bytes_moved(self) -> Tally:
         """Return the tally, with the bytes that it took the model to come here."""
@@ -203,7 +206,8 @@ def merge(base: State, *states: State) -> State:
     tally, learners = State(base.data, base.where).with_bytes_moved(), list[Tally]()
     for state in states:
         tally = tally.plus(state.with_bytes_moved())
-        learners += state.learners or [state.tally]
+        if not state.known:
+            learners += state.learners or [state.tally]
     skipped = tuple({name: n for state in states for name, n in state.skipped}.items())
     with ONE_THREAD():
         merged = dumps(merge_all(models, began))

@@ -76,7 +76,9 @@ def in_blocks(
 
 
 def part_of(block: tuple[Any, ...], piece: slice) -> tuple[Any, ...]:
-    """Return some rows of a block."""
+    """Return some rows of a block; all rows are not copied."""
+    if piece == slice(0, block[0].shape[0]):
+        return block
     return tuple(None if one is None else rows_of(one, piece) for one in block)
 
 

@@ -263,7 +263,7 @@ class Run(mixing.Run):
         work = Partitions(functions, self.lengths).learning(learner)
         return learner, self.frame.shared(shares).mapInArrow(work, SCHEMA), shares
 
-    def merge(self, number: int, sent: Any) -> tasks.State:
+    def merge(self, number: int, sent: Any, known: tasks.State | None) -> tasks.State:
         """Learn, and merge by a tree: in one job."""
         base, models, shares = sent
         F, left = require("pyspark.sql.functions", "spark"), len(shares)
