@@ -1,7 +1,8 @@
 """Simulate many learners in one process: accuracy and speed-up by workers and rounds.
 
     python benchmarks/mixing.py [--rows N] [--workers W,...] [--rounds R,...] [--only NAME,...]
-                                [--bandwidth BYTES] [--latency SECONDS] [--plot FILE]
+                                [--bandwidth BYTES] [--latency SECONDS] [--staleness S]
+                                [--plot FILE]
 
 A stream of N samples is learnt by W models in R rounds. All begin with one model of the first
 4,096 samples; in each round every model learns its next samples and all are merged
@@ -13,6 +14,8 @@ The time is that of a cluster of W machines by the cost model of docs/mixing.md,
 with what this run measures: c, CPU seconds a sample of the single stream; L, the longest part of a
 round; m, a merge of eight models; b, the bytes of a model; D = log_8 W levels of the tree. The
 bandwidth B and the latency l are given. The speed-up is N c / T. Nothing runs in parallel here.
+With a staleness S a round begins with the model of S rounds before the last one; the time is that
+of rounds one after the other. `cluster_model.py` has the time of rounds that overlap.
 """
 
 import argparse
@@ -93,20 +96,23 @@ class Tree:
         return self.waiting[level][0]
 
 
-def mixed(base, X, y, workers, rounds):
+def mixed(base, X, y, workers, rounds, staleness):
     """Return the model after all rounds; CPU seconds of the longest parts, and of the merges."""
-    learning, merging = 0.0, 0.0
+    learning, merging, models = 0.0, 0.0, [base] * (staleness + 1)
     for rows in np.array_split(np.arange(BEGUN, len(X) - HELD), rounds):
+        base, newest = models[0], models[-1]
         tree, longest = Tree(base), 0.0
+        if newest is not base:
+            tree.add(newest)
         for part in np.array_split(rows, workers):
             model = deepcopy(base)
             begun = time.process_time()
             model.partial_fit(X[part], y[part])
             longest = max(longest, time.process_time() - begun)
             tree.add(model)
-        base = tree.result()
+        models = [*models[1:], tree.result()]
         learning, merging = learning + longest, merging + sum(tree.longest)
-    return base, learning, merging
+    return models[-1], learning, merging
 
 
 def measure(learner, X, y, options):
@@ -121,7 +127,7 @@ def measure(learner, X, y, options):
     lines = [(1, 1, single.score(*held), 1.0)]
     for workers in options.workers:
         for rounds in options.rounds:
-            model, learning, merging = mixed(base, X, y, workers, rounds)
+            model, learning, merging = mixed(base, X, y, workers, rounds, options.staleness)
             levels = math.ceil(math.log(workers, FAN_IN) - 1e-9)
             sent = 2 * options.latency + FAN_IN * len(to_bytes(model)) / options.bandwidth
             spent = first + learning + merging + rounds * levels * sent
@@ -172,6 +178,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--bandwidth", type=float, default=125e6, help="bytes a second")
     parser.add_argument("--latency", type=float, default=1e-3, help="seconds a message")
+    parser.add_argument("--staleness", type=int, default=0, help="of a round, in rounds")
     parser.add_argument("--plot", default=None)
     options = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -54,6 +54,16 @@ def test_the_bits_are_those_of_dask(samples, client, n_learners, classes):
     same(on_ray.fit(least_squares(), parts_of(X, y), progress=False, **options), expected, X)
 
 
+def test_staleness(samples, client):
+    X, y = samples
+    options = {"rounds": 6, "n_learners": 2, "staleness": 2, "classes": LABELS, "progress": False}
+    learner = PAClassifier(C=0.1)
+    expected = distributed.fit(learner, parts_of(X, y), client=client, **options)
+    same(on_ray.fit(learner, parts_of(X, y), **options), expected, X)
+    with pytest.raises(ValueError, match="staleness must be an integer of at least 0, got -1"):
+        on_ray.fit(learner, parts_of(X, y), **{**options, "staleness": -1})
+
+
 def test_objects_of_ray(samples):
     X, y = samples
     expected = on_ray.fit(least_squares(), parts_of(X, y), progress=False)
