@@ -203,7 +203,9 @@ def test_a_state_may_hold_samples_of_several_blocks(n):
     model, rows = make(), []
     for i in range(n - 1):
         model.learn_one(X[i], y[i])
-        rows.append(model._model.space.block.get_state()["rows"][-1])
+        # The row of the last sample of a block is in no state: that of a model which has no other.
+        alone = make().partial_fit(X[i : i + 1], y[i : i + 1])
+        rows.append(alone._model.space.block.get_state()["rows"][0])
     state = model._model.space.block.get_state()
     full = np.zeros((state["used"], state["used"]))
     np.fill_diagonal(full, 0.3)
@@ -217,6 +219,40 @@ def test_a_state_may_hold_samples_of_several_blocks(n):
     assert found["waiting"] == expected["waiting"] < 100
     np.testing.assert_allclose(found["matrix"], expected["matrix"], rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(other.predict(X), model.predict(X), rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("forgetting", [1, 0.99])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_is_made_ahead_changes_no_bit(dtype, forgetting):
+    """The sums of a block and its inverse are made while samples come, one call at a time.
+
+    A model that is saved, called with several samples or undone has made less of them.
+    """
+    random = np.random.default_rng(3)
+    X = random.standard_normal((1100, 3)).astype(dtype)
+    y = random.standard_normal(1100)
+    make = partial(
+        KernelRLSRegressor, n_components=150, gamma=0.5, random_state=0, forgetting=forgetting
+    )
+    rows, saved, undone = make(), make(), make()
+    for i in range(len(X)):
+        rows.learn_one(X[i], y[i])
+        saved.learn_one(X[i], y[i])
+        undone.learn_one(X[i], y[i])
+        if i % 5 == 0:
+            saved = pickle.loads(pickle.dumps(saved))
+        if i % 7 == 0:
+            undone.partial_fit(X[: 1 + i % 90], y[: 1 + i % 90])
+            undone._model.undo()
+        if i == 800:  # another block has no landmark left to find
+            assert rows.landmarks_.shape[0] == 150
+    expected = make().partial_fit(X, y)
+    wanted = expected._model.space.block.get_state()
+    for model in (rows, saved, undone):
+        np.testing.assert_array_equal(model.predict(X), expected.predict(X))
+        found = model._model.space.block.get_state()
+        np.testing.assert_array_equal(found["matrix"], wanted["matrix"])
+        np.testing.assert_array_equal(found["inverse"], wanted["inverse"])
 
 
 def test_a_landmark_is_no_longer_one_after_undo(stream):

@@ -12,6 +12,8 @@ cdef class Information:
 
     cdef void border(self, Py_ssize_t place, double diagonal) noexcept nogil
     cdef void add(self, Py_ssize_t used, Py_ssize_t n, double *rows) noexcept nogil
+    cdef void add_strip(self, Py_ssize_t strip, Py_ssize_t used, Py_ssize_t n, double *rows,
+                        double *matrix) noexcept nogil
     cdef void decay(self, Py_ssize_t used, double factor) noexcept nogil
     cdef void set_reg(self, double reg) noexcept nogil
     cdef Status residue(self, Py_ssize_t used, double reg, double *matrix, double *solutions,

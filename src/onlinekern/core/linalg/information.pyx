@@ -5,7 +5,7 @@ not drift however long the stream is.
 """
 from libc.math cimport log
 from libc.string cimport memcpy
-from scipy.linalg.cython_blas cimport dsyrk
+from scipy.linalg.cython_blas cimport dgemm, dsyrk
 from scipy.linalg.cython_lapack cimport dpotrf, dpotri, dpotrs
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from onlinekern.core.base.part cimport NOT_FINITE, OK, Status
 from onlinekern.core.base.state cimport doubles_of_shape, is_symmetric, positive_number
 from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.base.vector cimport OK_PANEL
 
 
 cdef class Information:
@@ -48,6 +49,19 @@ cdef class Information:
         self.matrix.touch_all()
         # In Fortran's order the upper triangle is the lower one.
         dsyrk(b"L", b"N", &order, &count, &one, rows, &width, &one, self.matrix.values, &width)
+
+    cdef void add_strip(self, Py_ssize_t strip, Py_ssize_t used, Py_ssize_t n, double *rows,
+                        double *matrix) noexcept nogil:
+        """Add a panel of the rows of sum phi phi' to a matrix like A; the caller has touched them.
+
+        Of n rows of features the first `used` numbers are not 0.
+        """
+        cdef Py_ssize_t first = strip * OK_PANEL
+        cdef int order = <int> (used - first), width = min(order, <int> OK_PANEL), count = <int> n
+        cdef int stride = <int> self.length
+        cdef double one = 1
+        dgemm(b"N", b"T", &order, &width, &count, &one, rows + first, &stride, rows + first,
+              &stride, &one, matrix + first * self.length + first, &stride)
 
     cdef void decay(self, Py_ssize_t used, double factor) noexcept nogil:
         """A <- factor A + (1 - factor) r I, b <- factor b."""
@@ -132,14 +146,19 @@ cdef class Information:
         self.vectors.rollback()
         self.reg = self.saved_reg
 
-    def get_state(self, Py_ssize_t used):
-        """The pair A, b' of the first `used` numbers of a row, ndarrays; the others were all 0."""
+    def get_state(self, Py_ssize_t used, const double[:, ::1] upper=None):
+        """The pair A, b' of the first `used` numbers of a row, ndarrays; the others were all 0.
+
+        With `upper`, its upper triangle takes the place of that of A.
+        """
         cdef Py_ssize_t i, j
+        if upper is None:
+            upper = self.matrix.to_array()
         matrix = np.zeros((used, used))
         cdef double[:, ::1] view = matrix
         for i in range(used):
             for j in range(i, used):
-                view[i, j] = view[j, i] = self.matrix.values[i * self.length + j]
+                view[i, j] = view[j, i] = upper[i, j]
         return matrix, np.ascontiguousarray(self.vectors.to_array()[:, :used])
 
     def set_state(self, matrix, vectors, Py_ssize_t used):

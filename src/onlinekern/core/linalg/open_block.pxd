@@ -1,9 +1,14 @@
 # Least squares, one block of samples at a time. May change at minor versions.
 from onlinekern.core.base.part cimport Status
-from onlinekern.core.linalg.block_memory cimport LANES, BlockMemory
+from onlinekern.core.linalg.block_memory cimport LANES
+from onlinekern.core.linalg.paced_inverse cimport PacedInverse
 
 
-cdef class OpenBlock(BlockMemory):
+cdef class OpenBlock(PacedInverse):
+    cdef Py_ssize_t n_strips, saved_strips         # panels of A that the samples before are in
+    cdef Py_ssize_t closed_used, saved_closed_used   # numbers that their rows have
+    cdef bint is_scaled                    # whether `scaled` is these samples
+
     cdef double scale(self) noexcept nogil
     cdef void set_used(self, Py_ssize_t used) noexcept nogil
     cdef int set_reg(self, double reg) except -1
@@ -15,9 +20,11 @@ cdef class OpenBlock(BlockMemory):
     cdef void solve_multipliers(self) noexcept nogil
     cdef Status close(self) noexcept nogil
     cdef void add_targets(self) noexcept nogil
-    cdef void add_squares(self, Py_ssize_t n) noexcept nogil
-    cdef void downdate(self) noexcept nogil
-    cdef void solve_products(self) noexcept nogil
+    cdef void add_squares(self) noexcept nogil
+    cdef void add_block(self) noexcept nogil
+    cdef void scale_rows(self, Py_ssize_t n, double *out) noexcept nogil
+    cdef void leave(self, Py_ssize_t n) noexcept nogil
+    cdef double[:, ::1] whole_sums(self)
     cdef void add_rows(self, Py_ssize_t n, double *rows, const double *targets) noexcept nogil
     cdef Status renew(self) noexcept nogil
     cdef void note_targets(self) noexcept nogil

@@ -13,8 +13,8 @@ e = y - f of the scores f = w_{t-1}' phi before each sample,
 
 where row i of C needs only the samples before i. What is large are products of matrices, in an
 order that does not depend on how many rows they have: a sample gets the same bits in any window.
-After the block, N <- N - (C^-1 Q)'(C^-1 Q), in the precision of the samples; N and w are made anew
-every so many samples from the sums A and b, which are in double.
+After the block, N <- N - (C^-1 Q)'(C^-1 Q), in the precision of the samples (`PacedInverse`); N and
+w are made anew every so many samples from the sums A and b, which are in double.
 
 Forgetting: A <- lambda A, b <- lambda b with each sample, and (1 - lambda^k) r I is given back when
 N is made anew after k samples, lambda^k >= 1/2. Until then sample j has the weight lambda^-j.
@@ -22,8 +22,6 @@ N is made anew after k samples, lambda^k >= 1/2. Until then sample j has the wei
 from libc.math cimport pow, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
-from scipy.linalg.cython_blas cimport dgemm, sgemm
-from scipy.linalg.cython_lapack cimport dtrtri
 
 import numpy as np
 
@@ -32,9 +30,10 @@ from onlinekern.core.base.state cimport (
     doubles_of_shape, fields_of, integer_within, positive_number, shown,
 )
 from onlinekern.core.base.vector cimport OK_PANEL, ops_for, whole_panels
-from onlinekern.core.linalg.block_memory cimport LANES, WAITING, BlockMemory
+from onlinekern.core.linalg.block_memory cimport LANES, WAITING
 from onlinekern.core.linalg.copies cimport packed, rows_as_doubles, widened, write_rows
 from onlinekern.core.linalg.evidence cimport Evidence
+from onlinekern.core.linalg.paced_inverse cimport PacedInverse
 
 from onlinekern.core.linalg.copies import unpacked
 
@@ -44,7 +43,7 @@ FIELDS = ("matrix", "vectors", "base", "inverse", "products", "rows", "factor", 
 LATER_FIELDS = ("reg", "evidence")
 
 
-cdef class OpenBlock(BlockMemory):
+cdef class OpenBlock(PacedInverse):
     """The sums, N = A^-1, and the samples that they do not yet contain.
 
     Parameters
@@ -73,6 +72,8 @@ cdef class OpenBlock(BlockMemory):
         """
         cdef Py_ssize_t place
         cdef double prior = self.sums.reg
+        self.grown = True
+        self.forget_ahead()
         if self.forgetting < 1:
             prior *= pow(self.forgetting, -<double> self.since)
         for place in range(self.used, used):
@@ -140,8 +141,7 @@ cdef class OpenBlock(BlockMemory):
         self.waiting += 1
         self.since += 1
         self.settled = False
-        if self.waiting > self.count and 2 * self.count >= self.block_length:
-            self.add_squares(self.waiting - self.count)
+        self.add_squares()
 
     cdef void solve_multipliers(self) noexcept nogil:
         """C'^-1 E: what q_j of the samples of the block are added to w with."""
@@ -179,27 +179,28 @@ cdef class OpenBlock(BlockMemory):
     cdef Status close(self) noexcept nogil:
         """Put the samples of the block into the sums, N and w. Returns a status."""
         cdef Status status = OK
-        if not self.kept:
-            memcpy(self.saved_inverse, self.inverse, self.inverse_bytes)
-            self.kept = True
         self.base.touch_all()
         self.add_products(self.base.values)
         self.add_targets()
         if self.since >= self.epoch_length:
-            self.add_squares(self.waiting)
+            self.keep_inverse()
+            self.add_block()
             status = self.renew()
         else:
             self.downdate()
         if status == OK and self.evidence is not None and self.evidence.is_due(self.count):
             status = self.choose_reg()
-        self.count = 0
+        self.count = self.n_strips = 0
+        self.closed_used = self.used
+        self.is_scaled = self.grown = False
+        self.forget_ahead()
         return status
 
     cdef Status choose_reg(self) noexcept nogil:
         """Take the r of the best predictions so far, and make N and w anew. Returns a status."""
         cdef Status status = OK
         if self.since > 0:
-            self.add_squares(self.waiting)
+            self.add_block()
             status = self.renew()
         if status == OK:
             status = self.evidence.choose(self.used)
@@ -226,69 +227,55 @@ cdef class OpenBlock(BlockMemory):
                              self.contents.targets[j * self.n_outputs + k],
                              self.sums.vectors.values + k * self.length, whole_panels(self.used))
 
-    cdef void add_squares(self, Py_ssize_t n) noexcept nogil:
-        """A += sum of a phi phi' over the first n samples that wait: A is read once for them.
+    cdef void add_squares(self) noexcept nogil:
+        """A += sum of a phi phi' over the samples before the block: those rows of A that are due.
 
-        In the middle of a block these are those of the block before, so that no call pays for this
-        and for N.
+        All are there when the block is half full: no call pays for all of A, nor for A and N.
         """
-        cdef Py_ssize_t f, j, row_bytes = self.length * self.itemsize, left = self.waiting - n
+        cdef Py_ssize_t due, i, n = self.waiting - self.count
+        cdef Py_ssize_t total = whole_panels(self.closed_used) // OK_PANEL
+        if n == 0:
+            return
+        due = min(total, 2 * self.count * total // self.block_length)
+        if not self.is_scaled:
+            self.scale_rows(n, self.scaled)
+            self.is_scaled = True
+        while self.n_strips < due:
+            for i in range(self.n_strips * OK_PANEL,
+                           min((self.n_strips + 1) * OK_PANEL, self.closed_used)):
+                self.sums.matrix.touch(i)
+            self.sums.add_strip(self.n_strips, self.closed_used, n, self.scaled,
+                                self.sums.matrix.values)
+            self.n_strips += 1
+        if self.n_strips == total:
+            self.leave(n)
+
+    cdef void add_block(self) noexcept nogil:
+        """A += sum of a phi phi' over the block at once; those before it have been added."""
+        self.scale_rows(self.count, self.scaled)
+        self.sums.add(self.used, self.count, self.scaled)
+        self.waiting = 0
+
+    cdef void scale_rows(self, Py_ssize_t n, double *out) noexcept nogil:
+        """out (n x length) = the first n samples that wait, times the roots of their weights."""
+        cdef Py_ssize_t f, j, row_bytes = self.length * self.itemsize
         cdef double root
         cdef const char *row
         for j in range(n):
             row = self.contents.rows + j * row_bytes
             root = sqrt(self.contents.weights[j])
             for f in range(self.used):
-                self.scaled[j * self.length + f] = root * (
+                out[j * self.length + f] = root * (
                     (<const float *> row)[f] if self.itemsize == 4 else (<const double *> row)[f])
-        self.sums.add(self.used, n, self.scaled)
+
+    cdef void leave(self, Py_ssize_t n) noexcept nogil:
+        """The first n samples that wait do so no more."""
+        cdef Py_ssize_t row_bytes = self.length * self.itemsize, left = self.waiting - n
         if left > 0:
             self.keep_contents()
             memmove(self.contents.rows, self.contents.rows + n * row_bytes, left * row_bytes)
             memmove(self.contents.weights, self.contents.weights + n, left * sizeof(double))
         self.waiting = left
-
-    cdef void downdate(self) noexcept nogil:
-        """N -= R'R with R = C^-1 Q, by its lower triangle."""
-        cdef Py_ssize_t p, q, size = self.itemsize, tile = OK_PANEL * LANES * size
-        cdef int lanes = LANES, count = <int> self.count, rows
-        cdef double one = 1, minus = -1
-        cdef float one32 = 1, minus32 = -1
-        cdef char *r = self.solved
-        self.solve_products()
-        for p in range(whole_panels(self.used) // OK_PANEL):
-            rows = <int> (self.used - p * OK_PANEL)
-            if size == 4:
-                sgemm(b"T", b"N", &lanes, &rows, &count, &minus32, <float *> (r + p * tile), &lanes,
-                      <float *> (r + p * tile), &lanes, &one32,
-                      <float *> (self.panel(p) + p * tile), &lanes)
-            else:
-                dgemm(b"T", b"N", &lanes, &rows, &count, &minus, <double *> (r + p * tile), &lanes,
-                      <double *> (r + p * tile), &lanes, &one,
-                      <double *> (self.panel(p) + p * tile), &lanes)
-            for q in range(p + 1, whole_panels(self.used) // OK_PANEL):
-                self.ops.transpose(self.panel(p) + q * tile, OK_PANEL, self.panel(q) + p * tile,
-                                   OK_PANEL)
-
-    cdef void solve_products(self) noexcept nogil:
-        """R = C^-1 Q. LAPACK's inverse of so small a C and a product are faster than its solver."""
-        cdef Py_ssize_t j
-        cdef int lanes = LANES, count = <int> self.count, used = <int> self.used, info
-        cdef double one = 1, zero = 0
-        cdef float one32 = 1, zero32 = 0
-        for j in range(self.count):
-            memset(self.scaled + j * LANES, 0, j * sizeof(double))
-            memcpy(self.scaled + j * LANES + j, self.contents.factor + j * LANES + j,
-                   (LANES - j) * sizeof(double))
-        dtrtri(b"L", b"N", &count, self.scaled, &lanes, &info)
-        if self.itemsize == 8:
-            dgemm(b"N", b"N", &count, &used, &count, &one, self.scaled, &lanes,
-                  <double *> self.contents.products, &lanes, &zero, <double *> self.solved, &lanes)
-            return
-        for j in range(LANES * LANES):
-            self.factor32[j] = <float> self.scaled[j]
-        sgemm(b"N", b"N", &count, &used, &count, &one32, self.factor32, &lanes,
-              <float *> self.contents.products, &lanes, &zero32, <float *> self.solved, &lanes)
 
     cdef void add_rows(self, Py_ssize_t n, double *rows, const double *targets) noexcept nogil:
         """Put n rows into the sums at once: A += Phi'Phi, b += Phi'Y. `renew` makes N and w.
@@ -338,6 +325,7 @@ cdef class OpenBlock(BlockMemory):
         self.kept = self.contents_kept = False
         self.saved_used, self.saved_count = self.used, self.count
         self.saved_waiting, self.saved_since = self.waiting, self.since
+        self.saved_strips, self.saved_closed_used = self.n_strips, self.closed_used
 
     cdef void rollback(self) noexcept nogil:
         self.sums.rollback()
@@ -350,6 +338,9 @@ cdef class OpenBlock(BlockMemory):
             memcpy(self.contents.products, self.saved_contents, self.contents_bytes)
         self.used, self.count = self.saved_used, self.saved_count
         self.waiting, self.since = self.saved_waiting, self.saved_since
+        self.n_strips, self.closed_used = self.saved_strips, self.saved_closed_used
+        self.is_scaled = False
+        self.forget_ahead()
         # `downdate` multiplies whole panels: beyond `used`, which may have shrunk, R must be 0.
         memset(self.solved, 0, LANES * self.length * self.itemsize)
         self.settled = False
@@ -359,6 +350,18 @@ cdef class OpenBlock(BlockMemory):
         """w' after all samples so far, ndarray of shape (n_outputs, length)."""
         return rows_as_doubles(self.current, self.n_outputs, self.length, self.length, 8)
 
+    cdef double[:, ::1] whole_sums(self):
+        """A with all samples before the block, ndarray of shape (length, length): as it will be."""
+        cdef Py_ssize_t strip, n = self.waiting - self.count
+        whole = self.sums.matrix.to_array()
+        cdef double[:, ::1] view = whole
+        cdef double[:, ::1] rows = np.zeros((max(n, 1), self.length))
+        if n > 0:
+            self.scale_rows(n, &rows[0, 0])
+            for strip in range(self.n_strips, whole_panels(self.closed_used) // OK_PANEL):
+                self.sums.add_strip(strip, self.closed_used, n, &rows[0, 0], &view[0, 0])
+        return view
+
     def get_state(self):
         """All that was learnt, as a dictionary of arrays and numbers.
 
@@ -366,9 +369,9 @@ cdef class OpenBlock(BlockMemory):
         and N keep their precision.
         """
         cdef Py_ssize_t p, used = self.used, count = self.count, k = self.n_outputs
-        cdef Py_ssize_t size = self.itemsize, waiting = self.waiting
+        cdef Py_ssize_t size = self.itemsize, left = self.waiting - count
         own = np.float32 if size == 4 else np.float64
-        matrix, vectors = self.sums.get_state(used)
+        matrix, vectors = self.sums.get_state(used, self.whole_sums())
         panels = [rows_as_doubles(self.panel(p), used, OK_PANEL,
                                   min(OK_PANEL, used - p * OK_PANEL), size)
                   for p in range(whole_panels(used) // OK_PANEL)]
@@ -380,12 +383,13 @@ cdef class OpenBlock(BlockMemory):
             "products": rows_as_doubles(
                 self.contents.products, used, LANES, count, size).astype(own, copy=False),
             "rows": rows_as_doubles(
-                self.contents.rows, waiting, self.length, used, size).astype(own, copy=False),
+                self.contents.rows + left * self.length * size, count, self.length, used,
+                size).astype(own, copy=False),
             "factor": rows_as_doubles(self.contents.factor, count, LANES, count, 8),
             "innovations": rows_as_doubles(self.contents.innovations, count, k, k, 8),
             "targets": rows_as_doubles(self.contents.targets, count, k, k, 8),
-            "weights": rows_as_doubles(self.contents.weights, waiting, 1, 1, 8),
-            "used": used, "count": count, "waiting": waiting, "since": self.since,
+            "weights": rows_as_doubles(self.contents.weights + left, count, 1, 1, 8),
+            "used": used, "count": count, "waiting": count, "since": self.since,
             "reg": self.sums.reg,
             "evidence": np.zeros(0) if self.evidence is None else self.evidence.get_state(),
         }
@@ -435,6 +439,7 @@ cdef class OpenBlock(BlockMemory):
             write_rows(arrays[name], <void *> <Py_ssize_t> values, stride, 8)
         self.waiting = waiting
         self.used, self.count, self.since = used, count, since
+        self.closed_used = used
         self.settled = False
         self.settle()
         self.checkpoint()

@@ -195,6 +195,7 @@ cdef class LeastSquaresSpace(Space):
     cdef Status settle(self) noexcept nogil:
         self.ahead.hand_over()
         self.block.settle()
+        self.block.prepare()
         return OK
 
     cdef void checkpoint(self) noexcept nogil:

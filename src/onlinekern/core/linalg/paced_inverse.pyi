@@ -1,0 +1,3 @@
+from onlinekern.core.linalg.block_memory import BlockMemory
+
+class PacedInverse(BlockMemory): ...

@@ -1,0 +1,127 @@
+"""PacedInverse: N after a block of least squares, most of which is made before the block is full.
+
+    N <- N - R'R,   R = C^-1 Q,
+
+by its lower triangle. Row i of R needs the first i samples only. So three quarters of the rows are
+subtracted while the last quarter of the samples comes, some panels of N with each of them, and the
+last sample pays for the other rows alone. These are two products, whoever comes when: N has the
+same bits.
+"""
+from libc.string cimport memcpy, memset
+from scipy.linalg.cython_blas cimport dgemm, sgemm
+from scipy.linalg.cython_lapack cimport dtrtri
+
+from onlinekern.core.base.vector cimport OK_PANEL, whole_panels
+from onlinekern.core.linalg.block_memory cimport LANES, BlockMemory
+
+
+cdef class PacedInverse(BlockMemory):
+    """N, the samples of the block, and N without most of what they take of it."""
+
+    def __cinit__(self, *_, **__):
+        self.n_early = 3 * self.block_length // 4
+
+    cdef void prepare(self) noexcept nogil:
+        """Make the panels that are due after so many samples, where the copy for undo will be.
+
+        After a call in which a block was full that copy is needed. A block in which landmarks
+        join would have to begin anew with each of them.
+        """
+        cdef Py_ssize_t p, due, last = self.block_length - self.n_early
+        due = self.length // OK_PANEL * (self.count - self.n_early + 1) // last
+        if self.kept or self.grown or self.n_early == 0 or self.count < self.n_early \
+                or self.since + self.block_length - self.count >= self.epoch_length:
+            return
+        if self.n_ahead == 0 and due > 0:
+            self.solve_products(0, self.n_early)
+        for p in range(self.n_ahead, due):
+            self.copy_panel(self.inverse, self.saved_inverse, p)
+            self.subtract(self.saved_inverse, p, 0, self.n_early)
+        self.n_ahead = max(self.n_ahead, due)
+
+    cdef void downdate(self) noexcept nogil:
+        """N <- N - R'R. The first N after a checkpoint becomes the copy for undo."""
+        cdef Py_ssize_t p
+        cdef char *before = self.inverse
+        cdef bint apart = not self.kept
+        if apart:
+            self.inverse, self.saved_inverse = self.saved_inverse, before
+            self.kept = True
+        if self.n_ahead == 0 and self.n_early > 0:
+            self.solve_products(0, self.n_early)
+        self.solve_products(self.n_early, self.count)
+        for p in range(self.length // OK_PANEL):
+            if p >= self.n_ahead:
+                if apart:
+                    self.copy_panel(before, self.inverse, p)
+                self.subtract(self.inverse, p, 0, self.n_early)
+            self.subtract(self.inverse, p, self.n_early, self.count)
+            self.mirror(p)
+
+    cdef void keep_inverse(self) noexcept nogil:
+        """Copy N, before it is overwritten after a checkpoint."""
+        if not self.kept:
+            memcpy(self.saved_inverse, self.inverse, self.inverse_bytes)
+            self.kept = True
+
+    cdef void forget_ahead(self) noexcept nogil:
+        """No panel of N after the block is made."""
+        self.n_ahead = 0
+
+    cdef void copy_panel(self, const char *of, char *to, Py_ssize_t p) noexcept nogil:
+        """Copy a panel but for the numbers that `mirror` writes."""
+        cdef Py_ssize_t row_bytes = OK_PANEL * self.itemsize
+        cdef Py_ssize_t above = p * OK_PANEL if p * OK_PANEL < self.used else 0
+        cdef Py_ssize_t start = (p * self.length + above) * row_bytes
+        memcpy(to + start, of + start, (self.length - above) * row_bytes)
+
+    cdef void subtract(self, char *inverse, Py_ssize_t p, Py_ssize_t first,
+                       Py_ssize_t last) noexcept nogil:
+        """Subtract rows first ... last - 1 of R from a panel, from its diagonal on."""
+        cdef Py_ssize_t size = self.itemsize, begin = p * OK_PANEL
+        cdef char *r = self.solved + (begin * LANES + first) * size
+        cdef char *out = inverse + (p * self.length + begin) * OK_PANEL * size
+        cdef int lanes = LANES, n = <int> (last - first), rows = <int> (self.used - begin)
+        cdef double one = 1, minus = -1
+        cdef float one32 = 1, minus32 = -1
+        if n <= 0 or rows <= 0:
+            return
+        if size == 4:
+            sgemm(b"T", b"N", &lanes, &rows, &n, &minus32, <float *> r, &lanes, <float *> r,
+                  &lanes, &one32, <float *> out, &lanes)
+        else:
+            dgemm(b"T", b"N", &lanes, &rows, &n, &minus, <double *> r, &lanes, <double *> r,
+                  &lanes, &one, <double *> out, &lanes)
+
+    cdef void mirror(self, Py_ssize_t p) noexcept nogil:
+        """Write what a panel of N has below its diagonal into the panels that follow."""
+        cdef Py_ssize_t q, tile = OK_PANEL * OK_PANEL * self.itemsize
+        for q in range(p + 1, whole_panels(self.used) // OK_PANEL):
+            self.ops.transpose(self.panel(p) + q * tile, OK_PANEL, self.panel(q) + p * tile,
+                               OK_PANEL)
+
+    cdef void solve_products(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """Rows first ... last - 1 of R = C^-1 Q.
+
+        LAPACK's inverse of so small a C and a product are faster than its solver.
+        """
+        cdef Py_ssize_t j
+        cdef int lanes = LANES, n = <int> (last - first), count = <int> last
+        cdef int used = <int> self.used, info
+        cdef double one = 1, zero = 0
+        cdef float one32 = 1, zero32 = 0
+        for j in range(last):
+            memset(self.scaled + j * LANES, 0, j * sizeof(double))
+            memcpy(self.scaled + j * LANES + j, self.contents.factor + j * LANES + j,
+                   (LANES - j) * sizeof(double))
+        dtrtri(b"L", b"N", &count, self.scaled, &lanes, &info)
+        if self.itemsize == 8:
+            dgemm(b"N", b"N", &n, &used, &count, &one, self.scaled + first, &lanes,
+                  <double *> self.contents.products, &lanes, &zero,
+                  <double *> self.solved + first, &lanes)
+            return
+        for j in range(LANES * last):
+            self.factor32[j] = <float> self.scaled[j]
+        sgemm(b"N", b"N", &n, &used, &count, &one32, self.factor32 + first, &lanes,
+              <float *> self.contents.products, &lanes, &zero32,
+              <float *> self.solved + first, &lanes)
