@@ -100,7 +100,7 @@ class KernelForest(Learner):
         kept = int((1 + self.renewal_spread) * self.memory)
         n_axes = n_features + FURTHER * len(self._categories)
         n_targets = 1 if isinstance(self, OnlineClassifier) else n_outputs
-        sample = 2 * (itemsize * n_features + 8 * n_targets) + 8 * n_axes + 8 * self.n_trees
+        sample = 2 * (itemsize * n_features + 8 * n_targets) + 8 * n_axes + 3 * self.n_trees
         return kept * sample + self.n_trees * rows * cell
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:

@@ -1,5 +1,5 @@
 # Learners on the cells of a forest. May change at minor versions.
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.learning.combination cimport Combination
@@ -36,11 +36,14 @@ cdef class Walked:
     cdef double *variances           # n_experts
     cdef double *scored              # n_experts x n_outputs
     cdef Py_ssize_t capacity
+    cdef Py_ssize_t n                # rows that were walked last
     cdef Py_ssize_t n_trees
     cdef Py_ssize_t width
 
     cdef void walk(self, Forest forest, const Rows *rows, const Py_ssize_t *order,
                    Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef void take(self, const uint16_t *leaves, const uint8_t *upper, Py_ssize_t stride,
+                   Py_ssize_t n) noexcept nogil
     cdef Cells cells(self, Py_ssize_t i) noexcept nogil
 
 
@@ -62,11 +65,13 @@ cdef class CellExperts:
     cdef CellWeights new_upper(self)
     cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil
     cdef int inherit(self, Generation now, Py_ssize_t t, Tree after) except -1
+    cdef void fetch(self, Generation now, Walked walked, Py_ssize_t i, bint begins,
+                    Py_ssize_t end) noexcept nogil
     cdef void score(self, Generation now, const Cells *cells, Walked walked) noexcept nogil
     cdef void mix(self, Generation now, const double *scored, double *out) noexcept nogil
     cdef double target(self, Generation now, Py_ssize_t k, const double *y) noexcept nogil
     cdef Status learn(self, Generation now, const Cells *cells, Walked walked, const double *y,
-                      double weight) noexcept nogil
+                      double weight, bint is_undone) noexcept nogil
     cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
                       const double *y, double importance) noexcept nogil
     cdef void combine(self, Generation now, const double *scored, const double *y,

@@ -6,7 +6,7 @@ by which the sum had the least squared error on samples that the experts had not
 (`Combination`).
 """
 from libc.math cimport NAN, isfinite, sqrt
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -95,6 +95,16 @@ cdef class Walked:
             forest.scale.load(rows, order[first + i] if order else first + i,
                               self.rows + i * width)
         forest.walk_rows(self.rows, n, self.leaves, self.upper)
+        self.n = n
+
+    cdef void take(self, const uint16_t *leaves, const uint8_t *upper, Py_ssize_t stride,
+                   Py_ssize_t n) noexcept nogil:
+        """Take the cells of n rows, of which each tree tells, `stride` behind those of another."""
+        cdef Py_ssize_t i, t
+        for t in range(self.n_trees):
+            for i in range(n):
+                self.leaves[i * self.n_trees + t] = leaves[t * stride + i]
+                self.upper[i * self.n_trees + t] = upper[t * stride + i]
 
     cdef Cells cells(self, Py_ssize_t i) noexcept nogil:
         cdef Cells cells
@@ -205,6 +215,17 @@ cdef class CellExperts:
             now.upper.put(t, upper)
         return 0
 
+    cdef void fetch(self, Generation now, Walked walked, Py_ssize_t i, bint begins,
+                    Py_ssize_t end) noexcept nogil:
+        """Let the numbers of the leaves of the row behind row i come nearer, if it is before `end`.
+
+        Where rows begin, those of row i too. Upper cells are few.
+        """
+        if begins:
+            now.leaves.prefetch(walked.cells(i).leaves)
+        if i + 1 < end:
+            now.leaves.prefetch(walked.cells(i + 1).leaves)
+
     cdef void score(self, Generation now, const Cells *cells, Walked walked) noexcept nogil:
         """Scores of a sample by each expert, in units of the targets, and its variances."""
         cdef Py_ssize_t e, k, at, K = self.n_outputs
@@ -243,8 +264,11 @@ cdef class CellExperts:
         return 1 if k == <Py_ssize_t> y[0] else -1
 
     cdef Status learn(self, Generation now, const Cells *cells, Walked walked, const double *y,
-                      double weight) noexcept nogil:
-        """Let each expert learn a sample that has been scored. Returns a status."""
+                      double weight, bint is_undone) noexcept nogil:
+        """Let each expert learn a sample that has been scored. Returns a status.
+
+        `is_undone` says whether a rollback is to undo it.
+        """
         cdef Py_ssize_t e, k, K = self.n_outputs
         cdef bint any_moves = False, both = False
         cdef double contraction, share
@@ -260,11 +284,11 @@ cdef class CellExperts:
             any_moves |= contraction >= 0
             both |= contraction >= 0 and e >= self.n_lower
         if any_moves:
-            if now.leaves.touch(cells.leaves) < 0:
+            if is_undone and now.leaves.touch(cells.leaves) < 0:
                 return NO_MEMORY
             now.leaves.step(cells.leaves, self.steps, self.falls)
         if both:
-            if now.upper.touch(cells.upper) < 0:
+            if is_undone and now.upper.touch(cells.upper) < 0:
                 return NO_MEMORY
             now.upper.step(cells.upper, self.steps + self.n_lower * K,
                            self.falls + self.n_lower)

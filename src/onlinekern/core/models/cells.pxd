@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport Journal
+from onlinekern.core.partitions.loops cimport ok_forest_table
 
 
 # Floats that are added up together.
@@ -31,8 +32,11 @@ cdef class ForestCells:
     cdef readonly list blocks
     cdef Py_ssize_t n_weights, length    # as of each block
     cdef int32_t none
+    cdef const ok_forest_table *loops
+    cdef float *factors              # of a step: of each weight, then of each variance
     cdef float **values              # the first record of each block,
-    cdef PyObject **owners           # and the block, which the list holds
+    cdef PyObject **owners           # and the block, which the list holds,
+    cdef PyObject **journals         # and its journal
 
     cdef inline float *record(self, Py_ssize_t t, Py_ssize_t cell) noexcept nogil:
         return self.values[t] + cell * self.length

@@ -14,6 +14,7 @@ import numpy as np
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.partitions.loops cimport forest_loops
 
 
 cdef extern from *:
@@ -121,9 +122,13 @@ cdef class ForestCells:
         self.n_trees, self.blocks, self.none = len(blocks), list(blocks), none
         self.n_experts, self.n_outputs = first.n_experts, first.n_outputs
         self.n_weights, self.length = first.n_weights, first.length
+        self.loops = forest_loops()
         self.values = <float **> calloc(self.n_trees, sizeof(float *))
         self.owners = <PyObject **> calloc(self.n_trees, sizeof(PyObject *))
-        if self.values == NULL or self.owners == NULL:
+        self.journals = <PyObject **> calloc(self.n_trees, sizeof(PyObject *))
+        self.factors = <float *> calloc(self.n_weights + self.n_experts, sizeof(float))
+        if self.values == NULL or self.owners == NULL or self.journals == NULL \
+                or self.factors == NULL:
             raise MemoryError(f"no memory for the cells of {self.n_trees} trees")
         for t in range(self.n_trees):
             self.put(t, blocks[t])
@@ -131,11 +136,14 @@ cdef class ForestCells:
     def __dealloc__(self):
         free(self.values)
         free(self.owners)
+        free(self.journals)
+        free(self.factors)
 
     cdef void put(self, Py_ssize_t t, CellWeights block):
         """Replace the block of a tree."""
         self.blocks[t] = block
         self.values[t], self.owners[t] = block.values, <PyObject *> block
+        self.journals[t] = <PyObject *> block.journal
 
     def copy(self):
         """The same blocks; those of either may be replaced."""
@@ -143,19 +151,7 @@ cdef class ForestCells:
 
     cdef void add(self, const int32_t *cells, double *sums) noexcept nogil:
         """Sums of the records of a cell of each tree, `length` numbers: weights, then variances."""
-        cdef Py_ssize_t t, j, first, n = self.n_trees
-        cdef const float *numbers
-        cdef double[LANES] total
-        self.prefetch(cells)
-        for first in range(0, self.length, 8):
-            for j in range(LANES):
-                total[j] = 0
-            for t in range(n):
-                numbers = self.record(t, cells[t]) + first
-                for j in range(LANES):
-                    total[j] += numbers[j]
-            for j in range(LANES):
-                sums[first + j] = total[j]
+        self.loops.add_records(self.values, cells, self.n_trees, self.length, sums)
 
     cdef void prefetch(self, const int32_t *cells) noexcept nogil:
         """Let the records of a cell of each tree come nearer."""
@@ -170,8 +166,8 @@ cdef class ForestCells:
         """Keep copies of records before they change. Returns a status."""
         cdef Py_ssize_t t
         for t in range(self.n_trees):
-            if (<CellWeights> self.owners[t]).journal.keep(
-                    cells[t], self.record(t, cells[t])) < 0:
+            if (<Journal> self.journals[t]).wants(cells[t]) \
+                    and (<Journal> self.journals[t]).keep(cells[t], self.record(t, cells[t])) < 0:
                 return NO_MEMORY
         return OK
 
@@ -181,19 +177,14 @@ cdef class ForestCells:
 
         `coefficients` are n_experts x n_outputs. An expert whose fall is < 0 takes no step.
         """
-        cdef Py_ssize_t t, e, k, K = self.n_outputs
-        cdef float *record
-        cdef float variance
-        for t in range(self.n_trees):
-            if cells[t] == self.none:
-                continue
-            record = self.record(t, cells[t])
-            for e in range(self.n_experts):
-                if falls[e] >= 0:
-                    variance = record[self.n_weights + e]
-                    for k in range(e * K, (e + 1) * K):
-                        record[k] += <float> coefficients[k] * variance
-                    record[self.n_weights + e] = variance - <float> falls[e] * variance * variance
+        cdef Py_ssize_t e, k, K = self.n_outputs
+        cdef float *reductions = self.factors + self.n_weights
+        for e in range(self.n_experts):
+            reductions[e] = <float> falls[e] if falls[e] >= 0 else 0
+            for k in range(e * K, (e + 1) * K):
+                self.factors[k] = <float> coefficients[k] if falls[e] >= 0 else 0
+        self.loops.step_records(self.values, cells, self.n_trees, self.length, self.none,
+                                self.n_experts, K, self.factors, reductions)
 
     cdef void checkpoint(self) noexcept nogil:
         cdef Py_ssize_t t

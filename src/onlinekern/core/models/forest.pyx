@@ -162,6 +162,10 @@ cdef class ForestSpace(Space):
             # A renewal within the block: the cells found before are those of another forest.
             self.walked.walk(self.now.forest, &self.rows, NULL, self.row_number(i), 1)
         cells = self.walked.cells(i if self.is_walked else 0)
+        if self.is_walked:
+            self.experts.fetch(self.now, self.walked, i, i == 0, self.walked.n)
+        else:
+            self.experts.fetch(self.now, self.walked, 0, True, 0)
         self.experts.score(self.now, &cells, self.walked)
         self.experts.mix(self.now, self.walked.scored, current)
         memcpy(averaged, current, self.n_outputs * sizeof(double))
@@ -187,7 +191,8 @@ cdef class ForestSpace(Space):
         # Targets have no unit before the first renewal.
         if self.n_labels > 0 or self.entered >= FIRST_RENEWAL:
             self.experts.combine(self.now, self.walked.scored, &self.y[0], self.weight)
-        status = self.experts.learn(self.now, &cells, self.walked, &self.y[0], self.weight)
+        status = self.experts.learn(self.now, &cells, self.walked, &self.y[0], self.weight,
+                                    True)
         if status == OK:
             status = self.recent.keep(&self.rows, self.row_number(i), &self.y[0],
                                       self.weight)
@@ -348,6 +353,7 @@ cdef class ForestSpace(Space):
         (<Walked> window).walk(self.now.forest, rows, NULL, first, n)
         for i in range(n):
             cells = (<Walked> window).cells(i)
+            self.experts.fetch(self.now, <Walked> window, i, i == 0, n)
             self.experts.score(self.now, &cells, <Walked> window)
             self.experts.mix(self.now, (<Walked> window).scored, out + i * self.n_outputs)
         return OK

@@ -1,5 +1,5 @@
 # The renewal of a forest while samples come. May change at minor versions.
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.models.cell_experts cimport CellExperts, Generation, Walked
@@ -37,7 +37,10 @@ cdef class Renewal:
     cdef Py_ssize_t tree, worked, estimate
     cdef bint is_growing
     # The replay: samples learnt, again if there are several.
-    cdef Walked walked
+    cdef uint16_t[:, ::1] leaves     # of each tree and sample, while it grows
+    cdef uint8_t[:, ::1] upper
+    cdef Walked walked               # room for the cells of a step,
+    cdef Py_ssize_t held             # and the first sample that these are of; -1: of late ones
     cdef double[:, ::1] targets      # n_targets of each
     cdef double[::1] weights
     cdef float[:, ::1] rows
@@ -53,5 +56,5 @@ cdef class Renewal:
     cdef Status grow_until(self, double share) noexcept nogil
     cdef Status replay_until(self, double share) noexcept nogil
     cdef void find_cells(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
-    cdef Status learn_rows(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef Status learn_rows(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t at) noexcept nogil
     cdef int take_tree(self, Generation now) except -1

@@ -241,8 +241,10 @@ cdef class Renewal:
         self.targets, self.weights = self.y, self.weight
         if self.is_whole:
             self.fresh.leaves, self.fresh.upper = self.experts.new_cells(self.fresh.forest)
-            self.walked = Walked(self.n_trees, 1, self.n + self.lag, self.experts.n_experts,
-                                 self.n_outputs)
+            self.leaves = np.empty((self.n_trees, self.n), dtype=np.uint16)
+            self.upper = np.empty((self.n_trees, self.n), dtype=np.uint8)
+            self.walked, self.held = Walked(self.n_trees, 1, REPLAYED, self.experts.n_experts,
+                                            self.n_outputs), -1
         self.along = self.told = None
 
     def load(self, rows):
@@ -354,8 +356,7 @@ cdef class Renewal:
             before = None if self.is_whole else self.before.forest.trees[self.tree]
             self.grower.begin(before, count, counted(self.seed, <uint64_t> self.tree))
             if self.is_whole:
-                self.grower.write_to(self.walked.leaves + self.tree, self.walked.upper + self.tree,
-                                     self.n_trees)
+                self.grower.write_to(&self.leaves[self.tree, 0], &self.upper[self.tree, 0])
             if self.is_whole or self.tree >= self.n_grown:
                 self.is_growing = True
             else:
@@ -380,7 +381,7 @@ cdef class Renewal:
         cdef Status status
         cdef int64_t goal, again = <int64_t> self.replays * self.n
         cdef double due = share * (again + self.late * self.lag)
-        cdef Py_ssize_t first, m
+        cdef Py_ssize_t first, at, m
         if share <= 0:
             return OK
         if due > again:
@@ -390,12 +391,16 @@ cdef class Renewal:
             m = <Py_ssize_t> min(goal - self.n_replayed, REPLAYED)
             if self.n_replayed < again:
                 first = <Py_ssize_t> (self.n_replayed % self.n)
-                m = min(m, self.n - first)
+                at = first % REPLAYED
+                m = min(m, self.n - first, REPLAYED - at)
+                if self.held != first - at:
+                    self.held = first - at
+                    self.walked.take(&self.leaves[0, self.held], &self.upper[0, self.held], self.n,
+                                     min(self.n - self.held, REPLAYED))
             else:
-                first = self.n + <Py_ssize_t> (self.n_replayed - again)
-            if first >= self.n:
+                first, at = self.n + <Py_ssize_t> (self.n_replayed - again), 0
                 self.find_cells(first, m)
-            status = self.learn_rows(first, m)
+            status = self.learn_rows(first, m, at)
             if status != OK:
                 return status
             self.n_replayed += m
@@ -412,20 +417,21 @@ cdef class Renewal:
             self.fresh.forest.scale.load(&row, 0, &self.rows[i, 0])
             memcpy(&self.targets[i, 0], record, self.recent.n_targets * sizeof(double))
             self.weights[i] = record[self.recent.n_targets]
-        self.fresh.forest.walk_rows(&self.rows[first, 0], n,
-                                    self.walked.leaves + first * self.n_trees,
-                                    self.walked.upper + first * self.n_trees)
+        self.fresh.forest.walk_rows(&self.rows[first, 0], n, self.walked.leaves, self.walked.upper)
+        self.held = -1
 
-    cdef Status learn_rows(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Let the experts of the new forest learn some rows, whose cells have been found."""
+    cdef Status learn_rows(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t at) noexcept nogil:
+        """Let the experts of the new forest learn some rows, whose cells are held from `at` on."""
         cdef Py_ssize_t i
         cdef Cells cells
         cdef Status status
-        for i in range(first, first + n):
-            cells = self.walked.cells(i)
+        for i in range(n):
+            cells = self.walked.cells(at + i)
+            self.experts.fetch(self.fresh, self.walked, at + i, i == 0, at + n)
             self.experts.score(self.fresh, &cells, self.walked)
-            status = self.experts.learn(self.fresh, &cells, self.walked, &self.targets[i, 0],
-                                        self.weights[i])
+            # The new forest is not undone, but made again.
+            status = self.experts.learn(self.fresh, &cells, self.walked,
+                                        &self.targets[first + i, 0], self.weights[first + i], False)
             if status != OK:
                 return status
         return OK

@@ -12,7 +12,8 @@ cdef class Boosting:
     cdef readonly Py_ssize_t width         # numbers of a row: 1 output, or `LANES`
     cdef bint has_margin
     cdef float *goals                      # n_rows x width
-    cdef float *scores                     # what the trees so far say of them
+    cdef float *scores                     # what the trees so far say of them,
+    cdef float *left                       # and what they leave
     cdef float *sums                       # of the leaves of a tree: residuals,
     cdef int32_t *sizes                    # and how many rows
     cdef Py_ssize_t room                   # nodes that there is memory for
@@ -25,5 +26,4 @@ cdef class Boosting:
 
     cdef inline float residual(self, Py_ssize_t at) noexcept nogil:
         """What is left of one number; of a goal of 1 or -1 nothing beyond the margin."""
-        cdef float goal = self.goals[at], score = self.scores[at]
-        return 0 if self.has_margin and goal * score >= 1 else goal - score
+        return self.left[at]

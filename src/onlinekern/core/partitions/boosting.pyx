@@ -6,7 +6,7 @@ the cuts alone: what the leaves say is learnt by others.
 """
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.vector cimport aligned_resize
 
@@ -33,14 +33,16 @@ cdef class Boosting:
         if n_outputs > LANES:
             raise ValueError(f"there must be at most {LANES} outputs, got {n_outputs}")
         self.n_rows, self.width, self.has_margin = n, 1 if n_outputs == 1 else LANES, has_margin
-        self.goals = <float *> calloc(2 * n * self.width + 1, sizeof(float))
+        self.goals = <float *> calloc(3 * n * self.width + 1, sizeof(float))
         if self.goals == NULL:
             raise MemoryError(f"no memory to grow trees from {n} rows")
         self.scores = self.goals + n * self.width
+        self.left = self.scores + n * self.width
         if goals is not None:
             for i in range(n):
                 for k in range(n_outputs):
                     self.goals[i * self.width + k] = <float> goals[i, k]
+                    self.left[i * self.width + k] = <float> goals[i, k]
 
     def __dealloc__(self):
         free(self.goals)
@@ -64,10 +66,13 @@ cdef class Boosting:
 
     cdef void read(self, const int32_t *rows, Py_ssize_t n, float *out) noexcept nogil:
         """Write what is left of n rows, `width` numbers each."""
-        cdef Py_ssize_t i, k
+        cdef Py_ssize_t i
+        if self.width == 1:
+            for i in range(n):
+                out[i] = self.left[rows[i]]
+            return
         for i in range(n):
-            for k in range(self.width):
-                out[i * self.width + k] = self.residual(rows[i] * self.width + k)
+            memcpy(out + i * LANES, self.left + rows[i] * LANES, LANES * sizeof(float))
 
     cdef void begin(self, Py_ssize_t n_nodes) noexcept nogil:
         """Begin to learn a tree of so many nodes: `add_up` all rows, then `learn` all."""
@@ -86,11 +91,14 @@ cdef class Boosting:
 
     cdef void learn(self, const int32_t *leaves, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """Add a share of the means of their leaves to the scores of rows."""
-        cdef Py_ssize_t i, k
+        cdef Py_ssize_t i, k, at
         cdef const float *sums
         cdef float share
         for i in range(first, last):
             sums = self.sums + leaves[i] * self.width
             share = <float> (SHARE / (self.sizes[leaves[i]] + PRIOR))
             for k in range(self.width):
-                self.scores[i * self.width + k] += share * sums[k]
+                at = i * self.width + k
+                self.scores[at] += share * sums[k]
+                self.left[at] = 0 if self.has_margin and self.goals[at] * self.scores[at] >= 1 \
+                    else self.goals[at] - self.scores[at]

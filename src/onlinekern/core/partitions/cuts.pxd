@@ -2,6 +2,7 @@
 from libc.stdint cimport int32_t, uint64_t
 
 from onlinekern.core.partitions.boosting cimport LANES, Boosting
+from onlinekern.core.partitions.loops cimport OK_CUTS, ok_forest_table
 
 
 cdef enum:
@@ -29,10 +30,10 @@ cdef class Cutter:
     cdef double lanes[LANES]               # their sums in each lane
     # The rows of a node that tell what cuts gain, what is left of their targets, and its sums.
     cdef Py_ssize_t n_scored
-    cdef int32_t scored[MOST_SCORED + LANES]
+    cdef int32_t scored[MOST_SCORED + LANES]    # where each begins
     cdef float numbers[(MOST_SCORED + LANES) * LANES]
-    cdef float ones[MOST_SCORED + LANES]
     cdef double sums[LANES]
+    cdef const ok_forest_table *loops
     # Of the present tree.
     cdef uint64_t seed
     cdef uint64_t drawn                    # random numbers drawn so far
@@ -45,6 +46,8 @@ cdef class Cutter:
     cdef double weigh(self, int32_t one, int32_t other, int kind) noexcept nogil
     cdef Py_ssize_t column_at(self, double left, Py_ssize_t n) noexcept nogil
     cdef void sum_up(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
-    cdef double gain(self, const Cut *cut) noexcept nogil
-    cdef Py_ssize_t sum_left(self, const Cut *cut, double *left) noexcept nogil
+    cdef void fetch(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t n_drawn) noexcept nogil
+    cdef void score(self, Cut *cuts, Py_ssize_t n_cuts) noexcept nogil
+    cdef double total(self, const double *sums) noexcept nogil
+    cdef double gain(self, double *left, Py_ssize_t n_left) noexcept nogil
     cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, const Cut *cut) noexcept nogil

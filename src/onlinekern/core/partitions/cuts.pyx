@@ -9,12 +9,13 @@ extremely randomised trees (Geurts, Ernst and Wehenkel 2006); a node of few rows
 and of a large node some rows tell what the cuts gain.
 """
 from libc.math cimport INFINITY, fabsf
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.partitions.boosting cimport LANES, Boosting
+from onlinekern.core.partitions.loops cimport OK_CUTS, forest_loops
 
 # What a candidate may cut, and what a difference counts for: each kind gets its turn.
 cdef enum Kind:
@@ -31,6 +32,20 @@ cdef Py_ssize_t ROWS_OF_CUT = 4
 cdef int TRIES = 3
 # What the work on a node is measured by.
 cdef Py_ssize_t WORK_OF_NODE = 50
+# Cuts of a large node whose rows are fetched before, a line of 16 numbers at a time.
+cdef Py_ssize_t MOST_FETCHED = 32
+
+
+cdef extern from *:
+    """
+    #define ok_prefetch(address) __builtin_prefetch(address)
+    """
+    void ok_prefetch(const void *address) noexcept nogil
+
+
+cdef inline double random_number(uint64_t seed, uint64_t n) noexcept nogil:
+    """Number n of the random numbers in [0, 1) of a seed."""
+    return (counted(seed, n) >> 11) * (1.0 / 9007199254740992.0)
 
 
 cdef class Cutter:
@@ -58,6 +73,7 @@ cdef class Cutter:
     def __cinit__(self, const float[:, ::1] rows, Py_ssize_t n_axes, const float[:, ::1] slopes,
                   const int32_t[::1] slope_of, const double[:, ::1] goals, bint has_margin,
                   Py_ssize_t n_candidates, *_):
+        self.loops = forest_loops()
         self.boosting = Boosting(goals, rows.shape[0], has_margin)
         self.rows, self.slopes, self.slope_of = rows, slopes, slope_of
         self.n_rows, self.width, self.n_axes = rows.shape[0], rows.shape[1], n_axes
@@ -74,7 +90,7 @@ cdef class Cutter:
         free(self.columns)
 
     cdef void load(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Copy rows column by column, as cuts read them: before the first tree, all of them."""
+        """Copy rows column by column, as `divide` reads them: before the first tree, all of them."""
         cdef Py_ssize_t i, j
         for i in range(first, last):
             for j in range(self.width):
@@ -83,7 +99,7 @@ cdef class Cutter:
     cdef double uniform(self) noexcept nogil:
         """A random number in [0, 1)."""
         self.drawn += 1
-        return (counted(self.seed, self.drawn) >> 11) * (1.0 / 9007199254740992.0)
+        return random_number(self.seed, self.drawn)
 
     cdef double weigh(self, int32_t one, int32_t other, int kind) noexcept nogil:
         """Set the weights of the columns that a cut between two rows may take; return their sum.
@@ -161,26 +177,54 @@ cdef class Cutter:
 
     cdef void sum_up(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
         """Sum what is left of the targets of the rows that tell what cuts gain."""
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, count
+        cdef const float *column = &self.rows[0, 0]
+        cdef float everything = INFINITY
         self.n_scored = n
-        memcpy(self.scored, self.order + first, n * sizeof(int32_t))
-        self.boosting.read(self.scored, n, self.numbers)
+        self.boosting.read(self.order + first, n, self.numbers)
+        # Cuts may be of many columns, but a row's numbers lie side by side.
+        for i in range(n):
+            self.scored[i] = self.order[first + i] * <int32_t> self.width
         # Rows are summed in whole lanes: those that are added count for nothing.
         for i in range(n, n + LANES):
             self.scored[i] = self.scored[0]
         for i in range(n * self.boosting.width, (n + LANES) * self.boosting.width):
             self.numbers[i] = 0
-        memset(self.ones, 0, sizeof(self.ones))
-        for i in range(n):
-            self.ones[i] = 1
-        self.sum_left(NULL, self.sums)
+        self.loops.cut_sums(&column, &everything, 1, self.scored, self.numbers, n,
+                            self.boosting.width, self.sums, &count)
+        self.sums[0] = self.total(self.sums)
 
-    cdef double gain(self, const Cut *cut) noexcept nogil:
+    cdef void score(self, Cut *cuts, Py_ssize_t n_cuts) noexcept nogil:
+        """Set what cuts gain, of which there are at most OK_CUTS.
+
+        The sums are float32: of each output, or, if there is one, of the rows i, i + 8, ...
+        """
+        cdef Py_ssize_t u
+        cdef const float *columns[OK_CUTS]
+        cdef float at[OK_CUTS]
+        cdef double sums[OK_CUTS * LANES]
+        cdef Py_ssize_t counts[OK_CUTS]
+        for u in range(n_cuts):
+            columns[u], at[u] = &self.rows[0, cuts[u].feature], cuts[u].at
+        self.loops.cut_sums(columns, at, n_cuts, self.scored, self.numbers, self.n_scored,
+                            self.boosting.width, sums, counts)
+        for u in range(n_cuts):
+            cuts[u].gain = self.gain(sums + u * LANES, counts[u])
+
+    cdef double total(self, const double *sums) noexcept nogil:
+        """The sum of the only output, or of the first."""
+        cdef int k
+        cdef double total = sums[0]
+        if self.boosting.width == 1:
+            for k in range(1, LANES):
+                total += sums[k]
+        return total
+
+    cdef double gain(self, double *left, Py_ssize_t n_left) noexcept nogil:
         """What a cut takes from the squares of what is left, up to a constant."""
         cdef Py_ssize_t k, n = self.n_scored
-        cdef double left[LANES]
         cdef double rest, gain = 0, other = 0
-        cdef Py_ssize_t n_left = self.sum_left(cut, left)
+        left[0] = self.total(left)
         for k in range(self.boosting.width):
             rest = self.sums[k] - left[k]
             gain += left[k] * left[k]
@@ -188,45 +232,27 @@ cdef class Cutter:
         # A cut may divide other rows than these.
         return gain / max(n_left, 1) + other / max(n - n_left, 1)
 
-    cdef Py_ssize_t sum_left(self, const Cut *cut, double *left) noexcept nogil:
-        """Sum what is left in the rows left of a cut, or in all; return how many there are.
-
-        The sums are float32: of each output, or, if there is one, of the rows i, i + 8, ...
-        """
-        cdef Py_ssize_t i, k, n = self.n_scored
-        cdef const float *column = self.columns + (cut.feature * self.n_rows if cut else 0)
-        cdef float at = cut.at if cut else INFINITY
-        cdef float sums[LANES]
-        cdef float counts[LANES]
-        cdef float inside
-        cdef double n_left = 0
-        memset(sums, 0, sizeof(sums))
-        memset(counts, 0, sizeof(counts))
-        if self.boosting.width == 1:
-            for i in range(0, n, 8):
-                for k in range(LANES):
-                    inside = column[self.scored[i + k]] <= at
-                    counts[k] += self.ones[i + k] * inside
-                    sums[k] += self.numbers[i + k] * inside
-            left[0] = 0
-            for k in range(LANES):
-                left[0] += sums[k]
-                n_left += counts[k]
-            return <Py_ssize_t> n_left
-        for i in range(n):
-            inside = column[self.scored[i]] <= at
-            n_left += inside
-            for k in range(LANES):
-                sums[k] += self.numbers[i * LANES + k] * inside
-        for k in range(LANES):
-            left[k] = sums[k]
-        return <Py_ssize_t> n_left
+    cdef void fetch(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t n_drawn) noexcept nogil:
+        """Let the rows come nearer that so many cuts will be drawn by."""
+        cdef Py_ssize_t e, j
+        cdef int k
+        cdef int32_t row
+        cdef uint64_t next
+        for e in range(n_drawn):
+            # Of the random numbers of a cut the first two draw the rows, as a rule.
+            for k in range(2):
+                next = self.drawn + 4 * <uint64_t> e + <uint64_t> k + 1
+                row = self.order[first + <Py_ssize_t> (n * random_number(self.seed, next))]
+                for j in range(0, self.width, 16):
+                    ok_prefetch(&self.rows[row, j])
+                    ok_prefetch(&self.slopes[self.slope_of[row], j])
 
     cdef Cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """The best of the candidates, or the first where the rows are few."""
-        cdef Cut best, cut
+        cdef Cut best
+        cdef Cut cuts[OK_CUTS]
         cdef int kind
-        cdef Py_ssize_t e, n = last - first, skipped = 0
+        cdef Py_ssize_t e, u, n = last - first, skipped = 0, n_cuts = 0
         cdef bint scored = n >= LEAST_SCORED and self.n_candidates > 1
         cdef Py_ssize_t n_drawn = min(self.n_candidates, n // ROWS_OF_CUT) if scored else 1
         best.gain = -1
@@ -237,16 +263,23 @@ cdef class Cutter:
         if scored:
             if n > MOST_SCORED:
                 skipped = <Py_ssize_t> ((n - MOST_SCORED + 1) * self.uniform())
+                self.fetch(first, n, min(n_drawn, MOST_FETCHED))
             self.sum_up(first + skipped, min(n, <Py_ssize_t> MOST_SCORED))
         for e in range(n_drawn):
             kind = TURNS[(e if scored else <Py_ssize_t> (5 * self.uniform())) % 5]
             if kind == STEEP and self.width == self.n_axes:
                 kind = STEEP_AXES
-            if not self.draw(kind, first, last, &cut):
+            cuts[n_cuts].gain = 0
+            n_cuts += self.draw(kind, first, last, cuts + n_cuts)
+            # Several are scored together, which draws no random numbers.
+            if n_cuts < OK_CUTS and e < n_drawn - 1:
                 continue
-            cut.gain = self.gain(&cut) if scored else 0
-            if cut.gain > best.gain:
-                best = cut
+            if scored and n_cuts > 0:
+                self.score(cuts, n_cuts)
+            for u in range(n_cuts):
+                if cuts[u].gain > best.gain:
+                    best = cuts[u]
+            n_cuts = 0
         return best
 
     cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, const Cut *cut) noexcept nogil:
@@ -254,11 +287,14 @@ cdef class Cutter:
         cdef Py_ssize_t i, middle = first
         cdef int32_t row, there, exchanged
         cdef bint left
-        cdef const float *column = self.columns + cut.feature * self.n_rows
+        cdef const float *column = &self.rows[0, cut.feature]
+        cdef Py_ssize_t stride = self.width
+        if last - first > MOST_SCORED:
+            column, stride = self.columns + cut.feature * self.n_rows, 1
         for i in range(first, last):
             # Without a branch, which nobody could foresee.
             row, there = self.order[i], self.order[middle]
-            left = column[row] <= cut.at
+            left = column[row * stride] <= cut.at
             exchanged = (row ^ there) & -<int32_t> left
             self.order[i], self.order[middle] = row ^ exchanged, there ^ exchanged
             middle += left

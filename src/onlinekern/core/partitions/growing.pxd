@@ -1,5 +1,5 @@
 # How trees grow. May change at minor versions.
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
 from onlinekern.core.partitions.cuts cimport Cut, Cutter
 from onlinekern.core.partitions.trees cimport Node, Tree
@@ -10,10 +10,9 @@ cdef class Grower(Cutter):
     cdef int32_t *spare                    # leaves: of the rows in `order` until these are sorted,
     cdef int32_t *sorted                   # then of all rows
     cdef int32_t *pool                     # all rows, in the order of the last draw
-    # Where the cells of all rows are written, or NULL: those of a row are `stride` numbers.
-    cdef int32_t *cells
-    cdef int32_t *upper
-    cdef Py_ssize_t stride
+    # Where the cells of all rows are written, or NULL.
+    cdef uint16_t *cells
+    cdef uint8_t *upper
     # The tree that grows.
     cdef Node *nodes
     cdef Py_ssize_t n_nodes, most_nodes
@@ -32,7 +31,7 @@ cdef class Grower(Cutter):
 
     cdef int begin(self, Tree before, Py_ssize_t count, uint64_t seed) except -1
     cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_leaves) except -1
-    cdef void write_to(self, int32_t *cells, int32_t *upper, Py_ssize_t stride) noexcept nogil
+    cdef void write_to(self, uint16_t *cells, uint8_t *upper) noexcept nogil
     cdef bint grow(self, Py_ssize_t work) noexcept nogil
     cdef Tree grown(self)
     cdef void choose(self) noexcept nogil

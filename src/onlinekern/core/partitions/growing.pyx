@@ -1,5 +1,5 @@
 """Grower: trees grow from rows, by the best of a few random cuts (`Cutter`)."""
-from libc.stdint cimport int32_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -50,9 +50,9 @@ cdef class Grower(Cutter):
         free(self.paths)
         free(self.ends)
 
-    cdef void write_to(self, int32_t *cells, int32_t *upper, Py_ssize_t stride) noexcept nogil:
-        """Let the next tree write the cells of all rows, those of row i behind i * stride."""
-        self.cells, self.upper, self.stride = cells, upper, stride
+    cdef void write_to(self, uint16_t *cells, uint8_t *upper) noexcept nogil:
+        """Let the next tree write the cells of all rows."""
+        self.cells, self.upper = cells, upper
 
     cdef int begin(self, Tree before, Py_ssize_t count, uint64_t seed) except -1:
         """Begin a tree, of `count` of the rows, from the leaves of another if it is given."""
@@ -158,9 +158,9 @@ cdef class Grower(Cutter):
         for i in range(first, last):
             leaf = self.spare[i]
             path = self.paths[leaf]
-            self.cells[i * self.stride] = number_of(self.nodes + leaf)
-            self.upper[i * self.stride] = path - BELOW - UPPER_CELLS if path >= BELOW \
-                else UPPER_CELLS
+            self.cells[i] = <uint16_t> number_of(self.nodes + leaf)
+            self.upper[i] = <uint8_t> (path - BELOW - UPPER_CELLS if path >= BELOW
+                                       else UPPER_CELLS)
 
     cdef void skip(self) noexcept nogil:
         """Take the tree that has begun for whole."""

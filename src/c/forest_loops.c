@@ -1,0 +1,173 @@
+/* The loops of forest_loops.h for one instruction set: compiled once per level, with OK_TABLE and
+ * OK_LEVEL set by the build. */
+#include "onlinekern/forest_loops.h"
+
+#include <string.h>
+
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+#define INLINE static inline __attribute__((always_inline))
+#define LANES OK_CUT_LANES
+
+typedef float numbers8 __attribute__((vector_size(4 * LANES)));
+typedef int32_t integers8 __attribute__((vector_size(4 * LANES)));
+
+INLINE numbers8 load8(const float *p)
+{
+    numbers8 v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+/* Which of eight rows lie left of a cut: all bits, or none. */
+INLINE integers8 left_of(const float *column, const int32_t *rows, float at)
+{
+    numbers8 x = {column[rows[0]], column[rows[1]], column[rows[2]], column[rows[3]],
+                  column[rows[4]], column[rows[5]], column[rows[6]], column[rows[7]]};
+    return x <= at;
+}
+
+/* The sums and counts of so many cuts, which is a constant where this is called. */
+INLINE void sums_of(const int n_cuts, const int is_single, const float *const *columns,
+                    const float *at, const int32_t *rows, const float *numbers, ptrdiff_t n,
+                    double *sums, ptrdiff_t *counts)
+{
+    numbers8 sum[OK_CUTS] = {{0}};
+    integers8 count[OK_CUTS] = {{0}};
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        integers8 left[OK_CUTS];
+        UNROLL
+        for (int u = 0; u < n_cuts; u++) {
+            left[u] = left_of(columns[u], rows + i, at[u]);
+            count[u] -= left[u];
+        }
+        if (is_single) {
+            integers8 y = (integers8)load8(numbers + i);
+            UNROLL
+            for (int u = 0; u < n_cuts; u++)
+                sum[u] += (numbers8)(y & left[u]);
+            continue;
+        }
+        UNROLL
+        for (int k = 0; k < LANES; k++) {
+            integers8 y = (integers8)load8(numbers + (i + k) * LANES);
+            UNROLL
+            for (int u = 0; u < n_cuts; u++)
+                sum[u] += (numbers8)(y & left[u][k]);
+        }
+    }
+    for (int u = 0; u < n_cuts; u++) {
+        ptrdiff_t added = (LANES - n % LANES) % LANES;
+        counts[u] = columns[u][rows[0]] <= at[u] ? -added : 0;
+        for (int k = 0; k < LANES; k++) {
+            counts[u] += count[u][k];
+            sums[u * LANES + k] = sum[u][k];
+        }
+    }
+}
+
+static void cut_sums(const float *const *columns, const float *at, ptrdiff_t n_cuts,
+                     const int32_t *rows, const float *numbers, ptrdiff_t n, ptrdiff_t width,
+                     double *sums, ptrdiff_t *counts)
+{
+#define SUMS_OF(count)                                                                       \
+    do {                                                                                     \
+        if (width == 1)                                                                      \
+            sums_of(count, 1, columns, at, rows, numbers, n, sums, counts);                  \
+        else                                                                                 \
+            sums_of(count, 0, columns, at, rows, numbers, n, sums, counts);                  \
+    } while (0)
+    switch (n_cuts) {
+    case 1: SUMS_OF(1); break;
+    case 2: SUMS_OF(2); break;
+    case 3: SUMS_OF(3); break;
+    default: SUMS_OF(OK_CUTS);
+    }
+}
+
+static void add_records(float *const *values, const int32_t *cells, ptrdiff_t n_trees,
+                        ptrdiff_t length, double *sums)
+{
+    for (ptrdiff_t first = 0; first < length; first += LANES) {
+        double total[LANES] = {0};
+        for (ptrdiff_t t = 0; t < n_trees; t++) {
+            const float *numbers = values[t] + cells[t] * length + first;
+            UNROLL
+            for (int j = 0; j < LANES; j++)
+                total[j] += (double)numbers[j];
+        }
+        memcpy(sums + first, total, sizeof total);
+    }
+}
+
+/* The steps of so many experts and outputs, which are constants where this is called. */
+INLINE void steps_of(const ptrdiff_t n_experts, const ptrdiff_t n_outputs, float *const *values,
+                     const int32_t *cells, ptrdiff_t n_trees, ptrdiff_t length, int32_t none,
+                     const float *restrict factors, const float *restrict falls)
+{
+    for (ptrdiff_t t = 0; t < n_trees; t++) {
+        float *restrict weights = values[t] + cells[t] * length;
+        float *restrict variances = weights + n_experts * n_outputs;
+        if (cells[t] == none)
+            continue;
+        for (ptrdiff_t e = 0; e < n_experts; e++)
+            for (ptrdiff_t k = 0; k < n_outputs; k++)
+                weights[e * n_outputs + k] += factors[e * n_outputs + k] * variances[e];
+        for (ptrdiff_t e = 0; e < n_experts; e++)
+            variances[e] -= falls[e] * variances[e] * variances[e];
+    }
+}
+
+/* The steps of so many experts, a constant, and of 2 to LANES outputs. */
+INLINE void few_steps_of(const ptrdiff_t n_experts, ptrdiff_t n_outputs, float *const *values,
+                         const int32_t *cells, ptrdiff_t n_trees, ptrdiff_t length, int32_t none,
+                         const float *factors, const float *falls)
+{
+    numbers8 factor[4];
+    for (ptrdiff_t e = 0; e < n_experts; e++) {
+        factor[e] = (numbers8){0};
+        memcpy(&factor[e], factors + e * n_outputs, (size_t)n_outputs * sizeof(float));
+    }
+    for (ptrdiff_t t = 0; t < n_trees; t++) {
+        float *weights = values[t] + cells[t] * length;
+        float *variances = weights + n_experts * n_outputs, fallen[4];
+        numbers8 stepped[4];
+        if (cells[t] == none)
+            continue;
+        /* Whole lanes reach into what follows, by steps of 0: the weights of the next expert, the
+         * variances or another record. All are read before any is written, in this order. */
+        UNROLL
+        for (ptrdiff_t e = 0; e < n_experts; e++) {
+            stepped[e] = load8(weights + e * n_outputs) + factor[e] * variances[e];
+            fallen[e] = variances[e] - falls[e] * variances[e] * variances[e];
+        }
+        UNROLL
+        for (ptrdiff_t e = 0; e < n_experts; e++)
+            memcpy(weights + e * n_outputs, &stepped[e], sizeof stepped[e]);
+        UNROLL
+        for (ptrdiff_t e = 0; e < n_experts; e++)
+            variances[e] = fallen[e];
+    }
+}
+
+static void step_records(float *const *values, const int32_t *cells, ptrdiff_t n_trees,
+                         ptrdiff_t length, int32_t none, ptrdiff_t n_experts, ptrdiff_t n_outputs,
+                         const float *factors, const float *falls)
+{
+    /* The default's experts, those that see the leaves and those that see both, of one output. */
+    if (n_outputs == 1 && n_experts == 4)
+        steps_of(4, 1, values, cells, n_trees, length, none, factors, falls);
+    else if (n_outputs == 1 && n_experts == 2)
+        steps_of(2, 1, values, cells, n_trees, length, none, factors, falls);
+    else if (n_outputs <= LANES && n_experts == 4)
+        few_steps_of(4, n_outputs, values, cells, n_trees, length, none, factors, falls);
+    else if (n_outputs <= LANES && n_experts == 2)
+        few_steps_of(2, n_outputs, values, cells, n_trees, length, none, factors, falls);
+    else
+        steps_of(n_experts, n_outputs, values, cells, n_trees, length, none, factors, falls);
+}
+
+const ok_forest_table OK_TABLE = {OK_LEVEL, cut_sums, add_records, step_records};
