@@ -1,12 +1,13 @@
 """Change one parameter of the kernel forests at a time, on the sets of `forests.py`.
 
     python benchmarks/forest_ablations.py FOLDER [--orders 3] [--json FILE] [--only trees,dial,...]
-        [--plot docs/kernel_forests.png] [--every]
+        [--sets NAME,...] [--plot docs/kernel_forests.png] [--every]
 
 Each line is a setting. Its error on a set is divided by that of the default on the same rows in the
 same order; the geometric mean over the sets is told as a change in per cent, as mean and deviation
-over the orders, of the nine sets with classes and of the six with targets apart. So are the
-microseconds a row of the whole pass. --every adds the errors on each set.
+over the orders, of the nine sets with classes and of the six with targets apart, or of those
+that --sets names. So are the microseconds a row of the whole pass. --every adds the errors on each
+set.
 
 "dial" goes from cheap to strong: trees, rows a tree and candidates together. --plot draws its
 errors against its cost. What FILE holds already is not measured again.
@@ -64,7 +65,7 @@ def name_of(setting):
 
 def measure(settings, arguments, found):
     """Measure all settings on a set before the next set is read."""
-    for name in SETS:
+    for name in arguments.sets:
         for order in range(arguments.orders):
             for setting in settings:
                 key = f"{name}, {order}, {name_of(setting)}"
@@ -91,41 +92,48 @@ def change(found, names, setting, orders):
 def line(found, setting, arguments):
     """Return the cells of a setting."""
     cells = [name_of(setting)]
-    for names in (LABELS, TARGETS):
+    for names in kinds(arguments.sets):
         cells.append(mean(change(found, names, setting, arguments.orders), 1))
-    for names in (LABELS, TARGETS):
+    for names in kinds(arguments.sets):
         costs = figures_of(found, names, setting, arguments.orders)[1]
         cells.append(f"{np.exp(np.log(costs).mean()):.0f}")
     if arguments.every:
-        for name in SETS:
+        for name in arguments.sets:
             errors = figures_of(found, [name], setting, arguments.orders)[0]
             cells.append(f"{errors.mean():.{3 if name in TARGETS else 2}f}")
     return cells
 
 
+def kinds(sets):
+    """Return the sets with classes, and those with targets."""
+    return [[name for name in sets if name in kind] for kind in (LABELS, TARGETS)]
+
+
 def show(found, groups, arguments):
     """Print the changes of all settings."""
     heads = ["setting", "classes, %", "targets, %", "µs, classes", "µs, targets"]
-    heads += SETS if arguments.every else []
+    heads += arguments.sets if arguments.every else []
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     for setting in [{}, *(setting for group in groups for setting in SETTINGS[group])]:
         print("| " + " | ".join(line(found, setting, arguments)) + " |")
 
 
-def draw(found, path, orders):
+def draw(found, path, sets, orders):
     """Draw the error of the dial against its cost."""
     from matplotlib.figure import Figure
 
     axes = (figure := Figure(figsize=(7, 4), layout="constrained")).subplots()
-    for names, colour, kind in ((LABELS, ORANGE, "9 sets with classes"),
-                                (TARGETS, BLUE, "6 sets with targets")):  # fmt: skip
+    for names, colour, kind in zip(
+        kinds(sets), (ORANGE, BLUE), ("classes", "targets"), strict=True
+    ):
         changes = [change(found, names, setting, orders) for setting in [*DIAL, {}]]
         costs = [
             np.exp(np.log(figures_of(found, names, setting, orders)[1]).mean())
             for setting in [*DIAL, {}]
         ]
         means, spreads = np.mean(changes, axis=1), np.std(changes, axis=1)
-        axes.errorbar(costs[:-1], means[:-1], spreads[:-1], fmt="o", color=colour, label=kind)
+        axes.errorbar(costs[:-1], means[:-1], spreads[:-1], fmt="o", color=colour,
+                      label=f"{len(names)} sets with {kind}")  # fmt: skip
         axes.plot(costs[-1], 0, "*", markersize=14, color=colour)
     axes.axhline(0, color="0.8", zorder=0)
     axes.set(
@@ -148,6 +156,7 @@ def main():
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--json", default=None)
     parser.add_argument("--only", default=list(SETTINGS), type=lambda text: text.split(","))
+    parser.add_argument("--sets", default=SETS, type=lambda text: text.split(","))
     parser.add_argument("--plot")
     parser.add_argument("--every", action="store_true")
     arguments = parser.parse_args()
@@ -156,7 +165,7 @@ def main():
     measure([{}, *(s for group in groups for s in SETTINGS[group])], arguments, found)
     show(found.found, arguments.only, arguments)
     if arguments.plot:
-        draw(found.found, arguments.plot, arguments.orders)
+        draw(found.found, arguments.plot, arguments.sets, arguments.orders)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ AGOP), are what a metric or a cut is learnt from (Radhakrishnan, Beaglehole, Pan
 2024).
 """
 import numpy as np
-from scipy.linalg import LinAlgError, solve
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from onlinekern.core.kernels.derivatives import pulled, squared_distances
 
@@ -18,7 +19,7 @@ MOST_LINEAR = 1000
 # A prior precision, in units of the noise's, and what makes it definite where rows are equal.
 RIDGE = 0.05
 JITTER = 1e-6
-# Rows that are learnt together.
+# Rows that are learnt together, and columns of the normal equations that are factored together.
 BLOCK = 32
 # More outputs are replaced by so many random sums of them, which have the same mean square.
 MOST_OUTPUTS = 8
@@ -39,10 +40,21 @@ def few_outputs(Y, signs):
     return Y @ drawn / np.sqrt(MOST_OUTPUTS)
 
 
+def has_linear(d):
+    """Whether a machine of so many features has a linear part."""
+    return d <= MOST_LINEAR
+
+
+def n_equations(m, d):
+    """How many normal equations a machine of m landmarks and d features has."""
+    return m + (d if has_linear(d) else 0) + 1
+
+
 class KernelGradients:
     """Kernel least squares of rows, and its gradients.
 
-    The work can be done in pieces: `absorb` all rows, `solve`, then `differentiate` all rows.
+    The work can be done in pieces: `absorb` all rows, `factor` all equations in ascending order,
+    `solve`, then `differentiate` all rows.
 
     Parameters
     ----------
@@ -74,9 +86,11 @@ class KernelGradients:
         self.X = X * self.root
         self.C = self.X[landmarks]
         self.kernel = np.empty((n, m))
-        self.linear = LINEAR / np.sqrt(d) if d <= MOST_LINEAR else 0.0
-        n_features = m + (d if self.linear else 0) + 1
-        self.A, self.b = np.zeros((n_features, n_features)), np.zeros((n_features, Y.shape[1]))
+        self.linear = LINEAR / np.sqrt(d) if has_linear(d) else 0.0
+        size = n_equations(m, d)
+        # Upper triangles: of the equations, and of their Cholesky factor.
+        self.A, self.b = np.zeros((size, size), order="F"), np.zeros((size, Y.shape[1]))
+        self.factors, self.is_definite = np.zeros((size, size), order="F"), True
         self.gradients = np.empty((Y.shape[1], n, d))
         self.squares, self.product = np.empty((n, d)), None
         if has_product:
@@ -94,6 +108,8 @@ class KernelGradients:
         blocks = [slice(first, first + BLOCK) for first in range(0, len(self.rows), BLOCK)]
         for rows in blocks:
             self.absorb(rows)
+        for first in range(0, len(self.A), BLOCK):
+            self.factor(slice(first, first + BLOCK))
         self.solve()
         for rows in blocks:
             self.differentiate(rows)
@@ -105,18 +121,37 @@ class KernelGradients:
         if self.linear:
             parts.insert(1, self.linear * self.rows[rows])
         features = np.hstack(parts)
-        self.A += features.T @ features
+        dsyrk(1.0, features.T, beta=1.0, c=self.A, overwrite_c=1)
         self.b += features.T @ self.Y[rows]
 
-    def solve(self):
+    def factor(self, columns):
+        """Factor some of the normal equations, behind all before them (Cholesky, A = U^T U)."""
+        first, last = columns.start, min(columns.stop, len(self.A))
+        if first >= last:
+            return
+        U, m, own = self.factors, len(self.landmarks), slice(first, last)
+        prior, chosen = np.arange(first, last), self.landmarks[own]
+        self.A[first:first + len(chosen), :m] += RIDGE * self.kernel[chosen]
+        self.A[prior, prior] += RIDGE * np.where(prior < m, JITTER, 1.0)
+        if not self.is_definite:
+            return
+        U[own, first:] = self.A[own, first:] - U[:first, own].T @ U[:first, first:]
+        block, fault = dpotrf(U[own, own])
+        self.is_definite = fault == 0
+        U[own, own] = block
+        if last < len(U) and fault == 0:
+            U[own, last:], _ = dtrtrs(block, U[own, last:], trans=1)
+
+    def solve(self, _=None):
         """Find the weights of the landmarks, and the slopes of the linear part."""
-        A, m, d = self.A, len(self.landmarks), len(self.root)
-        A[:m, :m] += RIDGE * self.kernel[self.landmarks]
-        A[np.diag_indices_from(A)] += RIDGE * np.where(np.arange(len(A)) < m, JITTER, 1.0)
-        try:
-            weights = solve(A, self.b, assume_a="pos", check_finite=False)
-        except LinAlgError:
-            weights = np.linalg.lstsq(A, self.b, rcond=None)[0]
+        m, d = len(self.landmarks), len(self.root)
+        if self.is_definite:
+            half, _ = dtrtrs(self.factors, self.b, trans=1)
+            weights, _ = dtrtrs(self.factors, half)
+        else:
+            upper = np.triu(self.A)
+            whole = upper + np.triu(upper, 1).T
+            weights = np.linalg.lstsq(whole, self.b, rcond=None)[0]
         self.weights = weights[:m]
         self.slopes = self.linear * weights[m:m + d] if self.linear else np.zeros(
             (d, self.Y.shape[1]))

@@ -31,7 +31,7 @@ cdef class Renewal:
     cdef list units
     cdef double[::1] costs           # of each unit and those before
     cdef Py_ssize_t n_units, n_looked
-    cdef object X, y, weight, spread, tables, teacher, along, told, scaled
+    cdef object X, y, weight, spread, tables, seen, teacher, along, mean, slopes, told, scaled
     cdef Scale axes                  # what the kernel machine sees
     # The trees: how many are whole, the work on all of them and on the one before.
     cdef Py_ssize_t tree, worked, estimate

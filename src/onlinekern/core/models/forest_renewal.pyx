@@ -23,28 +23,31 @@ from onlinekern.core.partitions.scale cimport Scale
 from onlinekern.core.partitions.trees cimport Forest, Tree
 from onlinekern.core.samples.rows cimport Rows
 
-from onlinekern.core.features.gradients import BLOCK, MOST_OUTPUTS, few_outputs
+from onlinekern.core.features.gradients import (
+    BLOCK, MOST_OUTPUTS, few_outputs, n_equations)
 from onlinekern.core.features.looking import (
     LANDMARKS, directions_of, machine_of, metric_of, number_taught, signs_of)
-from onlinekern.core.partitions.renewal import Spread, slopes_of, units_of_each
-from onlinekern.core.partitions.tables import TableLearner, of_features, on_axes
+from onlinekern.core.partitions.renewal import (
+    Spread, by_rows, common_slopes, once, own_slopes, units_of_each)
+from onlinekern.core.partitions.tables import (
+    TableLearner, most_further, of_features, on_axes)
 
-# Rows of a unit of the look that copies them, and of a step of the replay.
+# Rows of a unit of the look that copies them, or makes others of them, and of a step of the replay.
 cdef Py_ssize_t COPIED = 64
+cdef Py_ssize_t MIXED = 256
 cdef Py_ssize_t REPLAYED = 64
 # Of the samples that a renewal is spread over, the share in which it looks, where leaves are cut.
 cdef double LOOKED = 0.15
 # What the parts of a renewal take about, in nanoseconds: how even the work is depends on them.
 # A number of a row that is copied, brought to scale or loaded; a number that is measured; a pair of
-# landmarks or features that the kernel machine learns, and a landmark and feature of a gradient; a
-# step that is done once; growth of a row in a tree; replay there, an output of it, and a walk.
+# equations that the kernel machine learns, and a landmark and feature of a gradient; growth of a
+# row in a tree; replay there, an output of it, and a walk.
 cdef double COST_OF_COPY = 2
 cdef double COST_OF_SCALE = 8
 cdef double COST_OF_LOAD = 15
 cdef double COST_OF_MEASURE = 5
-cdef double COST_OF_PAIR = 0.1
+cdef double COST_OF_PAIR = 0.06
 cdef double COST_OF_SLOPE = 0.2
-cdef double COST_OF_STEP = 5e5
 cdef double COST_OF_GROWTH = 400
 cdef double COST_OF_REPLAY = 20
 cdef double COST_OF_OUTPUT = 3
@@ -93,6 +96,7 @@ cdef class Renewal:
         self.n_trees, self.replays = settings[0], settings[5]
         self.seed = counted(seed, <uint64_t> begun)
         self.estimate = WORK_OF_ROW * min(n, <Py_ssize_t> settings[4])
+        self.spread = Spread(n, self.d)
         self.tables = TableLearner(n, self.d, categories,
                                    np.random.RandomState(self.seed & 0xffffffff))
         self.units = self.plan()
@@ -117,17 +121,22 @@ cdef class Renewal:
     def plan(self):
         """What the look is made of: functions, what they get, and what they take."""
         n, d, taught = self.n, self.d, self.n_taught
+        equations = n_equations(min(taught, LANDMARKS), d)
+        most = equations + most_further(d, len(self.tables.categories))
         of_gradient = COST_OF_SLOPE * LANDMARKS * d * min(self.n_outputs, MOST_OUTPUTS)
+        of_equation = COST_OF_PAIR * equations ** 2
         measures = once(self.code, *self.tables.plan()) if self.is_whole else []
         return [
             *by_rows(self.copy, n, COPIED, COST_OF_COPY * d),
             *[(function, j, COST_OF_MEASURE * n) for j in range(d if self.is_whole else 0)
-              for function in (self.measure, self.measure_closer, self.take_measure)],
-            *measures, *once(self.ask),
-            *by_rows(self.absorb, taught, BLOCK, COST_OF_PAIR * (LANDMARKS + d) ** 2),
-            *once(self.solve), *by_rows(self.differentiate, taught, BLOCK, of_gradient),
-            *once(self.turn), *by_rows(self.slope, taught, BLOCK, COST_OF_SCALE * d),
-            *by_rows(self.scale, n, COPIED, COST_OF_SCALE * d), *once(self.prepare, self.plant),
+              for function in (self.measure, self.spread.look_closer, self.spread.take)],
+            *measures, *by_rows(self.see, taught, MIXED, COST_OF_SCALE * d),
+            *once(self.ask), *by_rows(self.teach("absorb"), taught, BLOCK, of_equation),
+            *by_rows(self.teach("factor"), most, BLOCK, of_equation), *once(self.teach("solve")),
+            *by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient),
+            *once(self.turn, self.weigh), *by_rows(self.slope, taught, BLOCK, COST_OF_SCALE * d),
+            *by_rows(self.scale, n, COPIED, COST_OF_SCALE * d), *once(self.prepare),
+            *by_rows(self.mix, taught, MIXED, COST_OF_SCALE * d), *once(self.tell, self.plant),
             *by_rows(self.load, n, COPIED, COST_OF_LOAD * d)]
 
     @property
@@ -141,7 +150,6 @@ cdef class Renewal:
             self.X = np.empty((self.n, self.d), dtype=self.recent.dtype)
             self.y = np.empty((self.n + self.lag, self.recent.n_targets))
             self.weight = np.empty(self.n + self.lag)
-            self.spread = Spread(self.n, self.d)
         self.X[rows], y, self.weight[rows] = self.recent.part(
             self.begun - self.n + rows.start, rows.stop - rows.start)
         self.y[rows] = y.reshape(-1, self.recent.n_targets)
@@ -150,12 +158,6 @@ cdef class Renewal:
         """Find the center and spread of a feature, and how many of its values are missing."""
         self.spread.look(self.X, j)
         self.tables.miss(self.X, slice(j, j + 1))
-
-    def measure_closer(self, _):
-        self.spread.look_closer()
-
-    def take_measure(self, j):
-        self.spread.take(j)
 
     def code(self, _):
         """Find the units of the targets, and begin with the tables."""
@@ -167,44 +169,46 @@ cdef class Renewal:
             self.tables.begin(self.X, self.spread.center, self.spread.factor,
                               few_outputs(self.goals(self.y[:self.n]), self.tables.draws))
 
+    def see(self, rows):
+        """Bring some rows to the units in which the kernel machine sees them."""
+        if self.axes is None:
+            self.axes = self.before.forest.scale if not self.is_whole else Scale(
+                self.spread.center, self.spread.factor, None, self.tables.arrays())
+            self.seen = np.empty((self.n_taught, self.axes.n_axes))
+        first = self.n - self.n_taught
+        self.seen[rows] = self.axes.axes(self.X[first + rows.start:first + rows.stop])
+
     def ask(self, _):
         """Begin with the kernel machine that tells where the function changes."""
-        before = self.before
-        self.axes = before.forest.scale
-        if self.is_whole:
-            self.axes = Scale(self.spread.center, self.spread.factor, None, self.tables.arrays())
-        last = slice(self.n - self.n_taught, self.n)
-        draws = np.random.RandomState(self.seed >> 32)
-        self.teacher = machine_of(self.axes.axes(self.X[last]), self.goals(self.y[last]),
-                                  on_axes(before.metric, before.forest.scale, self.axes), draws,
-                                  self.is_whole)
+        metric = on_axes(self.before.metric, self.before.forest.scale, self.axes)
+        self.teacher = machine_of(self.seen, self.goals(self.y[self.n - self.n_taught:self.n]),
+                                  metric, np.random.RandomState(self.seed >> 32), self.is_whole)
+        self.seen = None
 
     def goals(self, y):
         """Targets of the outputs, ndarray of shape (n, n_outputs)."""
-        if self.n_labels == 0:
-            return (y - np.asarray(self.fresh.offset)) / np.asarray(self.fresh.unit)
-        return signs_of(y[:, 0], self.n_labels)
+        if self.n_labels > 0:
+            return signs_of(y[:, 0], self.n_labels)
+        return (y - np.asarray(self.fresh.offset)) / np.asarray(self.fresh.unit)
 
-    def absorb(self, rows):
-        self.teacher.absorb(rows)
-
-    def solve(self, _):
-        self.teacher.solve()
-
-    def differentiate(self, rows):
-        self.teacher.differentiate(rows)
+    def teach(self, name):
+        """A function that lets the kernel machine do a part of its work, once there is one."""
+        return lambda part: getattr(self.teacher, name)(part)
 
     def turn(self, _):
-        """Find the directions along which the function changes most, and the metric."""
+        """Find the directions along which the function changes most."""
         cdef Scale scale = self.axes
         if self.is_whole:
             scale = scale.directed(directions_of(self.teacher))
         self.fresh.forest = Forest.stumps(self.n_trees, scale)
+
+    def weigh(self, _):
+        """Find the metric for the next machine."""
+        cdef Scale scale = self.fresh.forest.scale
         self.fresh.metric, shares = metric_of(self.teacher)
         self.fresh.importances = of_features(shares, scale)
         self.along = np.empty((self.n_taught, scale.width()))
-        width = scale.width()
-        self.scaled = np.empty((self.n + self.lag, width), dtype=np.float32)
+        self.scaled = np.empty((self.n + self.lag, scale.width()), dtype=np.float32)
         self.rows = self.scaled
 
     def slope(self, rows):
@@ -225,8 +229,16 @@ cdef class Renewal:
             scale.load(&row, 0, &self.rows[i, 0])
 
     def prepare(self, _):
-        """Have the slopes of all samples, and the targets that cuts are told by."""
-        self.along = slopes_of(self.along, self.along.mean(axis=0), self.n)
+        """Have the mean slopes, and memory for those of the last samples."""
+        self.mean = self.along.mean(axis=0)
+        self.slopes = common_slopes(self.mean, self.n_taught, self.n)
+
+    def mix(self, rows):
+        """Have the slopes of some samples."""
+        self.slopes[0][1 + rows.start:1 + rows.stop] = own_slopes(self.along[rows], self.mean)
+
+    def tell(self, _):
+        """Have the targets that cuts are told by."""
         # The sums that stand for many outputs are those that the kernel machine has learnt.
         self.told = few_outputs(self.goals(self.y[:self.n]),
                                 np.random.RandomState(self.seed >> 32))
@@ -236,7 +248,7 @@ cdef class Renewal:
         """Begin with the trees."""
         _, most_in_leaf, n_candidates, _, _, _ = self.settings
         has_margin = self.n_labels > 0 and self.told.shape[1] == self.n_outputs
-        self.grower = Grower(self.scaled[:self.n], self.axes.n_axes, *self.along, self.told,
+        self.grower = Grower(self.scaled[:self.n], self.axes.n_axes, *self.slopes, self.told,
                              has_margin, n_candidates, most_in_leaf)
         self.targets, self.weights = self.y, self.weight
         if self.is_whole:
@@ -245,7 +257,7 @@ cdef class Renewal:
             self.upper = np.empty((self.n_trees, self.n), dtype=np.uint8)
             self.walked, self.held = Walked(self.n_trees, 1, REPLAYED, self.experts.n_experts,
                                             self.n_outputs), -1
-        self.along = self.told = None
+        self.along = self.slopes = self.told = None
 
     def load(self, rows):
         self.grower.load(rows.start, rows.stop)
@@ -435,15 +447,3 @@ cdef class Renewal:
             if status != OK:
                 return status
         return OK
-
-
-def once(*functions):
-    """A part of a look for each function, or function and what it gets."""
-    return [(*(each if isinstance(each, tuple) else (each, None)), COST_OF_STEP)
-            for each in functions]
-
-
-def by_rows(function, Py_ssize_t n, Py_ssize_t size, double cost):
-    """Parts of a look that each see some of n rows, of which one takes so long."""
-    return [(function, slice(first, min(first + size, n)), cost * size)
-            for first in range(0, n, size)]

@@ -11,7 +11,7 @@ and of a large node some rows tell what the cuts gain.
 from libc.math cimport INFINITY, fabsf
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.partitions.boosting cimport LANES, Boosting
@@ -90,7 +90,7 @@ cdef class Cutter:
         free(self.columns)
 
     cdef void load(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Copy rows column by column, as `divide` reads them: before the first tree, all of them."""
+        """Copy rows column by column, as `divide` reads them: before the first tree, all."""
         cdef Py_ssize_t i, j
         for i in range(first, last):
             for j in range(self.width):

@@ -9,6 +9,8 @@ from onlinekern.core.partitions.trees cimport UPPER_CELLS, UPPER_LEVEL
 # Of a row's slopes, so much is the mean of all rows: one gradient may err.
 COMMON_SLOPE = 0.1
 LEAST_SLOPE = 1e-4
+# What a step of a renewal takes that is done once, in nanoseconds.
+COST_OF_STEP = 2e5
 
 
 def check_sizes(Py_ssize_t most, **numbers):
@@ -90,8 +92,8 @@ cdef class Spread:
         self.column[:len(X)] = X[:, j]
         self.found = moments(self.x, 0, INFINITY)
 
-    def look_closer(self):
-        """Leave out those that are far off."""
+    def look_closer(self, Py_ssize_t _):
+        """Leave out those that are far off, of the feature that was looked at last."""
         cdef Moments closer = moments(self.x, self.found.mean, 4 * self.found.deviation)
         if closer.deviation > 0:
             self.found = closer
@@ -99,7 +101,7 @@ cdef class Spread:
     def take(self, Py_ssize_t j):
         """Leave out others once more, and take what has been found."""
         cdef double factor
-        self.look_closer()
+        self.look_closer(j)
         factor = 1 / self.found.deviation if self.found.deviation > 0 else 0
         self.center[j], self.factor[j] = self.found.mean, factor if isfinite(factor) else 0
 
@@ -109,7 +111,7 @@ def spread(X):
     found = Spread(*X.shape)
     for j in range(X.shape[1]):
         found.look(X, j)
-        found.look_closer()
+        found.look_closer(j)
         found.take(j)
     return found.center, found.factor
 
@@ -196,10 +198,37 @@ def slopes_of(squares, mean, Py_ssize_t n):
 
     The last rows have their own, mixed with the mean of all, and the rows before have the mean.
     """
-    taught = len(squares)
-    unit = max(mean.mean(), 1e-300)
-    mixed = np.vstack([mean, (1 - COMMON_SLOPE) * squares + COMMON_SLOPE * mean]) / unit
-    slopes = np.sqrt(np.maximum(mixed, LEAST_SLOPE)).astype(np.float32)
+    slopes, slope_of = common_slopes(mean, len(squares), n)
+    slopes[1:] = own_slopes(squares, mean)
+    return slopes, slope_of
+
+
+def common_slopes(mean, Py_ssize_t taught, Py_ssize_t n):
+    """The arrays of `slopes_of` for so many rows that have their own, without these."""
+    slopes = np.empty((1 + taught, len(mean)), dtype=np.float32)
+    slopes[0] = roots_of(mean, mean)
     slope_of = np.zeros(n, dtype=np.int32)
     slope_of[n - taught:] = np.arange(1, taught + 1)
     return slopes, slope_of
+
+
+def own_slopes(squares, mean):
+    """The slopes of rows that have their own."""
+    return roots_of((1 - COMMON_SLOPE) * squares + COMMON_SLOPE * mean, mean)
+
+
+def roots_of(squares, mean):
+    """Square roots of squares, in units of their mean over rows and columns."""
+    return np.sqrt(np.maximum(squares / max(mean.mean(), 1e-300), LEAST_SLOPE))
+
+
+def once(*functions):
+    """A unit of a look for each function, or function and what it gets: (function, this, cost)."""
+    return [(*(each if isinstance(each, tuple) else (each, None)), COST_OF_STEP)
+            for each in functions]
+
+
+def by_rows(function, Py_ssize_t n, Py_ssize_t size, double cost):
+    """Units of a look that each see some of n rows, of which one takes so long."""
+    return [(function, slice(first, min(first + size, n)), cost * size)
+            for first in range(0, n, size)]
