@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from grids import grid
 from oracles.kernel_forest import kernel_forest
 from sklearn.metrics import r2_score
+from sklearn.tree import DecisionTreeClassifier
 
 from onlinekern import KernelForestClassifier, KernelForestRegressor, merge
 from onlinekern.compat import c_interface
@@ -78,7 +79,9 @@ def run(X, y, weight, n_classes, **parameters):
     predictions = model.partial_fit_predict(X, y, sample_weight=weight, **known)
     given = {key: value for key, value in model.get_params().items() if key in TWINS}
     dense = X.toarray() if sp.issparse(X) else X
-    *_, at_once, _, seed = model._model.space.settings
+    space = model._model.space
+    *_, at_once, _, seed = space.settings
+    given["n_exact"], given["exact_from"] = space.arguments()[-2:]
     twin = kernel_forest(dense, y, max(n_classes, 0), seed, weight, at_once=at_once, **given)
     return model, predictions, twin
 
@@ -174,6 +177,70 @@ def test_twin_of_large_nodes(task):
     model, predictions, twin = run(X, y, weight, CLASSES[task], **large)
     np.testing.assert_allclose(predictions, twin.predictions, rtol=1e-6)
     assert_twins(model, twin, X)
+
+
+@pytest.fixture
+def exact(monkeypatch):
+    """Two of five trees are cut exactly, from 64 samples on."""
+    monkeypatch.setattr(learners, "TREES_OF_EXACT", 2)
+    monkeypatch.setattr(learners, "EXACT_FROM", 64)
+
+
+@pytest.mark.parametrize("task", ["binary", "three", "ten"])
+@pytest.mark.parametrize("memory", [100, 512])
+@pytest.mark.parametrize("d", [9, 20])
+def test_twin_of_exact_trees(task, memory, d, exact):
+    """More than 16 features: cuts are sought along the steepest ones."""
+    X, y, weight = samples(CLASSES[task], d=d)
+    model, predictions, twin = run(X, y, weight, CLASSES[task], memory=memory)
+    np.testing.assert_array_equal(predictions, twin.predictions)
+    assert_twins(model, twin, X)
+    learners.TREES_OF_EXACT = 10
+    other, _, _ = run(X, y, weight, CLASSES[task], memory=memory)
+    assert not np.array_equal(state(other)["cuts"], state(model)["cuts"])
+
+
+@pytest.mark.parametrize("task", ["binary", "ten"])
+def test_twin_of_large_nodes_that_are_cut_exactly(task, exact):
+    X, y, weight = samples(CLASSES[task], n=660, coded=[1])
+    large = {"memory": 1024, "max_samples": 1.0, "categorical_features": [1]}
+    model, predictions, twin = run(X, y, weight, CLASSES[task], **large)
+    np.testing.assert_array_equal(predictions, twin.predictions)
+    assert_twins(model, twin, X)
+
+
+@pytest.mark.parametrize("memory", [64, 512])
+def test_exact_trees_are_resumed_and_taken_back_to_the_bit(memory, exact):
+    whole = taught(3, 0, 140, memory=memory)
+    for cut in (64, 65, 70, 75, 79, 100, 128, 131, 139):
+        part = taught(3, 0, cut, memory=memory)
+        again = from_bytes(to_bytes(pickle.loads(pickle.dumps(part))), "a file")
+        again.partial_fit(*samples(3, n=20, seed=1)[:2])
+        again._model.undo()
+        assert to_bytes(taught(3, cut, 140, again)) == to_bytes(whole), cut
+
+
+def test_numbers_and_random_cuts_have_no_exact_trees(exact):
+    for n_classes, parameters in ((0, {}), (3, {"n_candidates": 1})):
+        model = taught(n_classes, 0, 10, **parameters)
+        assert model._model.space.arguments()[-2] == 0
+    assert taught(3, 0, 10)._model.space.arguments()[-2] == 2
+
+
+def test_exact_trees_find_steps(monkeypatch):
+    """A tree of a hundred leaves: with exact trees a forest errs less."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(8000, 6))
+    made = DecisionTreeClassifier(splitter="random", max_leaf_nodes=100, random_state=1)
+    y = made.fit(X[:2000], rng.integers(0, 2, 2000)).predict(X)
+    monkeypatch.setattr(learners, "EXACT_FROM", 4096)
+    scores = []
+    for share in (1000, 10):
+        monkeypatch.setattr(learners, "TREES_OF_EXACT", share)
+        model = KernelForestClassifier(n_trees=30, memory=4096, random_state=0)
+        model.partial_fit(X[:5500], y[:5500], classes=[0, 1])
+        scores.append(model.score(X[5500:], y[5500:]))
+    assert scores[1] > scores[0] + 0.02
 
 
 def taught(n_classes, first, last, model=None, **parameters):
@@ -390,12 +457,14 @@ def test_a_renewal_without_its_samples_is_refused(when_full):
         ("memory", 0),
         ("replays", 2**40),
         ("spread", 1.5),
+        ("n_exact", 6),
+        ("exact_from", 0),
     ],
 )
 def test_damaged_arguments_are_refused(argument, value):
     space = taught(3, 0, 40)._model.space
     names = "d dtype n_outputs n_labels rule noises levels n_trees most_in_leaf n_candidates share"
-    names += " most_rows memory replays spread at_once anew seed categories"
+    names += " most_rows memory replays spread at_once anew seed categories n_exact exact_from"
     names = names.split()
     arguments = list(space.arguments())
     assert len(arguments) == len(names)

@@ -9,6 +9,7 @@ of each tree.
 .. [2] K. Crammer, A. Kulesza, M. Dredze, "Adaptive regularization of weight vectors", NIPS 2009.
 .. [3] J. Bates, C. Granger, "The combination of forecasts", Operational Research Quarterly, 1969.
 .. [4] J. Friedman, "Greedy function approximation", Annals of Statistics 29, 2001.
+.. [5] L. Breiman et al., "Classification and regression trees", Wadsworth, 1984.
 """
 
 import copy
@@ -26,6 +27,8 @@ single = np.float32
 UPPER_LEVEL = 4
 DEEPEST = 40
 N_DIRECTIONS = 8
+MOST_SOUGHT = 16
+LEAST_ROWS = 3
 TURNS = ["axes", "steep axes", "axes", "steep axes", "directions"]
 
 
@@ -190,9 +193,13 @@ def leading(matrix):
 
 
 class Grower:
-    """Grow trees from rows, by the best of a few cuts of what the trees before leave of goals."""
+    """Grow trees from rows, by the best of a few cuts of what the trees before leave of goals.
 
-    def __init__(self, rows, n_axes, slopes, goals, has_margin, n_candidates, max_leaf):
+    A tree that `is_exact` has the best of all cuts along the axes `sought` [5]_.
+    """
+
+    def __init__(self, rows, n_axes, slopes, goals, has_margin, n_candidates, max_leaf, sought=()):
+        self.sought, self.is_exact = sought, False
         self.rows, self.n_axes, self.slopes = rows, n_axes, slopes
         self.goals, self.has_margin = goals.astype(single), has_margin
         self.scores = np.zeros_like(self.goals)
@@ -261,6 +268,8 @@ class Grower:
         return own[:middle], own[middle:]
 
     def best_cut(self, own):
+        if self.is_exact:
+            return self.exact_cut(own)
         if len(own) < 8 or self.n_candidates == 1:
             return self.draw(TURNS[int(5 * self.uniform())], own)
         scored = own
@@ -273,6 +282,24 @@ class Grower:
             gain = -1.0 if cut is None else self.gain(scored, *cut)
             if gain > most:
                 best, most = cut, gain
+        return best
+
+    def exact_cut(self, own):
+        """Return the best of all cuts that leave three rows on each side, in the middle of two."""
+        own, n = np.array(own), len(own)
+        total = np.add.accumulate(self.left[own].astype(float))[-1]
+        best, most = None, in_turn(total * total * (1 / n)) + 1e-6 * n
+        for axis in self.sought:
+            order = own[np.lexsort((own, self.rows[own, axis]))]
+            values = self.rows[order, axis]
+            sums = np.add.accumulate(self.left[order].astype(float))
+            for i in range(LEAST_ROWS, n - LEAST_ROWS + 1):
+                left, rest = sums[i - 1], total - sums[i - 1]
+                gain = in_turn(left * left * (1 / i) + rest * rest * (1 / (n - i)))
+                low, high = values[i - 1], values[i]
+                if low < high and gain > most:
+                    at = single(float(low) + (float(high) - float(low)) / 2)
+                    best, most = (axis, low if at >= high else at), gain
         return best
 
     def draw(self, kind, own):
@@ -437,8 +464,9 @@ class KernelForest:
     def __init__(
         self, d, n_classes, n_targets, *, n_trees, noises, levels, memory, max_samples, max_rows,
         max_leaf, n_candidates, n_replays, renewal_spread, when_full, at_once, seed,
-        categories, rule,
+        categories, rule, n_exact, exact_from,
     ):  # fmt: skip
+        self.n_exact, self.exact_from = n_exact, exact_from
         self.rule = rule_of(rule, n_classes)
         self.categories = categories
         self.at_once, self.spread, self.anew = at_once, renewal_spread, when_full == "renew"
@@ -620,13 +648,15 @@ class Renewal:
         goals = fresh.few_goals(y, np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32))
         has_margin = fresh.n_classes > 0 and fresh.n_outputs <= 8
         grower = Grower(self.rows, n_axes, slopes, goals, has_margin, fresh.n_candidates,
-                        fresh.max_leaf)  # fmt: skip
+                        fresh.max_leaf, self.sought)  # fmt: skip
+        n_exact = fresh.n_exact if len(X) >= fresh.exact_from else 0
         count = min(len(X), max(64, int(fresh.max_samples * len(X))))
         if self.anew:
             count = min(count, fresh.max_rows)
         self.trees = [Tree() if self.anew else tree.copy() for tree in forest.trees]
         seed = splitmix(fresh.seed, self.begun)
         for t, tree in enumerate(self.trees):
+            grower.is_exact = t < n_exact
             grower.grow(tree, count, splitmix(seed, t))
 
     def take_scale(self, X, y):
@@ -680,6 +710,8 @@ class Renewal:
         metric = np.maximum(np.sqrt(own / own.mean()), 1e-3)
         fresh.metric = metric / metric.mean()
         mean = squares.mean(axis=0)
+        steep = np.argsort(-mean[: Z.shape[1]], kind="stable")
+        self.sought = sorted(steep[:MOST_SOUGHT])
         mixed = np.tile(mean, (len(X), 1))
         mixed[len(X) - taught :] = 0.9 * squares + 0.1 * mean
         return np.sqrt(np.maximum(mixed / mean.mean(), 1e-4)).astype(single)
@@ -689,7 +721,7 @@ def kernel_forest(
     X, y, n_classes, seed, sample_weight=None, *, noise="auto", levels="both", n_trees=100,
     memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
     renewal_spread=0.25, when_full="grow", at_once=512,
-    categorical_features=(), rule="arow",
+    categorical_features=(), rule="arow", n_exact=0, exact_from=1,
 ):  # fmt: skip
     """Learn samples one after the other; `n_classes` is 0 of a regression.
 
@@ -701,6 +733,7 @@ def kernel_forest(
         levels={"leaf": [False], "upper": [True], "both": [False, True]}[levels],
         max_rows=max_rows, max_leaf=max_leaf, n_candidates=n_candidates, n_replays=n_replays,
         renewal_spread=renewal_spread, when_full=when_full, at_once=at_once, rule=rule,
+        n_exact=n_exact, exact_from=exact_from,
         categories=[] if categorical_features == "from_dtype" else list(categorical_features),
     )  # fmt: skip
     weights = np.ones(len(y)) if sample_weight is None else sample_weight

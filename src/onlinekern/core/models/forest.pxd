@@ -25,6 +25,7 @@ cdef class ForestSpace(Space):
     cdef int64_t saved_entered, saved_renewed
     cdef Py_ssize_t saved_grown
     cdef Py_ssize_t memory
+    cdef Py_ssize_t n_exact, exact_from
     cdef bint anew
     cdef Walked walked
     cdef bint is_walked              # whether the open block has been, by the present forest

@@ -79,15 +79,18 @@ cdef class ForestSpace(Space):
     seed : int
     categories : tuple of int
         Features that hold the numbers of categories, ascending.
+    n_exact, exact_from : int
+        So many trees are cut exactly where a renewal grows from at least so many samples.
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_labels,
                   Rule rule not None, noises, levels, Py_ssize_t n_trees, Py_ssize_t most_in_leaf,
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
                   Py_ssize_t replays, double spread, Py_ssize_t at_once, bint anew, seed,
-                  categories=()):
+                  categories=(), Py_ssize_t n_exact=0, Py_ssize_t exact_from=1):
         check_sizes(MOST, d=d, n_outputs=n_outputs, n_noises=len(noises), n_levels=len(levels),
-                    n_trees=n_trees, most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory)
+                    n_trees=n_trees, most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory,
+                    exact_from=exact_from)
         check_sizes(MOST_TURNS, n_candidates=n_candidates, replays=replays)
         if n_labels < 0 or n_labels == 1 or n_labels and n_outputs != outputs_of(n_labels):
             raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
@@ -98,7 +101,10 @@ cdef class ForestSpace(Space):
         self.settings = (tuple(map(float, noises)), tuple(map(bool, levels)), n_trees,
                          most_in_leaf, n_candidates, share, most_rows, memory, replays, spread,
                          at_once, bool(anew), seed)
+        if not 0 <= n_exact <= n_trees:
+            raise ValueError(f"n_exact must be in [0, {n_trees}], got {n_exact}")
         self.categories = check_categories(categories, d)
+        self.n_exact, self.exact_from = n_exact, exact_from
         self.most_columns = d + most_further(d, len(self.categories)) + N_DIRECTIONS
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
         self.rule, self.memory, self.anew = rule, memory, anew
@@ -247,7 +253,8 @@ cdef class ForestSpace(Space):
             lag = int(spread * min(begun, self.memory)) if begun > at_once else 0
         settings = n_trees, most_in_leaf, n_candidates, share, most_rows, replays
         return Renewal(self.now, self.experts, self.recent, begun, n, lag, is_whole, self.n_grown,
-                       self.n_labels, settings, seed, self.categories)
+                       self.n_labels, settings, seed, self.categories,
+                       self.n_exact if n >= self.exact_from else 0)
 
     cdef Status advance(self) noexcept nogil:
         """Do what is due of the renewal, and take what it has made."""
@@ -361,7 +368,7 @@ cdef class ForestSpace(Space):
     def arguments(self):
         """Arguments that construct such a space without samples."""
         return (self.d, self.recent.dtype, self.n_outputs, self.n_labels, self.rule,
-                *self.settings, self.categories)
+                *self.settings, self.categories, self.n_exact, self.exact_from)
 
     def get_state(self):
         """Learnt state, as a dictionary."""

@@ -23,6 +23,7 @@ cdef class Renewal:
     cdef tuple settings
     cdef uint64_t seed
     cdef Py_ssize_t d, n_labels, n_outputs, n_trees, replays, n_grown
+    cdef Py_ssize_t n_exact          # trees that are cut exactly, the first ones
     cdef Py_ssize_t n                # samples that it grows from,
     cdef Py_ssize_t lag              # and those that it is spread over
     cdef double looked, grown        # shares of these after which the look is done, and the trees
@@ -32,6 +33,7 @@ cdef class Renewal:
     cdef double[::1] costs           # of each unit and those before
     cdef Py_ssize_t n_units, n_looked
     cdef object X, y, weight, spread, tables, seen, teacher, along, mean, slopes, told, scaled
+    cdef object sought
     cdef Scale axes                  # what the kernel machine sees
     # The trees: how many are whole, the work on all of them and on the one before.
     cdef Py_ssize_t tree, worked, estimate

@@ -27,6 +27,7 @@ from onlinekern.core.features.gradients import (
     BLOCK, MOST_OUTPUTS, few_outputs, n_equations)
 from onlinekern.core.features.looking import (
     LANDMARKS, directions_of, machine_of, metric_of, number_taught, signs_of)
+from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, steepest
 from onlinekern.core.partitions.renewal import (
     Spread, by_rows, common_slopes, once, own_slopes, units_of_each)
 from onlinekern.core.partitions.tables import (
@@ -41,7 +42,8 @@ cdef double LOOKED = 0.15
 # What the parts of a renewal take about, in nanoseconds: how even the work is depends on them.
 # A number of a row that is copied, brought to scale or loaded; a number that is measured; a pair of
 # equations that the kernel machine learns, and a landmark and feature of a gradient; growth of a
-# row in a tree; replay there, an output of it, and a walk.
+# row in a tree, by exact cuts along an axis, and its rank there; replay there, an output of it, and
+# a walk.
 cdef double COST_OF_COPY = 2
 cdef double COST_OF_SCALE = 8
 cdef double COST_OF_LOAD = 15
@@ -49,6 +51,8 @@ cdef double COST_OF_MEASURE = 5
 cdef double COST_OF_PAIR = 0.06
 cdef double COST_OF_SLOPE = 0.2
 cdef double COST_OF_GROWTH = 400
+cdef double COST_OF_EXACT = 100
+cdef double COST_OF_RANK = 80
 cdef double COST_OF_REPLAY = 20
 cdef double COST_OF_OUTPUT = 3
 cdef double COST_OF_WALK = 40
@@ -83,17 +87,20 @@ cdef class Renewal:
         n_trees, most_in_leaf, n_candidates, share, most_rows, replays: as of `ForestSpace`.
     seed : int
     categories : tuple of int
+    n_exact : int
+        Trees that are cut exactly, the first ones.
     """
 
     def __cinit__(self, Generation before not None, CellExperts experts not None,
                   RecentRows recent not None, int64_t begun, Py_ssize_t n, Py_ssize_t lag,
                   bint is_whole, Py_ssize_t n_grown, Py_ssize_t n_labels,
-                  tuple settings not None, uint64_t seed, tuple categories not None):
+                  tuple settings not None, uint64_t seed, tuple categories not None,
+                  Py_ssize_t n_exact):
         self.before, self.experts, self.recent = before, experts, recent
         self.begun, self.n, self.lag, self.is_whole = begun, n, lag, is_whole
         self.n_grown, self.n_labels, self.n_outputs = n_grown, n_labels, experts.n_outputs
         self.d, self.settings = recent.d, settings
-        self.n_trees, self.replays = settings[0], settings[5]
+        self.n_trees, self.replays, self.n_exact = settings[0], settings[5], n_exact
         self.seed = counted(seed, <uint64_t> begun)
         self.estimate = WORK_OF_ROW * min(n, <Py_ssize_t> settings[4])
         self.spread = Spread(n, self.d)
@@ -115,7 +122,8 @@ cdef class Renewal:
         # A row that has come meanwhile is walked too.
         self.late = 1 + COST_OF_WALK * n_trees / again
         replay = again * (replays * self.n + self.late * self.lag)
-        costs = np.cumsum([self.costs[self.n_units - 1], COST_OF_GROWTH * count * n_trees, replay])
+        growth = COST_OF_GROWTH * n_trees + COST_OF_EXACT * MOST_SOUGHT * self.n_exact
+        costs = np.cumsum([self.costs[self.n_units - 1], growth * count, replay])
         return costs[:2] / costs[2]
 
     def plan(self):
@@ -137,7 +145,9 @@ cdef class Renewal:
             *once(self.turn, self.weigh), *by_rows(self.slope, taught, BLOCK, COST_OF_SCALE * d),
             *by_rows(self.scale, n, COPIED, COST_OF_SCALE * d), *once(self.prepare),
             *by_rows(self.mix, taught, MIXED, COST_OF_SCALE * d), *once(self.tell, self.plant),
-            *by_rows(self.load, n, COPIED, COST_OF_LOAD * d)]
+            *by_rows(self.load, n, COPIED, COST_OF_LOAD * d),
+            *[(self.rank, a, COST_OF_RANK * n)
+              for a in range(MOST_SOUGHT if self.n_exact else 0)]]
 
     @property
     def n_taught(self):
@@ -229,8 +239,10 @@ cdef class Renewal:
             scale.load(&row, 0, &self.rows[i, 0])
 
     def prepare(self, _):
-        """Have the mean slopes, and memory for those of the last samples."""
+        """Have the mean slopes, the axes of exact cuts, and memory for slopes of the last samples.
+        """
         self.mean = self.along.mean(axis=0)
+        self.sought = steepest(self.mean, self.axes.n_axes)
         self.slopes = common_slopes(self.mean, self.n_taught, self.n)
 
     def mix(self, rows):
@@ -250,6 +262,9 @@ cdef class Renewal:
         has_margin = self.n_labels > 0 and self.told.shape[1] == self.n_outputs
         self.grower = Grower(self.scaled[:self.n], self.axes.n_axes, *self.slopes, self.told,
                              has_margin, n_candidates, most_in_leaf)
+        if self.n_exact:
+            self.grower.seek_along(self.sought)
+            self.estimate += <Py_ssize_t> COST_OF_EXACT * len(self.sought) * self.n
         self.targets, self.weights = self.y, self.weight
         if self.is_whole:
             self.fresh.leaves, self.fresh.upper = self.experts.new_cells(self.fresh.forest)
@@ -261,6 +276,9 @@ cdef class Renewal:
 
     def load(self, rows):
         self.grower.load(rows.start, rows.stop)
+
+    def rank(self, axis):
+        self.grower.rank(axis)
 
     cdef bint looks(self) noexcept nogil:
         """Whether the look, which calls BLAS, is not done."""
@@ -366,6 +384,7 @@ cdef class Renewal:
             count = min(count, most_rows)
         while not self.is_growing:
             before = None if self.is_whole else self.before.forest.trees[self.tree]
+            self.grower.is_exact = self.tree < self.n_exact
             self.grower.begin(before, count, counted(self.seed, <uint64_t> self.tree))
             if self.is_whole:
                 self.grower.write_to(&self.leaves[self.tree, 0], &self.upper[self.tree, 0])

@@ -1,11 +1,12 @@
 # How trees grow. May change at minor versions.
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
-from onlinekern.core.partitions.cuts cimport Cut, Cutter
+from onlinekern.core.partitions.cuts cimport Cut
+from onlinekern.core.partitions.exact_cuts cimport ExactCutter
 from onlinekern.core.partitions.trees cimport Node, Tree
 
 
-cdef class Grower(Cutter):
+cdef class Grower(ExactCutter):
     cdef readonly Py_ssize_t most_in_leaf
     cdef int32_t *spare                    # leaves: of the rows in `order` until these are sorted,
     cdef int32_t *sorted                   # then of all rows

@@ -1,10 +1,11 @@
-"""Grower: trees grow from rows, by the best of a few random cuts (`Cutter`)."""
+"""Grower: trees grow from rows, by the best of a few random cuts, or of all (`ExactCutter`)."""
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.vector cimport aligned_resize
-from onlinekern.core.partitions.cuts cimport WORK_OF_DRAW, Cut, Cutter
+from onlinekern.core.partitions.cuts cimport WORK_OF_DRAW, Cut
+from onlinekern.core.partitions.exact_cuts cimport ExactCutter
 from onlinekern.core.partitions.trees cimport (
     ABREAST, BELOW, MOST_NODES, UPPER_CELLS, Node, Tree, find_paths, make_leaf, number_leaves,
     number_of, step_down)
@@ -19,7 +20,7 @@ cdef Py_ssize_t WALKED = 256
 cdef Py_ssize_t CHOSEN = 1024
 
 
-cdef class Grower(Cutter):
+cdef class Grower(ExactCutter):
     """What trees of one forest grow from, one after another.
 
     `load` reads the rows; `begin` begins a tree; `grow` goes on with it, for as much work as is
