@@ -28,8 +28,7 @@ import numpy as np
 import onlinekern as ok
 from onlinekern.streams import open_source
 
-SETS = ("german.numer", "spambase", "eeg-eye-state", "phishing", "ijcnn1.train", "segment",
-        "satimage.train", "covtype.sample10k")  # fmt: skip
+SETS = ("spambase", "phishing", "segment", "satimage.train", "eeg-eye-state", "covtype.sample10k")
 TARGETS = ("housing", "cpusmall", "cadata")
 TYPES = ("float64", "float32", "int16")
 LEARNT, SAMPLE, OTHERS = 5000, 2000, 3000
@@ -37,12 +36,12 @@ LEARNT, SAMPLE, OTHERS = 5000, 2000, 3000
 ROWS = 1
 HERE = Path(__file__).with_name("chip")
 SCALED = {
-    "PA": lambda kind: ok.PARegressor() if kind == "regression" else ok.PAClassifier(),
-    "AROW": lambda kind: ok.AROWRegressor() if kind == "regression" else ok.AROWClassifier(),
-    "SPA": lambda kind: getattr(ok, f"SPA{kind}")(gamma=0.1, beta=5.0, random_state=0),
-    "BOGD": lambda kind: getattr(ok, f"BOGD{kind}")(gamma=0.1, budget=100, random_state=0),
-    "FOGD": lambda kind: getattr(ok, f"FOGD{kind}")(gamma=0.1, n_components=100, random_state=0),
-    "kernel RLS": lambda kind: getattr(ok, f"KernelRLS{kind}")(gamma=0.1, n_components=100),
+    "PA": {},
+    "AROW": {},
+    "SPA": {"beta": 5.0, "random_state": 0},
+    "BOGD": {"budget": 100, "random_state": 0},
+    "FOGD": {"n_components": 100, "random_state": 0},
+    "KernelRLS": {"n_components": 100},
 }
 MODELS = {
     "PA, linear": ok.PAClassifier(),
@@ -132,14 +131,13 @@ def split(path):
     return X, y[learnt[:LEARNT]], far, y[others[:OTHERS]]
 
 
-def learners(regression):
-    """Yield the name of each learner, and the learner."""
-    kind = "Regressor" if regression else "Classifier"
-    for name, make in SCALED.items():
-        own = "regression" if regression else kind
-        learner = make(own if name in ("PA", "AROW") else kind)
+def learners(kind, n_features):
+    """Yield the name of each learner, and the learner; kernels are as wide as rows are long."""
+    for name, given in SCALED.items():
+        width = {} if name in ("PA", "AROW") else {"gamma": 1 / n_features}
+        learner = getattr(ok, name + kind)(**given, **width)
         yield name, ok.make_stream_pipeline(ok.OnlineStandardScaler(), learner)
-    yield "kernel forest", getattr(ok, f"KernelForest{kind}")(n_trees=30, random_state=0)
+    yield "KernelForest", getattr(ok, f"KernelForest{kind}")(n_trees=30, random_state=0)
 
 
 def changes(data, only):
@@ -151,7 +149,8 @@ def changes(data, only):
             continue
         regression = name in TARGETS
         X, y, far, truth = split(Path(data) / f"{name}.libsvm.xz")
-        for title, learner in learners(regression):
+        kind = "Regressor" if regression else "Classifier"
+        for title, learner in learners(kind, X.shape[1]):
             known = {} if regression else {"classes": np.unique(y)}
             model = learner.partial_fit(X, y, **known)
             double, single, fixed = (
