@@ -1,15 +1,17 @@
 """Measure what a row costs in a stream of Flink that is learnt by a model for each key.
 
-    python benchmarks/flink_streams.py [--rows FEW MANY] [--keys N ...] [--bundle N]
+    python benchmarks/flink_streams.py [--rows FEW MANY] [--keys N ...] [--bundle N] [--alone]
 
 Two jobs on this machine, of few rows and of many, give the processor time of a row, without that
 which it takes to begin: of Python (the workers are threads of this process) and of Java. "nothing"
 is a keyed function that gives each row as it is, which is what Flink itself takes. "state" is the
-size of the state of a key in the end, in KB: the bytes of its model.
+size of the state of a key in the end, in KB: the bytes of its model. With `--alone` there is no
+job: the function gets bundles of rows from this process, and its state is written after each.
 """
 
 import argparse
 import os
+import pickle
 import time
 from pathlib import Path
 
@@ -19,6 +21,9 @@ from pyflink.datastream.connectors.number_seq import NumberSequenceSource
 
 from onlinekern import FOGDRegressor, KernelRLSRegressor, PARegressor
 from onlinekern.distributed import flink
+from onlinekern.distributed.flink import keys
+from onlinekern.distributed.keyed import KeyLearner
+from onlinekern.fitted.save import to_bytes
 
 LEARNERS = {
     "PARegressor": lambda: PARegressor(random_state=0),
@@ -36,12 +41,17 @@ class Nothing(KeyedProcessFunction):
         yield value
 
 
+def row_of(number, n_keys):
+    """Return a key, four numbers and a target."""
+    a, b, c, d = ((number * prime % 1009) / 500 - 1 for prime in (7, 31, 127, 409))
+    return number % n_keys, a, b, c, d, a * b + c
+
+
 def rows_of(environment, n_rows, n_keys):
     """Return a stream of rows: a key, four numbers, a target."""
 
     def row(number):
-        a, b, c, d = ((number * prime % 1009) / 500 - 1 for prime in (7, 31, 127, 409))
-        return Row(number % n_keys, a, b, c, d, a * b + c)
+        return Row(*row_of(number, n_keys))
 
     names = ["key", "a", "b", "c", "d", "y"]
     kind = Types.ROW_NAMED(names, [Types.LONG()] + 5 * [Types.DOUBLE()])
@@ -80,13 +90,92 @@ def run(make, n_rows, n_keys, bundle):
     return after[0] - before[0], after[1] - before[1], size
 
 
+class Alone:
+    """What a function of one key asks Flink for: its states, the time, timers that nobody sets."""
+
+    def __init__(self):
+        self.kept, self.rows = None, []
+
+    def get_state(self, descriptor):
+        return self
+
+    def get_list_state(self, descriptor):
+        return Waiting()
+
+    def timer_service(self):
+        return self
+
+    def register_event_time_timer(self, when):
+        pass
+
+    register_processing_time_timer = register_event_time_timer
+
+    def current_watermark(self):
+        return 0
+
+    def timestamp(self):
+        return None
+
+    def value(self):
+        return self.kept
+
+    def update(self, value):
+        self.kept = value
+
+
+class Waiting(list):
+    """A state of rows."""
+
+    add = list.append
+
+    def get(self):
+        """Return the rows."""
+        return self
+
+    def update(self, rows):
+        """Keep these rows alone."""
+        self[:] = rows
+
+
+def run_alone(make, n_rows, n_keys, bundle):
+    """Return the microseconds of a row, and the KB of a model."""
+    names = ["key", "a", "b", "c", "d", "y"]
+    model = to_bytes(make())
+    learner = KeyLearner(model, names[1:5], "y", None, None)
+    functions = [keys.Models(learner, names) for _ in range(n_keys)]
+    flinks = [Alone() for _ in functions]
+    for function, one in zip(functions, flinks, strict=True):
+        function.open(one)
+    rows = [row_of(number, n_keys) for number in range(n_rows)]
+    began, sizes = time.process_time(), [0]
+    for first in range(0, n_rows, bundle):
+        some = rows[first : first + bundle]
+        for row in some:
+            functions[row[0]].process_element(row, flinks[row[0]])
+        for key in {row[0] for row in some}:
+            for _ in functions[key].on_timer(keys.AT_ONCE, flinks[key]):
+                pass
+            sizes.append(len(pickle.dumps(flinks[key].kept)))
+    return (time.process_time() - began) / n_rows * 1e6, max(sizes) / 1000
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, nargs=2, default=[10_000, 60_000])
     parser.add_argument("--keys", type=int, nargs="+", default=[10, 100])
     parser.add_argument("--bundle", type=int, default=1000)
+    parser.add_argument("--alone", action="store_true")
     options = parser.parse_args()
     few, many = options.rows
+    if options.alone:
+        print("| learner | keys | rows of a key in a bundle | µs a row | state, KB |")
+        print("|---|---|---|---|---|")
+        for n_keys in options.keys:
+            for name, make in LEARNERS.items():
+                cost, size = run_alone(make, many, n_keys, options.bundle)
+                in_bundle = options.bundle // n_keys
+                print(f"| {name} | {n_keys} | {in_bundle} | {cost:.0f} | {size:.1f} |", flush=True)
+        return
     print(
         "| learner | keys | Python, µs a row | Java, µs a row | state, KB |\n|---|---|---|---|---|"
     )

@@ -3,12 +3,8 @@
 import json
 import os
 import shutil
-import signal
-import socket
-import subprocess
 import sys
 import time
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -57,13 +53,13 @@ def environment_of(configuration):
     return StreamExecutionEnvironment.get_execution_environment(configuration)
 
 
-def on_cluster(configuration):
-    """Return an environment whose jobs run on the cluster that a configuration names."""
-    from pyflink.datastream import StreamExecutionEnvironment
+def stopped(job, folder):
+    """Stop a job, and return its savepoint."""
     from pyflink.java_gateway import get_gateway
 
-    java = get_gateway().jvm.org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
-    return StreamExecutionEnvironment(java(configuration._j_configuration))
+    # JobClient.stop_with_savepoint of PyFlink 2.3 calls a method that Java's has no longer.
+    kind = get_gateway().jvm.org.apache.flink.core.execution.SavepointFormatType.CANONICAL
+    return job._j_job_client.stopWithSavepoint(False, folder.as_uri(), kind).get()
 
 
 def kind_of(table):
@@ -186,57 +182,3 @@ class MortalLearner(KeyLearner):
         if rows["at"].max() >= self.row and has_checkpoint(self.place):
             wait_for_death(self.place)
         return super().learn(model, rows)
-
-
-@contextmanager
-def cluster(folder):
-    """Yield two task managers, of one slot each, and what a job is told that runs on them."""
-    import pyflink
-
-    home = Path(pyflink.__file__).parent
-    rpc, rest = free_port(), free_port()
-    options = [
-        f"jobmanager.rpc.port={rpc}", f"rest.port={rest}", f"rest.bind-port={rest}",
-        "jobmanager.memory.process.size=1g", "taskmanager.memory.process.size=1200m",
-        "heartbeat.interval=500", "heartbeat.timeout=10000",
-    ]  # fmt: skip
-    environment = {
-        **os.environ, "FLINK_LOG_DIR": str(folder / "logs"), "FLINK_PID_DIR": str(folder),
-    }  # fmt: skip
-    begun = []
-    try:
-        for name in ("jobmanager", "taskmanager", "taskmanager"):
-            command = [str(home / "bin" / f"{name}.sh"), "start-foreground"]
-            command += [word for option in options for word in ("-D", option)]
-            with open(folder / f"{name}-{len(begun)}", "w") as log:
-                begun.append(subprocess.Popen(command, stdout=log, stderr=log, env=environment))
-        (python,) = (home / "opt").glob("flink-python*.jar")
-        yield begun[1:], {
-            "execution.target": "remote", "rest.address": "localhost", "rest.port": rest,
-            "pipeline.jars": python.as_uri(),
-        }  # fmt: skip
-    finally:
-        for process in begun:
-            process.kill()
-        for process in begun:
-            process.wait()
-
-
-def free_port():
-    """Return a port on which nobody listens."""
-    with socket.socket() as one:
-        one.bind(("localhost", 0))
-        return one.getsockname()[1]
-
-
-def kill_manager_of_who_comes(managers, folder):
-    """Kill the task manager whose worker waits for it, and the worker."""
-    while not (folder / "came").exists():
-        time.sleep(0.02)
-    worker = int((folder / "came").read_text())
-    pid, pids = worker, {process.pid for process in managers}
-    while pid not in pids:
-        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    os.kill(pid, signal.SIGKILL)
-    with suppress(ProcessLookupError):
-        os.kill(worker, signal.SIGKILL)

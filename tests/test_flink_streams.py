@@ -82,23 +82,6 @@ def test_a_worker_that_is_killed(table, tmp_path, monkeypatch, processes):
     check(table, tmp_path)
 
 
-def test_a_task_manager_that_is_killed(table, tmp_path, monkeypatch):
-    flinks.needed()
-    monkeypatch.setattr(streaming, "KeyLearner", mortal(tmp_path))
-    with flinks.cluster(tmp_path) as (managers, where):
-        kill = partial(flinks.kill_manager_of_who_comes, managers, tmp_path)
-        killer = threading.Thread(target=kill, daemon=True)
-        killer.start()
-        options = flinks.checkpointed(tmp_path, parallelism=1, **where)
-        environment = flinks.on_cluster(options)
-        streams_of(environment, table, tmp_path)
-        environment.execute()
-        killer.join(timeout=10)
-        assert not killer.is_alive()
-        assert [process.poll() is None for process in managers].count(True) == 1
-    check(table, tmp_path)
-
-
 def test_a_savepoint(table, tmp_path):
     flinks.needed()
     environment = flinks.environment_of(flinks.checkpointed(tmp_path))
@@ -106,7 +89,7 @@ def test_a_savepoint(table, tmp_path):
     job = environment.execute_async()
     while not flinks.has_checkpoint(tmp_path):
         time.sleep(0.05)
-    savepoint = job.stop_with_savepoint(False, (tmp_path / "savepoints").as_uri()).result()
+    savepoint = flinks.stopped(job, tmp_path / "savepoints")
     assert 0 < len(flinks.lines_in(tmp_path / "answers")) < N
     assert not flinks.lines_in(tmp_path / "models")
     (tmp_path / "came").touch()
