@@ -198,7 +198,7 @@ def on_this_machine() -> Any:
     """Return the environment of a job on this machine's cores."""
     found = require("pyflink.common", "flink").Configuration()
     given = {
-        "python.executable": sys.executable, "parallelism.default": len(os.sched_getaffinity(0)),
+        "python.executable": sys.executable, "parallelism.default": os.cpu_count() or 1,
         "restart-strategy.type": "fixed-delay", "restart-strategy.fixed-delay.attempts": RESTARTS,
         "restart-strategy.fixed-delay.delay": "100 ms",
     }  # fmt: skip
