@@ -221,37 +221,20 @@ class Learner(Forms):
 
     def write_learn(self) -> None:
         """Write the functions `learn` and `body`."""
-        own, size = self.learning, self.size
+        size = self.size
         save, restore = self.kept()
         targets, more = self.standardising()
         state, full = self.state, ""
-        kernel = isinstance(state, states.KernelState)
         if isinstance(state, states.KernelState) and support.may_overflow(state, self.room):
             full = self.when_full(restore)
-        step = "move(k, x)" if self.second_order else "add(k, &phi, coefficients[k])"
-        moved = "            if (coefficients[k] < 0 || coefficients[k] > 0)"
-        each = f"        for (int32_t k = 0; k < {size.outputs}; k++)"
-        update = f"{each}\n{moved}\n                {step};"
-        if kernel:
-            update = "        admit(x, &phi);"
         lead, of = [self.leading()], "x"
         if isinstance(state, states.MappedState | states.ConfidentState):
             of = "&phi"
-        if isinstance(state, states.ConfidentState):
-            update = "        move_along(&phi);"
-            if grow := squares.growing(self, state):
-                save.append("    const int32_t known = n_landmarks;")
-                restore.append("    n_landmarks = known;")
-                lead.append(grow)
-        if self.inverse_time:
-            update += "\n    scale = 1 / (real)steps;"
-        shrink = shrinking(self.source, own.rule)
-        if isinstance(state, states.MappedState) and state.mean is not None:
-            shrink, update = detectors.mean_steps(self, state.mean)
-        if isinstance(state, states.KernelState):
-            shrink = "\n".join(filter(None, (shrink, support.noting(state))))
-        if noted := detectors.write_recent(self):
-            update += "\n" + noted.format("predicting[0]")
+        if isinstance(state, states.ConfidentState) and (grow := squares.growing(self, state)):
+            save.append("    const int32_t known = n_landmarks;")
+            restore.append("    n_landmarks = known;")
+            lead.append(grow)
+        shrink, update = self.updating()
         self.source.use("all_finite")
         if self.second_order:
             more += f" || !all_finite(contractions, {size.outputs})"
@@ -270,6 +253,26 @@ class Learner(Forms):
             shrink=shrink,
             update=update,
         )
+
+    def updating(self) -> tuple[str, str]:
+        """Return the lines that shrink the model, and those that move it."""
+        state, shrink = self.state, shrinking(self.source, self.learning.rule)
+        step = "move(k, x)" if self.second_order else "add(k, &phi, coefficients[k])"
+        moved = "            if (coefficients[k] < 0 || coefficients[k] > 0)"
+        each = f"        for (int32_t k = 0; k < {self.size.outputs}; k++)"
+        update = f"{each}\n{moved}\n                {step};"
+        if isinstance(state, states.KernelState):
+            update = "        admit(x, &phi);"
+            shrink = "\n".join(filter(None, (shrink, support.noting(state))))
+        elif isinstance(state, states.ConfidentState):
+            update = "        move_along(&phi);"
+        elif isinstance(state, states.MappedState) and state.mean is not None:
+            shrink, update = detectors.mean_steps(self, state.mean)
+        if self.inverse_time:
+            update += "\n    scale = 1 / (real)steps;"
+        if noted := detectors.write_recent(self):
+            update += "\n" + noted.format("predicting[0]")
+        return shrink, update
 
     def leading(self) -> str:
         """Return the line that compares the present model and the average; write its functions."""

@@ -108,6 +108,27 @@ def write_admission(learner: Forms, state: KernelState, room: int) -> None:
         companion = f"        companions{place} = values{place} * total;"
         moved = f"        companions{place} += share * coefficients[k] / scale * total;"
     learner.fill("put", norms=norms, companion=companion)
+    write_memory(learner, state, room)
+    if name in ("NearestWhenFull", "Quantise"):
+        learner.fill("add_at", moved=moved)
+    bound = state.policy.arguments.get("max_support", 0)
+    rescale = rescaling(learner, state)
+    learner.fill(
+        ADMISSIONS[name],
+        bound=bound,
+        rescale=rescale,
+        full=f"n_support == {bound}" if bound else "0",
+        similarity=learner.number(state.policy.arguments.get("similarity", 1.0)),
+        least=learner.number(LEAST_SHARE),
+        **numbers_of_projection(learner, state),
+        **numbers_of_merging(learner, state, room),
+        **inverse.numbers_of_inverse(learner, state, room),
+    )
+
+
+def write_memory(learner: Forms, state: KernelState, room: int) -> None:
+    """Write what a policy keeps beside the support vectors, and the functions that change it."""
+    name = state.policy.name
     if name in DRAWING_POLICIES:
         learner.source.use("generator")
     if name in ("OldestEviction", "NearestWhenFull") or state.slots is not None:
@@ -128,21 +149,6 @@ def write_admission(learner: Forms, state: KernelState, room: int) -> None:
             inverse.write_inverse(learner, state, room)
             size = inverse.size_of(learner, state, room)
         learner.fill("smallest", size=size)
-    if name in ("NearestWhenFull", "Quantise"):
-        learner.fill("add_at", moved=moved)
-    bound = state.policy.arguments.get("max_support", 0)
-    rescale = rescaling(learner, state)
-    learner.fill(
-        ADMISSIONS[name],
-        bound=bound,
-        rescale=rescale,
-        full=f"n_support == {bound}" if bound else "0",
-        similarity=learner.number(state.policy.arguments.get("similarity", 1.0)),
-        least=learner.number(LEAST_SHARE),
-        **numbers_of_projection(learner, state),
-        **numbers_of_merging(learner, state, room),
-        **inverse.numbers_of_inverse(learner, state, room),
-    )
 
 
 def numbers_of_projection(learner: Forms, state: KernelState) -> dict[str, object]:
