@@ -304,7 +304,7 @@ def steps_against(costs, results):
 
 
 def trace_of(path):
-    """Return when so many parts were learnt; what was learnt before a restart counts from 0."""
+    """Return when so many parts were learnt, in a run that was not stopped."""
     found = {}
     for line in path.read_text().splitlines():
         seconds, done, text = line.split(",")

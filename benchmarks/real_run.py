@@ -1,7 +1,7 @@
 """Learn a click log of up to a billion rows by two workers, one of which is killed, one slow.
 
     python benchmarks/real_run.py FOLDER [--rows pa=1e9,fogd=1e8,rls=1e7,vw=1e7] [--steps NAME,...]
-        [--rounds N] [--part N] [--staleness S,...]
+        [--rounds N] [--part N] [--staleness S]
 
 The rows are made where they are learnt (`click_rows.py`): 13 numbers and 26 categories, hashed into
 313,694 features for PA, into 4,958 for FOGD and kernel least squares. The steps are processes of

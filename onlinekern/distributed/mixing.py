@@ -55,7 +55,7 @@ def rounds(
         (number, learner, shares) -> what stands for the models that learn their shares.
     merge : callable
         (number, what `send` gave, the newest merged model) -> State. The newest model is None if it
-        is the one with which the round began. It is waited for the models of the round here.
+        is the one with which the round began. It waits for the models of the round.
     """
     bases, sent = deque(learners), deque[tuple[int, tasks.State, Any]]()
     newest = bases[-1]
