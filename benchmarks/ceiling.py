@@ -6,8 +6,9 @@ One process, one thread, all runs in turns; medians of CPU time. The limit of a 
 it cannot do without, each part measured alone on blocks of the learner's size: the products of the
 samples with the support vectors (their mean number over the stream) or the random frequencies, and
 one exponential, or one sine and cosine, of each product. Dense rows that are mostly zeros have the
-lower limit of sparse rows, because the library packs them. The limit of a linear learner is to read
-its samples twice. The environment variable ONLINEKERN_ISA forces an instruction set. A goal in
+lower limit of sparse rows, because the library packs them. The limit of a linear learner is to
+multiply its samples with weights, and to add them to weights, all samples at once: no score waits
+for the step before. The environment variable ONLINEKERN_ISA forces an instruction set. A goal in
 brackets is stated for x86-64-v4 while another instruction set is in use. DIR holds a9a and ijcnn1
 as NAME.{train,test}.libsvm.xz.
 """

@@ -99,12 +99,17 @@ class Limits:
         return functools.partial(vector.cosine_sine, block[0], out=block)
 
     def _linear(self, size):
-        """Multiply rows and weights twice: once for the score, once for the step."""
+        """Multiply rows and weights for the scores, and add the rows to weights for the steps.
+
+        A step reads its row and writes weights, which costs twice as much as a score where rows
+        are sparse: a second product would not stand for it.
+        """
         weights = self.random.random(self.d).astype(self.dtype)
+        steps = self.random.random(self.few.shape[0]).astype(self.dtype)
 
         def call():
             self.few @ weights
-            self.few @ weights
+            steps @ self.few
 
         return call
 
