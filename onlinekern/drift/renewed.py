@@ -112,7 +112,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         -------
         self : object
         """
-        vars(self).pop("estimator_", None)
+        self.__dict__.pop("estimator_", None)
         known = np.unique(one_or_several(y)) if is_classifier(self.estimator) else None
         self._renew_and_learn(X, y, known, sample_weight)
         return self

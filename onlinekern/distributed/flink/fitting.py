@@ -242,7 +242,7 @@ class Run(mixing.Run):
         ]
         return learner, calls, sum(map(len, shares))
 
-    def merge(self, number: int, sent: Any) -> tasks.State:
+    def merge(self, number: int, sent: Any, known: tasks.State | None) -> tasks.State:
         """Learn, and merge by a tree: in one job."""
         base, calls, n_parts = sent
         state: tasks.State = self.jobs.results(f"round {number}", calls, base)[0]
