@@ -35,6 +35,7 @@ from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import is_classifier
 
 import onlinekern as ok
 
@@ -49,6 +50,20 @@ LEARNERS = {
         gamma=0.1, n_components=50, gate="always", reg=1.0
     ),
     "kernel forest, 10 trees": ok.KernelForestClassifier(n_trees=10, random_state=0),
+}
+BUDGET = {"gamma": 0.1, "budget": 50}
+# Of these, only the sizes are measured.
+MORE = {
+    "BSGD, merging, 50": ok.BSGDClassifier(reg=1e-3, **BUDGET),
+    "BSGD, projection, 50": ok.BSGDClassifier(reg=1e-3, maintenance="project", **BUDGET),
+    "DualSGD, 50, 100 frequencies": ok.DualSGDClassifier(reg=1e-3, n_components=100, **BUDGET),
+    "Projectron, 50": ok.ProjectronClassifier(**BUDGET),
+    "AROW, shared covariance": ok.AROWClassifier(covariance="shared"),
+    "kernel AROW, 50 landmarks": ok.KernelAROWClassifier(gamma=0.1, n_components=50),
+    "KRLS, 50": ok.KRLSRegressor(**BUDGET),
+    "sliding-window KRLS, 50": ok.SlidingWindowKRLSRegressor(**BUDGET),
+    "KRLS-T, 50": ok.KRLSTRegressor(**BUDGET),
+    "mean detector, 50 frequencies": ok.KernelMeanDetector(gamma=0.1, n_components=100),
 }
 UNLIKE = ("none", "users", "seasons")
 DRIVER = """
@@ -256,8 +271,9 @@ def sizes():
         "| stack: learn / predict / load |"
     )
     print("|---" * 7 + "|")
-    for name, learner in LEARNERS.items():
-        model = deepcopy(learner).partial_fit(X, y, classes=[0, 1])
+    for name, learner in (LEARNERS | MORE).items():
+        more = {"classes": [0, 1]} if is_classifier(learner) else {}
+        model = deepcopy(learner).partial_fit(X, y, **more)
         for dtype in ("float64", "float32"):
             with tempfile.TemporaryDirectory() as folder:
                 made = model.export_c(Path(folder) / "m.c", dtype=dtype, learn=True)

@@ -4,7 +4,8 @@
 void ${prefix}_init(${prefix}_t *model)
 {
     memset(model, 0, sizeof(*model));
-    model->state = exported_values;
+    /* Where many numbers are 0, compilers make an assignment a long row of stores. */
+    memcpy(&model->state, &exported_values, sizeof(model->state));
 }
 
 /*** init_scratch ***/
