@@ -15,4 +15,5 @@ cdef class PacedInverse(BlockMemory):
     cdef void subtract(self, char *inverse, Py_ssize_t p, Py_ssize_t first,
                        Py_ssize_t last) noexcept nogil
     cdef void mirror(self, Py_ssize_t p) noexcept nogil
+    cdef void invert_factor(self, Py_ssize_t n) noexcept nogil
     cdef void solve_products(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil

@@ -9,7 +9,6 @@ same bits.
 """
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
-from scipy.linalg.cython_lapack cimport dtrtri
 
 from onlinekern.core.base.vector cimport OK_PANEL, whole_panels
 from onlinekern.core.linalg.block_memory cimport LANES, BlockMemory
@@ -33,6 +32,7 @@ cdef class PacedInverse(BlockMemory):
                 or self.since + self.block_length - self.count >= self.epoch_length:
             return
         if self.n_ahead == 0 and due > 0:
+            self.invert_factor(self.n_early)
             self.solve_products(0, self.n_early)
         for p in range(self.n_ahead, due):
             self.copy_panel(self.inverse, self.saved_inverse, p)
@@ -47,6 +47,7 @@ cdef class PacedInverse(BlockMemory):
         if apart:
             self.inverse, self.saved_inverse = self.saved_inverse, before
             self.kept = True
+        self.invert_factor(self.count)
         if self.n_ahead == 0 and self.n_early > 0:
             self.solve_products(0, self.n_early)
         self.solve_products(self.n_early, self.count)
@@ -100,28 +101,39 @@ cdef class PacedInverse(BlockMemory):
             self.ops.transpose(self.panel(p) + q * tile, OK_PANEL, self.panel(q) + p * tile,
                                OK_PANEL)
 
-    cdef void solve_products(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Rows first ... last - 1 of R = C^-1 Q.
+    cdef void invert_factor(self, Py_ssize_t n) noexcept nogil:
+        """C^-1 of the first n samples. Row i needs those before it only: LAPACK has columns."""
+        cdef Py_ssize_t i, j, k
+        cdef double value
+        cdef double *row
+        cdef const double *other
+        for i in range(n):
+            row = self.scaled + i * LANES
+            memset(row, 0, LANES * sizeof(double))
+            for k in range(i):
+                value = self.contents.factor[k * LANES + i]
+                other = self.scaled + k * LANES
+                for j in range(k + 1):
+                    row[j] -= value * other[j]
+            value = 1 / self.contents.factor[i * LANES + i]
+            for j in range(i):
+                row[j] *= value
+            row[i] = value
+        if self.itemsize == 4:
+            for i in range(n * LANES):
+                self.factor32[i] = <float> self.scaled[i]
 
-        LAPACK's inverse of so small a C and a product are faster than its solver.
-        """
-        cdef Py_ssize_t j
+    cdef void solve_products(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """Rows first ... last - 1 of R = C^-1 Q: a product is faster than LAPACK's solver."""
         cdef int lanes = LANES, n = <int> (last - first), count = <int> last
-        cdef int used = <int> self.used, info
+        cdef int used = <int> self.used
         cdef double one = 1, zero = 0
         cdef float one32 = 1, zero32 = 0
-        for j in range(last):
-            memset(self.scaled + j * LANES, 0, j * sizeof(double))
-            memcpy(self.scaled + j * LANES + j, self.contents.factor + j * LANES + j,
-                   (LANES - j) * sizeof(double))
-        dtrtri(b"L", b"N", &count, self.scaled, &lanes, &info)
         if self.itemsize == 8:
-            dgemm(b"N", b"N", &n, &used, &count, &one, self.scaled + first, &lanes,
+            dgemm(b"T", b"N", &n, &used, &count, &one, self.scaled + first * LANES, &lanes,
                   <double *> self.contents.products, &lanes, &zero,
                   <double *> self.solved + first, &lanes)
-            return
-        for j in range(LANES * last):
-            self.factor32[j] = <float> self.scaled[j]
-        sgemm(b"N", b"N", &n, &used, &count, &one32, self.factor32 + first, &lanes,
-              <float *> self.contents.products, &lanes, &zero32,
-              <float *> self.solved + first, &lanes)
+        else:
+            sgemm(b"T", b"N", &n, &used, &count, &one32, self.factor32 + first * LANES, &lanes,
+                  <float *> self.contents.products, &lanes, &zero32,
+                  <float *> self.solved + first, &lanes)
