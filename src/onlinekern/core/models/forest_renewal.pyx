@@ -23,15 +23,13 @@ from onlinekern.core.partitions.scale cimport Scale
 from onlinekern.core.partitions.trees cimport Forest, Tree
 from onlinekern.core.samples.rows cimport Rows
 
-from onlinekern.core.features.gradients import (
-    BLOCK, MOST_OUTPUTS, few_outputs, n_equations)
+from onlinekern.core.features.gradients import BLOCK, MOST_OUTPUTS, few_outputs, n_equations
 from onlinekern.core.features.looking import (
     LANDMARKS, directions_of, machine_of, metric_of, number_taught, signs_of)
+import onlinekern.core.partitions.costs as costs
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, steepest
-from onlinekern.core.partitions.renewal import (
-    Spread, by_rows, common_slopes, once, own_slopes, units_of_each)
-from onlinekern.core.partitions.tables import (
-    TableLearner, most_further, of_features, on_axes)
+from onlinekern.core.partitions.renewal import Spread, common_slopes, own_slopes, units_of_each
+from onlinekern.core.partitions.tables import TableLearner, most_further, of_features, on_axes
 
 # Rows of a unit of the look that copies them, or makes others of them, and of a step of the replay.
 cdef Py_ssize_t COPIED = 64
@@ -39,23 +37,6 @@ cdef Py_ssize_t MIXED = 256
 cdef Py_ssize_t REPLAYED = 64
 # Of the samples that a renewal is spread over, the share in which it looks, where leaves are cut.
 cdef double LOOKED = 0.15
-# What the parts of a renewal take about, in nanoseconds: how even the work is depends on them.
-# A number of a row that is copied, brought to scale or loaded; a number that is measured; a pair of
-# equations that the kernel machine learns, and a landmark and feature of a gradient; growth of a
-# row in a tree, by exact cuts along an axis, and its rank there; replay there, an output of it, and
-# a walk.
-cdef double COST_OF_COPY = 2
-cdef double COST_OF_SCALE = 8
-cdef double COST_OF_LOAD = 15
-cdef double COST_OF_MEASURE = 5
-cdef double COST_OF_PAIR = 0.06
-cdef double COST_OF_SLOPE = 0.2
-cdef double COST_OF_GROWTH = 400
-cdef double COST_OF_EXACT = 100
-cdef double COST_OF_RANK = 80
-cdef double COST_OF_REPLAY = 20
-cdef double COST_OF_OUTPUT = 3
-cdef double COST_OF_WALK = 40
 # More work than any tree is.
 cdef Py_ssize_t ALL = (<Py_ssize_t> 1) << 62
 # The work on a row of the first tree, before any is known.
@@ -118,35 +99,36 @@ cdef class Renewal:
         """After which share of its samples a renewal has looked, and its trees have grown."""
         n_trees, _, _, share, most_rows, replays = self.settings
         count = min(max(64, share * self.n), most_rows)
-        again = (COST_OF_REPLAY + COST_OF_OUTPUT * self.n_outputs) * n_trees
+        again = (costs.REPLAY + costs.OUTPUT * self.n_outputs) * n_trees
         # A row that has come meanwhile is walked too.
-        self.late = 1 + COST_OF_WALK * n_trees / again
+        self.late = 1 + costs.WALK * n_trees / again
         replay = again * (replays * self.n + self.late * self.lag)
-        growth = COST_OF_GROWTH * n_trees + COST_OF_EXACT * MOST_SOUGHT * self.n_exact
-        costs = np.cumsum([self.costs[self.n_units - 1], growth * count, replay])
-        return costs[:2] / costs[2]
+        growth = costs.GROWTH * n_trees + costs.EXACT * MOST_SOUGHT * self.n_exact
+        ends = np.cumsum([self.costs[self.n_units - 1], growth * count, replay])
+        return ends[:2] / ends[2]
 
     def plan(self):
         """What the look is made of: functions, what they get, and what they take."""
         n, d, taught = self.n, self.d, self.n_taught
+        once, by_rows = costs.once, costs.by_rows
         equations = n_equations(min(taught, LANDMARKS), d)
         most = equations + most_further(d, len(self.tables.categories))
-        of_gradient = COST_OF_SLOPE * LANDMARKS * d * min(self.n_outputs, MOST_OUTPUTS)
-        of_equation = COST_OF_PAIR * equations ** 2
+        of_gradient = costs.SLOPE * LANDMARKS * d * min(self.n_outputs, MOST_OUTPUTS)
+        of_equation = costs.PAIR * equations ** 2
         measures = once(self.code, *self.tables.plan()) if self.is_whole else []
         return [
-            *by_rows(self.copy, n, COPIED, COST_OF_COPY * d),
-            *[(function, j, COST_OF_MEASURE * n) for j in range(d if self.is_whole else 0)
+            *by_rows(self.copy, n, COPIED, costs.COPY * d),
+            *[(function, j, costs.MEASURE * n) for j in range(d if self.is_whole else 0)
               for function in (self.measure, self.spread.look_closer, self.spread.take)],
-            *measures, *by_rows(self.see, taught, MIXED, COST_OF_SCALE * d),
+            *measures, *by_rows(self.see, taught, MIXED, costs.SCALE * d),
             *once(self.ask), *by_rows(self.teach("absorb"), taught, BLOCK, of_equation),
             *by_rows(self.teach("factor"), most, BLOCK, of_equation), *once(self.teach("solve")),
             *by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient),
-            *once(self.turn, self.weigh), *by_rows(self.slope, taught, BLOCK, COST_OF_SCALE * d),
-            *by_rows(self.scale, n, COPIED, COST_OF_SCALE * d), *once(self.prepare),
-            *by_rows(self.mix, taught, MIXED, COST_OF_SCALE * d), *once(self.tell, self.plant),
-            *by_rows(self.load, n, COPIED, COST_OF_LOAD * d),
-            *[(self.rank, a, COST_OF_RANK * n)
+            *once(self.turn, self.weigh), *by_rows(self.slope, taught, BLOCK, costs.SCALE * d),
+            *by_rows(self.scale, n, COPIED, costs.SCALE * d), *once(self.prepare),
+            *by_rows(self.mix, taught, MIXED, costs.SCALE * d), *once(self.tell, self.plant),
+            *by_rows(self.load, n, COPIED, costs.LOAD * d),
+            *[(self.rank, a, costs.RANK * n)
               for a in range(MOST_SOUGHT if self.n_exact else 0)]]
 
     @property
@@ -239,8 +221,7 @@ cdef class Renewal:
             scale.load(&row, 0, &self.rows[i, 0])
 
     def prepare(self, _):
-        """Have the mean slopes, the axes of exact cuts, and memory for slopes of the last samples.
-        """
+        """Have mean slopes, the axes of exact cuts, and memory for slopes of the last samples."""
         self.mean = self.along.mean(axis=0)
         self.sought = steepest(self.mean, self.axes.n_axes)
         self.slopes = common_slopes(self.mean, self.n_taught, self.n)
@@ -264,7 +245,7 @@ cdef class Renewal:
                              has_margin, n_candidates, most_in_leaf)
         if self.n_exact:
             self.grower.seek_along(self.sought)
-            self.estimate += <Py_ssize_t> COST_OF_EXACT * len(self.sought) * self.n
+            self.estimate += <Py_ssize_t> costs.EXACT * len(self.sought) * self.n
         self.targets, self.weights = self.y, self.weight
         if self.is_whole:
             self.fresh.leaves, self.fresh.upper = self.experts.new_cells(self.fresh.forest)

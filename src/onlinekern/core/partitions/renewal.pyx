@@ -9,8 +9,6 @@ from onlinekern.core.partitions.trees cimport UPPER_CELLS, UPPER_LEVEL
 # Of a row's slopes, so much is the mean of all rows: one gradient may err.
 COMMON_SLOPE = 0.1
 LEAST_SLOPE = 1e-4
-# What a step of a renewal takes that is done once, in nanoseconds.
-COST_OF_STEP = 2e5
 
 
 def check_sizes(Py_ssize_t most, **numbers):
@@ -220,15 +218,3 @@ def own_slopes(squares, mean):
 def roots_of(squares, mean):
     """Square roots of squares, in units of their mean over rows and columns."""
     return np.sqrt(np.maximum(squares / max(mean.mean(), 1e-300), LEAST_SLOPE))
-
-
-def once(*functions):
-    """A unit of a look for each function, or function and what it gets: (function, this, cost)."""
-    return [(*(each if isinstance(each, tuple) else (each, None)), COST_OF_STEP)
-            for each in functions]
-
-
-def by_rows(function, Py_ssize_t n, Py_ssize_t size, double cost):
-    """Units of a look that each see some of n rows, of which one takes so long."""
-    return [(function, slice(first, min(first + size, n)), cost * size)
-            for first in range(0, n, size)]

@@ -1,0 +1,1 @@
+# What the parts of a renewal take. May change at minor versions.
