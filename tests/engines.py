@@ -62,7 +62,7 @@ class Readers:
         )
         # More than are merged at once.
         parts = [partial(part_of, X, y, first, 180) for first in range(0, N, 180)]
-        options = {"n_learners": 9, "warm_up": 150, "progress": False}
+        options = {"n_learners": 9, "warm_up": 250, "progress": False}
         expected = distributed.fit(model, parts, client=client, **options)
         same(fit(model, parts, **options), expected, X)
 
