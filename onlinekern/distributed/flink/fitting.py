@@ -70,8 +70,8 @@ progress
         Learners that learn side by side. None: Flink's default parallelism.
     environment : callable or None, default=None
         A function without arguments that gives the environment of a job, which says where it runs
-        and how: `StreamExecutionEnvironment.get_execution_environment` under ``flink run``. None: a
-        cluster of this machine's cores that begins and ends with each job, and begins one that
+        and how: ``StreamExecutionEnvironment.get_execution_environment`` under ``flink run``. None:
+        a cluster of this machine's cores that begins and ends with each job, and begins one that
         fails three times again.
 
     Returns

@@ -42,10 +42,10 @@ def learn_stream(
 ) -> KeyedStreams:
     """Learn a stream of Flink, test-then-train: a model for each key.
 
-    The model of a key is keyed state (`ValueState` of a `KeyedProcessFunction`), which Flink keeps
-    in its checkpoints and savepoints together with the place in the stream. A job that is begun
-    again from one, because a worker has died or somebody has stopped it, has learnt each row once;
-    its models are those of a job that was not interrupted, byte for byte.
+    The model of a key is keyed state (``ValueState`` of a ``KeyedProcessFunction``), which Flink
+    keeps in its checkpoints and savepoints together with the place in the stream. A job that is
+    begun again from one, because a worker has died or somebody has stopped it, has learnt each row
+    once; its models are those of a job that was not interrupted, byte for byte.
 
     Parameters
     ----------
@@ -55,8 +55,8 @@ def learn_stream(
         `random_state`: otherwise a key that is begun again, since its first checkpoint was not
         finished, begins with other ones.
     X : pyflink.datastream.DataStream
-        A stream of rows whose type names its columns (`Types.ROW_NAMED`), such as
-        `StreamTableEnvironment.to_data_stream` gives.
+        A stream of rows whose type names its columns (``Types.ROW_NAMED``), such as
+        ``StreamTableEnvironment.to_data_stream`` gives.
     key : str
         The column whose values have a model each. Rows of several keys are learnt side by side.
     y : str
@@ -98,7 +98,7 @@ def learn_stream(
     writes (docs/files.md), so a savepoint outlives versions of the library; a learner that cannot
     be saved is refused. Bad rows end the job: filter them out of X before.
 
-    Answers are exactly once if the sink is, such as a `FileSink`.
+    Answers are exactly once if the sink is, such as a ``FileSink``.
 
     Examples
     --------
