@@ -19,6 +19,7 @@ from onlinekern import (
     PAClassifier,
     SPAClassifier,
     distributed,
+    merge,
 )
 from onlinekern.distributed.mixing import rounds
 from onlinekern.distributed.tasks import State
@@ -120,7 +121,7 @@ def test_the_twin(client, samples, learner, staleness):
     classes = [] if isinstance(learner, KernelRLSRegressor) else [[0, 1]]
     begun = learner.__class__(**learner.get_params()).partial_fit(X[:500], y[:500], *classes)
     parts = [(X[first : first + CHUNK], y[first : first + CHUNK]) for first in FIRSTS]
-    wanted = stale_rounds(begun, parts, 2, ROUNDS, staleness)[-1]
+    wanted = stale_rounds(begun, parts, 2, ROUNDS, staleness, merge)[-1]
     fitted = learnt(client, (X, y), begun, warm_start=True, staleness=staleness, classes=None)
     method = "decision_function" if classes else "predict"
     np.testing.assert_array_equal(getattr(fitted.model, method)(X), getattr(wanted, method)(X))

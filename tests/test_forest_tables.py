@@ -299,9 +299,9 @@ def test_a_damaged_state_is_refused(name, change):
 @pytest.mark.parametrize("categories", [(1, 1), (4, 1), (-1,), (6,)])
 def test_damaged_categories_are_refused(categories):
     space = fitted(*table(40))._model.space
-    *arguments, _ = space.arguments()
+    *arguments, _, n_exact, exact_from = space.arguments()
     with pytest.raises(ValueError, match="categories must be features"):
-        type(space)(*arguments, categories)
+        type(space)(*arguments, categories, n_exact, exact_from)
 
 
 def test_more_columns_miss_values_than_have_an_indicator():

@@ -4,15 +4,13 @@ from copy import deepcopy
 
 import numpy as np
 
-import onlinekern
 
-
-def stale_rounds(model, parts, n_learners, n_rounds, staleness):
+def stale_rounds(model, parts, n_learners, n_rounds, staleness, merge):
     """Return the models after each round, the one that is given first.
 
         M_r = merge(M_{r-1}, what the learners make of M_b; base M_b),  b = max(0, r - 1 - s)
 
-    M_{r-1} is left out if it is M_b.
+    M_{r-1} is left out if it is M_b. `merge` is the library's.
     """
     models, numbers = [model], np.arange(len(parts))
     for number, stretch in enumerate(np.array_split(numbers, n_rounds), start=1):
@@ -25,6 +23,6 @@ def stale_rounds(model, parts, n_learners, n_rounds, staleness):
                 learnt[-1].partial_fit(*parts[index])
         if begun < number - 1:
             learnt.insert(0, models[-1])
-        merged = onlinekern.merge(learnt, base=models[begun]) if len(learnt) > 1 else learnt[0]
+        merged = merge(learnt, base=models[begun]) if len(learnt) > 1 else learnt[0]
         models.append(merged)
     return models
