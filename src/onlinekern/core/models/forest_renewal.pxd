@@ -37,6 +37,7 @@ cdef class Renewal:
     cdef Scale axes                  # what the kernel machine sees
     # The trees: how many are whole, the work on all of them and on the one before.
     cdef Py_ssize_t tree, worked, estimate
+    cdef double times                # the work of one that is cut exactly, where others are 1
     cdef bint is_growing
     # The replay: samples learnt, again if there are several.
     cdef uint16_t[:, ::1] leaves     # of each tree and sample, while it grows
@@ -55,6 +56,7 @@ cdef class Renewal:
     cdef bint looks_after(self, int64_t entered) noexcept nogil
     cdef Status look_until(self, double share) noexcept nogil
     cdef Py_ssize_t due(self, double share) noexcept nogil
+    cdef double share_to(self, Py_ssize_t n) noexcept nogil
     cdef Status grow_until(self, double share) noexcept nogil
     cdef Status replay_until(self, double share) noexcept nogil
     cdef void find_cells(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil

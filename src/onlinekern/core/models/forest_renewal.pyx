@@ -91,7 +91,7 @@ cdef class Renewal:
         self.costs = np.cumsum([cost for _, _, cost in self.units])
         self.n_units = len(self.units)
         self.fresh = Generation(None, None, None, None, None, before.offset, before.unit)
-        self.looked, self.grown = LOOKED, 1
+        self.looked, self.grown, self.times = LOOKED, 1, 1
         if is_whole:
             self.looked, self.grown = self.stages()
 
@@ -233,8 +233,8 @@ cdef class Renewal:
     def tell(self, _):
         """Have the targets that cuts are told by."""
         # The sums that stand for many outputs are those that the kernel machine has learnt.
-        self.told = few_outputs(self.goals(self.y[:self.n]),
-                                np.random.RandomState(self.seed >> 32))
+        draws = np.random.RandomState(self.seed >> 32)
+        self.told = few_outputs(self.goals(self.y[:self.n]), draws)
         self.X = self.teacher = self.tables = None
 
     def plant(self, _):
@@ -245,7 +245,8 @@ cdef class Renewal:
                              has_margin, n_candidates, most_in_leaf)
         if self.n_exact:
             self.grower.seek_along(self.sought)
-            self.estimate += <Py_ssize_t> costs.EXACT * len(self.sought) * self.n
+            self.times = 1 + costs.EXACT * len(self.sought) / costs.GROWTH
+            self.estimate = <Py_ssize_t> (self.times * self.estimate)
         self.targets, self.weights = self.y, self.weight
         if self.is_whole:
             self.fresh.leaves, self.fresh.upper = self.experts.new_cells(self.fresh.forest)
@@ -330,20 +331,20 @@ cdef class Renewal:
         return OK
 
     cdef Py_ssize_t due(self, double share) noexcept nogil:
-        """The work on the present tree that is to be done after a share of the growth.
-
-        Trees that are taken one by one have an equal share each, for some work more than the tree
-        before took: what is left at the end would be done at once.
-        """
+        """The work on the present tree that is to be done after a share of the growth."""
+        # Trees that are taken one by one have an equal share each, for some work more than the one
+        # before took: what is left at the end would be done at once.
         cdef double each = self.estimate
         if self.is_whole:
-            if share >= 1:
-                return ALL
-            if self.tree > 0:
-                each = <double> self.worked / self.tree
-            return <Py_ssize_t> (share * self.n_trees * each) - self.worked
+            each = (self.worked if self.tree > 0 else each) / self.share_to(max(self.tree, 1))
+            each *= self.share_to(self.n_trees)
+            return ALL if share >= 1 else <Py_ssize_t> (share * each) - self.worked
         share = share * self.n_trees - self.tree
         return ALL if share >= 1 else <Py_ssize_t> (MOST_MORE * share * self.estimate)
+
+    cdef double share_to(self, Py_ssize_t n) noexcept nogil:
+        """The work on the first n trees, in units of one that is not cut exactly."""
+        return n + (self.times - 1) * min(n, self.n_exact)
 
     def begin_or_end_tree(self):
         """Begin the next tree, or let the one that has grown wait to be taken."""

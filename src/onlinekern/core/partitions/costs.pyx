@@ -15,7 +15,7 @@ STEP = 2e5
 # Growth of a row in a tree, by exact cuts along an axis, and its rank there.
 GROWTH = 400
 EXACT = 100
-RANK = 80
+RANK = 15
 # Replay of a row in a tree, an output of it, and a walk.
 REPLAY = 20
 OUTPUT = 3

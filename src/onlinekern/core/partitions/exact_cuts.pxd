@@ -1,6 +1,7 @@
 # Exact cuts of nodes. May change at minor versions.
 from libc.stdint cimport int32_t, uint64_t
 
+from onlinekern.core.partitions.boosting cimport LANES
 from onlinekern.core.partitions.cuts cimport Cut, Cutter
 
 
@@ -14,7 +15,14 @@ cdef class ExactCutter(Cutter):
     cdef double[::1] inverses              # 1 / k
     cdef int32_t *node                     # the rows of a node, in ascending order
     cdef uint64_t *marked                  # the ranks of these, a bit each
+    # A cut that is sought: axes that have been, the best so far, what all rows sum to.
+    cdef Py_ssize_t n_seen
+    cdef Cut best
+    cdef double least
+    cdef double total[LANES]
 
+    cdef bint seeks(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
+    cdef void begin_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef Cut exact_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef void sort_node(self, Py_ssize_t a, Py_ssize_t first, Py_ssize_t n) noexcept nogil
-    cdef void seek(self, Py_ssize_t a, Py_ssize_t n, const double *total, Cut *best) noexcept nogil
+    cdef void seek(self, Py_ssize_t a, Py_ssize_t n) noexcept nogil

@@ -8,12 +8,11 @@ finds something in any noise.
 Rows are ranked along an axis once. The rows of a node are sorted by marking their ranks, so a cut
 costs some nanoseconds a row and axis, however many rows there are.
 """
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
 
 import numpy as np
-
-from onlinekern.core.partitions.boosting cimport LANES
 
 # Axes along which cuts are sought, the steepest ones; rows on each side of a cut at least; and what
 # a cut must gain for a row of its node.
@@ -22,11 +21,43 @@ cdef Py_ssize_t LEAST_ROWS = 3
 cdef double LEAST_GAIN = 1e-6
 # Nodes of fewer rows are sorted by inserting one after another.
 cdef Py_ssize_t INSERTED = 48
-# What the work on a row of a node is along an axis, in about a nanosecond.
+# What the work on a row of a node is along an axis, in about a nanosecond, and on a part of it.
 cdef Py_ssize_t WORK_OF_ROW = 8
+cdef Py_ssize_t MOST_AT_ONCE = 20000
+# Rows are sorted by so many bits of their numbers at a time.
+cdef enum: DIGIT = 11
 
 cdef extern from *:
     int first_bit "__builtin_ctzll"(unsigned long long word) nogil
+
+
+cdef uint32_t key_of(float number) noexcept nogil:
+    """A whole number that is ordered as the number is."""
+    cdef uint32_t bits
+    # There is one zero: -0.0 + 0.0 is 0.0.
+    number += 0
+    memcpy(&bits, &number, sizeof(float))
+    return ~bits if bits >> 31 else bits | (<uint32_t> 1 << 31)
+
+
+cdef void sort_by(const uint32_t *keys, Py_ssize_t n, Py_ssize_t shift, const int32_t *order,
+                  int32_t *out) noexcept nogil:
+    """Sort n rows, which stand in an order, by a digit of their keys; NULL: by their number."""
+    cdef Py_ssize_t i, sum = 0, count
+    cdef int32_t row
+    cdef int32_t starts[1 << DIGIT]
+    memset(starts, 0, sizeof(starts))
+    for i in range(n):
+        starts[keys[i] >> shift & ((1 << DIGIT) - 1)] += 1
+    for i in range(1 << DIGIT):
+        count = starts[i]
+        starts[i] = <int32_t> sum
+        sum += count
+    for i in range(n):
+        row = order[i] if order != NULL else <int32_t> i
+        count = keys[row] >> shift & ((1 << DIGIT) - 1)
+        out[starts[count]] = row
+        starts[count] += 1
 
 
 def steepest(mean, Py_ssize_t n_axes):
@@ -40,6 +71,9 @@ cdef class ExactCutter(Cutter):
 
     Before the first such tree, `seek_along` gets the axes and `rank` ranks the rows along each.
     """
+
+    def __cinit__(self):
+        self.n_seen = -1
 
     def __dealloc__(self):
         free(self.node)
@@ -60,47 +94,71 @@ cdef class ExactCutter(Cutter):
 
     def rank(self, Py_ssize_t a):
         """Rank the rows along an axis that is sought; equal ones by their number."""
-        cdef Py_ssize_t i
-        cdef const int32_t[::1] order
+        cdef Py_ssize_t i, digit
+        cdef uint32_t *keys
+        cdef int32_t *turns[4]
         if a >= self.n_sought:
             return
-        column = np.asarray(self.rows)[:, self.sought[a]]
-        order = np.argsort(column, kind="stable").astype(np.int32)
+        # The keys are where the ranks will be; the order goes to and fro between two places.
+        keys = <uint32_t *> &self.ranks[a, 0]
+        turns[0], turns[1], turns[2], turns[3] = NULL, &self.by_rank[a, 0], self.node, \
+            &self.by_rank[a, 0]
         for i in range(self.n_rows):
-            self.by_rank[a, i] = order[i]
-            self.ranks[a, order[i]] = <int32_t> i
+            keys[i] = key_of(self.columns[self.sought[a] * self.n_rows + i])
+        for digit in range(3):
+            sort_by(keys, self.n_rows, DIGIT * digit, turns[digit], turns[digit + 1])
+        for i in range(self.n_rows):
+            self.ranks[a, self.by_rank[a, i]] = <int32_t> i
+
+    cdef bint seeks(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """Go on to seek the best cut of rows order[first] ... order[last - 1].
+
+        Returns whether there is more to be done, which is so after a part of a large node.
+        """
+        cdef Py_ssize_t n = last - first, most = self.work + MOST_AT_ONCE
+        if self.n_seen < 0:
+            self.begin_cut(first, last)
+        while self.n_seen < self.n_sought and n >= 2 * LEAST_ROWS:
+            if self.work > most:
+                return True
+            self.sort_node(self.n_seen, first, n)
+            self.seek(self.n_seen, n)
+            self.n_seen += 1
+            self.work += WORK_OF_ROW * n
+        return False
 
     cdef Cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         return self.exact_cut(first, last) if self.is_exact else Cutter.best_cut(self, first, last)
 
-    cdef Cut exact_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """The best of all cuts of rows order[first] ... order[last - 1] that leave enough rows."""
-        cdef Cut best
-        cdef Py_ssize_t a, i, k, n = last - first, width = self.boosting.width
+    cdef void begin_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """Begin to seek a cut: sum up what the rows tell."""
+        cdef Py_ssize_t i, k, n = last - first, width = self.boosting.width
         cdef int32_t row
         cdef float number
-        cdef double least = 0
-        cdef double total[LANES]
+        self.least = 0
         for k in range(width):
-            total[k] = 0
+            self.total[k] = 0
         for i in range(first, last):
             row = self.order[i]
             for k in range(width):
                 number = self.boosting.residual(row * width + k)
                 self.left[row * width + k] = number
-                total[k] += number
+                self.total[k] += number
         for k in range(width):
-            least += total[k] * total[k] * self.inverses[n]
-        best.feature, best.at, best.gain = 0, 0, least + LEAST_GAIN * n
-        least = best.gain
-        if n >= 2 * LEAST_ROWS:
-            for a in range(self.n_sought):
-                self.sort_node(a, first, n)
-                self.seek(a, n, total, &best)
-        self.work += WORK_OF_ROW * n * (1 + self.n_sought)
-        if best.gain <= least:
-            best.gain = -1
-        return best
+            self.least += self.total[k] * self.total[k] * self.inverses[n]
+        self.least += LEAST_GAIN * n
+        self.best.feature, self.best.at, self.best.gain = 0, 0, self.least
+        self.n_seen = 0
+        self.work += WORK_OF_ROW * n
+
+    cdef Cut exact_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """The best of all cuts of rows order[first] ... order[last - 1] that leave enough rows."""
+        while self.seeks(first, last):
+            pass
+        self.n_seen = -1
+        if self.best.gain <= self.least:
+            self.best.gain = -1
+        return self.best
 
     cdef void sort_node(self, Py_ssize_t a, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
         """Sort the rows of a node along an axis."""
@@ -130,10 +188,11 @@ cdef class ExactCutter(Cutter):
                 j += 1
             self.marked[i] = 0
 
-    cdef void seek(self, Py_ssize_t a, Py_ssize_t n, const double *total,
-                   Cut *best) noexcept nogil:
+    cdef void seek(self, Py_ssize_t a, Py_ssize_t n) noexcept nogil:
         """Take a cut along an axis, by which the rows of a node are sorted, if it is better."""
         cdef Py_ssize_t i, k, at = -1, width = self.boosting.width
+        cdef const double *total = self.total
+        cdef Cut *best = &self.best
         cdef double gain, rest
         cdef double left[LANES]
         cdef float low, high

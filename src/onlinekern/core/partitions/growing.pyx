@@ -263,22 +263,22 @@ cdef class Grower(ExactCutter):
         self.n_waiting += 1
 
     cdef void cut_next(self) noexcept nogil:
-        """Cut the leaf that waits and came last, if it has enough rows."""
-        cdef Py_ssize_t *waiting
+        """Cut the leaf that waits and came last, if it has enough rows, or seek some more."""
+        cdef Py_ssize_t *waiting = self.waiting + 4 * (self.n_waiting - 1)
+        cdef bint may_cut = (
+            waiting[2] - waiting[1] > self.most_in_leaf and waiting[3] < DEEPEST
+            and self.n_nodes + 2 <= self.most_nodes)
+        if may_cut and self.is_exact and self.seeks(waiting[1], waiting[2]):
+            return
         self.n_waiting -= 1
-        waiting = self.waiting + 4 * self.n_waiting
-        if not self.cut(waiting[0], waiting[1], waiting[2], waiting[3]):
+        if not (may_cut and self.cut(waiting[0], waiting[1], waiting[2], waiting[3])):
             self.keep_leaf(waiting[0], waiting[1], waiting[2])
 
     cdef bint cut(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,
                   Py_ssize_t depth) noexcept nogil:
-        """Cut a leaf, as `wait` tells of it, if it has enough rows. Returns whether it is cut."""
+        """Cut a leaf, as `wait` tells of it. Returns whether it is cut."""
         cdef Py_ssize_t middle
-        cdef Cut cut
-        if last - first <= self.most_in_leaf or depth >= DEEPEST \
-                or self.n_nodes + 2 > self.most_nodes:
-            return False
-        cut = self.best_cut(first, last)
+        cdef Cut cut = self.best_cut(first, last)
         if cut.gain < 0:
             return False
         middle = self.divide(first, last, &cut)
