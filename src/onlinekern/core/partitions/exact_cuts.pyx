@@ -99,7 +99,7 @@ cdef class ExactCutter(Cutter):
         cdef int32_t *turns[4]
         if a >= self.n_sought:
             return
-        # The keys are where the ranks will be; the order goes to and fro between two places.
+        # The keys are where the ranks will be; the order changes between two places.
         keys = <uint32_t *> &self.ranks[a, 0]
         turns[0], turns[1], turns[2], turns[3] = NULL, &self.by_rank[a, 0], self.node, \
             &self.by_rank[a, 0]
