@@ -33,6 +33,8 @@ MODELS = {
     "FOGD, 100 frequencies": lambda: ok.FOGDClassifier(
         gamma=0.05, n_components=100, average=False, random_state=0
     ),
+    "KernelRLS, 100 landmarks": lambda: ok.KernelRLSClassifier(gamma=0.05, n_components=100),
+    "KernelRLS, 400 landmarks": lambda: ok.KernelRLSClassifier(gamma=0.05),
 }
 LOOPS = """
 #include <okn.h>

@@ -21,7 +21,7 @@ LEARNS = {
     *("KernelOGDRegressor", "KernelPAClassifier", "KernelPARegressor", "KernelPegasosClassifier"),
     *("KernelPerceptronClassifier", "OGDClassifier", "OGDRegressor", "OSKLClassifier"),
     *("PAClassifier", "PARegressor", "PerceptronClassifier", "RBPClassifier", "SPAClassifier"),
-    *("QKLMSRegressor", "SPARegressor"),
+    *("QKLMSRegressor", "SPARegressor", "KernelRLSClassifier", "KernelRLSRegressor"),
 }
 SCORES = {
     *("CWClassifier", "SCWClassifier", "ForgetronClassifier", "KRLSRegressor"),
@@ -43,6 +43,17 @@ STEPS = [
     ("OGDClassifier", {"average": 0.9, "reg": 0.5}),
     ("FOGDRegressor", {"average": 0.1}),
     ("FOGDClassifier", {"fit_intercept": True, "reg": 0.1}),
+    ("KernelRLSClassifier", {"n_components": 40}),
+    ("KernelRLSClassifier", {"n_components": 40, "linear": False, "selection": "margin"}),
+    ("KernelRLSClassifier", {"n_components": 30, "selection": "ald", "multi_class": "ovr"}),
+    ("KernelRLSClassifier", {"n_components": 40, "features": "fourier", "gate": "always"}),
+    ("KernelRLSClassifier", {"features": "fourier", "linear": False, "n_components": 20}),
+    ("KernelRLSClassifier", {"n_components": 40, "gate": "loss_proportional", "weighted": True}),
+    ("KernelRLSClassifier", {"n_components": 600, "forgetting": 0.99}),
+    ("KernelRLSClassifier", {"n_components": 20, "forgetting": 0.5}),
+    ("KernelRLSRegressor", {"n_components": 40, "standardize_target": False}),
+    ("KernelRLSRegressor", {"n_components": 40, "forgetting": 0.97}),
+    ("KernelRLSRegressor", {"n_components": 40, "features": "fourier", "reg": 1.0}),
 ]
 
 
@@ -50,7 +61,7 @@ def chosen():
     """Return one setting of three of each learner, and all of STEPS."""
     found = []
     for name in sorted(LEARNS):
-        own = [case for case in cases() if case.name == name]
+        own = [case for case in cases() if case.name == name and "metric" not in case.parameters]
         found += own[:2] + own[2::3]
     for name, parameters in STEPS:
         tasks = ["binary", "ovr"] if name.endswith("Classifier") else ["regression"]
@@ -199,7 +210,7 @@ def test_metadata_stay_in_the_file(library, tmp_path):
 @pytest.mark.parametrize(
     ("model", "text"),
     [
-        (onlinekern.KernelRLSClassifier(gamma=0.5), "kind of model is not known"),
+        (onlinekern.KernelRLSClassifier(gamma=0.5, metric="full"), "kind of model is not known"),
         (onlinekern.KernelMeanDetector(gamma=0.5), "detectors"),
         (onlinekern.PegasosClassifier(batch_size=4), "batches"),
         (onlinekern.PAClassifier(), "have learnt"),
@@ -304,6 +315,9 @@ def test_no_damaged_file_is_fatal(tmp_path):
         ("QKLMSRegressor", {"epsilon": 0.5, "max_support": 9}),
         ("KernelPAClassifier", {"max_support": 9, "when_full": "nearest", "kernel": "polynomial"}),
         ("KernelPerceptronClassifier", {"max_support": 9, "when_full": "oldest", "average": 0.9}),
+        ("KernelRLSClassifier", {"n_components": 70, "kernel": "cosine"}),
+        ("KernelRLSRegressor", {"n_components": 9, "forgetting": 0.9}),
+        ("KernelRLSClassifier", {"features": "fourier", "n_components": 6, "linear": False}),
     ]
     for name, parameters in settings:
         task = "regression" if name.endswith("Regressor") else "ovr"

@@ -1,6 +1,6 @@
 /* Scoring and learning: what chooses among the parts of a model, around the loops that exported C
    has too. */
-#include "model.h"
+#include "squares.h"
 
 #include <math.h>
 #include <string.h>
@@ -220,11 +220,13 @@ static const sampler_part SAMPLERS[] = {
     {"SlopeProportional", SlopeProportional_importance},
 };
 static const head_part HEADS[] = {
-    {"Head", Head_solve, wrong_target},
-    {"Standardized", Head_solve, wrong_target},
-    {"Binary", Binary_solve, wrong_sign},
-    {"OneVsRest", OneVsRest_solve, wrong_class},
-    {"Margin", Margin_solve, wrong_class},
+    {"Head", Head_solve, wrong_target, NULL},
+    {"Standardized", Head_solve, wrong_target, NULL},
+    {"Binary", Binary_solve, wrong_sign, NULL},
+    {"OneVsRest", OneVsRest_solve, wrong_class, NULL},
+    {"Margin", Margin_solve, wrong_class, NULL},
+    {"Joint", NULL, wrong_class, margin_over_rival},
+    {"JointOneVsRest", NULL, wrong_class, margin_over_zero},
 };
 static const kernel_part KERNELS[] = {
     {"Gaussian", gaussian_kernel, gaussian_diagonal, square_norm},
@@ -288,5 +290,27 @@ int okn_finish(okn_t *model, const row *x, real *scores)
 
 int okn_step(okn_t *model, const row *x, real y)
 {
-    return learn(model, x, y, 1);
+    return model->squares ? squares_step(model, x, y) : learn(model, x, y, 1);
+}
+
+void okn_kernel_row(okn_t *model, const row *x, real *g)
+{
+    kernel_row(model, x, g);
+}
+
+real okn_support_norm(okn_t *model, const row *x)
+{
+    return kernel_norm(model, x);
+}
+
+void okn_fourier_features(okn_t *model, const row *x, real *z)
+{
+    map_features(model, x, z);
+}
+
+real okn_standardise_target(okn_t *model, real y)
+{
+    if (!model->target_fixed)
+        take_up(model, y, 1);
+    return (y - model->target.mean) / model->target.scale;
 }

@@ -143,6 +143,8 @@ def write_parts(loops: Loops) -> None:
     loops.fill("head_OneVsRest", {"solve_all": "OneVsRest_solve"})
     rival = f"{EITHER}contractions[rival] = contractions[label];"
     loops.fill("head_Margin", {"solve_all": "Margin_solve"}, contraction=rival)
+    loops.fill("margin_Joint", {"margin_of": "margin_over_rival"})
+    loops.fill("margin_JointOneVsRest", {"margin_of": "margin_over_zero"})
     for what in ("target", "sign", "class"):
         loops.fill(f"wrong_{what}", {"wrong": f"wrong_{what}"})
 

@@ -1,4 +1,5 @@
 /* The model that a file describes: its parts, its labels and its counters. */
+#include "squares.h"
 #include "tree.h"
 
 #include <inttypes.h>
@@ -6,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const char *const NO_NUMBERS = "its rule has no such numbers";
 
 void okn_forbid(okn_t *model, const char *reason)
 {
@@ -39,7 +42,7 @@ static int read_head(okn_t *model, const json_value *node)
         name = tree_class(model, inner);
     }
     model->head = okn_head(name);
-    if (!model->head)
+    if (!model->head || (model->squares && is_weighted) || (!model->squares && !model->head->solve))
         return tree_unknown(model, "how it joins its outputs (its head) is not known");
     model->standardised = json_is(name, "Standardized");
     model->one_factor = !json_is(name, "OneVsRest");
@@ -48,6 +51,8 @@ static int read_head(okn_t *model, const json_value *node)
             ? model->n_classes != 0 || model->n_outputs != 1
             : model->n_classes < 2 || model->n_classes != model->n_outputs)
         return tree_damaged(model, "it has another number of classes than of outputs");
+    if (model->squares && model->n_outputs > 1 && !model->head->margin)
+        return tree_unknown(model, "how it joins its outputs (its head) is not known");
     if (model->standardised && tree_real(model, tree_argument(model, inner, 0), &model->forgetting))
         return tree_damaged(model, "its head has no such number");
     return is_weighted ? read_factors(model, tree_argument(model, node, 1)) : 0;
@@ -99,7 +104,9 @@ static int read_rule(okn_t *model, const json_value *node)
     static const json_value perceptron = {.kind = JSON_TEXT, .text = "PerceptronLoss", .size = 14};
     const json_value *name = tree_class(model, node);
     int wrong = 0;
-    model->rule = okn_rule(name);
+    if (model->squares && json_is(name, "LeastSquares"))
+        return read_loss(model, tree_argument(model, node, 0)) ? tree_damaged(model, NO_NUMBERS) : 0;
+    model->rule = model->squares ? NULL : okn_rule(name);
     if (!model->rule || (model->second_order && !model->rule->contraction)
         || (!model->second_order && model->rule->contraction)) {
         okn_forbid(model, "its rule is not known");
@@ -120,7 +127,7 @@ static int read_rule(okn_t *model, const json_value *node)
     } else if (model->loss && !model->loss->demand) {
         okn_forbid(model, "its rule is not known for this loss");
     }
-    return wrong ? tree_damaged(model, "its rule has no such numbers") : 0;
+    return wrong ? tree_damaged(model, NO_NUMBERS) : 0;
 }
 
 static int read_sampler(okn_t *model, const json_value *node)

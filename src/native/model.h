@@ -48,6 +48,7 @@ typedef struct {
     const char *name;
     void (*solve)(okn_t *, const real *scores, real y, real weight);
     real (*wrong)(okn_t *, const real *scores, real y);
+    real (*margin)(okn_t *, const real *scores, int32_t label); /* of least squares */
 } head_part;
 
 typedef struct {
@@ -84,7 +85,7 @@ const head_part *okn_head(const json_value *name);
 const kernel_part *okn_kernel(const json_value *name);
 const policy_part *okn_policy(const json_value *name);
 
-extern const space_part okn_linear_space, okn_mapped_space, okn_kernel_space;
+extern const space_part okn_linear_space, okn_mapped_space, okn_kernel_space, okn_squares_space;
 extern const share_part okn_uniform_shares, okn_decay_shares, okn_exponential_shares;
 
 struct okn_model {
@@ -123,6 +124,7 @@ struct okn_model {
     /* what calls overwrite */
     real *dense_row, *features, *current, *predicting, *coefficients, *squared_lengths;
     real *directions, *contractions;
+    struct okn_squares *squares; /* of recursive least squares, else NULL */
     /* where it comes from */
     model_file file;
     int64_t first_seen, first_steps;
@@ -143,5 +145,11 @@ int okn_read_dense(okn_t *model, const real *x, row *out);
 int okn_read_sparse(okn_t *model, const int32_t *columns, const real *values, int32_t n, row *out);
 int okn_finish(okn_t *model, const row *x, real *scores);
 int okn_step(okn_t *model, const row *x, real y);
+/* Of loops.c: kernel values, and what a kernel wants of a support vector; features of frequencies;
+   a target in the units of those so far, which take it up. */
+void okn_kernel_row(okn_t *model, const row *x, real *g);
+real okn_support_norm(okn_t *model, const row *x);
+void okn_fourier_features(okn_t *model, const row *x, real *z);
+real okn_standardise_target(okn_t *model, real y);
 
 #endif

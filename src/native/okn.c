@@ -1,6 +1,6 @@
 /* The functions of okn.h. */
 #include "okn.h"
-#include "model.h"
+#include "squares.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,6 +38,7 @@ void okn_close(okn_t *model)
     };
     for (size_t j = 0; j < sizeof owned / sizeof *owned; j++)
         free(owned[j]);
+    squares_free(model->squares);
     for (int32_t k = 0; model->labels && k < model->n_classes; k++)
         free(model->labels[k]);
     free(model->labels);

@@ -8,6 +8,7 @@
 #endif
 
 #include "sha256.h"
+#include "squares.h"
 #include "tree.h"
 
 #include <inttypes.h>
@@ -54,23 +55,6 @@ int file_checksum(const model_file *own, const buffer *tree, char digits[65])
     }
     sha256_end(&sum, digits);
     return 0;
-}
-
-/* What a value of the tree, or the node that it refers to, becomes. */
-static void set_whole(json_value *value, int64_t number)
-{
-    if (value) {
-        value->kind = JSON_WHOLE;
-        value->set.whole = number;
-    }
-}
-
-static void set_real(json_value *value, double number)
-{
-    if (value) {
-        value->kind = JSON_REAL;
-        value->set.real = number;
-    }
 }
 
 static void set_generator(okn_t *model, const json_value *node)
@@ -142,7 +126,7 @@ static int set_coefficients(okn_t *model, const json_value *state, const char *k
     return 0;
 }
 
-static int set_vectors(okn_t *model, const json_value *state)
+int okn_set_vectors(okn_t *model, const json_value *state)
 {
     const int64_t n = model->n_support, d = model->n_features;
     file_array *rows = array_of(model, state, "rows"), *terms = array_of(model, state, "terms");
@@ -161,11 +145,8 @@ static int set_vectors(okn_t *model, const json_value *state)
         return OKN_NO_MEMORY;
     for (int64_t j = 0; j < n; j++)
         array_set_whole(ages, j, model->ages[j]);
-    set_whole(tree_value(model, state, "added"), model->added);
-    return set_coefficients(model, state, "values", model->values)
-                   || set_coefficients(model, state, "companions", model->companions)
-               ? OKN_NO_MEMORY
-               : 0;
+    tree_set_whole(tree_value(model, state, "added"), model->added);
+    return 0;
 }
 
 /* What the policy says of its set, and what it has learnt. */
@@ -175,8 +156,8 @@ static int set_policy(okn_t *model, const json_value *budget)
     const json_value *state = tree_argument(model, budget, 2);
     const json_value *items = json_get(tree, tree_entry(model, state, "set"), "items");
     file_array *lengths;
-    set_whole(json_at(tree, items, 6), model->n_support);
-    set_whole(json_at(tree, items, 7), model->added);
+    tree_set_whole(json_at(tree, items, 6), model->n_support);
+    tree_set_whole(json_at(tree, items, 7), model->added);
     if (!model->policy->has_lengths)
         return 0;
     lengths = array_of(model, tree_entry(model, state, "learnt"), "lengths");
@@ -191,15 +172,21 @@ static int set_space(okn_t *model, const json_value *space)
 {
     const json_value *state = tree_argument(model, space, model->is_mapped ? 3 : 2);
     int status;
-    set_real(tree_value(model, state, "scale"), model->scale);
-    set_real(tree_value(model, state, "total"), model->total);
+    if (model->squares)
+        return squares_set(model, space);
+    tree_set_real(tree_value(model, state, "scale"), model->scale);
+    tree_set_real(tree_value(model, state, "total"), model->total);
     if (!model->averaged)
         model->steps = model->first_steps + model->seen - model->first_seen;
-    set_whole(tree_value(model, state, "steps"), model->steps);
+    tree_set_whole(tree_value(model, state, "steps"), model->steps);
     if (model->is_linear)
         return set_weights(model, state);
     if (model->is_kernel) {
-        status = set_vectors(model, state);
+        status = okn_set_vectors(model, state);
+        if (!status)
+            status = set_coefficients(model, state, "values", model->values);
+        if (!status)
+            status = set_coefficients(model, state, "companions", model->companions);
         return status ? status : set_policy(model, tree_argument(model, space, 3));
     }
     status = set_features(model, state, "values", model->values);
@@ -222,10 +209,10 @@ static int set_model(okn_t *model)
     if (model->seen == model->first_seen)
         return 0;
     for (int32_t j = 0; model->standardised && j < 4; j++)
-        set_real(json_at(tree, targets, j + 1), numbers[j]);
-    set_whole(json_at(tree, arguments, 1), model->seen);
+        tree_set_real(json_at(tree, targets, j + 1), numbers[j]);
+    tree_set_whole(json_at(tree, arguments, 1), model->seen);
     if (model->decays)
-        set_whole(json_at(tree, arguments, 6), model->lead);
+        tree_set_whole(json_at(tree, arguments, 6), model->lead);
     set_generator(model, tree_item(model, told, "items", 4));
     return set_space(model, tree_item(model, told, "items", 0));
 }

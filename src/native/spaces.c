@@ -1,4 +1,5 @@
 /* The numbers of a model: weights, features and support vectors. */
+#include "squares.h"
 #include "tree.h"
 
 #include <onlinekern/vector.h>
@@ -157,24 +158,31 @@ static real *read_features(okn_t *model, const json_value *node)
     return found;
 }
 
+int okn_read_frequencies(okn_t *model, const json_value *map)
+{
+    const file_array *frequencies =
+        file_find(&model->file, json_get(&model->file.tree, tree_argument(model, map, 0), "array"));
+    if (!frequencies || frequencies->n_axes != 2 || frequencies->shape[1] != model->n_features
+        || frequencies->shape[0] < 1 || frequencies->shape[0] > MOST_NUMBERS / 4
+        || (strcmp(frequencies->dtype, "F32") && strcmp(frequencies->dtype, "F64")))
+        return tree_damaged(model, "its frequencies are none");
+    model->n_components = (ptrdiff_t)frequencies->shape[0];
+    model->map_frequencies = tree_numbers(frequencies, frequencies->count, 0);
+    return model->map_frequencies ? 0 : tree_damaged(model, "its frequencies are none");
+}
+
 static int read_mapped(okn_t *model, const json_value *space)
 {
     const json_value *map = tree_argument(model, space, 0), *state = tree_argument(model, space, 3);
-    const file_array *frequencies;
     int status;
     model->is_mapped = 1;
     model->space = &okn_mapped_space;
     if (!json_is(tree_class(model, map), "RandomFourier"))
         return tree_unknown(model,
                             "of features, only random frequencies (RandomFourier) are known");
-    frequencies =
-        file_find(&model->file, json_get(&model->file.tree, tree_argument(model, map, 0), "array"));
-    if (!frequencies || frequencies->n_axes != 2 || frequencies->shape[1] != model->n_features
-        || frequencies->shape[0] < 1 || frequencies->shape[0] > MOST_NUMBERS / 4)
-        return tree_damaged(model, "its frequencies are none");
-    model->n_components = (ptrdiff_t)frequencies->shape[0];
-    if (!strcmp(frequencies->dtype, "F32") || !strcmp(frequencies->dtype, "F64"))
-        model->map_frequencies = tree_numbers(frequencies, frequencies->count, 0);
+    status = okn_read_frequencies(model, map);
+    if (status)
+        return status;
     status = read_averaging(model, tree_argument(model, space, 2));
     if (status)
         return status;
@@ -184,12 +192,12 @@ static int read_mapped(okn_t *model, const json_value *space)
         return status;
     model->values = read_features(model, tree_entry(model, state, "values"));
     model->companions = read_features(model, tree_entry(model, state, "companions"));
-    if (!model->map_frequencies || !model->values || !model->companions)
-        return tree_damaged(model, "its weights or its frequencies are none");
+    if (!model->values || !model->companions)
+        return tree_damaged(model, "its weights are none");
     return read_scale(model, state);
 }
 
-static int read_kernel_function(okn_t *model, const json_value *node)
+int okn_read_kernel_function(okn_t *model, const json_value *node)
 {
     const json_value *name = tree_class(model, node);
     const int is_polynomial = json_is(name, "Polynomial");
@@ -233,7 +241,7 @@ static row row_of(const okn_t *model, int64_t slot)
     return found;
 }
 
-static int read_vectors(okn_t *model, const json_value *state)
+int okn_read_vectors(okn_t *model, const json_value *state)
 {
     const json_value *rows = tree_entry(model, state, "rows");
     const file_array *array = file_find(&model->file, json_get(&model->file.tree, rows, "array"));
@@ -244,26 +252,33 @@ static int read_vectors(okn_t *model, const json_value *state)
     if (!array || array->n_axes != 2 || array->shape[1] != d || array->shape[0] > MOST_NUMBERS)
         return tree_damaged(model, "its support vectors are none");
     n = array->shape[0];
-    if (n > MOST_NUMBERS / model->n_outputs)
-        return tree_damaged(model, "it has too many numbers");
-    model->stride = n > 0 ? (ptrdiff_t)n : 1;
     model->n_support = (int32_t)n;
     model->support_vectors =
         tree_numbers(tree_array(model, rows, dtype_of_rows(model), n * d), n * d, d);
-    model->support_norms = calloc((size_t)model->stride, sizeof(real));
+    model->support_norms = calloc((size_t)n + 1, sizeof(real));
+    if (!model->support_vectors || !model->support_norms)
+        return tree_damaged(model, "its support vectors are none");
+    for (int64_t j = 0; model->has_norms && j < n; j++) {
+        const row own = row_of(model, j);
+        model->support_norms[j] = model->kernel->norm_term(model, &own);
+    }
+    return read_ages(model, state, n);
+}
+
+static int read_coefficients(okn_t *model, const json_value *state)
+{
+    const int64_t n = model->n_support;
+    if (n > MOST_NUMBERS / model->n_outputs)
+        return tree_damaged(model, "it has too many numbers");
+    model->stride = n > 0 ? (ptrdiff_t)n : 1;
     model->values = tree_numbers(
         tree_array(model, tree_entry(model, state, "values"), "F64", n * model->n_outputs),
         n * model->n_outputs, model->n_outputs);
     model->companions = tree_numbers(
         tree_array(model, tree_entry(model, state, "companions"), "F64", n * model->n_outputs),
         n * model->n_outputs, model->n_outputs);
-    if (!model->support_vectors || !model->support_norms || !model->values || !model->companions)
-        return tree_damaged(model, "its support vectors or their coefficients are none");
-    for (int64_t j = 0; model->has_norms && j < n; j++) {
-        const row own = row_of(model, j);
-        model->support_norms[j] = model->kernel->norm_term(model, &own);
-    }
-    return read_ages(model, state, n);
+    return model->values && model->companions ? 0
+                                              : tree_damaged(model, "its coefficients are none");
 }
 
 static int read_policy(okn_t *model, const json_value *budget)
@@ -317,11 +332,13 @@ static int read_kernel(okn_t *model, const json_value *space)
         return tree_unknown(model, "its kernel model is of a kind that is not known");
     if (tree_size(tree_item(model, told, "items", 3), 1, MOST_NUMBERS, &model->n_outputs) < 0)
         return tree_damaged(model, "it has no outputs");
-    status = read_kernel_function(model, tree_item(model, told, "items", 0));
+    status = okn_read_kernel_function(model, tree_item(model, told, "items", 0));
     if (!status)
         status = read_averaging(model, tree_item(model, told, "items", 4));
     if (!status)
-        status = read_vectors(model, state);
+        status = okn_read_vectors(model, state);
+    if (!status)
+        status = read_coefficients(model, state);
     if (!status)
         status = read_policy(model, tree_argument(model, space, 3));
     return status ? status : read_scale(model, state);
@@ -336,6 +353,8 @@ int okn_make_space(okn_t *model, const json_value *space)
         return read_mapped(model, space);
     if (json_is(name, "KernelSpace"))
         return read_kernel(model, space);
+    if (json_is(name, "LeastSquaresSpace"))
+        return squares_read(model, space);
     return tree_unknown(model, "its kind of model is not known");
 }
 
@@ -357,6 +376,8 @@ int okn_make_room(okn_t *model)
     const int64_t from = model->stride, to = 2 * from + 8, d = model->n_features;
     real *values = NULL, *companions = NULL;
     int64_t *ages;
+    if (model->squares)
+        return squares_make_room(model);
     if (!model->is_kernel || model->n_support < from || model->n_support >= model->bound)
         return 0;
     if (to > MOST_NUMBERS / model->n_outputs)

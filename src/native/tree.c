@@ -118,3 +118,19 @@ int tree_size(const json_value *value, int64_t least, int64_t most, ptrdiff_t *o
     *out = (ptrdiff_t)found;
     return 0;
 }
+
+void tree_set_whole(json_value *value, int64_t number)
+{
+    if (value) {
+        value->kind = JSON_WHOLE;
+        value->set.whole = number;
+    }
+}
+
+void tree_set_real(json_value *value, double number)
+{
+    if (value) {
+        value->kind = JSON_REAL;
+        value->set.real = number;
+    }
+}

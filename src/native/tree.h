@@ -28,10 +28,20 @@ file_array *tree_array(const okn_t *model, const json_value *node, const char *d
    such, or no memory. */
 real *tree_numbers(const file_array *array, int64_t count, int64_t room);
 
+/* What a value, or the one that it refers to, becomes; nothing where it is NULL. */
+void tree_set_whole(json_value *value, int64_t number);
+void tree_set_real(json_value *value, double number);
+
 /* The numbers of a space, in spaces.c; `n_features` and `is_single` are known. */
 int okn_make_space(okn_t *model, const json_value *space);
 /* Where feature j of a Fourier map is in a row of a file. */
 int64_t okn_place(const okn_t *model, int64_t j);
+/* Parts of spaces: a kernel, rows of support vectors with their norms and ages, frequencies. */
+int okn_read_kernel_function(okn_t *model, const json_value *node);
+int okn_read_vectors(okn_t *model, const json_value *state);
+int okn_read_frequencies(okn_t *model, const json_value *map);
+/* Support vectors back into their arrays, in save.c. 0, or OKN_NO_MEMORY. */
+int okn_set_vectors(okn_t *model, const json_value *state);
 /* The model can only be scored, for this reason, or the first that was given. */
 void okn_forbid(okn_t *model, const char *reason);
 
