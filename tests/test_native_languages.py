@@ -1,4 +1,4 @@
-"""The examples in C, Rust and Go follow a stream as Python does; it goes on from their files."""
+"""The examples in C, Rust, Go and Java follow a stream as Python does, and it goes on from there."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ def in_c(folder):
     made = folder / "stream"
     own = [f"-I{HOME}", f"-L{folder}", "-lonlinekern", "-lm"]
     run([compiler(), "-std=c11", "-Wall", "-Werror", EXAMPLES / "stream.c", *own, "-o", made])
-    return made
+    return [made]
 
 
 def in_rust(folder):
@@ -43,7 +43,7 @@ def in_rust(folder):
     run(
         [rustc, "-O", "-D", "warnings", "-L", folder, EXAMPLES / "stream.rs", "-l", "m", "-o", made]
     )
-    return made
+    return [made]
 
 
 def in_go(folder):
@@ -51,7 +51,33 @@ def in_go(folder):
     own = {"CGO_ENABLED": "1", "CGO_CFLAGS": f"-I{HOME}", "CGO_LDFLAGS": f"-L{folder}"}
     made = folder / "stream"
     run([go, "build", "-o", made, "."], cwd=EXAMPLES / "go", env=os.environ | own)
-    return made
+    return [made]
+
+
+def java_tools():
+    """Return the compiler and the runtime of a JDK that has the interface to C, or skip."""
+    homes = [os.environ.get("JAVA_HOME"), *sorted(Path("/usr/lib/jvm").glob("*"))]
+    folders = [Path(home) / "bin" for home in homes if home] + [
+        Path(found).parent for found in [shutil.which("javac")] if found
+    ]
+    oldest = 0
+    for folder in folders:
+        if (folder / "javac").exists() and (folder / "java").exists():
+            version = int(run([folder / "javac", "-version"]).split()[1].split(".")[0])
+            if version >= 22:
+                return folder / "javac", folder / "java"
+            oldest = version
+    older = f", only {oldest}" if oldest else ""
+    return pytest.skip(f"there is no JDK of Java 22 or later{older}: its example is not compiled")
+
+
+def in_java(folder):
+    javac, java = java_tools()
+    library = build(folder, "libonlinekern.so", ["-O2", "-fPIC", "-shared"])
+    sources = sorted((EXAMPLES / "java").glob("*.java"))
+    run([javac, "-encoding", "UTF-8", "-Xlint:all", "-Werror", "-d", folder, *sources])
+    own = ["--enable-native-access=ALL-UNNAMED", f"-Donlinekern.library={library}"]
+    return [java, *own, "-cp", folder, "Stream"]
 
 
 def static_library(folder):
@@ -60,7 +86,9 @@ def static_library(folder):
     run([tool("ar"), "rcs", folder / "libonlinekern.a", linked])
 
 
-@pytest.fixture(scope="module", params=[in_c, in_rust, in_go], ids=["c", "rust", "go"])
+@pytest.fixture(
+    scope="module", params=[in_c, in_rust, in_go, in_java], ids=["c", "rust", "go", "java"]
+)
 def program(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("languages")
     static_library(folder)
@@ -79,7 +107,7 @@ def test_the_example_follows_a_stream_as_python_does(program, tmp_path):
         wrong += model.predict([x])[0] != label
         model.learn_one(x, label)
         lines.append(" ".join([label, *map(repr, x.tolist())]))
-    command = [program, tmp_path / "model.okn", tmp_path / "saved.okn"]
+    command = [*program, tmp_path / "model.okn", tmp_path / "saved.okn"]
     assert run(command, input="\n".join(lines) + "\n") == f"{wrong} of {MORE} wrong\n"
     saved = onlinekern.load(tmp_path / "saved.okn")
     np.testing.assert_allclose(saved.decision_function(X), model.decision_function(X), atol=1e-10)
@@ -87,7 +115,7 @@ def test_the_example_follows_a_stream_as_python_does(program, tmp_path):
 
 def test_the_example_says_what_is_wrong(program, tmp_path):
     (tmp_path / "model.okn").write_bytes(b"no model at all")
-    command = [program, tmp_path / "model.okn", tmp_path / "saved.okn"]
+    command = [*program, tmp_path / "model.okn", tmp_path / "saved.okn"]
     done = subprocess.run(command, input="", capture_output=True, text=True)
     assert done.returncode == 1
     assert "is no safetensors file" in done.stderr
