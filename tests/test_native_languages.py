@@ -1,4 +1,4 @@
-"""The examples in C, Rust, Go and Java follow a stream as Python does, and it goes on from there."""
+"""The examples in C, Rust, Go and Java follow a stream as Python does, which goes on from it."""
 
 import os
 import shutil

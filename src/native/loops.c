@@ -1,5 +1,6 @@
 /* Scoring and learning: what chooses among the parts of a model, around the loops that exported C
    has too. */
+#include "scalers.h"
 #include "squares.h"
 
 #include <math.h>
@@ -272,14 +273,17 @@ FIND(okn_head, head_part, HEADS)
 FIND(okn_kernel, kernel_part, KERNELS)
 FIND(okn_policy, policy_part, POLICIES)
 
-int okn_read_dense(okn_t *model, const real *x, row *out)
+int okn_read_dense(okn_t *model, const real *x, int learns, row *out)
 {
-    return read_dense(model, x, out);
+    const int status = read_dense(model, x, out);
+    return status ? status : scalers_apply(model, model->dense_row, learns);
 }
 
-int okn_read_sparse(okn_t *model, const int32_t *columns, const real *values, int32_t n, row *out)
+int okn_read_sparse(okn_t *model, const int32_t *columns, const real *values, int32_t n, int learns,
+                    row *out)
 {
-    return read_sparse(model, columns, values, n, out);
+    const int status = read_sparse(model, columns, values, n, out);
+    return status ? status : scalers_apply(model, model->dense_row, learns);
 }
 
 int okn_finish(okn_t *model, const row *x, real *scores)

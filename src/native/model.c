@@ -1,4 +1,5 @@
 /* The model that a file describes: its parts, its labels and its counters. */
+#include "scalers.h"
 #include "squares.h"
 #include "tree.h"
 
@@ -311,10 +312,16 @@ int okn_make(okn_t *model)
     static const char *const others[] = {"_recent", "_waiting", "encoder_", "_categories"};
     const json *tree = &model->file.tree;
     const json_value *nodes = &tree->values[0], *last = json_at(tree, nodes, nodes->count - 1);
-    const json_value *own = json_get(tree, last, "attributes"), *weights;
+    const json_value *own, *weights;
     int status = 0;
+    if (json_is(tree_class(model, last), "StreamPipeline"))
+        status = scalers_find(model, last, &last);
+    if (status)
+        return status;
+    model->learner = last;
+    own = json_get(tree, last, "attributes");
     if (!tree_is(model, last, "object") || !json_get(tree, own, "_model"))
-        return tree_unknown(model, "only learners that have learnt are known, and no pipelines");
+        return tree_unknown(model, "only learners that have learnt are known");
     for (size_t j = 0; j < sizeof others / sizeof *others; j++)
         if (json_get(tree, own, others[j]))
             return tree_unknown(model, "detectors, tables and unfinished models are not known");
@@ -322,6 +329,8 @@ int okn_make(okn_t *model)
         status = read_labels(model, tree_node(model, json_get(tree, own, "classes_")));
     if (!status)
         status = read_model(model, tree_node(model, json_get(tree, own, "_model")));
+    if (!status)
+        status = scalers_read(model);
     if (status)
         return status;
     weights = json_get(tree, json_get(tree, last, "parameters"), "class_weight");

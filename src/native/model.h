@@ -125,8 +125,11 @@ struct okn_model {
     real *dense_row, *features, *current, *predicting, *coefficients, *squared_lengths;
     real *directions, *contractions;
     struct okn_squares *squares; /* of recursive least squares, else NULL */
+    struct okn_scaler *scalers;  /* in front of the learner */
+    int32_t n_scalers;
     /* where it comes from */
     model_file file;
+    const json_value *learner;
     int64_t first_seen, first_steps;
     char **labels;
     const char *cannot_learn; /* NULL if it can */
@@ -141,8 +144,10 @@ int okn_fail(okn_t *model, int code, const char *text);
 int okn_make_room(okn_t *model);
 
 /* Of loops.c: the scores, or a step, of a row that was read. */
-int okn_read_dense(okn_t *model, const real *x, row *out);
-int okn_read_sparse(okn_t *model, const int32_t *columns, const real *values, int32_t n, row *out);
+/* As it is to be scored, or learnt: then scalers learn it. */
+int okn_read_dense(okn_t *model, const real *x, int learns, row *out);
+int okn_read_sparse(okn_t *model, const int32_t *columns, const real *values, int32_t n, int learns,
+                    row *out);
 int okn_finish(okn_t *model, const row *x, real *scores);
 int okn_step(okn_t *model, const row *x, real y);
 /* Of loops.c: kernel values, and what a kernel wants of a support vector; features of frequencies;

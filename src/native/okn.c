@@ -1,5 +1,6 @@
 /* The functions of okn.h. */
 #include "okn.h"
+#include "scalers.h"
 #include "squares.h"
 
 #include <math.h>
@@ -39,6 +40,7 @@ void okn_close(okn_t *model)
     for (size_t j = 0; j < sizeof owned / sizeof *owned; j++)
         free(owned[j]);
     squares_free(model->squares);
+    scalers_free(model);
     for (int32_t k = 0; model->labels && k < model->n_classes; k++)
         free(model->labels[k]);
     free(model->labels);
@@ -96,7 +98,7 @@ static int told(okn_t *model, int status)
 int okn_score(okn_t *model, const double *x, double *scores)
 {
     row read;
-    int status = okn_read_dense(model, x, &read);
+    int status = okn_read_dense(model, x, 0, &read);
     if (!status)
         status = okn_finish(model, &read, scores);
     return told(model, status);
@@ -106,7 +108,7 @@ int okn_score_sparse(okn_t *model, const int32_t *columns, const double *values,
                      double *scores)
 {
     row read;
-    int status = okn_read_sparse(model, columns, values, n, &read);
+    int status = okn_read_sparse(model, columns, values, n, 0, &read);
     if (!status)
         status = okn_finish(model, &read, scores);
     return told(model, status);
@@ -133,33 +135,43 @@ int okn_can_learn(okn_t *model)
     return okn_fail(model, OKN_CANNOT_LEARN, model->cannot_learn);
 }
 
-/* Learn a row that was read with this status. */
+/* 0, or why a row is not learnt: the model cannot, or y is no target. */
+static int refused(okn_t *model, double y)
+{
+    const int status = okn_can_learn(model);
+    if (status)
+        return status;
+    if (model->n_classes && !(y >= 0 && y < model->n_classes && y == floor(y)))
+        return told(model, OKN_BAD_LABEL);
+    return isfinite(y) ? OKN_OK : told(model, OKN_NOT_FINITE);
+}
+
+/* Learn a row that was read with this status; its scalers have learnt it. */
 static int learn_read(okn_t *model, int status, const row *x, double y)
 {
-    if (!status && model->n_classes && !(y >= 0 && y < model->n_classes && y == floor(y)))
-        status = OKN_BAD_LABEL;
-    if (!status && !isfinite(y))
-        status = OKN_NOT_FINITE;
+    const int is_read = !status;
     if (!status)
         status = okn_make_room(model);
     if (!status)
         status = okn_step(model, x, y);
+    if (status && is_read)
+        scalers_undo(model);
     return told(model, status);
 }
 
 int okn_learn(okn_t *model, const double *x, double y)
 {
     row read;
-    const int status = okn_can_learn(model);
-    return status ? status : learn_read(model, okn_read_dense(model, x, &read), &read, y);
+    const int status = refused(model, y);
+    return status ? status : learn_read(model, okn_read_dense(model, x, 1, &read), &read, y);
 }
 
 int okn_learn_sparse(okn_t *model, const int32_t *columns, const double *values, int32_t n,
                      double y)
 {
     row read;
-    const int status = okn_can_learn(model);
+    const int status = refused(model, y);
     if (status)
         return status;
-    return learn_read(model, okn_read_sparse(model, columns, values, n, &read), &read, y);
+    return learn_read(model, okn_read_sparse(model, columns, values, n, 1, &read), &read, y);
 }

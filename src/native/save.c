@@ -7,6 +7,7 @@
 #define OKN_SYNC(stream) 0
 #endif
 
+#include "scalers.h"
 #include "sha256.h"
 #include "squares.h"
 #include "tree.h"
@@ -198,8 +199,7 @@ static int set_space(okn_t *model, const json_value *space)
 static int set_model(okn_t *model)
 {
     const json *tree = &model->file.tree;
-    const json_value *nodes = &tree->values[0], *last = json_at(tree, nodes, nodes->count - 1);
-    const json_value *own = json_get(tree, last, "attributes");
+    const json_value *own = json_get(tree, model->learner, "attributes");
     const json_value *node = tree_node(model, json_get(tree, own, "_model"));
     const json_value *told = tree_argument(model, node, 0);
     const json_value *arguments = json_get(tree, node, "arguments");
@@ -214,6 +214,8 @@ static int set_model(okn_t *model)
     if (model->decays)
         tree_set_whole(json_at(tree, arguments, 6), model->lead);
     set_generator(model, tree_item(model, told, "items", 4));
+    if (scalers_set(model))
+        return OKN_NO_MEMORY;
     return set_space(model, tree_item(model, told, "items", 0));
 }
 
