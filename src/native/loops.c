@@ -91,6 +91,26 @@ static void admit(okn_t *model, const row *x, const row *phi)
     model->policy->admit(model, x, phi);
 }
 
+static real quantile(okn_t *model, real importance)
+{
+    return model->rule->confidence->quantile(model, importance);
+}
+
+static real alpha_of(okn_t *model, real m, real v, real importance)
+{
+    return model->rule->confidence->alpha(model, m, v, importance);
+}
+
+static real bound(okn_t *model, real v, real importance)
+{
+    return model->rule->confidence->bound(model, v, importance);
+}
+
+static real contraction_of(okn_t *model, real alpha, real v, real importance)
+{
+    return model->rule->confidence->contraction(model, alpha, v, importance);
+}
+
 static real kernel_norm(okn_t *model, const row *x);
 static void fold(okn_t *model, real factor);
 static void model_scores(okn_t *model, const row *phi, real *current, real *predicting);
@@ -207,12 +227,24 @@ static const schedule_part SCHEDULES[] = {
     {"Inverse", Inverse_size},
     {"Power", Power_size},
 };
-#define RULE(name) {#name, name##_coefficient, NULL}
+#define RULE(name) {#name, name##_coefficient, NULL, NULL}
+static const confidence_part EXACT = {ConfidenceWeighted_quantile, ConfidenceWeighted_alpha,
+                                      deviation_bound, deviation_contraction},
+                             OF_VARIANCE = {VarianceConfidenceWeighted_quantile,
+                                            VarianceConfidenceWeighted_alpha, variance_bound,
+                                            variance_contraction},
+                             SOFT_1 = {soft_quantile, SoftConfidenceWeighted1_alpha,
+                                       deviation_bound, deviation_contraction},
+                             SOFT_2 = {soft_quantile, SoftConfidenceWeighted2_alpha,
+                                       deviation_bound, deviation_contraction};
+#define CONFIDENT(name, parts) {#name, confidence_coefficient, confidence_contraction, &parts}
 static const rule_part RULES[] = {
     RULE(Perceptron), RULE(Gradient), RULE(PassiveAggressive), RULE(PassiveAggressive1),
     RULE(PassiveAggressive2), RULE(ScaledPassiveAggressive1), RULE(ScaledPassiveAggressive2),
-    {"Pegasos", Gradient_coefficient, NULL},
-    {"AROW", AROW_coefficient, AROW_contraction},
+    {"Pegasos", Gradient_coefficient, NULL, NULL},
+    {"AROW", AROW_coefficient, AROW_contraction, NULL},
+    CONFIDENT(ConfidenceWeighted, EXACT), CONFIDENT(VarianceConfidenceWeighted, OF_VARIANCE),
+    CONFIDENT(SoftConfidenceWeighted1, SOFT_1), CONFIDENT(SoftConfidenceWeighted2, SOFT_2),
 };
 static const sampler_part SAMPLERS[] = {
     {"Gate", Sampler_importance}, /* of the class Sampler */

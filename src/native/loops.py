@@ -24,7 +24,7 @@ NAMES = {
     "outputs": "n_outputs",
     "length": "stride",
     "features": "n_features",
-    "bound": "bound",
+    "bound": "budget",
     "skipped": "skipped",
     "growth": "growth",
     "period": "period",
@@ -32,9 +32,9 @@ NAMES = {
 }
 # The members of a model (model.h) that the sections name, or that stand in the places of numbers.
 MEMBERS = """
-n_outputs n_features stride bound n_components is_linear is_mapped is_single second_order averaged
+n_outputs n_features stride budget n_components is_linear is_mapped is_single second_order averaged
 decays standardised target_fixed has_factors one_factor has_norms loss_delta loss_epsilon eta
-power_of_time rule_C rule_r regularisation margin alpha beta sampler_weighted largest_slope
+power_of_time rule_C rule_r rule_phi regularisation margin alpha beta sampler_weighted largest_slope
 kernel_gamma kernel_coef0 kernel_degree intercept in_length forgetting growth similarity
 smallest_scale largest_scale largest_coefficient period skipped class_factors values companions
 variances support_vectors support_norms lengths map_frequencies ages scale total seen steps lead
@@ -45,7 +45,8 @@ squared_lengths directions contractions
 CHOOSERS = """
 loss_value loss_slope loss_demand step_size rule_coefficient rule_contraction sampler solve_all
 wrong product look length_of fold model_scores add weight_of sum_of_weights measure admit
-support_kernel kernel_norm kernel_diagonal update shrink_before count_model
+support_kernel kernel_norm kernel_diagonal update shrink_before count_model quantile alpha_of
+bound contraction_of
 """
 LOSSES = """
 PerceptronLoss Hinge SquaredHinge SmoothHinge Logistic Exponential Squared EpsilonInsensitive Huber
@@ -130,6 +131,7 @@ def write_parts(loops: Loops) -> None:
                    regularisation="regularisation", least=least)  # fmt: skip
     renamed = {f"rule_{what}": f"AROW_{what}" for what in ("coefficient", "contraction")}
     loops.fill("rule_AROW", renamed, r="rule_r")
+    write_confidence(loops)
     suffered = "(sampler_weighted > 0 ? weight : 1) * loss_value(f, y)"
     importance = "(sampler_weighted > 0 ? 1 / probability : 1)"
     numbers = {"margin": "margin", "alpha": "alpha", "beta": "beta", "G": "largest_slope"}
@@ -147,6 +149,20 @@ def write_parts(loops: Loops) -> None:
     loops.fill("margin_JointOneVsRest", {"margin_of": "margin_over_zero"})
     for what in ("target", "sign", "class"):
         loops.fill(f"wrong_{what}", {"wrong": f"wrong_{what}"})
+
+
+def write_confidence(loops: Loops) -> None:
+    """Write the rules that keep a confidence: four ways to a coefficient, and their ends."""
+    for name in ("soft", "ConfidenceWeighted", "VarianceConfidenceWeighted"):
+        loops.fill(f"quantile_{name}", {"quantile": f"{name}_quantile"}, phi="rule_phi")
+    for name in ("ConfidenceWeighted", "VarianceConfidenceWeighted", "SoftConfidenceWeighted1",
+                 "SoftConfidenceWeighted2"):  # fmt: skip
+        loops.fill(f"alpha_{name}", {"alpha_of": f"{name}_alpha"}, phi="rule_phi", C="rule_C")
+    for name in ("deviation", "variance"):
+        renamed = {"bound": f"{name}_bound", "contraction_of": f"{name}_contraction"}
+        loops.fill(f"bound_{name}", renamed)
+    renamed = {f"rule_{what}": f"confidence_{what}" for what in ("coefficient", "contraction")}
+    loops.fill("rule_confidence", renamed)
 
 
 def write_spaces(loops: Loops) -> None:
@@ -235,12 +251,12 @@ def write_admission(loops: Loops) -> None:
     moved = f"        companions{place} += share * coefficients[k] / scale * total;"
     loops.fill("add_at", moved=moved)
     clip = loops.filled("clip_coefficients", limit="largest_coefficient")
-    grown = "shrink((real)bound / (real)(bound - 1));"
-    rescale = {"uniform": f"        if (bound > 1)\n            {grown}\n{clip}"}
+    grown = "shrink((real)budget / (real)(budget - 1));"
+    rescale = {"uniform": f"        if (budget > 1)\n            {grown}\n{clip}"}
     loops.fill("norm_of")
     for name in ADMISSIONS:
         loops.fill(f"admit_{name}", {"admit": f"admit_{name}"}, least="(real)0.03",
-                   full="n_support == bound", similarity="similarity",
+                   full="n_support == budget", similarity="similarity",
                    rescale=rescale.get(name, clip))  # fmt: skip
 
 

@@ -11,12 +11,6 @@
 
 static const char *const NO_NUMBERS = "its rule has no such numbers";
 
-void okn_forbid(okn_t *model, const char *reason)
-{
-    if (!model->cannot_learn)
-        model->cannot_learn = reason;
-}
-
 /* Factors of the coefficients, one for each class. */
 static int read_factors(okn_t *model, const json_value *node)
 {
@@ -44,7 +38,7 @@ static int read_head(okn_t *model, const json_value *node)
     }
     model->head = okn_head(name);
     if (!model->head || (model->squares && is_weighted) || (!model->squares && !model->head->solve))
-        return tree_unknown(model, "how it joins its outputs (its head) is not known");
+        return tree_unknown_class(model, "how it joins its outputs", name);
     model->standardised = json_is(name, "Standardized");
     model->one_factor = !json_is(name, "OneVsRest");
     if (json_is(name, "Binary") ? model->n_classes != 2 || model->n_outputs != 1
@@ -53,7 +47,7 @@ static int read_head(okn_t *model, const json_value *node)
             : model->n_classes < 2 || model->n_classes != model->n_outputs)
         return tree_damaged(model, "it has another number of classes than of outputs");
     if (model->squares && model->n_outputs > 1 && !model->head->margin)
-        return tree_unknown(model, "how it joins its outputs (its head) is not known");
+        return tree_unknown_class(model, "how it joins its outputs", name);
     if (model->standardised && tree_real(model, tree_argument(model, inner, 0), &model->forgetting))
         return tree_damaged(model, "its head has no such number");
     return is_weighted ? read_factors(model, tree_argument(model, node, 1)) : 0;
@@ -78,7 +72,7 @@ static int read_loss(okn_t *model, const json_value *node)
     const json_value *name = tree_class(model, node);
     model->loss = okn_loss(name);
     if (!model->loss) {
-        okn_forbid(model, "its loss is not known");
+        okn_forbid_class(model, "its loss", name);
         return 0;
     }
     if (json_is(name, "EpsilonInsensitive"))
@@ -92,12 +86,41 @@ static int read_schedule(okn_t *model, const json_value *node)
 {
     model->schedule = okn_schedule(tree_class(model, node));
     if (!model->schedule) {
-        okn_forbid(model, "its schedule is not known");
+        okn_forbid_class(model, "its schedule", tree_class(model, node));
         return 0;
     }
     return json_real(tree_argument(model, node, 0), &model->eta)
            | (json_is(tree_class(model, node), "Power")
               && json_real(tree_argument(model, node, 1), &model->power_of_time));
+}
+
+/* The quantile of a normal variable for a probability above a half. */
+static real quantile_of(double probability)
+{
+    double least = 0, most = 40, middle = 20;
+    while (middle > least && middle < most) {
+        if (erfc(middle / sqrt(2.0)) / 2 > 1 - probability)
+            least = middle;
+        else
+            most = middle;
+        middle = (least + most) / 2;
+    }
+    return middle;
+}
+
+static int read_confidence(okn_t *model, const json_value *node)
+{
+    double confidence;
+    if (json_real(tree_argument(model, node, 1), &confidence) < 0
+        || !(confidence > 0.5 && confidence < 1))
+        return -1;
+    model->rule_phi = quantile_of(confidence);
+    if (!tree_argument(model, node, 2)) /* CW */
+        return 0;
+    return tree_real(model, tree_argument(model, node, 2), &model->rule_C) < 0
+                   || !(model->rule_C > 0)
+               ? -1
+               : 0;
 }
 
 static int read_rule(okn_t *model, const json_value *node)
@@ -110,7 +133,7 @@ static int read_rule(okn_t *model, const json_value *node)
     model->rule = model->squares ? NULL : okn_rule(name);
     if (!model->rule || (model->second_order && !model->rule->contraction)
         || (!model->second_order && model->rule->contraction)) {
-        okn_forbid(model, "its rule is not known");
+        okn_forbid_class(model, "its rule", name);
         return 0;
     }
     if (json_is(name, "Perceptron")) {
@@ -121,6 +144,8 @@ static int read_rule(okn_t *model, const json_value *node)
     if (json_is(name, "Gradient") || json_is(name, "Pegasos")) {
         wrong |= read_schedule(model, tree_argument(model, node, 1));
         wrong |= tree_real(model, tree_argument(model, node, 2), &model->regularisation);
+    } else if (model->rule->confidence) {
+        wrong |= read_confidence(model, node);
     } else if (json_is(name, "AROW")) {
         wrong |= tree_real(model, tree_argument(model, node, 1), &model->rule_r);
     } else if (!json_is(name, "PassiveAggressive")) {
@@ -137,7 +162,7 @@ static int read_sampler(okn_t *model, const json_value *node)
     real *numbers[3] = {NULL, NULL, NULL};
     model->sampler = okn_sampler(name);
     if (!model->sampler)
-        okn_forbid(model, "its sampler is not known");
+        okn_forbid_class(model, "its sampler", name);
     if (json_is(name, "WithinMargin"))
         numbers[0] = &model->margin;
     if (json_is(name, "SlopeProportional"))
@@ -307,9 +332,23 @@ static int make_scratch(okn_t *model)
     return 0;
 }
 
+/* Whether an attribute holds something: an empty tuple does not. */
+static int is_there(const okn_t *model, const json_value *value)
+{
+    const json_value *items = json_get(&model->file.tree, tree_node(model, value), "items");
+    return value && !(items && items->count == 0);
+}
+
 int okn_make(okn_t *model)
 {
-    static const char *const others[] = {"_recent", "_waiting", "encoder_", "_categories"};
+    static const struct {
+        const char *key, *text;
+    } others[] = {
+        {"_recent", "detectors are not known"},
+        {"_waiting", "models whose samples wait are not known"},
+        {"encoder_", "tables of columns (its encoder) are not known"},
+        {"_categories", "tables of columns (its categories) are not known"},
+    };
     const json *tree = &model->file.tree;
     const json_value *nodes = &tree->values[0], *last = json_at(tree, nodes, nodes->count - 1);
     const json_value *own, *weights;
@@ -323,8 +362,8 @@ int okn_make(okn_t *model)
     if (!tree_is(model, last, "object") || !json_get(tree, own, "_model"))
         return tree_unknown(model, "only learners that have learnt are known");
     for (size_t j = 0; j < sizeof others / sizeof *others; j++)
-        if (json_get(tree, own, others[j]))
-            return tree_unknown(model, "detectors, tables and unfinished models are not known");
+        if (is_there(model, json_get(tree, own, others[j].key)))
+            return tree_unknown(model, others[j].text);
     if (json_get(tree, own, "classes_"))
         status = read_labels(model, tree_node(model, json_get(tree, own, "classes_")));
     if (!status)

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+enum { OKN_TEXT = 160 };
 typedef double real;
 
 /* A row: n values, of the columns if there are some, else of the first n features. */
@@ -33,10 +34,20 @@ typedef struct {
     real (*size)(okn_t *, int64_t t);
 } schedule_part;
 
+/* The margin that is demanded, in deviations; the size of a coefficient; the margin from which on a
+   sample is left alone; and how much the variance contracts. */
+typedef struct {
+    real (*quantile)(okn_t *, real importance);
+    real (*alpha)(okn_t *, real m, real v, real importance);
+    real (*bound)(okn_t *, real v, real importance);
+    real (*contraction)(okn_t *, real alpha, real v, real importance);
+} confidence_part;
+
 typedef struct {
     const char *name;
     real (*coefficient)(okn_t *, real f, real y, real q, int64_t t, real importance);
     real (*contraction)(okn_t *, real f, real y, real q, real importance);
+    const confidence_part *confidence; /* of CW and SCW */
 } rule_part;
 
 typedef struct {
@@ -90,7 +101,7 @@ extern const share_part okn_uniform_shares, okn_decay_shares, okn_exponential_sh
 
 struct okn_model {
     /* sizes: `stride` numbers for each output, so many at most of support vectors */
-    ptrdiff_t n_outputs, n_features, stride, bound, n_components;
+    ptrdiff_t n_outputs, n_features, stride, budget, n_components;
     int32_t n_classes;
     /* what kind of model it is */
     int is_linear, is_mapped, is_kernel, second_order, averaged, decays, is_single;
@@ -105,7 +116,7 @@ struct okn_model {
     const policy_part *policy;
     const share_part *shares;
     /* numbers of the parts */
-    real loss_delta, loss_epsilon, eta, power_of_time, rule_C, rule_r, regularisation;
+    real loss_delta, loss_epsilon, eta, power_of_time, rule_C, rule_r, rule_phi, regularisation;
     real margin, alpha, beta, sampler_weighted, largest_slope;
     real kernel_gamma, kernel_coef0, intercept, in_length, forgetting, growth;
     real smallest_scale, largest_scale, largest_coefficient, similarity;
@@ -133,7 +144,7 @@ struct okn_model {
     int64_t first_seen, first_steps;
     char **labels;
     const char *cannot_learn; /* NULL if it can */
-    char error[160];
+    char reason[OKN_TEXT], error[OKN_TEXT];
 };
 
 /* Make a model of the tree of its file, in model.c. */

@@ -33,7 +33,7 @@ int scalers_find(okn_t *model, const json_value *pipeline, const json_value **le
         if (!node)
             continue;
         if (!json_is(tree_class(model, node), "OnlineStandardScaler"))
-            return tree_unknown(model, "of the steps of pipelines, OnlineStandardScaler is known");
+            return tree_unknown_class(model, "a step of its pipeline", tree_class(model, node));
         model->scalers[model->n_scalers++].node = node;
     }
     *learner = step_of(model, steps, last);

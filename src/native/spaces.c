@@ -102,32 +102,36 @@ static int read_linear(okn_t *model, const json_value *space)
     const json_value *told = tree_argument(model, space, 1),
                      *state = tree_argument(model, space, 2);
     const json_value *in_length;
+    const int is_batch = json_is(class_, "BatchSpace"), shift = 2 * is_batch;
     int status;
     double skipped = 0;
     model->is_linear = 1;
     model->space = &okn_linear_space;
     model->second_order = json_is(class_, "SecondOrderSpace");
-    if (!model->second_order && !json_is(class_, "LinearSpace"))
-        return tree_unknown(model, "linear models that learn in batches are not known");
-    status = read_averaging(model, tree_item(model, told, "items", 3));
+    if (is_batch)
+        okn_forbid(model, "linear models that learn in batches are scored only");
+    else if (!model->second_order && !json_is(class_, "LinearSpace"))
+        return tree_unknown_class(model, "its kind of linear model", class_);
+    status = read_averaging(model, tree_item(model, told, "items", shift + 3));
     if (status)
         return status;
-    status = read_sizes(model, tree_item(model, told, "items", 2), model->n_features + 1);
+    status = read_sizes(model, tree_item(model, told, "items", shift + 2), model->n_features + 1);
     if (status)
         return status;
-    if (tree_real(model, tree_item(model, told, "items", 4), &model->intercept) < 0
+    if (tree_real(model, tree_item(model, told, "items", shift + 4), &model->intercept) < 0
         || !isfinite(model->intercept))
         return tree_damaged(model, "its intercept is none");
-    if (!model->second_order && tree_real(model, tree_item(model, told, "items", 5), &skipped) < 0)
+    if (!model->second_order
+        && tree_real(model, tree_item(model, told, "items", shift + 5), &skipped) < 0)
         return tree_damaged(model, "its average is none");
     if (!(skipped >= 0 && skipped < 1e15))
         return tree_damaged(model, "its average is none");
     model->skipped = (int64_t)skipped;
-    in_length = tree_item(model, told, "items", 6);
+    in_length = tree_item(model, told, "items", shift + 6);
     model->in_length = in_length && !tree_true(in_length) ? 0 : model->intercept;
     status = read_weights(model, state);
     if (!status && model->second_order)
-        status = read_variances(model, state, tree_item(model, told, "items", 5));
+        status = read_variances(model, state, tree_item(model, told, "items", shift + 5));
     return status ? status : read_scale(model, state);
 }
 
@@ -178,8 +182,7 @@ static int read_mapped(okn_t *model, const json_value *space)
     model->is_mapped = 1;
     model->space = &okn_mapped_space;
     if (!json_is(tree_class(model, map), "RandomFourier"))
-        return tree_unknown(model,
-                            "of features, only random frequencies (RandomFourier) are known");
+        return tree_unknown_class(model, "its kind of features", tree_class(model, map));
     status = okn_read_frequencies(model, map);
     if (status)
         return status;
@@ -205,7 +208,7 @@ int okn_read_kernel_function(okn_t *model, const json_value *node)
     int wrong = 0;
     model->kernel = okn_kernel(name);
     if (!model->kernel)
-        return tree_unknown(model, "its kernel is not known");
+        return tree_unknown_class(model, "its kernel", name);
     model->has_norms = json_is(name, "Cosine");
     if (!model->has_norms && !json_is(name, "Kernel"))
         wrong |= json_real(tree_argument(model, node, 0), &model->kernel_gamma);
@@ -228,8 +231,6 @@ static int read_ages(okn_t *model, const json_value *state, int64_t n)
         return tree_damaged(model, "the ages of its support vectors are none");
     for (int64_t j = 0; j < n; j++)
         model->ages[j] = array_whole(ages, j);
-    if (!tree_array(model, tree_entry(model, state, "free"), "I64", 0))
-        okn_forbid(model, "some slots of its support vectors are free");
     return 0;
 }
 
@@ -290,27 +291,27 @@ static int read_policy(okn_t *model, const json_value *budget)
     const int quantises = json_is(name, "Quantise");
     const int64_t n = model->n_support;
     model->policy = okn_policy(name);
-    model->bound = PTRDIFF_MAX;
+    model->budget = PTRDIFF_MAX;
     if (tree_value(model, learnt, "offsets"))
-        return tree_unknown(model, "a policy that solves for offsets is not known");
+        return tree_unknown(model, "a budget policy that solves for offsets is not known");
     if (!model->policy) {
-        okn_forbid(model, "its budget policy is not known");
+        okn_forbid_class(model, "its budget policy", name);
         return 0;
     }
     if ((quantises && json_real(tree_item(model, told, "items", 0), &model->similarity) < 0)
         || (!json_is(name, "Budget")
             && tree_size(tree_item(model, told, "items", quantises), !quantises, MOST_NUMBERS,
-                         &model->bound)
+                         &model->budget)
                 < 0))
         return tree_damaged(model, "its budget is none");
-    if (model->bound == 0) /* there is none */
-        model->bound = PTRDIFF_MAX;
-    if (n > model->bound)
+    if (model->budget == 0) /* there is none */
+        model->budget = PTRDIFF_MAX;
+    if (n > model->budget)
         return tree_damaged(model, "it has more support vectors than its budget");
     if (tree_real(model, tree_item(model, told, "items", 2), &model->largest_coefficient) < 0)
         model->largest_coefficient = INFINITY;
     model->n_added = model->added;
-    if (model->policy->takes_turns && n < model->bound && model->added != n)
+    if (model->policy->takes_turns && n < model->budget && model->added != n)
         okn_forbid(model, "its support vectors are in no order");
     if (model->policy->has_lengths) {
         file_array *lengths = tree_array(model, tree_entry(model, learnt, "lengths"), "F64", n);
@@ -323,13 +324,16 @@ static int read_policy(okn_t *model, const json_value *budget)
 
 static int read_kernel(okn_t *model, const json_value *space)
 {
+    const json_value *class_ = tree_class(model, tree_argument(model, space, 0));
     const json_value *told = tree_argument(model, space, 1),
                      *state = tree_argument(model, space, 2);
     int status;
     model->is_kernel = 1;
     model->space = &okn_kernel_space;
-    if (!json_is(tree_class(model, tree_argument(model, space, 0)), "KernelSpace"))
-        return tree_unknown(model, "its kernel model is of a kind that is not known");
+    if (json_is(class_, "InverseTimeSpace"))
+        okn_forbid_class(model, "the step of its kernel model", class_);
+    else if (!json_is(class_, "KernelSpace"))
+        return tree_unknown_class(model, "its kind of kernel model", class_);
     if (tree_size(tree_item(model, told, "items", 3), 1, MOST_NUMBERS, &model->n_outputs) < 0)
         return tree_damaged(model, "it has no outputs");
     status = okn_read_kernel_function(model, tree_item(model, told, "items", 0));
@@ -341,6 +345,8 @@ static int read_kernel(okn_t *model, const json_value *space)
         status = read_coefficients(model, state);
     if (!status)
         status = read_policy(model, tree_argument(model, space, 3));
+    if (!tree_array(model, tree_entry(model, state, "free"), "I64", 0))
+        okn_forbid(model, "some slots of its support vectors are free");
     return status ? status : read_scale(model, state);
 }
 
@@ -355,7 +361,7 @@ int okn_make_space(okn_t *model, const json_value *space)
         return read_kernel(model, space);
     if (json_is(name, "LeastSquaresSpace"))
         return squares_read(model, space);
-    return tree_unknown(model, "its kind of model is not known");
+    return tree_unknown_class(model, "its kind of model", name);
 }
 
 /* Room for `stride` numbers of each output; a failure has changed nothing. */
@@ -378,7 +384,7 @@ int okn_make_room(okn_t *model)
     int64_t *ages;
     if (model->squares)
         return squares_make_room(model);
-    if (!model->is_kernel || model->n_support < from || model->n_support >= model->bound)
+    if (!model->is_kernel || model->n_support < from || model->n_support >= model->budget)
         return 0;
     if (to > MOST_NUMBERS / model->n_outputs)
         return OKN_NO_MEMORY;

@@ -191,6 +191,8 @@ static int read_landmarks(okn_t *model, const json_value *map)
         || json_real(tree_argument(model, map, 4), &novelty) < 0 || !(novelty > 0 && novelty < 1))
         return tree_damaged(model, "its landmarks have no such numbers");
     status = okn_read_vectors(model, state);
+    if (!status && !tree_array(model, tree_entry(model, state, "free"), "I64", 0))
+        return tree_damaged(model, "some of its landmarks are free");
     if (status)
         return status;
     own->n_landmarks = model->n_support;
@@ -236,8 +238,7 @@ static int read_map(okn_t *model, const json_value *map, int64_t *length)
         own->used = own->most = own->base + 2 * model->n_components;
         own->wide = *length = offset + whole_panels(2 * okn_place(model, model->n_components));
     } else {
-        return tree_unknown(model, "of features of least squares, landmarks and random "
-                                   "frequencies without a metric are known");
+        return tree_unknown_class(model, "its kind of features", tree_class(model, inner));
     }
     if (!status && own->used > MOST_FEATURES)
         return tree_unknown(model, "so many features of least squares are not known");

@@ -1,7 +1,9 @@
 /* Nodes of the tree of a file: docs/files.md describes them. */
 #include "tree.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +15,40 @@ int tree_damaged(okn_t *model, const char *text)
 int tree_unknown(okn_t *model, const char *text)
 {
     return okn_fail(model, OKN_NOT_KNOWN, text);
+}
+
+/* "what (name) is not known", in text of OKN_TEXT bytes. */
+static void name_class(char *text, const char *what, const json_value *name)
+{
+    const int is_text = name && name->kind == JSON_TEXT;
+    const size_t size = is_text ? name->size : 0;
+    int n = snprintf(text, OKN_TEXT - 64, "%s (", what);
+    /* A file of a stranger may say anything. */
+    for (size_t j = 0; j < size && j < 40; j++)
+        if (isalnum((unsigned char)name->text[j]) || name->text[j] == '_')
+            text[n++] = name->text[j];
+    strcpy(text + n, ") is not known");
+}
+
+int tree_unknown_class(okn_t *model, const char *what, const json_value *name)
+{
+    char text[OKN_TEXT];
+    name_class(text, what, name);
+    return tree_unknown(model, text);
+}
+
+void okn_forbid(okn_t *model, const char *reason)
+{
+    if (!model->cannot_learn)
+        model->cannot_learn = reason;
+}
+
+void okn_forbid_class(okn_t *model, const char *what, const json_value *name)
+{
+    if (model->cannot_learn)
+        return;
+    name_class(model->reason, what, name);
+    model->cannot_learn = model->reason;
 }
 
 json_value *tree_node(const okn_t *model, const json_value *value)

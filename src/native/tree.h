@@ -7,6 +7,8 @@
 /* Note what went wrong; they return OKN_BAD_FILE, OKN_NOT_KNOWN. */
 int tree_damaged(okn_t *model, const char *text);
 int tree_unknown(okn_t *model, const char *text);
+/* OKN_NOT_KNOWN, with the name of a class: "its kernel (PythonKernel) is not known". */
+int tree_unknown_class(okn_t *model, const char *what, const json_value *name);
 /* The node that a value stands for: itself, unless it refers to a node; NULL if that is none. */
 json_value *tree_node(const okn_t *model, const json_value *value);
 /* Item j of a list of a node, of its "arguments", and item `key` of a dictionary, as such. */
@@ -42,7 +44,9 @@ int okn_read_vectors(okn_t *model, const json_value *state);
 int okn_read_frequencies(okn_t *model, const json_value *map);
 /* Support vectors back into their arrays, in save.c. 0, or OKN_NO_MEMORY. */
 int okn_set_vectors(okn_t *model, const json_value *state);
-/* The model can only be scored, for this reason, or the first that was given. */
+/* The model can only be scored, for this reason, or the first that was given; or since it does not
+   know a class. */
 void okn_forbid(okn_t *model, const char *reason);
+void okn_forbid_class(okn_t *model, const char *what, const json_value *name);
 
 #endif
