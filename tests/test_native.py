@@ -23,7 +23,7 @@ LEARNS = {
     *("KernelPerceptronClassifier", "OGDClassifier", "OGDRegressor", "OSKLClassifier"),
     *("PAClassifier", "PARegressor", "PerceptronClassifier", "RBPClassifier", "SPAClassifier"),
     *("QKLMSRegressor", "SPARegressor", "KernelRLSClassifier", "KernelRLSRegressor"),
-    *("CWClassifier", "SCWClassifier"),
+    *("CWClassifier", "SCWClassifier", "KRLSRegressor", "ProjectronClassifier"),
 }
 # What the others say: of these why they do not learn, of those why they are not opened.
 SCORES = {
@@ -33,10 +33,8 @@ SCORES = {
     "FixedBudgetKRLSRegressor": "policy (FixedBudget)",
     "ForgetronClassifier": "policy (ShrinkingEviction)",
     "KAPARegressor": "policy (AffineProjection)",
-    "KRLSRegressor": "policy (LinearDependence)",
     "KRLSTRegressor": "policy (Tracker)",
     "PegasosClassifier": "learn in batches",
-    "ProjectronClassifier": "policy (Projectron)",
     "SlidingWindowKRLSRegressor": "policy (SlidingWindow)",
 }
 REFUSED = {
@@ -75,6 +73,9 @@ STEPS = [
     ("OGDClassifier", {"average": 0.9, "reg": 0.5}),
     ("FOGDRegressor", {"average": 0.1}),
     ("FOGDClassifier", {"fit_intercept": True, "reg": 0.1}),
+    ("ProjectronClassifier", {"multi_class": "margin"}),
+    ("ProjectronClassifier", {"plus_plus": True, "budget": None}),
+    ("KRLSRegressor", {"nu": 0.3, "budget": 500, "kernel": "cosine"}),
     ("KernelRLSClassifier", {"n_components": 40}),
     ("KernelRLSClassifier", {"n_components": 40, "linear": False, "selection": "margin"}),
     ("KernelRLSClassifier", {"n_components": 30, "selection": "ald", "multi_class": "ovr"}),
@@ -409,7 +410,7 @@ def test_no_damaged_file_is_fatal(tmp_path):
     rng, paths = np.random.default_rng(0), []
     settings = [
         *((name, {}) for name in ("PAClassifier", "AROWRegressor", "FOGDClassifier")),
-        ("SCWClassifier", {}),
+        *((name, {}) for name in ("SCWClassifier", "ProjectronClassifier", "KRLSRegressor")),
         ("PegasosClassifier", {"batch_size": 4}),
         ("BSGDClassifier", {}),
         *((name, {}) for name in ("BOGDClassifier", "BPAClassifier", "KernelPAClassifier")),

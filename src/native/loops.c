@@ -119,6 +119,7 @@ static void measure(okn_t *model, const row *x);
 static void update(okn_t *model, const row *x, const row *phi);
 static void shrink_before(okn_t *model, int64_t t);
 static void count_model(okn_t *model, int64_t led);
+static real noted_of(okn_t *model, real y, real weight);
 
 #include "loops.inc"
 
@@ -173,6 +174,12 @@ static void update(okn_t *model, const row *x, const row *phi)
         else
             add(model, k, phi, model->coefficients[k]);
     }
+}
+
+/* What a policy wants to know of a sample. */
+static real noted_of(okn_t *model, real y, real weight)
+{
+    return model->policy && model->policy->notes_target ? y - model->current[0] : weight;
 }
 
 /* The model shrinks before sample number t. */
@@ -241,6 +248,7 @@ static const confidence_part EXACT = {ConfidenceWeighted_quantile, ConfidenceWei
 static const rule_part RULES[] = {
     RULE(Perceptron), RULE(Gradient), RULE(PassiveAggressive), RULE(PassiveAggressive1),
     RULE(PassiveAggressive2), RULE(ScaledPassiveAggressive1), RULE(ScaledPassiveAggressive2),
+    RULE(EverySample), RULE(MarginPerceptron),
     {"Pegasos", Gradient_coefficient, NULL, NULL},
     {"AROW", AROW_coefficient, AROW_contraction, NULL},
     CONFIDENT(ConfidenceWeighted, EXACT), CONFIDENT(VarianceConfidenceWeighted, OF_VARIANCE),
@@ -271,15 +279,18 @@ static const kernel_part KERNELS[] = {
     {"Cosine", cosine_kernel, cosine_diagonal, kernel_norm},
 };
 static const policy_part POLICIES[] = {
-    {"Budget", admit_grow, 0, 0},
-    {"RefuseWhenFull", admit_refuse, 0, 0},
-    {"OldestEviction", admit_oldest, 1, 0},
-    {"NearestWhenFull", admit_nearest, 1, 1},
-    {"RandomEviction", admit_random, 0, 0},
-    {"UniformEviction", admit_uniform, 0, 0},
-    {"NonuniformEviction", admit_nonuniform, 0, 0},
-    {"CheapestReplacement", admit_cheapest, 0, 1},
-    {"Quantise", admit_quantise, 0, 0},
+    {.name = "Budget", .admit = admit_grow},
+    {.name = "RefuseWhenFull", .admit = admit_refuse},
+    {.name = "OldestEviction", .admit = admit_oldest, .takes_turns = 1},
+    {.name = "NearestWhenFull", .admit = admit_nearest, .takes_turns = 1, .has_lengths = 1},
+    {.name = "RandomEviction", .admit = admit_random},
+    {.name = "UniformEviction", .admit = admit_uniform},
+    {.name = "NonuniformEviction", .admit = admit_nonuniform},
+    {.name = "CheapestReplacement", .admit = admit_cheapest, .has_lengths = 1},
+    {.name = "Quantise", .admit = admit_quantise},
+    {.name = "Projectron", .admit = admit_projectron, .has_factor = 1},
+    {.name = "LinearDependence", .admit = admit_dependence, .has_factor = 1, .has_covariance = 1,
+     .notes_target = 1},
 };
 const space_part okn_linear_space = {linear_product, linear_look, linear_length_of};
 const space_part okn_mapped_space = {mapped_product, mapped_look, mapped_length_of};

@@ -33,20 +33,21 @@ NAMES = {
 # The members of a model (model.h) that the sections name, or that stand in the places of numbers.
 MEMBERS = """
 n_outputs n_features stride budget n_components is_linear is_mapped is_single second_order averaged
-decays standardised target_fixed has_factors one_factor has_norms loss_delta loss_epsilon eta
-power_of_time rule_C rule_r rule_phi regularisation margin alpha beta sampler_weighted largest_slope
-kernel_gamma kernel_coef0 kernel_degree intercept in_length forgetting growth similarity
-smallest_scale largest_scale largest_coefficient period skipped class_factors values companions
-variances support_vectors support_norms lengths map_frequencies ages scale total seen steps lead
-added n_added n_support generator target dense_row features current predicting coefficients
-squared_lengths directions contractions
+decays standardised target_fixed margins has_factors one_factor has_norms loss_delta loss_epsilon
+eta power_of_time rule_C rule_r rule_phi regularisation margin alpha beta sampler_weighted
+largest_slope kernel_gamma kernel_coef0 kernel_degree intercept in_length forgetting growth
+similarity smallest_scale largest_scale largest_coefficient period skipped class_factors values
+companions variances support_vectors support_norms lengths map_frequencies ages scale total seen
+steps lead added n_added n_support policy_nu policy_eta policy_price policy_unit jitter factor
+covariance half solution gain noted generator target dense_row features current predicting
+coefficients squared_lengths directions contractions
 """
 # Functions of loops.c that choose one of several parts; each takes the model.
 CHOOSERS = """
 loss_value loss_slope loss_demand step_size rule_coefficient rule_contraction sampler solve_all
 wrong product look length_of fold model_scores add weight_of sum_of_weights measure admit
-support_kernel kernel_norm kernel_diagonal update shrink_before count_model quantile alpha_of
-bound contraction_of
+noted_of support_kernel kernel_norm kernel_diagonal update shrink_before count_model quantile
+alpha_of bound contraction_of
 """
 LOSSES = """
 PerceptronLoss Hinge SquaredHinge SmoothHinge Logistic Exponential Squared EpsilonInsensitive Huber
@@ -131,6 +132,10 @@ def write_parts(loops: Loops) -> None:
                    regularisation="regularisation", least=least)  # fmt: skip
     renamed = {f"rule_{what}": f"AROW_{what}" for what in ("coefficient", "contraction")}
     loops.fill("rule_AROW", renamed, r="rule_r")
+    loops.fill("rule_EverySample", {"rule_coefficient": "EverySample_coefficient"})
+    bounded = "y * (loss_value(f, y) < 1 ? loss_value(f, y) : 1)"
+    loops.fill("rule_MarginPerceptron", {"rule_coefficient": "MarginPerceptron_coefficient"},
+               coefficient=f"margins ? {bounded} : loss_slope(f, y)")  # fmt: skip
     write_confidence(loops)
     suffered = "(sampler_weighted > 0 ? weight : 1) * loss_value(f, y)"
     importance = "(sampler_weighted > 0 ? 1 / probability : 1)"
@@ -254,6 +259,12 @@ def write_admission(loops: Loops) -> None:
     grown = "shrink((real)budget / (real)(budget - 1));"
     rescale = {"uniform": f"        if (budget > 1)\n            {grown}\n{clip}"}
     loops.fill("norm_of")
+    loops.fill("factor", jitter="jitter")
+    numbers = {name: f"policy_{name}" for name in ("nu", "eta", "price", "unit")}
+    # Its matrix has rows of `stride` numbers; that is the budget when all of it is used.
+    loops.fill("admit_dependence", {"admit": "admit_dependence"}, **numbers | {"bound": "stride"})
+    loops.fill("admit_projectron", {"admit": "admit_projectron"}, full="n_support == budget",
+               **numbers)  # fmt: skip
     for name in ADMISSIONS:
         loops.fill(f"admit_{name}", {"admit": f"admit_{name}"}, least="(real)0.03",
                    full="n_support == budget", similarity="similarity",
@@ -283,7 +294,7 @@ def write_step(loops: Loops) -> None:
         "        || !is_finite(target.mean) || !is_finite(target.scale)",
         full="",
         advance="    count_model(led);",
-        shrink="    shrink_before(seen);",
+        shrink="    noted[0] = noted_of(y, weight);\n    shrink_before(seen);",
         update="        update(x, &phi);",
     )
     units = "    if (standardised)\n        scores[0] = target.mean + target.scale * scores[0];"

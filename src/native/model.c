@@ -126,6 +126,7 @@ static int read_confidence(okn_t *model, const json_value *node)
 static int read_rule(okn_t *model, const json_value *node)
 {
     static const json_value perceptron = {.kind = JSON_TEXT, .text = "PerceptronLoss", .size = 14};
+    static const json_value hinge = {.kind = JSON_TEXT, .text = "Hinge", .size = 5};
     const json_value *name = tree_class(model, node);
     int wrong = 0;
     if (model->squares && json_is(name, "LeastSquares"))
@@ -136,8 +137,9 @@ static int read_rule(okn_t *model, const json_value *node)
         okn_forbid_class(model, "its rule", name);
         return 0;
     }
-    if (json_is(name, "Perceptron")) {
-        model->loss = okn_loss(&perceptron);
+    if (json_is(name, "Perceptron") || json_is(name, "MarginPerceptron")) {
+        model->margins = tree_true(tree_argument(model, node, 0));
+        model->loss = okn_loss(model->margins ? &hinge : &perceptron);
         return 0;
     }
     wrong |= read_loss(model, tree_argument(model, node, 0));
@@ -148,9 +150,9 @@ static int read_rule(okn_t *model, const json_value *node)
         wrong |= read_confidence(model, node);
     } else if (json_is(name, "AROW")) {
         wrong |= tree_real(model, tree_argument(model, node, 1), &model->rule_r);
-    } else if (!json_is(name, "PassiveAggressive")) {
+    } else if (!json_is(name, "PassiveAggressive") && !json_is(name, "EverySample")) {
         wrong |= tree_real(model, tree_argument(model, node, 1), &model->rule_C);
-    } else if (model->loss && !model->loss->demand) {
+    } else if (json_is(name, "PassiveAggressive") && model->loss && !model->loss->demand) {
         okn_forbid(model, "its rule is not known for this loss");
     }
     return wrong ? tree_damaged(model, NO_NUMBERS) : 0;

@@ -73,7 +73,7 @@ typedef struct {
     const char *name;
     void (*admit)(okn_t *, const row *x, const row *phi);
     int takes_turns; /* slots are taken in turn */
-    int has_lengths;
+    int has_lengths, has_factor, has_covariance, notes_target;
 } policy_part;
 
 typedef struct {
@@ -105,7 +105,7 @@ struct okn_model {
     int32_t n_classes;
     /* what kind of model it is */
     int is_linear, is_mapped, is_kernel, second_order, averaged, decays, is_single;
-    int standardised, target_fixed, has_factors, one_factor, has_norms, constant;
+    int standardised, target_fixed, margins, has_factors, one_factor, has_norms, constant;
     const space_part *space;
     const kernel_part *kernel;
     const loss_part *loss;
@@ -120,12 +120,13 @@ struct okn_model {
     real margin, alpha, beta, sampler_weighted, largest_slope;
     real kernel_gamma, kernel_coef0, intercept, in_length, forgetting, growth;
     real smallest_scale, largest_scale, largest_coefficient, similarity;
+    real policy_nu, policy_eta, policy_price, policy_unit, jitter;
     int32_t kernel_degree;
     int64_t period, skipped;
     real *class_factors;
     /* what it has learnt */
     real *values, *companions, *variances, *support_vectors, *support_norms, *lengths;
-    real *map_frequencies;
+    real *map_frequencies, *factor, *covariance;
     int64_t *ages;
     real scale, total;
     int64_t seen, steps, lead, added, n_added;
@@ -134,7 +135,7 @@ struct okn_model {
     target_type target;
     /* what calls overwrite */
     real *dense_row, *features, *current, *predicting, *coefficients, *squared_lengths;
-    real *directions, *contractions;
+    real *directions, *contractions, *half, *solution, *gain, noted[1];
     struct okn_squares *squares; /* of recursive least squares, else NULL */
     struct okn_scaler *scalers;  /* in front of the learner */
     int32_t n_scalers;

@@ -35,7 +35,9 @@ void okn_close(okn_t *model)
         model->lengths,       model->map_frequencies, model->ages,
         model->dense_row,     model->features,        model->current,
         model->predicting,    model->coefficients,    model->squared_lengths,
-        model->directions,    model->contractions,
+        model->directions,    model->contractions,    model->factor,
+        model->covariance,    model->half,            model->solution,
+        model->gain,
     };
     for (size_t j = 0; j < sizeof owned / sizeof *owned; j++)
         free(owned[j]);

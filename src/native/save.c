@@ -150,25 +150,6 @@ int okn_set_vectors(okn_t *model, const json_value *state)
     return 0;
 }
 
-/* What the policy says of its set, and what it has learnt. */
-static int set_policy(okn_t *model, const json_value *budget)
-{
-    const json *tree = &model->file.tree;
-    const json_value *state = tree_argument(model, budget, 2);
-    const json_value *items = json_get(tree, tree_entry(model, state, "set"), "items");
-    file_array *lengths;
-    tree_set_whole(json_at(tree, items, 6), model->n_support);
-    tree_set_whole(json_at(tree, items, 7), model->added);
-    if (!model->policy->has_lengths)
-        return 0;
-    lengths = array_of(model, tree_entry(model, state, "learnt"), "lengths");
-    if (array_resize(lengths, 0, model->n_support))
-        return OKN_NO_MEMORY;
-    for (int64_t j = 0; j < model->n_support; j++)
-        array_set_real(lengths, j, model->lengths[j]);
-    return 0;
-}
-
 static int set_space(okn_t *model, const json_value *space)
 {
     const json_value *state = tree_argument(model, space, model->is_mapped ? 3 : 2);
@@ -188,7 +169,7 @@ static int set_space(okn_t *model, const json_value *space)
             status = set_coefficients(model, state, "values", model->values);
         if (!status)
             status = set_coefficients(model, state, "companions", model->companions);
-        return status ? status : set_policy(model, tree_argument(model, space, 3));
+        return status ? status : okn_set_policy(model, tree_argument(model, space, 3));
     }
     status = set_features(model, state, "values", model->values);
     if (!status && model->averaged)

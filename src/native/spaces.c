@@ -282,46 +282,6 @@ static int read_coefficients(okn_t *model, const json_value *state)
                                               : tree_damaged(model, "its coefficients are none");
 }
 
-static int read_policy(okn_t *model, const json_value *budget)
-{
-    const json_value *state = tree_argument(model, budget, 2);
-    const json_value *learnt = tree_entry(model, state, "learnt");
-    const json_value *told = tree_argument(model, budget, 1);
-    const json_value *name = tree_class(model, tree_argument(model, budget, 0));
-    const int quantises = json_is(name, "Quantise");
-    const int64_t n = model->n_support;
-    model->policy = okn_policy(name);
-    model->budget = PTRDIFF_MAX;
-    if (tree_value(model, learnt, "offsets"))
-        return tree_unknown(model, "a budget policy that solves for offsets is not known");
-    if (!model->policy) {
-        okn_forbid_class(model, "its budget policy", name);
-        return 0;
-    }
-    if ((quantises && json_real(tree_item(model, told, "items", 0), &model->similarity) < 0)
-        || (!json_is(name, "Budget")
-            && tree_size(tree_item(model, told, "items", quantises), !quantises, MOST_NUMBERS,
-                         &model->budget)
-                < 0))
-        return tree_damaged(model, "its budget is none");
-    if (model->budget == 0) /* there is none */
-        model->budget = PTRDIFF_MAX;
-    if (n > model->budget)
-        return tree_damaged(model, "it has more support vectors than its budget");
-    if (tree_real(model, tree_item(model, told, "items", 2), &model->largest_coefficient) < 0)
-        model->largest_coefficient = INFINITY;
-    model->n_added = model->added;
-    if (model->policy->takes_turns && n < model->budget && model->added != n)
-        okn_forbid(model, "its support vectors are in no order");
-    if (model->policy->has_lengths) {
-        file_array *lengths = tree_array(model, tree_entry(model, learnt, "lengths"), "F64", n);
-        model->lengths = tree_numbers(lengths, n, model->stride);
-        if (!model->lengths)
-            return tree_damaged(model, "the lengths of its support vectors are none");
-    }
-    return 0;
-}
-
 static int read_kernel(okn_t *model, const json_value *space)
 {
     const json_value *class_ = tree_class(model, tree_argument(model, space, 0));
@@ -344,7 +304,7 @@ static int read_kernel(okn_t *model, const json_value *space)
     if (!status)
         status = read_coefficients(model, state);
     if (!status)
-        status = read_policy(model, tree_argument(model, space, 3));
+        status = okn_read_policy(model, tree_argument(model, space, 3));
     if (!tree_array(model, tree_entry(model, state, "free"), "I64", 0))
         okn_forbid(model, "some slots of its support vectors are free");
     return status ? status : read_scale(model, state);
@@ -362,56 +322,4 @@ int okn_make_space(okn_t *model, const json_value *space)
     if (json_is(name, "LeastSquaresSpace"))
         return squares_read(model, space);
     return tree_unknown_class(model, "its kind of model", name);
-}
-
-/* Room for `stride` numbers of each output; a failure has changed nothing. */
-static int widen(real **rows, int64_t n_outputs, int64_t from, int64_t to)
-{
-    real *wide = calloc((size_t)(n_outputs * to), sizeof *wide);
-    if (!wide)
-        return OKN_NO_MEMORY;
-    for (int64_t k = 0; *rows && k < n_outputs; k++)
-        memcpy(wide + k * to, *rows + k * from, (size_t)from * sizeof *wide);
-    free(*rows);
-    *rows = wide;
-    return 0;
-}
-
-int okn_make_room(okn_t *model)
-{
-    const int64_t from = model->stride, to = 2 * from + 8, d = model->n_features;
-    real *values = NULL, *companions = NULL;
-    int64_t *ages;
-    if (model->squares)
-        return squares_make_room(model);
-    if (!model->is_kernel || model->n_support < from || model->n_support >= model->budget)
-        return 0;
-    if (to > MOST_NUMBERS / model->n_outputs)
-        return OKN_NO_MEMORY;
-    ages = realloc(model->ages, (size_t)to * sizeof *ages);
-    if (!ages)
-        return OKN_NO_MEMORY;
-    model->ages = ages;
-    if (widen(&model->support_vectors, 1, from * d, to * d)
-        || widen(&model->support_norms, 1, from, to) || widen(&model->features, 1, from, to)
-        || (model->lengths && widen(&model->lengths, 1, from, to)))
-        return OKN_NO_MEMORY;
-    values = model->values;
-    companions = model->companions;
-    model->values = model->companions = NULL;
-    if (widen(&model->values, model->n_outputs, from, to)
-        || widen(&model->companions, model->n_outputs, from, to)) {
-        free(model->values);
-        model->values = values;
-        model->companions = companions;
-        return OKN_NO_MEMORY;
-    }
-    for (int64_t k = 0; k < model->n_outputs; k++) {
-        memcpy(model->values + k * to, values + k * from, (size_t)from * sizeof *values);
-        memcpy(model->companions + k * to, companions + k * from, (size_t)from * sizeof *values);
-    }
-    free(values);
-    free(companions);
-    model->stride = (ptrdiff_t)to;
-    return 0;
 }

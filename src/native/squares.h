@@ -59,6 +59,16 @@ void triangle_solve(const real *factor, int64_t n, real *x);
 /* out = (L L')^-1; the factor is overwritten. */
 void triangle_invert(real *factor, int64_t n, real *out);
 
+/* Where a pointer to some rows of numbers is, or to words of as many bits; how many there will be,
+   and how many numbers each has and will have. */
+typedef struct {
+    void *place;
+    int64_t rows, fresh_rows, from, to;
+    void *fresh;
+} wider;
+/* Give all of them their memory, or none. 0, or OKN_NO_MEMORY. */
+int okn_widen(wider *parts, size_t n);
+
 /* Of squares_step.c: room for another landmark; a sample. */
 int squares_make_room(okn_t *model);
 int squares_step(okn_t *model, const row *x, real y);

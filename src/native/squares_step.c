@@ -176,36 +176,6 @@ int squares_step(okn_t *model, const row *x, real y)
     return OKN_OK;
 }
 
-/* Rows of so many numbers, and of how many they will be; ages are words of as many bits. */
-typedef struct {
-    void *place;
-    int64_t rows, from, to;
-    void *fresh;
-} wider;
-
-/* Give all of them their memory, or none. */
-static int widen(wider *parts, size_t n)
-{
-    int status = OKN_OK;
-    for (size_t j = 0; !status && j < n; j++) {
-        parts[j].fresh = calloc((size_t)(parts[j].rows * parts[j].to), sizeof(real));
-        status = parts[j].fresh ? OKN_OK : OKN_NO_MEMORY;
-    }
-    for (size_t j = 0; j < n; j++) {
-        const wider *part = &parts[j];
-        char *before, *fresh = part->fresh;
-        memcpy(&before, part->place, sizeof before);
-        for (int64_t k = 0; !status && k < part->rows; k++)
-            memcpy(fresh + k * part->to * (int64_t)sizeof(real),
-                   before + k * part->from * (int64_t)sizeof(real),
-                   (size_t)part->from * sizeof(real));
-        free(status ? fresh : before);
-        if (!status)
-            memcpy(part->place, &fresh, sizeof fresh);
-    }
-    return status;
-}
-
 int squares_make_room(okn_t *model)
 {
     squares *own = model->squares;
@@ -214,26 +184,26 @@ int squares_make_room(okn_t *model)
     const int64_t before = from - own->base, room = to - own->base;
     int status;
     wider parts[] = {
-        {&model->values, outputs, from, to, NULL},
-        {&model->features, 1, from, to, NULL},
-        {&own->vectors, outputs, from, to, NULL},
-        {&own->weights, outputs, from, to, NULL},
-        {&own->products, OKN_LANES, from, to, NULL},
-        {&own->rows, OKN_LANES, from, to, NULL},
-        {&own->solved, OKN_LANES, from, to, NULL},
-        {&own->direction, 1, from, to, NULL},
-        {&own->matrix, 1, triangle(from), triangle(to), NULL},
-        {&own->inverse, 1, triangle(from), triangle(to), NULL},
-        {&own->whitening, 1, triangle(before), triangle(room), NULL},
-        {&model->support_vectors, 1, before * d, room * d, NULL},
-        {&model->support_norms, 1, before, room, NULL},
-        {&model->ages, 1, before, room, NULL},
+        {&model->values, outputs, outputs, from, to, NULL},
+        {&model->features, 1, 1, from, to, NULL},
+        {&own->vectors, outputs, outputs, from, to, NULL},
+        {&own->weights, outputs, outputs, from, to, NULL},
+        {&own->products, OKN_LANES, OKN_LANES, from, to, NULL},
+        {&own->rows, OKN_LANES, OKN_LANES, from, to, NULL},
+        {&own->solved, OKN_LANES, OKN_LANES, from, to, NULL},
+        {&own->direction, 1, 1, from, to, NULL},
+        {&own->matrix, 1, 1, triangle(from), triangle(to), NULL},
+        {&own->inverse, 1, 1, triangle(from), triangle(to), NULL},
+        {&own->whitening, 1, 1, triangle(before), triangle(room), NULL},
+        {&model->support_vectors, 1, 1, before * d, room * d, NULL},
+        {&model->support_norms, 1, 1, before, room, NULL},
+        {&model->ages, 1, 1, before, room, NULL},
     };
     if (own->used < from || own->n_landmarks >= own->most_landmarks)
         return OKN_OK;
     if (to > MOST_STRIDE || room > MOST_STRIDE * (int64_t)MOST_STRIDE / d)
         return OKN_NO_MEMORY;
-    status = widen(parts, sizeof parts / sizeof *parts);
+    status = okn_widen(parts, sizeof parts / sizeof *parts);
     if (!status)
         model->stride = (ptrdiff_t)to;
     return status;

@@ -44,6 +44,9 @@ int okn_read_vectors(okn_t *model, const json_value *state);
 int okn_read_frequencies(okn_t *model, const json_value *map);
 /* Support vectors back into their arrays, in save.c. 0, or OKN_NO_MEMORY. */
 int okn_set_vectors(okn_t *model, const json_value *state);
+/* What a budget policy keeps, in policies.c, and the way back. */
+int okn_read_policy(okn_t *model, const json_value *budget);
+int okn_set_policy(okn_t *model, const json_value *budget);
 /* The model can only be scored, for this reason, or the first that was given; or since it does not
    know a class. */
 void okn_forbid(okn_t *model, const char *reason);

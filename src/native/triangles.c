@@ -1,7 +1,9 @@
-/* Symmetric matrices and triangles: the lower one, row i from i (i + 1) / 2 on. */
+/* Symmetric matrices and triangles: the lower one, row i from i (i + 1) / 2 on; and memory that
+   grows. */
 #include "squares.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 int64_t triangle(int64_t n)
@@ -98,4 +100,26 @@ void triangle_invert(real *factor, int64_t n, real *out)
         for (int64_t i = 0; i <= t; i++)
             add_multiple(out + triangle(i), own[i], own, i + 1);
     }
+}
+
+int okn_widen(wider *parts, size_t n)
+{
+    const int64_t size = (int64_t)sizeof(real);
+    int status = OKN_OK;
+    for (size_t j = 0; !status && j < n; j++) {
+        parts[j].fresh = calloc((size_t)(parts[j].fresh_rows * parts[j].to), sizeof(real));
+        status = parts[j].fresh ? OKN_OK : OKN_NO_MEMORY;
+    }
+    for (size_t j = 0; j < n; j++) {
+        const wider *part = &parts[j];
+        char *before, *fresh = part->fresh;
+        memcpy(&before, part->place, sizeof before);
+        for (int64_t k = 0; !status && k < part->rows; k++)
+            memcpy(fresh + k * part->to * size, before + k * part->from * size,
+                   (size_t)(part->from * size));
+        free(status ? fresh : before);
+        if (!status)
+            memcpy(part->place, &fresh, sizeof fresh);
+    }
+    return status;
 }
