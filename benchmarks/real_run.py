@@ -17,8 +17,10 @@ their own, one after the other:
 
 A step that ended is in FOLDER/results.jsonl, and is not done again; one that was stopped goes on
 from its last round, or its last million of rows. FOLDER/NAME.csv has the seconds at which each part
-was learnt. Errors and log losses are those of 200,000 held-out rows. CPU seconds are those of all
-workers, the making of the rows included.
+was learnt; of one stream the rows, the CPU seconds without those of judging, the error, the log
+loss and the AUC, each time that the rows have doubled, and in the end. Errors and log losses are
+those of 200,000 held-out rows. CPU seconds are those of all workers, the making of the rows
+included.
 """
 
 import argparse
@@ -204,9 +206,13 @@ def single(name, n, options, step):
     model = onlinekern.load(path) if path.exists() else make()
     first = getattr(model, "n_seen_", 0)
     began = said = kept = time.perf_counter()
+    judged = 0.0
     for row in range(first, n, size):
         X, y = matrix(row, min(size, n - row), bits)
         model.partial_fit_predict(X, y, classes=[0, 1])
+        blocks = row // size + 1
+        if blocks & (blocks - 1) == 0 or row + size >= n:
+            judged += note(options.folder / f"{step}.csv", row + size, model, bits, judged)
         now = time.perf_counter()
         if now - said > 15:
             print(f"  {step}: {row + size:,} rows reached", flush=True)
@@ -220,6 +226,16 @@ def single(name, n, options, step):
         "rows": n, "rows of this run": n - first, "seconds": seconds,
         "rows/s": (n - first) / seconds, **quality(model, bits), **usage(),
     }  # fmt: skip
+
+
+def note(path, rows, model, bits, judged):
+    """Write how good a model is after so many rows; return the CPU seconds that it takes."""
+    spent = time.process_time()
+    with path.open("a") as lines:
+        found = quality(model, bits).values()
+        cells = [rows, f"{spent - judged:.1f}", *(f"{one:.5f}" for one in found)]
+        print(*cells, sep=",", file=lines)
+    return time.process_time() - spent
 
 
 def vowpal(n, options):

@@ -26,6 +26,26 @@ def same_draws():
     np.random.seed(0)  # noqa: NPY002, it is scikit-learn's
 
 
+@pytest.fixture(scope="module")
+def client():
+    """A client of Dask with two workers of one thread each, in this process."""
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    options = {"processes": False, "dashboard_address": ":0"}
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def session():
+    """A session of Spark; skipped where it cannot be had."""
+    import sparks
+
+    return sparks.session()
+
+
 class Tolerance(NamedTuple):
     """Largest difference between a result and the float64 twin."""
 

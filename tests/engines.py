@@ -30,6 +30,49 @@ def parts_of(X, y, read=part_of, **options):
     return [partial(read, X, y, first, CHUNK, **options) for first in range(0, N, CHUNK)]
 
 
+def sensors(n):
+    """Return a table of rows of three sensors."""
+    pd = pytest.importorskip("pandas", reason="pandas is not installed")
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, n))
+    return pd.DataFrame({
+        "sensor": rng.choice(["east", "north", "west"], n), "at": np.arange(n), "a": a, "b": b,
+        "load": np.sin(a) + b, "label": np.where(a > b, "up", "down"),
+    })  # fmt: skip
+
+
+def without_some_labels(table):
+    """Return the table without a third of the labels, and without the first one of a sensor."""
+    gaps = table.copy()
+    gaps.loc[gaps.index % 3 == 1, "label"] = None
+    gaps.loc[gaps.index[gaps["sensor"] == "east"][0], "label"] = None
+    return gaps
+
+
+def alone(table, make, y="load"):
+    """Return what the model of each key predicts, which learns its rows in one call; and models."""
+    found, models = table[y].copy(), {}
+    for key, rows in table.groupby("sensor"):
+        models[key] = make()
+        found[rows.index] = models[key].partial_fit_predict(rows[["a", "b"]], rows[y])
+    return found.tolist(), models
+
+
+def labels_alone(table):
+    """Return what a model of each key predicts of labels, of which some are missing."""
+    wanted, models = [], {}
+    for row in table.itertuples():
+        X = table.loc[[row.Index], ["a", "b"]]
+        model = models.setdefault(row.sensor, PAClassifier(random_state=0))
+        if isinstance(row.label, str):
+            y = np.array([row.label])
+            wanted += model.partial_fit_predict(X, y, classes=["down", "up"]).tolist()
+        else:
+            wanted += model.predict(X).tolist() if hasattr(model, "classes_") else [None]
+    assert wanted.count(None) >= 1
+    return wanted
+
+
 def least_squares():
     """Return a learner whose models are merged without loss."""
     return KernelRLSClassifier(n_components=20, random_state=0)

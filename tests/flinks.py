@@ -3,16 +3,28 @@
 import json
 import os
 import shutil
+import signal
+import socket
+import subprocess
 import sys
 import time
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
-from spread import wait_for_death
+from spread import wait_for_death, who_comes
 
 from onlinekern.distributed.keyed import KeyLearner
+
+# When a job is over, Flink closes the streams that two threads of Beam read in this process, which
+# end by an error if they come too late to see it. The threads of nobody else may.
+BROKEN_STREAMS = (
+    "ignore:Exception in thread read_(grpc_client_inputs|state)\\b"
+    ":pytest.PytestUnhandledThreadExceptionWarning"
+)
 
 
 def needed():
@@ -51,6 +63,95 @@ def environment_of(configuration):
     from pyflink.datastream import StreamExecutionEnvironment
 
     return StreamExecutionEnvironment.get_execution_environment(configuration)
+
+
+class Cluster:
+    """A job manager and task managers: processes of this machine, each with what it begins.
+
+    Parameters
+    ----------
+    place : Path
+        Where they write their logs.
+    """
+
+    def __init__(self, place):
+        from pyflink.find_flink_home import _find_flink_home
+
+        self.home, self.place = Path(_find_flink_home()), place
+        self.rpc, self.rest = free_port(), free_port()
+        self.managers = []
+
+    def begin(self, script, **more):
+        """Begin a manager in a session of its own, with which its workers can be ended, too."""
+        given = {
+            "jobmanager.rpc.port": self.rpc, "rest.port": self.rest,
+            "taskmanager.numberOfTaskSlots": 1, "taskmanager.memory.process.size": "1g",
+            # One that is killed is missed at once.
+            "heartbeat.interval": 500, "heartbeat.timeout": 5000, **more,
+        }  # fmt: skip
+        options = [word for pair in given.items() for word in ("-D", "{}={}".format(*pair))]
+        command = [self.home / "bin" / script, "start-foreground", *options]
+        environment = {**os.environ, "FLINK_LOG_DIR": str(self.place)}
+        with (self.place / f"{script}.{len(self.managers)}.txt").open("w") as log:
+            process = subprocess.Popen(
+                command, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
+        self.managers.append(process)
+
+    def environment(self, configuration):
+        """Return an environment whose jobs run here."""
+        from pyflink.datastream import StreamExecutionEnvironment
+        from pyflink.java_gateway import get_gateway
+
+        jvm = get_gateway().jvm
+        jars = get_gateway().new_array(jvm.String, 1)
+        jars[0] = str(next((self.home / "opt").glob("flink-python-*.jar")))
+        java = jvm.org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
+        return StreamExecutionEnvironment(
+            java.createRemoteEnvironment(
+                "localhost", self.rest, configuration._j_configuration, jars
+            )
+        )
+
+    def wait(self, number):
+        """Wait until there are so many task managers."""
+        url, until = f"http://localhost:{self.rest}/taskmanagers", time.monotonic() + 120
+        while time.monotonic() < until:
+            with suppress(OSError), urlopen(url) as answer:
+                if len(json.load(answer)["taskmanagers"]) == number:
+                    return
+            time.sleep(0.1)
+        raise TimeoutError(f"there are not {number} task managers; {self.place} has their logs")
+
+    def kill_who_comes(self, marks):
+        """Kill the task manager, with its workers, one of whom waits for it; another one comes."""
+        os.killpg(os.getsid(who_comes(marks)), signal.SIGKILL)
+        self.begin("taskmanager.sh")
+
+
+@contextmanager
+def cluster(place):
+    """Yield a cluster with two task managers of one slot each."""
+    place.mkdir()
+    found = Cluster(place)
+    try:
+        found.begin("jobmanager.sh")
+        for _ in range(2):
+            found.begin("taskmanager.sh")
+        found.wait(2)
+        yield found
+    finally:
+        for process in found.managers:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def free_port():
+    """Return a port that nobody listens to."""
+    with socket.socket() as found:
+        found.bind(("localhost", 0))
+        return found.getsockname()[1]
 
 
 def stopped(job, folder):

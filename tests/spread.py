@@ -45,11 +45,16 @@ def wait_for_death(marks):
         time.sleep(60)
 
 
-def kill_who_comes(marks):
-    """Kill the process that waits for it."""
+def who_comes(marks):
+    """Return the process that waits to be killed, when it does."""
     while not (marks / "came").exists():
         time.sleep(0.02)
-    os.kill(int((marks / "came").read_text()), signal.SIGKILL)
+    return int((marks / "came").read_text())
+
+
+def kill_who_comes(marks):
+    """Kill the process that waits for it."""
+    os.kill(who_comes(marks), signal.SIGKILL)
 
 
 class Mortal(TransformerMixin, BaseEstimator):

@@ -36,17 +36,6 @@ N, D, CHUNK = 1800, 3, 300
 
 
 @pytest.fixture(scope="module")
-def client():
-    """Two workers of one thread each, in this process."""
-    options = {"processes": False, "dashboard_address": ":0"}
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.fixture(scope="module")
 def samples():
     """A stream of two classes, as arrays."""
     X = np.random.default_rng(0).normal(size=(N, D))

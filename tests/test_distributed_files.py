@@ -55,16 +55,6 @@ def write(folder, kind, files=FILES):
     return folder
 
 
-@pytest.fixture(scope="module")
-def client():
-    options = {"processes": False, "dashboard_address": ":0"}
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
 def learnt(client, X, target="sold", learner=LEARNER, **options):
     options = {"sample_weight": "weight", **options}
     return distributed.fit(

@@ -14,19 +14,14 @@ from onlinekern import PAClassifier, distributed
 from onlinekern.distributed import flink
 
 pytest.importorskip("distributed", reason="distributed is not installed")
-from distributed import Client
 
 OPTIONS = {"rounds": 2, "n_learners": 2, "progress": False}
+pytestmark = pytest.mark.filterwarnings(flinks.BROKEN_STREAMS)
 
 
-@pytest.fixture(scope="module")
-def client():
-    """Two workers of Dask, in this process; skipped where Flink cannot run."""
+@pytest.fixture(scope="module", autouse=True)
+def runtime():
     flinks.needed()
-    with Client(
-        processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0"
-    ) as client:
-        yield client
 
 
 @pytest.fixture(scope="module")
@@ -83,12 +78,10 @@ def test_a_part_that_ends_every_worker(samples, client, tmp_path, monkeypatch):
 class TestReaders(Readers):
     @pytest.fixture
     def fit(self):
-        flinks.needed()
         return on_flink
 
 
 def test_bad_environment(samples):
-    flinks.needed()
     with pytest.raises(TypeError, match="environment must be a function without arguments that"):
         flink.fit(PAClassifier(), parts_of(*samples), environment=3)
 

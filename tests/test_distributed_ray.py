@@ -15,7 +15,6 @@ from onlinekern.distributed import ray as on_ray
 
 ray = pytest.importorskip("ray", reason="ray is not installed")
 pytest.importorskip("distributed", reason="distributed is not installed")
-from distributed import Client  # noqa: E402
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,15 +27,6 @@ def cluster():
     )  # fmt: skip
     yield
     ray.shutdown()
-
-
-@pytest.fixture(scope="module")
-def client():
-    """Two workers of Dask, in this process."""
-    with Client(
-        processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0"
-    ) as client:
-        yield client
 
 
 @pytest.fixture(scope="module")

@@ -21,24 +21,9 @@ from onlinekern.distributed import spark
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
 pytest.importorskip("distributed", reason="distributed is not installed")
-from distributed import Client  # noqa: E402
 
 NAMES = ["a", "b.c", "d"]
 OPTIONS = {"rounds": 2, "n_learners": 2, "progress": False}
-
-
-@pytest.fixture(scope="module")
-def session():
-    return sparks.session()
-
-
-@pytest.fixture(scope="module")
-def client():
-    """Two workers of Dask, in this process."""
-    with Client(
-        processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0"
-    ) as client:
-        yield client
 
 
 @pytest.fixture(scope="module")

@@ -38,15 +38,6 @@ tests.killed({file!r})
 
 
 @pytest.fixture(scope="module")
-def client():
-    """Two workers of one thread each, in this process."""
-    with Client(
-        processes=False, n_workers=2, threads_per_worker=1, dashboard_address=":0"
-    ) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
 def samples():
     X = np.random.default_rng(0).normal(size=(N, 3))
     return X, np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, 1, 0)

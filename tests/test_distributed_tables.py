@@ -19,7 +19,6 @@ da = pytest.importorskip("dask.array", reason="dask.array is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask.dataframe is not installed")
 pd = pytest.importorskip("pandas", reason="pandas is not installed")
 import dask  # noqa: E402
-from distributed import Client, LocalCluster  # noqa: E402
 
 from onlinekern.distributed.cluster import Tasks  # noqa: E402
 from onlinekern.distributed.parts import parts_of  # noqa: E402
@@ -27,17 +26,6 @@ from onlinekern.distributed.parts import parts_of  # noqa: E402
 FILES, ROWS, GROUP = 6, 300, 100
 N = FILES * ROWS
 NAMES = ["a", "b", "c", "d", "e", "f"]
-
-
-@pytest.fixture(scope="module")
-def client():
-    """Two workers of one thread each, in this process."""
-    options = {"processes": False, "dashboard_address": ":0"}
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from functools import partial
 import flinks
 import numpy as np
 import pytest
+from engines import alone, labels_alone, sensors, without_some_labels
 from spread import kill_who_comes
 
 from onlinekern import KernelRLSRegressor, PAClassifier
@@ -15,19 +16,14 @@ from onlinekern.distributed import flink
 from onlinekern.distributed.flink import streaming
 from onlinekern.fitted.save import to_bytes
 
-pd = pytest.importorskip("pandas", reason="pandas is not installed")
 N = 600
 NAMES = ["a", "b"]
+pytestmark = pytest.mark.filterwarnings(flinks.BROKEN_STREAMS)
 
 
 @pytest.fixture(scope="module")
 def table():
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, N))
-    return pd.DataFrame({
-        "sensor": rng.choice(["east", "north", "west"], N), "at": np.arange(N), "a": a, "b": b,
-        "load": np.sin(a) + b,
-    })  # fmt: skip
+    return sensors(N)
 
 
 @pytest.fixture
@@ -45,15 +41,6 @@ def least_squares():
     return KernelRLSRegressor(n_components=20, random_state=0)
 
 
-def alone(table, make=least_squares, y="load", **options):
-    """The model of each key, and what it predicts, which learns the rows of its key in one call."""
-    found, models = pd.Series(index=table.index, dtype=table[y].dtype), {}
-    for key, rows in table.groupby("sensor"):
-        models[key] = make()
-        found[rows.index] = models[key].partial_fit_predict(rows[NAMES], rows[y], **options)
-    return found.tolist(), {key: to_bytes(model) for key, model in models.items()}
-
-
 def streams_of(environment, table, place, **options):
     """Send the answers, and the models, to files."""
     rows = flinks.rows_of(environment, table, place)
@@ -65,9 +52,10 @@ def check(table, place):
     """Assert that each row was learnt once, and that the models are those of one call a key."""
     answers = sorted(flinks.lines_in(place / "answers"), key=lambda row: row[1])
     assert [row[1] for row in answers] == list(range(N))
-    predictions, models = alone(table)
+    predictions, models = alone(table, least_squares)
     assert [row[-1] for row in answers] == predictions
-    assert flinks.models_in(place / "models") == models
+    wanted = {key: to_bytes(model) for key, model in models.items()}
+    assert flinks.models_in(place / "models") == wanted
 
 
 def test_a_worker_that_is_killed(table, tmp_path, monkeypatch, processes):
@@ -79,6 +67,20 @@ def test_a_worker_that_is_killed(table, tmp_path, monkeypatch, processes):
     environment.execute()
     killer.join(timeout=10)
     assert not killer.is_alive()
+    check(table, tmp_path)
+
+
+def test_a_task_manager_that_is_killed(table, tmp_path, monkeypatch):
+    flinks.needed()
+    monkeypatch.setattr(streaming, "KeyLearner", mortal(tmp_path))
+    with flinks.cluster(tmp_path / "cluster") as cluster:
+        killer = threading.Thread(target=cluster.kill_who_comes, args=[tmp_path], daemon=True)
+        killer.start()
+        environment = cluster.environment(flinks.checkpointed(tmp_path))
+        streams_of(environment, table, tmp_path)
+        environment.execute()
+        killer.join(timeout=10)
+        assert not killer.is_alive()
     check(table, tmp_path)
 
 
@@ -117,10 +119,7 @@ def test_labels_of_a_table_that_are_missing(table):
     flinks.needed()
     from pyflink.table import StreamTableEnvironment
 
-    gaps = table.assign(label=np.where(table["a"] > table["b"], "up", "down"))
-    gaps.loc[gaps.index % 3 == 1, "label"] = None
-    first = gaps.groupby("sensor")["at"].min()
-    gaps.loc[gaps["at"] == first["east"], "label"] = None
+    gaps = without_some_labels(table)
     environment = flinks.environment_of(flinks.configuration(1))
     tables = StreamTableEnvironment.create(environment)
     rows = tables.to_data_stream(tables.from_data_stream(listed(environment, gaps)))
@@ -128,18 +127,8 @@ def test_labels_of_a_table_that_are_missing(table):
         PAClassifier(random_state=0), rows, "sensor", "label", features=NAMES,
         classes=["up", "down"],
     )  # fmt: skip
-    wanted, models = [], {}
-    for row in gaps.itertuples():
-        X = pd.DataFrame({"a": [row.a], "b": [row.b]})
-        model = models.setdefault(row.sensor, PAClassifier(random_state=0))
-        if isinstance(row.label, str):
-            y = np.array([row.label])
-            wanted += model.partial_fit_predict(X, y, classes=["down", "up"]).tolist()
-        else:
-            wanted += model.predict(X).tolist() if hasattr(model, "classes_") else [None]
-    assert wanted.count(None) >= 1
     found = sorted(collected(answers), key=lambda row: row[1])
-    assert [row[-1] for row in found] == wanted
+    assert [row[-1] for row in found] == labels_alone(gaps)
 
 
 def test_rows_that_come_in_another_order(table):

@@ -15,11 +15,6 @@ N = 900
 
 
 @pytest.fixture(scope="module")
-def session():
-    return sparks.session()
-
-
-@pytest.fixture(scope="module")
 def table(session):
     """Rows of two features, kept in three partitions."""
     a, b = np.random.default_rng(0).normal(size=(2, N))

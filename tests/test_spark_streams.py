@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 import sparks
+from engines import alone, labels_alone, sensors, without_some_labels
 from spread import kill_who_comes
 
 from onlinekern import KernelRLSRegressor, PAClassifier
@@ -19,18 +20,8 @@ N, PIECES = 600, 4
 
 
 @pytest.fixture(scope="module")
-def session():
-    return sparks.session()
-
-
-@pytest.fixture(scope="module")
 def table():
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(size=(2, N))
-    return pd.DataFrame({
-        "sensor": rng.choice(["east", "north", "west"], N), "at": np.arange(N), "a": a, "b": b,
-        "load": np.sin(a) + b, "label": np.where(a > b, "up", "down"),
-    })  # fmt: skip
+    return sensors(N)
 
 
 def write(table, folder, numbers):
@@ -62,14 +53,6 @@ def least_squares():
     return KernelRLSRegressor(n_components=20, random_state=0)
 
 
-def alone(table, make=least_squares, names=("a", "b"), y="load", **options):
-    """What a model of each key predicts, which learns its rows in one call."""
-    found = pd.Series(index=table.index, dtype=table[y].dtype)
-    for _, rows in table.groupby("sensor"):
-        found[rows.index] = make().partial_fit_predict(rows[list(names)], rows[y], **options)
-    return found.to_numpy()
-
-
 def test_a_query_that_is_stopped_and_goes_on(session, table, tmp_path):
     source = tmp_path / "rows"
     for pieces in ([0], [1, 2], [3]):
@@ -82,7 +65,7 @@ def test_a_query_that_is_stopped_and_goes_on(session, table, tmp_path):
         assert answers.isStreaming
         found = run(session, answers, tmp_path)
     assert found["at"].tolist() == list(range(N))
-    np.testing.assert_array_equal(found["prediction"], alone(table))
+    np.testing.assert_array_equal(found["prediction"], alone(table, least_squares)[0])
     np.testing.assert_array_equal(found["load"], table["load"])
 
 
@@ -99,32 +82,20 @@ def test_a_worker_that_is_killed(session, table, tmp_path, monkeypatch):
     found = run(session, answers, tmp_path)
     killer.join(timeout=10)
     assert not killer.is_alive()
-    np.testing.assert_array_equal(found["prediction"], alone(table))
+    np.testing.assert_array_equal(found["prediction"], alone(table, least_squares)[0])
 
 
 def test_labels_that_are_missing(session, table, tmp_path):
-    gaps = table.copy()
-    gaps.loc[gaps.index % 3 == 1, "label"] = None
-    first = gaps.groupby("sensor")["at"].min()
-    gaps.loc[gaps["at"] == first["east"], "label"] = None
+    gaps = without_some_labels(table)
     write(gaps, tmp_path / "rows", range(PIECES))
     answers = spark.learn_stream(
-        PAClassifier(), stream(session, tmp_path / "rows"), "sensor", "label", order="at",
+        PAClassifier(random_state=0), stream(session, tmp_path / "rows"), "sensor", "label",
+        order="at",
         features=["a", "b"], classes=["up", "down"],
     )  # fmt: skip
     found = run(session, answers, tmp_path)
-    wanted = []
-    models = {}
-    for row in gaps.itertuples():
-        X = pd.DataFrame({"a": [row.a], "b": [row.b]})
-        model = models.setdefault(row.sensor, PAClassifier())
-        if isinstance(row.label, str):
-            y = np.array([row.label])
-            wanted += model.partial_fit_predict(X, y, classes=["down", "up"]).tolist()
-        else:
-            wanted += model.predict(X).tolist() if hasattr(model, "classes_") else [None]
-    assert wanted.count(None) >= 1
-    assert [None if pd.isna(one) else one for one in found["prediction"]] == wanted
+    answered = [None if pd.isna(one) else one for one in found["prediction"]]
+    assert answered == labels_alone(gaps)
 
 
 def test_a_model_that_has_learnt(session, table, tmp_path):
@@ -133,7 +104,7 @@ def test_a_model_that_has_learnt(session, table, tmp_path):
     rows = stream(session, tmp_path / "rows").drop("label")
     answers = spark.learn_stream(before, rows, "sensor", "load", order="at")
     found = run(session, answers, tmp_path)
-    wanted = alone(table, lambda: least_squares().fit(table[["a", "b"]], table["load"]))
+    wanted, _ = alone(table, lambda: least_squares().fit(table[["a", "b"]], table["load"]))
     np.testing.assert_array_equal(found["prediction"], wanted)
     assert before.n_seen_ == N
 
