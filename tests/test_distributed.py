@@ -4,6 +4,7 @@ import doctest
 import re
 import sys
 import threading
+import types
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -345,8 +346,17 @@ def test_a_fault_in_the_data_is_the_learners_error(samples, client):
         learnt(client, *chunked(bad, y))
 
 
-def test_a_worker_that_is_killed_in_mid_round(samples, expected, tmp_path):
+def function_of_no_other_process(monkeypatch):
+    """A function whose module is in no file, wherever a worker looks."""
+    module = types.ModuleType("only_here")
+    exec("def read(): pass", module.__dict__)
+    monkeypatch.setitem(sys.modules, "only_here", module)
+    return module.read
+
+
+def test_a_worker_that_is_killed_in_mid_round(samples, expected, tmp_path, monkeypatch):
     X, y = samples
+    foreign = function_of_no_other_process(monkeypatch)
     killer = threading.Thread(target=kill_who_comes, args=[tmp_path], daemon=True)
     killer.start()
     form = {"length": CHUNK, "victim": 4 * CHUNK, "marks": tmp_path}
@@ -357,8 +367,8 @@ def test_a_worker_that_is_killed_in_mid_round(samples, expected, tmp_path):
         Client(cluster) as client,
     ):
         fitted = learnt(client, parts, classes=["no", "yes"])
-        with pytest.raises(ModuleNotFoundError, match="tests"):
-            learnt(client, [chunked] * 2, classes=["no", "yes"])  # a function of this file
+        with pytest.raises(ModuleNotFoundError, match="only_here"):
+            learnt(client, [foreign] * 2, classes=["no", "yes"])
     killer.join(timeout=10)
     assert not killer.is_alive()
     same(fitted, expected, X)

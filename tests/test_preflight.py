@@ -19,14 +19,16 @@ from distributed import Client, LocalCluster  # noqa: E402
 from onlinekern.distributed import cluster as module  # noqa: E402
 from onlinekern.distributed import preflight  # noqa: E402
 
-# What another process runs: a worker in whose Python `onlinekern` is what the folder has.
+# What another process runs: a worker in whose Python `onlinekern` is not there, or another one. No
+# path says so: the loader of an editable install comes before all of them.
 PATHS = f"import sys; sys.path[:0] = {sys.path!r}; "
 WORKER = "from distributed.cli.dask_worker import main; main()"
 LACKING = f"{PATHS}sys.modules['onlinekern'] = None; {WORKER}"
-OTHER = """
-def show_config(mode):
-    return {"version": "0.0.1", "instruction_set": "avx2", "available": []}
-"""
+SHOWN = {"version": "0.0.1", "instruction_set": "avx2", "available": []}
+OTHER = (
+    f"{PATHS}import types; other = types.ModuleType('onlinekern'); "
+    f"other.show_config = lambda mode: {SHOWN}; sys.modules['onlinekern'] = other; {WORKER}"
+)
 
 
 @pytest.fixture
@@ -75,12 +77,10 @@ def test_a_worker_without_the_library(client):
     assert (str(again), list(again.workers)) == (message, [address])
 
 
-def test_a_worker_with_another_version(client, tmp_path):
-    (tmp_path / "onlinekern").mkdir()
-    (tmp_path / "onlinekern" / "__init__.py").write_text(OTHER)
+def test_a_worker_with_another_version(client):
     own = show_config(mode="dicts")["version"]
     with (
-        worker(client, f"{PATHS}sys.path.insert(0, {str(tmp_path)!r}); {WORKER}"),
+        worker(client, OTHER),
         pytest.raises(distributed.WorkerUnfit, match=f"has onlinekern 0.0.1, the client {own}"),
     ):
         learnt(client)
