@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from onlinekern.distributed.cluster import Tasks, cluster_of, showing_progress
 from onlinekern.distributed.comparing import CompareTasks, run_compare
@@ -19,8 +18,8 @@ from onlinekern.distributed.parts import parts_of
 from onlinekern.distributed.predicting import predictions
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.rounds import Run
-from onlinekern.distributed.starting import Asked
-from onlinekern.estimators.types import ArrayLike, BatchLearner, StreamLearner
+from onlinekern.distributed.starting import Asked, Options, takes_options
+from onlinekern.estimators.types import BatchLearner, StreamLearner
 from onlinekern.evaluate.comparing import check_setting
 from onlinekern.evaluate.results import Comparison
 from onlinekern.evaluate.test_then_train import WINDOW
@@ -29,25 +28,17 @@ if TYPE_CHECKING:
     from onlinekern.streams.source import Source
 
 
+@takes_options
 def fit(
     estimator: Any,
     X: Any,
     y: Any = None,
     *,
     sample_weight: Any = None,
-    classes: ArrayLike | None = None,
-    rounds: int = 1,
-    passes: int = 1,
     staleness: int = 0,
-    n_learners: int | None = None,
-    warm_up: int | None = None,
-    warm_start: bool = False,
     client: Any = None,
-    checkpoint: str | PathLike[str] | None = None,
-    resume: bool = False,
-    on_error: str = "raise",
-    storage_options: Mapping[str, Any] | None = None,
     progress: Callable[[int, int | None, str], None] | bool | None = None,
+    **options: Unpack[Options],
 ) -> DistributedFit:
     """Learn a stream that is spread over a cluster.
 
@@ -159,6 +150,10 @@ def fit(
     Each learner has one thread of BLAS. After Ctrl-C the checkpoint is that of the last round.
     Chunks that share costly tasks, as those of a shuffle do, are best persisted first.
 
+    A worker that Dask itself has begun (``LocalCluster`` and other ``SpecCluster``) and that dies
+    must be back within ``distributed.deploy.lost-worker-timeout`` of Dask's configuration, 15 s by
+    default: after that Dask gives it up for good. A busy machine needs more.
+
     References
     ----------
     .. [1] R. McDonald, K. Hall, G. Mann (2010). Distributed training strategies for the structured
@@ -179,13 +174,10 @@ def fit(
     >>> bool((answers == y[:1000].compute()).mean() > 0.9)
     True
     """
-    asked = Asked(
-        estimator, X, y, classes, rounds, passes, n_learners, warm_up, warm_start, checkpoint,
-        resume, on_error, storage_options, staleness,
-    )  # fmt: skip
+    asked = Asked.of(estimator, X, y, options, staleness)
     with cluster_of(client) as found, showing_progress(progress) as show:
         tasks = Tasks(found)
-        stream = parts_of(X, y, sample_weight, asked.as_tables, tasks, storage_options)
+        stream = parts_of(X, y, sample_weight, asked.as_tables, tasks, asked.storage_options)
         n_workers = sum(found.nthreads().values())
         return asked.start(stream, n_workers, partial(Run, tasks, show))
 

@@ -6,11 +6,10 @@ Learners are actors; a run is learnt in the same rounds, and gives the same bits
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from onlinekern._config import show_config
 from onlinekern.distributed import futures
@@ -20,8 +19,7 @@ from onlinekern.distributed.parts import listed_parts
 from onlinekern.distributed.preflight import WorkerUnfit
 from onlinekern.distributed.record import ClusterLost, DistributedFit
 from onlinekern.distributed.rounds import Run
-from onlinekern.distributed.starting import Asked
-from onlinekern.estimators.types import ArrayLike
+from onlinekern.distributed.starting import Asked, Options, takes_options
 
 __all__ = ["fit"]
 
@@ -31,24 +29,16 @@ NAMES = "functions or of Ray's object references", "an object of Ray"
 RETRIES = 3
 
 
+@takes_options
 def fit(
     estimator: Any,
     X: Any,
     y: str | None = None,
     *,
     sample_weight: str | None = None,
-    classes: ArrayLike | None = None,
-    rounds: int = 1,
-    passes: int = 1,
     staleness: int = 0,
-    n_learners: int | None = None,
-    warm_up: int | None = None,
-    warm_start: bool = False,
-    checkpoint: str | PathLike[str] | None = None,
-    resume: bool = False,
-    on_error: str = "raise",
-    storage_options: Mapping[str, Any] | None = None,
     progress: Callable[[int, int | None, str], None] | bool | None = None,
+    **options: Unpack[Options],
 ) -> DistributedFit:
     """Learn a stream that is spread over a Ray cluster.
 
@@ -59,9 +49,9 @@ def fit(
 
     Parameters
     ----------
-    estimator : estimator
-        A learner that `onlinekern.merge` takes, or a pipeline that ends with one. It is not
-        changed.
+    estimator, classes, rounds, passes, staleness, warm_up, warm_start, checkpoint, resume, \
+on_error, storage_options, progress
+        As for `onlinekern.distributed.fit`.
     X : list, str or path
         Samples, in the order of the stream:
 
@@ -70,9 +60,6 @@ def fit(
         * files that the workers can read, as `onlinekern.distributed.fit` takes them.
     y, sample_weight : str or None, default=None
         Columns of files. None: the parts give them, or there are none.
-    classes, rounds, passes, staleness, warm_up, warm_start, checkpoint, resume, on_error, \
-storage_options, progress
-        As for `onlinekern.distributed.fit`.
     n_learners : int or None, default=None
         Learners that learn side by side. None: as many as the cluster has CPUs. There are no more
         actors than CPUs: further learners share them.
@@ -109,18 +96,16 @@ storage_options, progress
     >>> learner = KernelRLSClassifier(n_components=50, random_state=0)
     >>> fitted = ray.fit(learner, parts, classes=[0, 1])  # doctest: +SKIP
     """
-    asked = Asked(
-        estimator, X, y, classes, rounds, passes, n_learners, warm_up, warm_start, checkpoint,
-        resume, on_error, storage_options, staleness,
-    )  # fmt: skip
+    asked = Asked.of(estimator, X, y, options, staleness)
     with (
         showing_progress(progress) as show,
         cluster() as n_cpus,
-        actors(min(n_learners or n_cpus, n_cpus)) as tasks,
+        actors(min(asked.n_learners or n_cpus, n_cpus)) as tasks,
     ):
         stream = listed_parts(
-            X, y, sample_weight, asked.as_tables, tasks, storage_options, tasks.ray.ObjectRef, NAMES
-        )
+            X, y, sample_weight, asked.as_tables, tasks, asked.storage_options,
+            tasks.ray.ObjectRef, NAMES,
+        )  # fmt: skip
         return asked.start(stream, n_cpus, partial(Run, tasks, show))
 
 

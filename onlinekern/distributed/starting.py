@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from os import PathLike
+from typing import Any, TypedDict, TypeVar
 
 from sklearn.base import clone
 
@@ -28,7 +30,25 @@ from onlinekern.distributed.resuming import (
     run_of,
     without_place,
 )
+from onlinekern.estimators.types import ArrayLike
 from onlinekern.streams.checks import check_count
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Options(TypedDict, total=False):
+    """What `fit` may be told on every engine; see `onlinekern.distributed.fit`."""
+
+    classes: ArrayLike | None
+    rounds: int
+    passes: int
+    n_learners: int | None
+    warm_up: int | None
+    warm_start: bool
+    checkpoint: str | PathLike[str] | None
+    resume: bool
+    on_error: str
+    storage_options: Mapping[str, Any] | None
 
 
 @dataclass(frozen=True)
@@ -73,6 +93,14 @@ on_error, storage_options, staleness
         check_options(self.X, self.checkpoint, self.storage_options)
         check_checkpoint(self.estimator, self.checkpoint, self.resume, self.storage_options)
 
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any, options: Options, staleness: int = 0) -> Asked:
+        """Return what the caller of a `fit` asks for by ``**options``; TypeError if by others."""
+        unknown = sorted(set(options) - set(inspect.get_annotations(Options)))
+        if unknown:
+            raise TypeError(f"fit() got an unexpected keyword argument {unknown[0]!r}")
+        return cls(estimator, X, y, staleness=staleness, **options)
+
     @property
     def as_tables(self) -> bool:
         """Whether the learner begins with an encoder of tables."""
@@ -113,3 +141,20 @@ on_error, storage_options, staleness
         model, place = kept
         check_same_run(self.checkpoint, place, this)
         return run(stream, plan, place).learn(model, self.classes, True)
+
+
+def takes_options(fit: F) -> F:
+    """Show the parameters of `Options`, with the defaults of `Asked`, for ``**options``."""
+    found = inspect.signature(fit)
+    own = [one for one in found.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    types = inspect.get_annotations(Options)
+    shared = [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default,
+            annotation=types[field.name].__forward_arg__,
+        )
+        for field in fields(Asked)
+        if field.name in types
+    ]  # fmt: skip
+    fit.__signature__ = found.replace(parameters=[*own, *shared])  # type: ignore[attr-defined]
+    return fit

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from os import PathLike
-from typing import Any
+from typing import Any, Unpack
 
 from onlinekern.distributed import mixing, tasks
 from onlinekern.distributed.cluster import showing_progress
@@ -17,31 +16,22 @@ from onlinekern.distributed.outcomes import value_of
 from onlinekern.distributed.parts import Part, Stream, listed_parts
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.resuming import Place
-from onlinekern.distributed.starting import Asked
-from onlinekern.estimators.types import ArrayLike
+from onlinekern.distributed.starting import Asked, Options, takes_options
 
 # A cluster on this machine, and how often its jobs are begun again.
 RESTARTS = 3
 
 
+@takes_options
 def fit(
     estimator: Any,
     X: Any,
     y: str | None = None,
     *,
     sample_weight: str | None = None,
-    classes: ArrayLike | None = None,
-    rounds: int = 1,
-    passes: int = 1,
-    n_learners: int | None = None,
-    warm_up: int | None = None,
-    warm_start: bool = False,
     environment: Callable[[], Any] | None = None,
-    checkpoint: str | PathLike[str] | None = None,
-    resume: bool = False,
-    on_error: str = "raise",
-    storage_options: Mapping[str, Any] | None = None,
     progress: Callable[[int, int | None, str], None] | bool | None = None,
+    **options: Unpack[Options],
 ) -> DistributedFit:
     """Learn parts of a stream on a Flink cluster.
 
@@ -52,9 +42,9 @@ def fit(
 
     Parameters
     ----------
-    estimator : estimator
-        A learner that `onlinekern.merge` takes, or a pipeline that ends with one. It is not
-        changed.
+    estimator, classes, rounds, passes, warm_up, warm_start, checkpoint, resume, on_error, \
+storage_options, progress
+        As for `onlinekern.distributed.fit`.
     X : list, str or path
         Samples, in the order of the stream:
 
@@ -63,9 +53,6 @@ def fit(
         * files that the workers can read, as `onlinekern.distributed.fit` takes them.
     y, sample_weight : str or None, default=None
         Columns of files. None: the parts give them, or there are none.
-    classes, rounds, passes, warm_up, warm_start, checkpoint, resume, on_error, storage_options, \
-progress
-        As for `onlinekern.distributed.fit`.
     n_learners : int or None, default=None
         Learners that learn side by side. None: Flink's default parallelism.
     environment : callable or None, default=None
@@ -107,13 +94,10 @@ progress
     >>> learner = KernelRLSClassifier(n_components=50, random_state=0)
     >>> fitted = flink.fit(learner, parts, classes=[0, 1])  # doctest: +SKIP
     """
-    asked = Asked(
-        estimator, X, y, classes, rounds, passes, n_learners, warm_up, warm_start, checkpoint,
-        resume, on_error, storage_options,
-    )  # fmt: skip
+    asked = Asked.of(estimator, X, y, options)
     jobs = Jobs(environment)
     with showing_progress(progress) as show:
-        stream = listed_parts(X, y, sample_weight, asked.as_tables, jobs, storage_options)
+        stream = listed_parts(X, y, sample_weight, asked.as_tables, jobs, asked.storage_options)
         return asked.start(stream, jobs.parallelism, partial(Run, jobs, show))
 
 

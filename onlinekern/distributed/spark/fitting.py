@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from onlinekern.distributed import mixing, tasks
 from onlinekern.distributed.cluster import showing_progress
@@ -30,10 +29,10 @@ from onlinekern.distributed.spark.work import (
     counting,
     merging,
 )
-from onlinekern.distributed.starting import Asked
-from onlinekern.estimators.types import ArrayLike
+from onlinekern.distributed.starting import Asked, Options, takes_options
 
 
+@takes_options
 def fit(
     estimator: Any,
     X: Any,
@@ -41,17 +40,8 @@ def fit(
     *,
     features: Sequence[str] | str | None = None,
     sample_weight: str | None = None,
-    classes: ArrayLike | None = None,
-    rounds: int = 1,
-    passes: int = 1,
-    n_learners: int | None = None,
-    warm_up: int | None = None,
-    warm_start: bool = False,
-    checkpoint: str | PathLike[str] | None = None,
-    resume: bool = False,
-    on_error: str = "raise",
-    storage_options: Mapping[str, Any] | None = None,
     progress: Callable[[int, int | None, str], None] | bool | None = None,
+    **options: Unpack[Options],
 ) -> DistributedFit:
     """Learn a data frame of Spark.
 
@@ -62,9 +52,8 @@ def fit(
 
     Parameters
     ----------
-    estimator : estimator
-        A learner that `onlinekern.merge` takes, or a pipeline that ends with one. It is not
-        changed.
+    estimator, classes, rounds, passes, warm_up, warm_start, checkpoint, resume, on_error, progress
+        As for `onlinekern.distributed.fit`.
     X : pyspark.sql.DataFrame
         It must have the same rows in the same order each time that it is read. After a shuffle
         (a join, `groupBy`, `repartition`) persist it, or write it first.
@@ -73,8 +62,6 @@ def fit(
     features : list of str, str or None, default=None
         The columns of X that are learnt, in this order. A str is one column of arrays, or of
         vectors of `pyspark.ml`. None: all columns but y and sample_weight.
-    classes, rounds, passes, warm_up, warm_start, checkpoint, resume, on_error, progress
-        As for `onlinekern.distributed.fit`.
     n_learners : int or None, default=None
         Learners that learn side by side. None: Spark's default parallelism, the number of its
         cores.
@@ -114,10 +101,7 @@ def fit(
     >>> learner = KernelRLSClassifier(n_components=50, random_state=0)
     >>> fitted = spark.fit(learner, table, "label", rounds=2)  # doctest: +SKIP
     """
-    asked = Asked(
-        estimator, X, y, classes, rounds, passes, n_learners, warm_up, warm_start, checkpoint,
-        resume, on_error, storage_options,
-    )  # fmt: skip
+    asked = Asked.of(estimator, X, y, options)
     frame, reader = frame_of(X, y, sample_weight, features)
     with showing_progress(progress) as show:
         lengths = frame.lengths()
