@@ -170,7 +170,7 @@ def merged(models, base, mean):
 
 
 def rounds_of(learner, world, samples, mean, folder):
-    """Yield for each round the errors, and the seconds of reading and merging."""
+    """Yield for each round the errors, and the CPU seconds of reading and merging."""
     X, y = world.anywhere(BEGUN)
     base = deepcopy(learner).partial_fit(X, y, classes=[0, 1])
     stream, devices = deepcopy(base), world.devices
@@ -185,11 +185,11 @@ def rounds_of(learner, world, samples, mean, folder):
         turns = np.arange(devices * samples).reshape(devices, samples).T.ravel()
         stream.partial_fit(X.reshape(-1, FEATURES)[turns], y.ravel()[turns])
         before = errors(fleet, near, far_X, far_y)
-        begun = time.perf_counter()
+        begun = time.process_time()
         parts = [ok.read_device_state(base, fleet.saved(d)) for d in range(devices)]
-        read = time.perf_counter()
+        read = time.process_time()
         base = merged(parts, base, mean)
-        took = read - begun, time.perf_counter() - read
+        took = read - begun, time.process_time() - read
         fleet.load(ok.write_device_state(base))
         after = errors(fleet, near, far_X, far_y, same=True)
         one = 100 * np.mean(stream.predict(far_X) != far_y)
@@ -231,7 +231,7 @@ def curves(arguments):
     else:
         print(
             "| learner | unlike | round | before: own / all | merged: own / all "
-            "| alone: own / all | stream: all | read, merge: s | bytes |"
+            "| alone: own / all | stream: all | read, merge: CPU s | bytes |"
         )
         print("|---" * 9 + "|")
     for name, learner in LEARNERS.items():
