@@ -52,6 +52,29 @@ for dtype in (np.float32, np.float64):
 print(json.dumps(found))
 """
 
+# Forests of every number of experts and outputs that `forest_loops.c` has loops for, and of others.
+FORESTS = """
+import json
+import numpy as np
+from onlinekern import KernelForestClassifier, KernelForestRegressor
+from onlinekern.core.base.vector import level
+
+X = np.random.default_rng(0).standard_normal((700, 6))
+found = {"level": level()}
+common = dict(n_trees=10, memory=512, random_state=0)
+for n_experts, settings in {4: {}, 2: {"noise": 1.0}, 1: {"noise": 1.0, "levels": "leaf"}}.items():
+    for n in (2, 3, 9, 20):
+        label = np.digitize(np.sin(X).sum(axis=1), np.linspace(-2, 2, n - 1))
+        model = KernelForestClassifier(**common, **settings)
+        model.partial_fit(X, label, classes=np.arange(n))
+        found[f"{n} classes, {n_experts} experts"] = model.decision_function(X[:50]).tolist()
+    for n in (1, 3, 9):
+        targets = np.sin(X[:, :1] * np.arange(1, n + 1))
+        scores = KernelForestRegressor(**common, **settings).partial_fit_predict(X, targets)
+        found[f"{n} targets, {n_experts} experts"] = scores.tolist()
+print(json.dumps(found))
+"""
+
 
 def run(code, isa):
     """Run code in a fresh interpreter on an instruction set (-P: the installed package)."""
@@ -149,6 +172,22 @@ def test_every_instruction_set_decides_alike(isa, baseline):
         np.testing.assert_allclose(
             result["scores"], expected["scores"], rtol=tolerance, atol=tolerance, err_msg=name
         )
+
+
+@pytest.fixture(scope="module")
+def baseline_forests():
+    return json.loads(run(FORESTS, "baseline").stdout)
+
+
+@pytest.mark.parametrize("isa", available_levels())
+def test_every_instruction_set_grows_the_same_forests(isa, baseline_forests):
+    process = run(FORESTS, isa)
+    assert process.returncode == 0, process.stderr
+    found = json.loads(process.stdout)
+    assert found.pop("level") == isa
+    assert found.keys() | {"level"} == baseline_forests.keys()
+    for name, scores in found.items():
+        assert scores == baseline_forests[name], f"{name} on {isa}"
 
 
 def test_unknown_instruction_set():
