@@ -11,6 +11,7 @@ import numpy as np
 from onlinekern.core import LOSSES, RULES, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.forest import ForestSpace
+from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT
 from onlinekern.estimators.categories import (
     CategoricalFeatures,
     Categories,
@@ -40,8 +41,6 @@ FURTHER = 2
 # The renewal after so many samples is not spread over others: it takes some milliseconds, and a
 # short stream would see little of it.
 AT_ONCE = 512
-# Axes along which exact cuts are sought, as in `core.partitions.exact_cuts`.
-MOST_SOUGHT = 16
 # Of a classifier's trees one in so many is cut exactly, where a renewal grows from so many samples:
 # of fewer, and of numbers, exact cuts find noise too (docs/kernel_forests.md).
 TREES_OF_EXACT = 20
