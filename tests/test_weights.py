@@ -108,6 +108,16 @@ def test_weights_one_by_one(name, stream, same_state):
     same_state(single, whole)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_smallest_weights_are_learnt(name, stream):
+    X, y = data(name, stream, n=60)
+    smallest = np.finfo(np.float64).smallest_subnormal
+    # The defaults: their budgets and evidence see such weights too.
+    model = fed(CLASSES[name](random_state=7), X, y, np.full(len(y), smallest))
+    assert np.isfinite(model.predict(X)).all()
+    assert np.isfinite(fed(model, X, y).predict(X)).all()
+
+
 STREAMS = [name for name in NAMES if is_classifier(CLASSES[name]())]
 
 

@@ -28,6 +28,7 @@ from onlinekern.core.base.state cimport chosen
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.budgets.inverse_policy cimport InverseGramPolicy
+from onlinekern.core.budgets.policy cimport over_weight
 
 from onlinekern.core.linalg.inverse_gram import INVERSE_FIELDS
 
@@ -92,7 +93,7 @@ cdef class LeastSquaresPolicy(InverseGramPolicy):
 
     cdef Status admit(self, Py_ssize_t i, const double *coefficients) noexcept nogil:
         cdef Py_ssize_t k
-        cdef Py_ssize_t slot = self.enter(i, coefficients, 1 / (self.C * self.weight))
+        cdef Py_ssize_t slot = self.enter(i, coefficients, over_weight(1, self.C * self.weight))
         if slot < 0:
             return NO_MEMORY
         for k in range(self.n_outputs + 1):

@@ -126,7 +126,8 @@ cdef class OpenBlock(PacedInverse):
             self.keep_contents()
         for j in range(lane):
             variance -= h[j] * h[j]
-        root = sqrt(1 / (weight * scale) + max(variance, 0.0))
+        # Of the smallest weights the noise would not be finite, as in `budgets.policy.over_weight`.
+        root = sqrt(min(1 / (weight * scale), 1e300) + max(variance, 0.0))
         for j in range(lane):
             self.contents.factor[j * LANES + lane] = h[j]
         self.contents.factor[lane * LANES + lane] = root

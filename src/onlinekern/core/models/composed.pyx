@@ -30,7 +30,7 @@ from onlinekern.core.base.part import components_of, frozen, refuse_attributes
 def diverged(what):
     """The error of a call that ends because something is not finite."""
     return FloatingPointError(f"{what}: the learner diverges; use a smaller step size, stronger "
-                              "regularisation or scaled features")
+                              "regularisation, scaled features or smaller sample weights")
 
 
 cdef class Composed:
