@@ -47,6 +47,25 @@ def with_value(X, value):
     return X
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_single_samples_name_what_is_wrong(name, stream, as_layout, state_of, same_state):
+    model, X, y = trained(name, stream, as_layout)
+    before = state_of(model)
+    x, target = X[0], y.tolist()[0]
+    for weight in (None, "heavy", np.ones(2)):
+        with pytest.raises(TypeError, match="sample_weight must be a number, got"):
+            model.learn_one(x, target, sample_weight=weight)
+    for missing in (None, float("nan"), np.array([1.0, 2.0])):
+        with pytest.raises(ValueError, match=r"\by\b"):
+            model.learn_one(x, missing)
+    for call in (model.score_one, lambda row: model.learn_one(row, target)):
+        with pytest.raises(TypeError, match=r"X holds dictionaries, .*encode=True"):
+            call({"a": 1.0, "b": 2.0})
+    with pytest.raises(ValueError, match="sample_weight must hold numbers"):
+        model.partial_fit(X[:2], y[:2], sample_weight=["a", "b"])
+    same_state(model, before)
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", NAMES)
 def test_bad_input(name, layout, stream, as_layout, state_of, same_state):

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 from sklearn import config_context
 
-from onlinekern import KernelOGDClassifier, OGDClassifier, PAClassifier, StreamClassifier
+from onlinekern import (
+    CWClassifier,
+    KernelOGDClassifier,
+    OGDClassifier,
+    PAClassifier,
+    StreamClassifier,
+)
 from onlinekern.core import RULES
 from onlinekern.estimators.parameters import are_same, parameters_of
 
@@ -40,6 +46,23 @@ def test_a_parameter_takes_effect(way):
     WAYS[way](model, 1.0)
     model.partial_fit(X[40:], Y[40:])
     assert model._model.rule == other._model.rule
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"confidence": 1.5}, "'confidence' parameter of CWClassifier must be .* Got 1.5"),
+        ({"confidence": 0.9, "confidense": 0.9}, "Invalid parameter 'confidense'"),
+    ],
+)
+def test_parameters_that_are_refused_stay_as_they_were(values, message):
+    model, twin = fitted(CWClassifier), fitted(CWClassifier)
+    with pytest.raises(ValueError, match=message):
+        model.set_params(**values)
+    assert model.get_params() == twin.get_params()
+    for one in (model, twin):
+        one.partial_fit(X[40:], Y[40:])
+    assert (model.coef_ == twin.coef_).all()
 
 
 def test_a_bad_parameter_is_found_each_time():

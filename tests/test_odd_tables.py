@@ -190,19 +190,22 @@ MISSING_LABELS = [
     pd.Series([np.nan, *LABELS[1:]]),
     pd.Series([None, *LABELS[1:]], dtype="string"),
     pd.Series([pd.NA, *LABELS[1:]], dtype=object),
+    [*LABELS[:3], None, *LABELS[4:]],
+    pa.array([*LABELS[:3], None, *LABELS[4:]]),
 ]
 
 
 @pytest.mark.parametrize("learner", [StreamClassifier, PAClassifier])
 @pytest.mark.parametrize("y", MISSING_LABELS)
 def test_missing_labels_are_named(learner, y):
+    message = rf"y\[{pd.isna(np.array(y, dtype=object)).argmax()}\] is missing"
     for table in (NUMBERS, MIXED):
-        with pytest.raises(ValueError, match=r"y\[0\] is missing"):
+        with pytest.raises(ValueError, match=message):
             learner().fit(table, y)
-        with pytest.raises(ValueError, match=r"y\[0\] is missing"):
+        with pytest.raises(ValueError, match=message):
             learner().partial_fit(table, y, **known(learner))
         model = learner().partial_fit(table, LABELS, **known(learner))
-        with pytest.raises(ValueError, match=r"y\[0\] is missing"):
+        with pytest.raises(ValueError, match=message):
             model.partial_fit(table, y)
         assert model.n_seen_ == N
 

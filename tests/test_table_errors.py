@@ -248,7 +248,7 @@ def test_other_errors_stay_as_they_are():
     SPAClassifier(encode=False).fit(X, LABELS)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         SPAClassifier(encode=False).fit(X, LABELS[:-1])
-    with pytest.raises(ValueError, match="y contains NaN"):
+    with pytest.raises(ValueError, match=r"y\[0\] is missing or NaN"):
         KernelRLSRegressor(encode=False).fit(X, [np.nan, *NUMBERS[1:]])
     with pytest.raises(ValueError, match="feature names should match"):
         SPAClassifier(encode=False).fit(X, LABELS).predict(pandas({"x": NUMBERS, "work": TEXTS}))

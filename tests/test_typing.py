@@ -81,8 +81,8 @@ ERRORS = {3: "gama", 5: "predit", 6: "newest"}
 
 def checked_by_mypy(folder):
     """Return file name -> {line: message} of what mypy finds."""
-    # Of a library that is not installed, the cache of the linters is used. The program alone is judged:
-    # a library on MYPYPATH is a user's code to mypy, unlike one in site-packages.
+    # Of a library that is not installed, the cache of the linters is used. The program alone is
+    # judged: a library on MYPYPATH is a user's code to mypy, unlike one in site-packages.
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary"]
     command += ["--follow-imports=silent"]
     command += [f"--cache-dir={HERE / '.mypy_cache'}", "right.py", "wrong.py"]

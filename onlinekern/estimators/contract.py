@@ -38,6 +38,7 @@ from onlinekern.estimators.parameters import (
     Count,
     RandomState,
     are_same,
+    check_parameters_of,
     estimator,
     note_constraints,
     parameters_of_rule,
@@ -361,11 +362,25 @@ class Learner(Savable, BaseEstimator):
         Returns
         -------
         self : object
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or what has been learnt cannot go on with a value. The
+            parameters stay as they were.
         """
         with lock_of(self):
-            super().set_params(**params)
-            if params and self.__sklearn_is_fitted__():
-                self._renew(self._model)
+            before = {name: value for name, value in vars(self).items() if name in params}
+            try:
+                super().set_params(**params)
+                if params and self.__sklearn_is_fitted__():
+                    self._renew(self._model)
+            except Exception:
+                try:
+                    check_parameters_of(self)  # It names the parameter.
+                    raise
+                finally:
+                    vars(self).update(before)
         return self
 
     export_c = exportable.export_c

@@ -33,6 +33,17 @@ def number_of_targets(y: Any, known: int | None) -> int:
     return n_targets
 
 
+def finite_target(y: Any) -> float:
+    """Return the target of one sample as the core takes it; ValueError if it is none."""
+    try:
+        target = float(y)
+    except (TypeError, ValueError):
+        raise ValueError(f"y must be a number, got {y!r}") from None
+    if target - target != 0:
+        raise ValueError(f"y must be finite, got {target}")
+    return target
+
+
 def finite_targets(y: Any, known: int) -> Floats:
     """Return the targets of one sample as the core takes them; ValueError if they are none."""
     targets = np.ascontiguousarray(y, dtype=np.float64)

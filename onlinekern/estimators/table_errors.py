@@ -28,7 +28,8 @@ MISSING_TYPES = ("NoneType", "NAType", "NaTType")
 MOST_NAMES = 4
 # What scikit-learn says of targets of which one is missing.
 OF_MISSING_TARGETS = (
-    "Input contains NaN", "value of NA is ambiguous", "Unknown label type: unknown"
+    "Input contains NaN", "Input y contains NaN", "value of NA is ambiguous",
+    "Unknown label type: unknown", "not supported between instances",
 )  # fmt: skip
 # Errors of other things than the values of X.
 OTHER_ERRORS = ("The feature names should match", "requires y to be passed")
@@ -81,7 +82,11 @@ def explained(estimator: Any, X: Any, error: Exception, takes_missing: bool) -> 
             found.setdefault(what, []).append(label)
     if takes_missing:
         found.pop(MISSING, None)
-    named = types_of(X) is not None or holds_dictionaries(X)
+    by_name = holds_dictionaries(X)
+    named = types_of(X) is not None or by_name
+    if not found and by_name:
+        takes = f"{name} takes rows of numbers. {within(estimator, X)}"
+        return TypeError(f"X holds dictionaries, {takes}")
     if not found or (list(found) == [INFINITE] and not named):
         return error
     has = "; ".join(f"{what} in {listed(labels, named)}" for what, labels in found.items())
@@ -105,13 +110,14 @@ def explained_targets(y: Any, error: Exception) -> Exception | None:
     row = next((k for k, value in enumerate(values.tolist()) if is_missing(value)), None)
     if values.ndim != 1 or row is None:
         return None
-    return ValueError(f"y[{row}] is missing: leave out the samples that have no target")
+    return ValueError(f"y[{row}] is missing or NaN: leave out the samples that have no target")
 
 
 def check_labels(y: Any) -> None:
     """Raise ValueError unless y are labels: `sklearn.utils.multiclass`, which names no row."""
     try:
-        check_classification_targets(y)
+        with np.errstate(invalid="ignore"):  # It makes whole numbers of NaN, too.
+            check_classification_targets(y)
     except (TypeError, ValueError) as error:
         raise explained_targets(y, error) or error from None
 

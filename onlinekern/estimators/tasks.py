@@ -21,6 +21,7 @@ from onlinekern.estimators.several_targets import (
     ONE,
     SEVERAL,
     check_some,
+    finite_target,
     finite_targets,
     number_of_targets,
     of_targets,
@@ -358,8 +359,9 @@ class OnlineClassifier(Classifier):
             else:
                 model.learn_one(x, number, sample_weight)
         except (TypeError, ValueError) as error:
+            own = own_weight(sample_weight)
             if isinstance(x, dict):  # The core takes none.
-                return learn_row(self, x, [y], classes, own_weight(sample_weight))
+                return learn_row(self, x, [y], classes, own)
             raise refused(self, x, error) from None
         return self
 
@@ -614,9 +616,7 @@ class OnlineRegressor(Regressor):
         if self._target_checks is SEVERAL and self.n_outputs_ > 1:
             y = finite_targets(y, self.n_outputs_)
         else:
-            y = float(y)
-            if y - y != 0:
-                raise ValueError(f"y must be finite, got {y}")
+            y = finite_target(y)
         if encodes:
             found: Self = learn_encoded(self, x, lambda row: self._learn_number(row, y, weight))
             return found
@@ -626,8 +626,9 @@ class OnlineRegressor(Regressor):
             else:
                 model.learn_one(x, y, weight)
         except (TypeError, ValueError) as error:
+            own = own_weight(weight)
             if isinstance(x, dict):  # The core takes none.
-                return learn_row(self, x, [y], own_weight(weight))
+                return learn_row(self, x, [y], own)
             raise refused(self, x, error) from None
         return self
 

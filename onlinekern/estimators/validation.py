@@ -215,9 +215,14 @@ def check_weights(sample_weight: Any, X: Any, whole: bool = False) -> Any:
     """
     if sample_weight is None:
         return None
-    weights = validation._check_sample_weight(
-        sample_weight, X, dtype=np.float64, ensure_non_negative=True, **ZEROS
-    )
+    try:
+        weights = validation._check_sample_weight(
+            sample_weight, X, dtype=np.float64, ensure_non_negative=True, **ZEROS
+        )
+    except (TypeError, ValueError) as error:
+        if "weight" in str(error):
+            raise
+        raise type(error)(f"sample_weight must hold numbers: {error}") from None
     if whole and not weights.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
     return weights
@@ -308,8 +313,9 @@ def named_row(estimator: Any, x: Any, error: Exception) -> Any:
     """Return a dictionary, which the core has refused, as a list; raise the error for all else."""
     if isinstance(error, KeyError):  # There is no model.
         return x
-    if isinstance(x, dict):
-        return row_of(estimator, x)
+    row = row_of(estimator, x) if isinstance(x, dict) else x
+    if row is not x:
+        return row
     raise refused(estimator, x, error) from None
 
 
@@ -367,7 +373,11 @@ def same_labels(labels: Any, known: Any) -> bool:
 
 def own_weight(weight: float) -> list[float] | None:
     """Return the weight of a single sample as `partial_fit` takes it."""
-    return None if weight == 1 else [weight]
+    try:
+        number = float(weight)
+    except (TypeError, ValueError):
+        raise TypeError(f"sample_weight must be a number, got {weight!r}") from None
+    return None if number == 1 else [number]
 
 
 def one_of(option: str, value: Any, known: Any) -> None:

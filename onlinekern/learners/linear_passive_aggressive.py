@@ -1,7 +1,7 @@
 """Linear Passive-Aggressive learners, which take the place of scikit-learn's."""
 
 import math
-from numbers import Integral, Real
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -36,11 +36,7 @@ from onlinekern.estimators.warnings import warn
 # On sparse samples the steps of the constant are this factor smaller than those of the weights.
 SPARSE_INTERCEPT = 0.01
 # As in scikit-learn, models are averaged from the sample of this number on.
-FromSample: TypeAlias = (
-    Annotated[int, Interval(Integral, 0, None, closed="neither")]
-    | bool
-    | Literal["uniform", "decay"]
-)
+FromSample: TypeAlias = Count | bool | Literal["uniform", "decay"]
 
 
 @estimator

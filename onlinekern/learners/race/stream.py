@@ -333,7 +333,12 @@ mistakes so
 
     def _is_known(self, y: Any) -> bool:
         # Looking a label up is quick; equal dates of different units may have different hashes.
-        return (isinstance(y, Hashable) and y in self._numbers) or bool(np.isin(y, self.classes_))
+        if isinstance(y, Hashable) and y in self._numbers:
+            return True
+        try:
+            return bool(np.isin(y, self.classes_))
+        except (TypeError, ValueError):  # A missing value, or several: `partial_fit` says so.
+            return False
 
     def _classes(self, classes: ArrayLike | None) -> Any:
         # Without `classes`, they are taken up as they come.

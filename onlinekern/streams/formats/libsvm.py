@@ -92,10 +92,12 @@ class LibsvmReader:
     ) -> None:
         if target is not None and labelled:
             name = name_of(path)
-            json = "; JSON lines, an object a line, are named .jsonl" * name.endswith(".json")
+            told = "; the ending of a name tells the format, or `format` does"
+            if name.endswith(".json"):
+                told = "; JSON lines, an object a line, are named .jsonl"
             raise StreamError(
                 f"{name}: LIBSVM text has no target column to name; CSV, Parquet, Arrow "
-                f"and JSON lines have{json}"
+                f"and JSON lines have{told}"
             )
         if like is not None and like.feature_names is not None:
             raise StreamError(
