@@ -261,11 +261,9 @@ def stack_of(graph):
 
 def sizes():
     """Print flash, RAM and stack of each learner."""
-    cross = shutil.which("arm-none-eabi-gcc") is not None
-    tools = ["arm-none-eabi-gcc", "arm-none-eabi-size"] if cross else ["gcc", "size"]
     world = World("none", 10, 1)
     X, y = world.anywhere(2000)
-    print(f"{tools[0]} -Os")
+    print(f"{tools()[0]} -Os")
     print(
         "| learner | type | flash | of that, code of the state | RAM of a model | state, bytes "
         "| stack: learn / predict / load |"
@@ -276,36 +274,45 @@ def sizes():
         model = deepcopy(learner).partial_fit(X, y, **more)
         for dtype in ("float64", "float32"):
             with tempfile.TemporaryDirectory() as folder:
-                made = model.export_c(Path(folder) / "m.c", dtype=dtype, learn=True)
-                options = [*(CORTEX if cross else []), "-Os", "-std=c99", "-DM_NO_SHARED_MODEL"]
-                target = Path(folder) / "m.o"
-                flags = [
-                    "-fcallgraph-info=su",
-                    "-ffunction-sections",
-                    "-c",
-                    made.code,
-                    "-o",
-                    target,
-                ]
-                run(tools[0], *options, *flags)
-                text, data, bss = map(int, run(tools[1], target).stdout.splitlines()[1].split()[:3])
-                assert data + bss == 0, "models are the caller's"
-                sections = run(tools[1], "-A", target).stdout
-                code = sum(
-                    int(size)
-                    for section, size in re.findall(r"^\.text\.(\S+)\s+(\d+)", sections, re.M)
-                    if re.search(r"save|load|bytes|word|checksum|newest|sound|wrong_with", section)
-                )
-                probe = Path(folder) / "probe.c"
-                probe.write_text('#include "m.h"\nconst char probe[sizeof(m_t)] = {1};\n')
-                run(tools[0], *options, "-c", probe, "-o", target)
-                ram = int(run(tools[1], target).stdout.split()[6])
-                deep = stack_of(next(Path(folder).glob("*.ci")))
-                size = len(ok.write_device_state(model, dtype=dtype))
-                ends = " / ".join(
-                    str(deep[f"m_{end}"]) for end in ("learn_one_r", "predict_r", "load")
-                )
-                print(f"| {name} | {dtype} | {text:,} | {code:,} | {ram:,} | {size:,} | {ends} |")
+                print(f"| {name} | {dtype} | {size_of(model, dtype, Path(folder))} |")
+
+
+def tools():
+    """Return the names of the compiler and of what tells the size of its files."""
+    if shutil.which("arm-none-eabi-gcc") is not None:
+        return ["arm-none-eabi-gcc", "arm-none-eabi-size"]
+    return ["gcc", "size"]
+
+
+def size_of(model, dtype, folder):
+    """Return flash, code of the state, RAM, bytes of a state, and stack, as cells of a table."""
+    compiler, measure = tools()
+    made = model.export_c(folder / "m.c", dtype=dtype, learn=True)
+    cross = CORTEX if compiler.startswith("arm") else []
+    options = [*cross, "-Os", "-std=c99", "-DM_NO_SHARED_MODEL"]
+    target = folder / "m.o"
+    flags = ["-fcallgraph-info=su", "-ffunction-sections", "-c", made.code, "-o", target]
+    run(compiler, *options, *flags)
+    text, data, bss = map(int, run(measure, target).stdout.splitlines()[1].split()[:3])
+    assert data + bss == 0, "models are the caller's"
+    code = code_of_state(run(measure, "-A", target).stdout)
+    probe = folder / "probe.c"
+    probe.write_text('#include "m.h"\nconst char probe[sizeof(m_t)] = {1};\n')
+    run(compiler, *options, "-c", probe, "-o", target)
+    ram = int(run(measure, target).stdout.split()[6])
+    deep = stack_of(next(folder.glob("*.ci")))
+    size = len(ok.write_device_state(model, dtype=dtype))
+    ends = " / ".join(str(deep[f"m_{end}"]) for end in ("learn_one_r", "predict_r", "load"))
+    return f"{text:,} | {code:,} | {ram:,} | {size:,} | {ends}"
+
+
+def code_of_state(sections):
+    """Return the bytes of the functions that save and load, from what `size -A` prints."""
+    return sum(
+        int(size)
+        for section, size in re.findall(r"^\.text\.(\S+)\s+(\d+)", sections, re.M)
+        if re.search(r"save|load|bytes|word|checksum|newest|sound|wrong_with", section)
+    )
 
 
 def main():

@@ -78,28 +78,14 @@ class ForestLearner(Forms):
 
     def write(self) -> None:
         """Write all that learns but the functions of the header."""
-        source, state, outputs = self.source, self.state, self.size.outputs
+        state, outputs = self.state, self.size.outputs
         experts, trees = len(state.noises), len(state.trees.first) - 1
-        n_both = experts - state.n_lower
-        write_walk(source, "trees", state.trees)
-        source.changing("leaves", state.trees.weights)
-        source.changing("upper", state.upper)
-        source.state("combination", np.r_[state.weights, state.errors.ravel(), state.met])
-        source.counter("seen", self.learning.seen)
-        source.constants("noises", state.noises)
-        if self.several:
-            source.constants("offsets", state.offset)
-            source.constants("units", state.unit)
-        for name in ("leaf_of", "upper_of"):
-            source.memory(name, trees, "int32_t")
-        for name, count in (("scored", experts * outputs), ("steps", experts * outputs),
-                            ("variances", experts), ("falls", experts)):  # fmt: skip
-            source.memory(name, count)
+        self.write_state(experts, trees)
         values = {
             "trees": trees,
             "experts": experts,
             "lower": state.n_lower,
-            "both": n_both * (1 + outputs),
+            "both": (experts - state.n_lower) * (1 + outputs),
             "level": UPPER_LEVEL,
             "cells": UPPER_CELLS,
             "share_lower": self.number(1 / np.sqrt(trees)),
@@ -118,6 +104,24 @@ class ForestLearner(Forms):
             given = {name: self.number(value) for name, value in COMBINATION.items()}
             self.fill("forest_combination", clipped=self.clipped(), **given, **values)
         self.fill("forest_learn", **values)
+
+    def write_state(self, experts: int, trees: int) -> None:
+        """Write the trees, what learning changes, and what a call overwrites."""
+        source, state, outputs = self.source, self.state, self.size.outputs
+        write_walk(source, "trees", state.trees)
+        source.changing("leaves", state.trees.weights)
+        source.changing("upper", state.upper)
+        source.state("combination", np.r_[state.weights, state.errors.ravel(), state.met])
+        source.counter("seen", self.learning.seen)
+        source.constants("noises", state.noises)
+        if self.several:
+            source.constants("offsets", state.offset)
+            source.constants("units", state.unit)
+        for name in ("leaf_of", "upper_of"):
+            source.memory(name, trees, "int32_t")
+        for name, count in (("scored", experts * outputs), ("steps", experts * outputs),
+                            ("variances", experts), ("falls", experts)):  # fmt: skip
+            source.memory(name, count)
 
     def write_rule(self, rule: Described) -> None:
         """Write the loss and the rule of the experts."""

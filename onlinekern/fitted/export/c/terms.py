@@ -62,13 +62,7 @@ def write_kernel(
     value, product = VALUES[kernel.name]
     norm = "0"
     if kernel.name == "cosine":
-        source.use("inverse_norm")
-        norms = np.sqrt(np.square(terms.dense(vectors)).sum(axis=1))
-        numbers = 1 / np.where(norms > 0, norms, np.inf)
-        if capacity is None:
-            source.constants(f"{id_}_norms", numbers)
-        else:
-            source.state(f"{id_}_norms", numbers, capacity)
+        write_norms(source, id_, vectors, capacity)
         norm = "inverse_norm(x)"
     elif sparse and product in NORMS:
         source.use(NORMS[product])
@@ -90,6 +84,17 @@ def write_kernel(
         value = value.replace(name, text)
     source.fill("kernel", id=id_, product=expression, value=value)
     return norm
+
+
+def write_norms(source: Source, id_: str, vectors: Any, capacity: int | None) -> None:
+    """Write the inverse norms of vectors, which change if there is a capacity."""
+    source.use("inverse_norm")
+    norms = np.sqrt(np.square(terms.dense(vectors)).sum(axis=1))
+    numbers = 1 / np.where(norms > 0, norms, np.inf)
+    if capacity is None:
+        source.constants(f"{id_}_norms", numbers)
+    else:
+        source.state(f"{id_}_norms", numbers, capacity)
 
 
 def product_with(source: Source, id_: str, product: str, n_features: int) -> str:
