@@ -27,7 +27,8 @@ from onlinekern.fitted.export.learning import describe_learning
 LEARNT, MORE = 60, 100
 LEARNS = {
     *("SlidingWindowKRLSRegressor", "FixedBudgetKRLSRegressor", "KRLSTRegressor"),
-    *("KRLSRegressor", "ProjectronClassifier"),
+    *("KRLSRegressor", "ProjectronClassifier", "KAPARegressor"),
+    *("ForgetronClassifier", "AhpatronClassifier", "BOLSSVMClassifier"),
     *("KernelMeanDetector", "SPAOneClass", "KernelAROWClassifier", "KernelSCWClassifier"),
     *("BSGDClassifier", "BSGDRegressor", "DualSGDClassifier", "DualSGDRegressor"),
     *("BOGDClassifier", "BOGDRegressor", "BPAClassifier", "BPARegressor", "FOGDClassifier"),
@@ -65,6 +66,17 @@ STEPS = [
         for s in ("first", "ald")
     ),
     ("KernelRLSClassifier", {"multi_class": "margin"}),
+    *(
+        (name, {"forgetting": f, "linear": f > 0.92, "n_components": 90})
+        for name in ("KernelRLSClassifier", "KernelRLSRegressor")
+        for f in (0.9, 0.95, 0.5)
+    ),
+    ("KernelRLSClassifier", {"forgetting": 0.9, "gate": "margin", "selection": "margin"}),
+    *(
+        (name, {"metric": m, "linear": m == "full", "n_components": 80})
+        for name in ("KernelRLSClassifier", "KernelRLSRegressor")
+        for m in ("diagonal", "full", "auto")
+    ),
     ("KernelRLSClassifier", {"kernel": "cosine", "selection": "margin", "n_components": 80}),
     *(
         ("SCWClassifier", {"variant": v, "multi_class": "margin", "average": v == "scw2"})
@@ -110,6 +122,21 @@ STEPS = [
             *(("AROWRegressor", "full", False, True), ("SCWClassifier", "shared", 0.9, False)),
         )
     ),
+    *(
+        (name, {"budget": n, "multi_class": m})
+        for name in ("ForgetronClassifier", "AhpatronClassifier", "BOLSSVMClassifier")
+        for n in (2, 15)
+        for m in ("ovr", "margin")
+    ),
+    *((name, {"budget": 1}) for name in ("ForgetronClassifier", "AhpatronClassifier")),
+    *(("AhpatronClassifier", {"max_norm": r, "kernel": "laplacian", "eta": 0.6}) for r in (0.5, 3)),
+    ("ForgetronClassifier", {"kernel": "polynomial", "budget": 9}),
+    ("BOLSSVMClassifier", {"removal": "redundant", "budget": 9, "kernel": "cosine"}),
+    *(
+        ("KAPARegressor", {"variant": v, "order": k, "budget": n, "standardize_target": k > 1})
+        for v, k, n in (("kapa1", 1, 1), ("kapa1", 4, 9), ("kapa2", 5, 5), ("kapa2", 3, 200))
+    ),
+    ("KAPARegressor", {"order": 6, "budget": 12, "kernel": "polynomial"}),
     *(("KRLSRegressor", {"nu": nu, "budget": n}) for nu, n in ((1e-3, 200), (0.1, 9), (0.0, 30))),
     *(
         ("ProjectronClassifier", {"eta": e, "budget": n, "plus_plus": p, "multi_class": m})
@@ -206,9 +233,7 @@ def test_the_same_samples_give_the_same_model(dtype, stream, tmp_path):
     entries = []
     for number, case in enumerate(chosen() if dtype == "float64" else chosen()[::7]):
         X, y = stream(case.task, n=LEARNT + MORE)
-        # In C, reg stays as it is.
-        fixed = {"reg": 0.1} if case.name == "KernelRLSRegressor" else {}
-        model = fitted(case, X[:LEARNT], y[:LEARNT], **fixed)
+        model = fitted(case, X[:LEARNT], y[:LEARNT])
         if case.name in RENEWED or not can_learn(model):  # in this setting
             continue
         export(model, tmp_path / f"m{number}.c", dtype)
@@ -274,6 +299,27 @@ def test_least_squares_of_a_long_stream(stream, tmp_path):
     )
     teach(program, model, X[100:], y[100:])
     assert difference(program, model, X) < 1e-6
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.99])
+def test_the_prior_follows_a_long_stream(forgetting, stream, tmp_path):
+    """In C the prior precision is chosen, and the inverse made anew, where Python does that."""
+    X, y = stream("regression", n=1200)
+    model = KernelRLSRegressor(gamma=0.4, n_components=30, forgetting=forgetting)
+    model.fit(X[:50], y[:50])
+    before = model._model.space.block.get_state()["reg"]
+    made = model.export_c(tmp_path / "model.c")
+    program = Program(load(tmp_path, [made.code]), "model", "float64", 1)
+    teach(program, model, X[50:], y[50:])
+    assert model._model.space.block.get_state()["reg"] != before
+    assert difference(program, model, X) < 1e-9
+
+
+def test_models_in_a_metric_learn_if_that_is_asked_for(stream, tmp_path):
+    X, y = stream("regression")
+    model = KernelRLSRegressor(gamma=0.4, n_components=30, metric="diagonal").fit(X, y)
+    assert not model.export_c(tmp_path / "model.c").learns
+    assert model.export_c(tmp_path / "model.c", learn=True).learns
 
 
 def test_refused_samples_change_nothing(stream, tmp_path):

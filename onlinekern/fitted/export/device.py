@@ -143,8 +143,8 @@ def read_device_state(estimator: Any, data: bytes) -> Any:
     estimator
         A new model: it has the parameters and counters of `estimator`, and has learnt what the
         device had. What devices do not keep is that of `estimator`: the mistakes and losses counted
-        so far, the last scores, and the samples from which forests are renewed. Evidence for
-        ``reg='auto'`` is scaled by the number of samples. `merge` takes such models.
+        so far, the last scores, and the samples from which forests and metrics are renewed. `merge`
+        takes such models.
 
     Raises
     ------

@@ -24,6 +24,7 @@ LEARNT: dict[str, set[str]] = {
     "Landmarks": {"vectors", "whitening"},
     "ConfidentState": {"covariance"},
     "SquaresState": {"inverse", "reg", "entered"},
+    "Sums": {"matrix", "vectors", "evidence", "since", "count"},
     "ForestState": {"upper", "errors", "met", "weights"},
     "Trees": {"weights"},
     "Scaler": {"mean", "variance", "weight"},

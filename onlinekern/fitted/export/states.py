@@ -102,13 +102,13 @@ class Slots(NamedTuple):
 
 
 class Beside(NamedTuple):
-    """Features of a map beside the kernel values of `slots` support vectors, and an offset.
+    """Features of a map, if there is one, and an offset beside kernel values of `slots` vectors.
 
     Their weights stand behind the coefficients of the support vectors, which move there.
     """
 
     slots: int
-    map: Map
+    map: Map | None
     offset: bool
 
 
@@ -138,8 +138,9 @@ class Landmarks:
     """Features L^-1 k(x) of landmarks, which may grow to `room`.
 
     A sample becomes a landmark if its part beyond the others is above the share `least` of its
-    kernel value with itself, and, with `only_entered`, if it enters the model too. Once all are
-    there they are `fixed`.
+    kernel value with itself, and, with `only_entered`, if it enters the model too; and if its row
+    of the whitening, times the root of that value, is no longer than `steepest`. Once all are there
+    they are `fixed`.
     """
 
     kernel: KernelFunction
@@ -149,6 +150,7 @@ class Landmarks:
     least: float
     only_entered: bool
     fixed: bool
+    steepest: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,12 +158,14 @@ class JointState:
     """Weights of joint features, a dense row of them.
 
     They are the elements of a row times `factor`, unless that is None, then 1 if there is a
-    `constant`, then those of `map`, which may have none.
+    `constant`, then those of `map`, which may have none. With a `root`, the map is of the row times
+    this matrix, or this diagonal.
     """
 
     factor: float | None
     constant: bool
     map: Fourier | Projected | Landmarks | None
+    root: Floats | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +185,38 @@ class ConfidentState(JointState):
 
 
 @dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums of least squares that forget, or whose prior precision follows the stream.
+
+    Attributes
+    ----------
+    matrix, vectors : ndarrays of shapes (length, length) and (n_outputs, length)
+        A and b of all samples, where sample number i of an epoch weighs `forgetting` ** -i.
+    evidence : ndarray of shape (n_outputs + 2,), or (0,)
+        The sums of `core.linalg.evidence`; none if the prior precision stays.
+    since, count : int
+        Samples since the last epoch began, and since the last block.
+    epoch, block : int
+        How many samples these have.
+    forgetting : float
+    """
+
+    matrix: Floats
+    vectors: Floats
+    evidence: Floats
+    since: int
+    count: int
+    epoch: int
+    block: int
+    forgetting: float
+
+    @property
+    def follows(self) -> bool:
+        """Whether the prior precision follows the stream."""
+        return len(self.evidence) > 0
+
+
+@dataclass(frozen=True, eq=False)
 class SquaresState(JointState):
     """Weights of least squares, with A^-1 = `inverse`.
 
@@ -192,6 +228,7 @@ class SquaresState(JointState):
     inverse: Floats
     reg: float
     entered: int
+    sums: Sums | None = None
     leverage: bool = False
     rounding: float = 0.0
 

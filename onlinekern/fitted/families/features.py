@@ -9,7 +9,7 @@ import numpy as np
 from onlinekern.core.features.joined import WithLinear
 from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.features.metric import InMetric
-from onlinekern.core.features.nested import NestedNystroem
+from onlinekern.core.features.nested import MOST_ROUNDING, NestedNystroem
 from onlinekern.core.kernels.python_kernel import PythonKernel
 from onlinekern.core.linalg.copies import unpacked
 from onlinekern.estimators.features import MOST_FREQUENCIES
@@ -111,13 +111,16 @@ def expansion(support: Any) -> terms.Expansion:
     return terms.Expansion(kernel_of(support.kernel), support.rows(), support.effective())
 
 
-def joint_of(features: Any) -> tuple[float | None, bool, Any]:
-    """Return the factor of a row's own elements or None, whether 1 follows them, and the map."""
-    inner, factor = features, None
+def joint_of(features: Any) -> tuple[float | None, bool, Any, Any]:
+    """Return the factor of a row's own elements or None, whether 1 follows them, map and root."""
+    inner: Any = features
+    factor = root = None
     if type(features) is WithLinear:
         inner, factor = features.map, 1 / np.sqrt(max(features.d, 1))
+    if type(inner) is InMetric:
+        inner, root = inner.map, inner.root
     mapping = landmarks_of(inner) if type(inner) is NestedNystroem else map_of(inner)
-    return factor, features.constant >= 0, mapping
+    return factor, features.constant >= 0, mapping, root
 
 
 def joint_places(features: Any) -> Any:
@@ -135,7 +138,7 @@ def grown(features: State, found: Taught) -> State:
     if "whitening" not in found:
         return features
     if hasattr(features, "map"):
-        return features.changed(map=grown_landmarks(features.map, found))
+        return features.changed(map=grown(features.map, found))
     return grown_landmarks(features, found)
 
 
@@ -161,6 +164,7 @@ def landmarks_of(features: Any) -> Landmarks:
         least=rounding_of(features) if own.selection == "first" else own.novelty,
         only_entered=own.selection == "margin",
         fixed=len(vectors) == own.n_components,
+        steepest=float(MOST_ROUNDING / np.finfo(own.arguments.dtype).eps),
     )
 
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.states import (
     Beside,
     CannotLearn,
@@ -26,6 +24,7 @@ from onlinekern.fitted.families.features import (
     map_of,
     weighted,
 )
+from onlinekern.fitted.families.policies import KEPT
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.averages import Averaging
 from onlinekern.fitted.merge.expansions import check_sets, merged_expansion
@@ -46,8 +45,7 @@ INVERSE = "inverse~[row column] diagonal~[one column] n_updates~ broken~ pending
 VALUES = f"{INVERSE} values~[output column]"
 FACTOR, LENGTHS = "factor[slot slot]", "lengths[slot]"
 # Policies with an inverse that learn in C.
-SLOTTED: dict[str, Any] = {"in_c": True, "slots": True, "plain": True, "matrices": "inverse"}
-MATRICES = ("inverse", "covariance", "prior")
+SLOTTED: dict[str, Any] = {"in_c": True, "slots": True, "plain": True, "keeps": "inverse"}
 
 
 def policy(path: str, arguments: str, learnt: str = "", **options: Any) -> None:
@@ -55,8 +53,8 @@ def policy(path: str, arguments: str, learnt: str = "", **options: Any) -> None:
 
     `drops`: who leaves is projected onto those who stay. `merge` is the rule for spaces with the
     policy. `in_c`: learning in C knows it. `unbounded`: it may fill all room for support vectors.
-    `slots`: some are free between two steps. `plain`: without an average. `matrices`: what it
-    learns of all support vectors and C goes on with.
+    `slots`: some are free between two steps. `plain`: without an average. `keeps`: what it learns
+    beside them and C goes on with, a name of `policies.KEPT`. `offsets`: added to the scores.
     """
     plain = path == "budgets.policy.Budget"
     # Policies of other packages have arguments without names, and learn what they like.
@@ -132,54 +130,33 @@ def learning(space: State) -> tuple[KernelState, Numbers]:
         arguments.pop(name, None)
     if arguments.get("max_support") == 0:  # there is no bound
         del arguments["max_support"]
+    learnt, rules = budget.state.learnt, KEPT.get(kind.options.get("keeps", ""))
+    kept = rules[0](learnt) if rules else {}
     known = KernelState(
         kernel=kernel_of(own.kernel),
         vectors=dense(state.rows),
         policy=Described(kind.name, arguments),
         added=state.added,
-        lengths=np.asarray(getattr(budget.state.learnt, "lengths", np.zeros(0))),
+        lengths=np.asarray(getattr(learnt, "lengths", np.zeros(0))),
         unbounded="unbounded" in kind.options,
         single=np.dtype(own.dtype) == np.float32,
-        matrices=kept_matrices(budget.state.learnt, kind.options.get("matrices", "")),
+        matrices=kept,
         slots=slots,
     )
-    return known, Numbers.of(state, own.averaged)
+    numbers = Numbers.of(state, own.averaged)
+    return with_offsets(known, numbers, budget) if "offsets" in kind.options else (known, numbers)
 
 
-def kept_matrices(learnt: State, names: str) -> dict[str, Floats]:
-    """Return what C goes on with of these; an inverse without its padding, and with its terms."""
-    if names != "inverse":
-        return {name: np.asarray(getattr(learnt, name)) for name in names.split()}
-    size = len(learnt.inverse)
-    found = {name: getattr(learnt, name)[:, :size] for name in MATRICES if name in vars(learnt)}
-    whole = found["inverse"].copy()
-    for term, factor in zip(*(learnt.pending or ((), ())), strict=True):
-        whole += np.multiply.outer(factor * term[:size], term[:size])
-    found |= {"inverse": whole, "diagonals": learnt.diagonal[0, :size]}
-    # A broken inverse is computed afresh as an old one is.
-    found["n_updates"] = np.array(np.iinfo(np.int32).max if learnt.broken else learnt.n_updates)
-    if "values" in vars(learnt):
-        found["goals"] = learnt.values[0, :size]
-    if "residuals" in vars(learnt):
-        found["residuals"] = learnt.residuals[0]
-    return found
-
-
-def taught_inverse(learnt: State, found: Taught) -> State:
-    """Return what a policy has learnt, with the inverse of a device."""
-    size, width = learnt.inverse.shape
-    fields: dict[str, Any] = {"pending": None, "broken": False}
-    fields["n_updates"] = found.count("n_updates")
-    for name in MATRICES:
-        if name in found:
-            given = found.matrix(name, size)
-            fields[name] = np.pad((given + given.T) / 2, ((0, 0), (0, width - size)))
-    for name, own in (("diagonal", "diagonals"), ("values", "goals")):
-        if own in found:
-            fields[name] = np.pad(found.fields[own], (0, width - size))[np.newaxis]
-    if "residuals" in found:
-        fields["residuals"] = found.fields["residuals"][np.newaxis].copy()
-    return learnt.changed(**fields)
+def with_offsets(
+    known: KernelState, numbers: Numbers, budget: State
+) -> tuple[KernelState, Numbers]:
+    """Return the same with offsets behind the coefficients of all slots there may be."""
+    slots, outputs = budget.arguments.max_support + 1, len(numbers.values)
+    values = np.zeros((outputs, slots + 1))
+    values[:, : numbers.values.shape[1]] = numbers.values
+    values[:, slots] = budget.state.learnt.offsets[0]
+    beside = Beside(slots, None, True)
+    return replace(known, beside=beside), numbers._replace(values=values, companions=values)
 
 
 def dual_learning(space: State) -> tuple[KernelState, Numbers]:
@@ -214,17 +191,9 @@ def taught(space: State, found: Taught) -> State:
     learnt = budget.state.learnt
     if "lengths" in found:
         learnt = learnt.changed(lengths=found.fields["lengths"][:n].copy())
-    if "factor" in found:
-        factor = np.zeros((n, n))
-        rows, columns = np.tril_indices(n)
-        factor[rows, columns] = found.fields["factor"][: len(rows)]
-        learnt = learnt.changed(factor=factor)
-    if "covariance" in found and "inverse" not in found:
-        room = isqrt(len(found.fields["covariance"]))
-        covariance = np.ascontiguousarray(found.matrix("covariance", room)[:n, :n])
-        learnt = learnt.changed(covariance=covariance)
-    if "inverse" in found:
-        learnt = taught_inverse(learnt, found)
+    known = kind_of(budget.cls)
+    if known is not None and (rules := KEPT.get(known.options.get("keeps", ""))):
+        learnt = rules[1](learnt, found, n)
     identity = budget.state.set.changed(n=n, added=fields["added"])
     state = budget.state.changed(set=identity, learnt=learnt)
     return space.changed(
@@ -258,8 +227,22 @@ policy("budgets.eviction.UniformEviction", f"{BOUND} rng= max_coefficient=", in_
 policy("budgets.eviction.NonuniformEviction", f"{BOUND} rng= max_coefficient=", in_c=True)
 policy("budgets.bpa.CheapestReplacement", BOUND, LENGTHS, drops=True, in_c=True)
 margins = "values~[output slot] companions~[output slot] scale~ total~ steps~ n_steps~ damage~"
-policy("budgets.forgetron.ShrinkingEviction", BOUND, margins, drops=True)
-policy("budgets.halving.Halving", f"{BOUND} radius=", "square~", drops=True)
+policy(
+    "budgets.forgetron.ShrinkingEviction",
+    BOUND,
+    margins,
+    drops=True,
+    in_c=True,
+    plain=True,
+    keeps="margins",
+)
+policy(
+    "budgets.halving.Halving",
+    f"{BOUND} radius=",
+    "square~",
+    drops=True,
+    **{**SLOTTED, "keeps": "norm"},
+)
 policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True, in_c=True, slots=True)
 policy("budgets.removal_projection.Projection", BOUND, INVERSE, drops=True, **SLOTTED)
 policy("budgets.merging.Merging", BOUND, drops=True, in_c=True, slots=True, plain=True)
@@ -271,7 +254,7 @@ policy(
     in_c=True,
     plain=True,
     unbounded=True,
-    matrices="factor",
+    keeps="factor",
 )
 policy(
     "budgets.quantisation.NearestWhenFull", BOUND, LENGTHS, drops=True, in_c=True, unbounded=True
@@ -280,7 +263,14 @@ policy(
     "budgets.quantisation.Quantise", f"similarity= {BOUND}", drops=True, in_c=True, unbounded=True
 )
 machines = f"{INVERSE} targets[machine column] offsets[one output] products~[machine column]"
-policy("budgets.bolssvm.LeastSquaresPolicy", f"{BOUND} C= share=", machines, merge=merged_samples)
+policy(
+    "budgets.bolssvm.LeastSquaresPolicy",
+    f"{BOUND} C= share=",
+    machines,
+    merge=merged_samples,
+    offsets=True,
+    **{**SLOTTED, "keeps": "machines"},
+)
 merging = f"map= {BOUND} merge_size= offset="
 WEIGHTS = "weights[machine feature] offsets[machine]"
 policy("models.dual_sgd.FeatureMerging", merging, WEIGHTS, in_c=True, slots=True)
@@ -289,6 +279,7 @@ policy(
     f"{BOUND} order= eta= reg= normalised=",
     f"recent[known sample] gram[sample sample] learnt {LENGTHS}",
     merge=merged_affine,
+    **{**SLOTTED, "keeps": "samples"},
 )
 spans = f"{FACTOR} covariance[slot slot]"
 policy(
@@ -298,7 +289,7 @@ policy(
     merge=merged_dependence,
     in_c=True,
     plain=True,
-    matrices="factor covariance",
+    keeps="factor",
 )
 RIDGES = {"merge": merged_samples, **SLOTTED}
 policy("budgets.recursive.SlidingWindow", f"{BOUND} reg=", VALUES, **RIDGES)

@@ -19,7 +19,13 @@ from scipy.linalg import solve_triangular
 
 from onlinekern.core.linalg.copies import PANEL, unpacked
 from onlinekern.estimators.types import Floats
-from onlinekern.fitted.export.states import CannotLearn, Landmarks, Numbers, SquaresState
+from onlinekern.fitted.export.states import (
+    CannotLearn,
+    Landmarks,
+    Numbers,
+    SquaresState,
+    Sums,
+)
 from onlinekern.fitted.export.terms import Fourier, Leverage, Terms
 from onlinekern.fitted.families.features import (
     grown,
@@ -61,13 +67,25 @@ def statistics(state: Any, forgetting: float) -> tuple[Floats, Floats, Floats]:
 
 def evidence_of(state: Any, forgetting: float) -> Floats:
     """Return the sums of `linalg.evidence` of all samples so far; empty where reg is given."""
+    totals = evidence_in_epoch(state, forgetting)
+    totals[:-1] *= forgetting**state.since
+    return totals
+
+
+def evidence_in_epoch(state: Any, forgetting: float) -> Floats:
+    """Return the same in the units of the epoch: sample i of it weighs `forgetting` ** -i."""
     totals: Floats = np.array(state.evidence)
     if len(totals) > 0:
         weights = state.weights[len(state.weights) - state.count :]
-        ones = forgetting ** -np.arange(state.since - state.count + 1.0, state.since + 1.0)
+        ones = ones_of(state.since, state.count, forgetting)
         totals += [*(state.targets**2 / weights).sum(axis=0), ones.sum(), state.count]
-        totals[:-1] *= forgetting**state.since
     return totals
+
+
+def ones_of(since: int, count: int, forgetting: float) -> Floats:
+    """Return what the last samples of an epoch weigh there, if their weights are 1."""
+    found: Floats = forgetting ** -np.arange(since - count + 1.0, since + 1.0)
+    return found
 
 
 def sums_of(
@@ -237,30 +255,50 @@ def leverage_terms(space: Any) -> Terms:
 
 
 def learning(space: State) -> tuple[SquaresState, Numbers]:
-    """Return the state of recursive least squares without forgetting; r is the one of now."""
-    if space.forgetting < 1:
-        raise CannotLearn("its least squares forget, and give back the prior from time to time")
+    """Return the state of recursive least squares; r is the one of now."""
     features = closed(space.map)
-    factor, constant, mapping = joint_of(features)
-    places = joint_places(features)
-    inverse = inverse_of(space.state, space.forgetting)[np.ix_(places, places)]
-    values = np.ascontiguousarray(closed(space).block.weights()[:, places])
+    factor, constant, mapping, root = joint_of(features)
     if not isinstance(mapping, Fourier | Landmarks):
         raise CannotLearn(f"the feature map {type(features).__name__} has no C")
-    inverse = np.ascontiguousarray(inverse)
-    entered = closed(space).entered
-    state = SquaresState(factor, constant, mapping, inverse, space.state.reg, entered)
+    places = joint_places(features)
+    # In units of the epoch.
+    inverse = inverse_of(space.state, 1.0)[np.ix_(places, places)]
+    own = closed(space)
+    values = np.ascontiguousarray(own.block.weights()[:, places])
+    sums = sums_in_c(space, own.block, places)
+    inverse, reg = np.ascontiguousarray(inverse), space.state.reg
+    state = SquaresState(factor, constant, mapping, root, inverse, reg, own.entered, sums)
     return state, Numbers(values, values)
 
 
+def sums_in_c(space: State, block: Any, places: Any) -> Sums | None:
+    """Return the sums from which least squares are made anew; None if they never are."""
+    own, follows = space.state, len(space.state.evidence) > 0
+    if space.forgetting == 1 and not follows:
+        return None
+    rows = own.rows
+    matrix = own.matrix + (own.weights * rows).T @ rows
+    vectors = own.vectors + own.targets.T @ rows[len(rows) - own.count :]
+    return Sums(
+        matrix=np.ascontiguousarray(matrix[np.ix_(places, places)]),
+        vectors=np.ascontiguousarray(vectors[:, places]),
+        evidence=evidence_in_epoch(own, space.forgetting),
+        since=own.since,
+        count=own.count,
+        epoch=block.epoch_length,
+        block=block.block_length,
+        forgetting=space.forgetting,
+    )
+
+
 def leverage_learning(space: State) -> tuple[SquaresState, Numbers]:
-    """Return the state of leverages without forgetting."""
+    """Return the state of leverages."""
     state, numbers = learning(space)
     return replace(state, leverage=True, rounding=rounding_of(closed(space.map))), numbers
 
 
 def taught(space: State, found: Taught) -> State:
-    """Return the space with the sums that follow from the inverse and the weights of a device."""
+    """Return the space with the sums, the inverse and the weights of a device."""
     features = grown(space.map, found)
     places, reg = joint_places(closed(features)), found.number("reg")
     n, used = len(places), space.state.used
@@ -272,17 +310,55 @@ def taught(space: State, found: Taught) -> State:
     # Columns between those of the features, which no row has, keep the prior.
     inverse, matrix = np.eye(used) / reg, np.eye(used) * reg
     inverse[np.ix_(places, places)] = (given + given.T) / 2
-    known = scipy.linalg.inv(inverse[np.ix_(places, places)])
-    matrix[np.ix_(places, places)] = factored((known + known.T) / 2)[0]
     weights = np.zeros((n_outputs, used))
     weights[:, places] = found.matrix("values", n_outputs)[:, :n]
-    evidence = evidence_of(space.state, space.forgetting)
-    if len(evidence) > 0:
-        # Devices keep none: more samples were like those before.
-        evidence = evidence * (found.count("entered") / max(1, closed(space).entered))
-    sums = sums_of(matrix - reg * np.eye(used), weights @ matrix, reg, evidence)
-    state = space.state.changed(**{**sums, "matrix": matrix, "inverse": inverse, "base": weights})
+    if "sums" in found:
+        fields = sums_of_device(space, found, places, matrix)
+    else:
+        # What follows from the inverse alone.
+        known = scipy.linalg.inv(inverse[np.ix_(places, places)])
+        matrix[np.ix_(places, places)] = factored((known + known.T) / 2)[0]
+        fields = sums_of(matrix - reg * np.eye(used), weights @ matrix, reg)
+    fields |= {"matrix": matrix, "inverse": inverse, "base": weights}
+    state = space.state.changed(**fields)
     return space.changed(map=features, entered=found.count("entered"), state=state)
+
+
+def sums_of_device(space: State, found: Taught, places: Any, matrix: Floats) -> dict[str, Any]:
+    """Return the fields of sums of a device, whose A is written into `matrix`.
+
+    Its sums have all samples. So that the next block, and the next epoch, end where they would have
+    ended, samples of zeros stand for those since the last block.
+    """
+    n, used, n_outputs = len(places), len(matrix), len(space.state.vectors)
+    rows, columns = np.tril_indices(n)
+    lower = np.zeros((n, n))
+    lower[rows, columns] = found.fields["sums"][: len(rows)]
+    matrix[np.ix_(places, places)] = lower + np.tril(lower, -1).T
+    vectors = np.zeros((n_outputs, used))
+    vectors[:, places] = found.matrix("vectors", n_outputs)[:, :n]
+    count, since = found.count("in_block"), found.count("since")
+    evidence = NO_EVIDENCE
+    if "evidence" in found:
+        # These samples will be counted when the block is full.
+        evidence = np.append(found.fields["evidence"], found.count("counted"))
+        evidence[-2:] -= ones_of(since, count, space.forgetting).sum(), count
+        evidence = np.maximum(evidence, 0.0)
+    return {
+        "vectors": vectors,
+        "products": np.zeros((used, count)),
+        "rows": np.zeros((count, used)),
+        "factor": np.eye(count),
+        "innovations": np.zeros((count, n_outputs)),
+        "targets": np.zeros((count, n_outputs)),
+        "weights": np.ones((count, 1)),
+        "used": used,
+        "count": count,
+        "waiting": count,
+        "since": since,
+        "reg": found.number("reg"),
+        "evidence": evidence,
+    }
 
 
 def read(stored: dict[str, Any]) -> dict[str, Any]:

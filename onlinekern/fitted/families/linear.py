@@ -161,7 +161,7 @@ def confident(space: State) -> tuple[ConfidentState, Numbers]:
     columns = slice(own.d + bool(own.intercept))
     numbers = Numbers.of(state, own.averaging, columns, averaging_of(space).skipped)
     covariance = np.ascontiguousarray(state.covariance)
-    return ConfidentState(1.0, bool(own.intercept), None, covariance, True), numbers
+    return ConfidentState(1.0, bool(own.intercept), None, None, covariance, True), numbers
 
 
 def taught(space: State, found: Taught) -> State:

@@ -162,12 +162,12 @@ def confident_learning(space: State) -> tuple[ConfidentState, Numbers]:
     features, own = closed(space.map), space.covariance
     if not hasattr(own, "array"):
         raise CannotLearn("covariance='sketched' has no C; 'diagonal', 'full' and 'shared' have")
-    factor, constant, mapping = joint_of(features)
+    factor, constant, mapping, root = joint_of(features)
     if isinstance(mapping, Landmarks) and mapping.only_entered and not mapping.fixed:
         raise CannotLearn("selection='margin' has not found all landmarks yet")
     places = joint_places(features)
     covariance = own.array[np.ix_(*[range(len(own.array)), places, places][: own.array.ndim])]
-    state = ConfidentState(factor, constant, mapping, np.ascontiguousarray(covariance), False)
+    state = ConfidentState(factor, constant, mapping, root, np.ascontiguousarray(covariance), False)
     return state, Numbers.of(space.state, space.averaged, places)
 
 

@@ -15,9 +15,15 @@ import numpy as np
 
 from onlinekern.core.models.metric_least_squares import KEPT, renewal_interval
 from onlinekern.estimators.types import Floats
-from onlinekern.fitted.export.states import CannotLearn
 from onlinekern.fitted.families.forest import kept_samples, last
-from onlinekern.fitted.families.least_squares import SUMS, merged_fields, merged_residuals, read
+from onlinekern.fitted.families.least_squares import (
+    SUMS,
+    learning,
+    merged_fields,
+    merged_residuals,
+    read,
+    taught,
+)
 from onlinekern.fitted.families.least_squares import begin as begin_sums
 from onlinekern.fitted.families.mapped import terms
 from onlinekern.fitted.grow import Growth
@@ -131,11 +137,6 @@ def begin(space: State, old: State, growth: Growth) -> None:
     space.kept = space.kept.changed(targets=numbers[old.kept.targets.astype(np.intp)])
 
 
-def learning(_: State) -> Any:
-    """Raise CannotLearn: C has no way to renew a metric."""
-    raise CannotLearn("its metric is renewed from the last samples, which are kept")
-
-
 KEPT_SAMPLES = "kept(count~ rows~[row column] targets~[row] weights~[row])"
 describe(
     "models.metric_least_squares.MetricLeastSquares",
@@ -146,4 +147,5 @@ describe(
     begin=begin,
     terms=terms,
     learning=learning,
+    taught=taught,
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from onlinekern.fitted.export.describe import describe
 from onlinekern.fitted.export.learning import describe_learning
-from onlinekern.fitted.export.states import ForestState, KernelState, Learning
+from onlinekern.fitted.export.states import ForestState, JointState, KernelState, Learning, Space
 from onlinekern.fitted.save.atomic import replacing
 from onlinekern.preprocessing.tables.encoder import encoder_of
 
@@ -88,7 +88,8 @@ def learning_of(
 
     Without a capacity, support vectors without a budget are exported to be scored only, unless
     learning is asked for. So are forests: what their experts have learnt of the cells takes two to
-    four times the memory of what it comes to.
+    four times the memory of what it comes to. And so are models in a metric, which C does not
+    renew.
     """
     if learn is False:
         return None
@@ -101,8 +102,15 @@ def learning_of(
     grows = isinstance(learning.state, KernelState) and learning.state.unbounded
     if capacity is not None and not grows:
         raise ValueError(f"capacity={capacity} has no effect on {name}, whose memory does not grow")
-    is_large = grows or isinstance(learning.state, ForestState)
-    return None if learn is None and is_large and capacity is None else learning
+    return None if learn is None and capacity is None and asks(learning.state) else learning
+
+
+def asks(state: Space) -> bool:
+    """Return whether a model is exported to learn only if that is asked for."""
+    if isinstance(state, KernelState):
+        return state.unbounded
+    in_metric = isinstance(state, JointState) and state.root is not None
+    return in_metric or isinstance(state, ForestState)
 
 
 def paths_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:

@@ -51,6 +51,7 @@ static void model_scores(const row *phi, real *current, real *predicting)
         variance += phi->values[f] * sum;
     }
     variance = variance > 0 ? variance : 0;
+$fade
 $rest
     current[0] = predicting[0] = 1 / (1 + variance);
 }

@@ -40,7 +40,8 @@ def write_leverage(learner: Forms, state: SquaresState) -> None:
     if isinstance(state.map, Landmarks):
         rounding = max(state.rounding, float(np.sqrt(np.finfo(learner.source.dtype).eps)))
         rest = learner.filled("beyond_features", rounding=learner.number(rounding))
-    learner.fill("leverage_scores", rest=rest)
+    fade = "" if state.sums is None else "    variance *= weight_after(since);"
+    learner.fill("leverage_scores", rest=rest, fade=fade)
 
 
 def own_length(learner: Forms, state: SquaresState) -> str:

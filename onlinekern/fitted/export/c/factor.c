@@ -6,7 +6,7 @@
 static real solve_lower(const real *k)
 {
     real square_of = 0;
-    for (int32_t i = 0; i < n_support; i++) {
+    for (int32_t i = 0; i < $rows; i++) {
         const real *own = factor + i * (i + 1) / 2;
         half[i] = k[i];
         for (int32_t j = 0; j < i; j++)
@@ -20,9 +20,9 @@ static real solve_lower(const real *k)
 /* `solution` = (K + jitter I)^-1 k, for the k of the last `solve_lower`. */
 static void solve_upper(void)
 {
-    for (int32_t i = n_support - 1; i >= 0; i--) {
+    for (int32_t i = $rows - 1; i >= 0; i--) {
         solution[i] = half[i];
-        for (int32_t j = i + 1; j < n_support; j++)
+        for (int32_t j = i + 1; j < $rows; j++)
             solution[i] -= factor[j * (j + 1) / 2 + i] * solution[j];
         solution[i] /= factor[i * (i + 1) / 2 + i];
     }
@@ -31,13 +31,13 @@ static void solve_upper(void)
 /* Append the row of the last `solve_lower`, before its support vector comes. */
 static void append_row(real diagonal)
 {
-    real *own = factor + n_support * (n_support + 1) / 2;
+    real *own = factor + $rows * ($rows + 1) / 2;
     real pivot = diagonal + $jitter;
-    for (int32_t i = 0; i < n_support; i++) {
+    for (int32_t i = 0; i < $rows; i++) {
         own[i] = half[i];
         pivot -= half[i] * half[i];
     }
-    own[n_support] = SQRT(pivot > $jitter ? pivot : $jitter);
+    own[$rows] = SQRT(pivot > $jitter ? pivot : $jitter);
 }
 
 /*** admit_dependence ***/

@@ -231,3 +231,98 @@ static void admit(const row *x, const row *phi)
             return;
     for (int32_t j = 0; j < n_support * $slots; j++)
         covariance[j] /= $lambda;
+
+/*** admit_machine ***/
+/* The target of the sample for an output. */
+static real target_of(int32_t k)
+{
+    return $target;
+}
+
+/* The coefficients and the offset of each output: those of its least-squares machine. */
+static void solve_machines(void)
+{
+    real total = 0;
+    for (int32_t i = 0; i < n_support; i++) {
+        ones_solved[i] = 0;
+        for (int32_t j = 0; j < n_support; j++)
+            ones_solved[i] += inverse[i * $slots + j];
+        total += ones_solved[i];
+    }
+    for (int32_t k = 0; k < $outputs; k++) {
+        real *own = values + k * $length, shift = 0;
+        for (int32_t i = 0; i < n_support; i++) {
+            own[i] = 0;
+            for (int32_t j = 0; j < n_support; j++)
+                own[i] += inverse[i * $slots + j] * goals[k * $slots + j];
+            shift += own[i];
+        }
+        own[$slots] = shift / total;
+        for (int32_t i = 0; i < n_support; i++)
+            own[i] -= own[$slots] * ones_solved[i];
+    }
+}
+
+/* The residual of output k at a support vector, by the machine without it. */
+static real residual_of(int32_t k, int32_t slot, real total)
+{
+    const real h = ones_solved[slot];
+    return values[k * $length + slot] / (inverse[slot * ($slots + 1)] - h * h / total);
+}
+
+/* The margin of a support vector by the machine without it: < 0 on the wrong side. */
+static real margin_without(int32_t slot, real total)
+{
+    real own = 0, rival = -$largest;
+    for (int32_t k = 0; k < $outputs; k++) {
+        const real y = goals[k * $slots + slot], f = y - residual_of(k, slot, total);
+        if ($outputs == 1)
+            return y * f;
+        if (y > 0)
+            own = f;
+        else if (f > rival)
+            rival = f;
+    }
+    return own - rival;
+}
+
+/* The slot to be freed: of those that the others contradict the furthest one, if they are too many;
+   else that which the others predict best. The newest was a mistake: it is contradicted. */
+static int32_t leaving_slot(int32_t newest)
+{
+    real total = 0;
+    int32_t wrong_ones = 0;
+    for (int32_t r = 0; r < n_support; r++)
+        total += ones_solved[r];
+    for (int32_t r = 0; r < n_support; r++) {
+        sizes[r] = r == newest || ages[r] == 0 ? $largest : margin_without(r, total);
+        wrong_ones += sizes[r] < 0;
+    }
+    if ((real)wrong_ones > $most)
+        return smallest_slot();
+    for (int32_t r = 0; r < n_support; r++) {
+        sizes[r] = 0;
+        for (int32_t k = 0; k < $outputs && ages[r] > 0; k++)
+            sizes[r] += residual_of(k, r, total) * residual_of(k, r, total);
+    }
+    return smallest_slot();
+}
+
+static void admit(const row *x, const row *phi)
+{
+    const real kappa = length_of(x), ridge = 1 / ($C * noted[1]);
+    const real pivot = project_row(phi->values, kappa + ridge);
+    int32_t slot = take_slot();
+    put(slot, x);
+    join_row(slot, pivot, kappa, ridge);
+    for (int32_t k = 0; k < $outputs; k++)
+        goals[k * $slots + slot] = target_of(k);
+    solve_machines();
+    if (n_support - n_free <= $bound)
+        return;
+    slot = leaving_slot(slot);
+    for (int32_t k = 0; k < $outputs; k++)
+        goals[k * $slots + slot] = 0;
+    leave(slot);
+    solve_machines();
+}

@@ -17,6 +17,7 @@ SIZES = {
     "FixedBudget": "FABS(values[slot]) / inverse[slot * {next}]",
     "Tracker": "FABS(values[slot]) / inverse[slot * {next}]",
     "Projection": f"norm_of(slot) * ({BEYOND})",
+    "LeastSquaresPolicy": "sizes[slot]",
 }
 
 

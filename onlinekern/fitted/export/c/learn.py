@@ -56,7 +56,7 @@ class Learner(Forms):
         super().__init__(source, learning, Size(outputs, n_features, length), draws)
         self.shrinks = rule_shrinks(learning.rule)
         mean = isinstance(state, states.MappedState) and state.mean is not None
-        self.scales = self.shrinks or mean or (policy == "UniformEviction" and length > 1)
+        self.scales = self.shrinks or mean or policy in support.SHRINKING
         self.second_order = isinstance(state, states.ConfidentState) or (
             isinstance(state, states.LinearState) and state.variances is not None
         )

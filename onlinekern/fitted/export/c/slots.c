@@ -220,6 +220,24 @@ $constant
     phi->n = $length;
 }
 
+/*** offset_look: dot ***/
+static real product(const real *numbers, const row *phi)
+{
+    return dot(numbers, phi);
+}
+
+/* Kernel values with the support vectors, and 1 for the offset. */
+static void look(const row *x, row *phi)
+{
+    kernel_row(x, features);
+    for (int32_t i = n_support; i < $slots; i++)
+        features[i] = 0;
+    features[$slots] = 1;
+    phi->values = features;
+    phi->columns = 0;
+    phi->n = $length;
+}
+
 /*** admit_dual ***/
 /* The support vector of a slot becomes a part of the weights of the features. */
 static void absorb(int32_t slot)

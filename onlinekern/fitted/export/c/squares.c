@@ -18,6 +18,28 @@ $mapped
     phi->n = $used;
 }
 
+/*** weighed_row ***/
+/* The row in the metric: its features are weighed. */
+static void move_row(const row *x, row *moved)
+{
+    for (int32_t j = 0; j < $features; j++)
+        moved_row[j] = metric_root[j] * x->values[j];
+    moved->values = moved_row;
+    moved->columns = 0;
+    moved->n = $features;
+}
+
+/*** turned_row: dot ***/
+/* The row in the metric: it is multiplied with a matrix. */
+static void move_row(const row *x, row *moved)
+{
+    for (int32_t j = 0; j < $features; j++)
+        moved_row[j] = dot(metric_root + j * $features, x);
+    moved->values = moved_row;
+    moved->columns = 0;
+    moved->n = $features;
+}
+
 /*** own_elements ***/
     for (int32_t j = 0; j < $features; j++)
         features[j] = 0;
@@ -43,7 +65,7 @@ static real consider(const row *x, const real *z)
 {
     const int32_t n = n_landmarks;
     const real diagonal = $diagonal;
-    real rest = diagonal, delta;
+    real rest = diagonal, delta, steepness;
     real *fresh = whitening + n * $room;
     if (n == $room)
         return 0;
@@ -52,13 +74,20 @@ static real consider(const row *x, const real *z)
     if (!(rest > $least * diagonal))
         return 0;
     delta = SQRT(rest);
+    fresh[n] = 1 / delta;
+    steepness = fresh[n] * fresh[n] * diagonal;
     for (int32_t f = 0; f < n; f++) {
         fresh[f] = 0;
         for (int32_t j = f; j < n; j++)
             fresh[f] -= z[j] * whitening[j * $room + f];
         fresh[f] /= delta;
+        steepness += fresh[f] * fresh[f] * diagonal;
     }
-    fresh[n] = 1 / delta;
+    if (!(SQRT(steepness) <= $steepest)) {
+        /* It would turn rounding into a coordinate. */
+        memset(fresh, 0, (size_t)(n + 1) * sizeof(*fresh));
+        return 0;
+    }
     for (int32_t j = 0; j < $features; j++)
         support_vectors[n * $features + j] = x->values[j];
 $norms
@@ -109,6 +138,196 @@ static real margin_of(const real *scores, int32_t label)
     return least;
 }
 
+/*** larger_weights ***/
+/* What the weight of a sample is multiplied with, instead of forgetting those before it. */
+static real weight_after(int64_t samples)
+{
+    return POW($lambda, -(real)samples);
+}
+
+/*** same_weights ***/
+static real weight_after(int64_t samples)
+{
+    (void)samples;
+    return 1;
+}
+
+/*** sums ***/
+/* Write the Cholesky factor of the sums into the rows of `inverse`, up to the diagonal, which grows
+   before by a number and a share. Returns whether there is one. */
+static int factorise(real more, real extra)
+{
+    for (int32_t i = 0; i < $used; i++)
+        for (int32_t j = 0; j <= i; j++) {
+            real sum = sums[i * (i + 1) / 2 + j];
+            if (i == j)
+                sum = (sum + more) * (1 + extra);
+            for (int32_t m = 0; m < j; m++)
+                sum -= inverse[i * $length + m] * inverse[j * $length + m];
+            if (i == j && !(sum > 0))
+                return 0;
+            inverse[i * $length + j] = i == j ? SQRT(sum) : sum / inverse[j * ($length + 1)];
+        }
+    return 1;
+}
+
+/* The inverse V of the factor, in its place; then V'V. */
+static void invert_factor(void)
+{
+    const int32_t n = $used;
+    for (int32_t j = 0; j < n; j++) {
+        inverse[j * ($length + 1)] = 1 / inverse[j * ($length + 1)];
+        for (int32_t i = j + 1; i < n; i++) {
+            real sum = 0;
+            for (int32_t m = j; m < i; m++)
+                sum -= inverse[i * $length + m] * inverse[m * $length + j];
+            inverse[i * $length + j] = sum / inverse[i * ($length + 1)];
+        }
+    }
+    for (int32_t j = 0; j < n; j++)
+        for (int32_t i = 0; i <= j; i++) {
+            real sum = 0;
+            for (int32_t m = j; m < n; m++)
+                sum += inverse[m * $length + i] * inverse[m * $length + j];
+            inverse[i * $length + j] = sum;
+        }
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j < i; j++)
+            inverse[i * $length + j] = inverse[j * $length + i];
+}
+
+/* Make the inverse and the weights anew from the sums, to which the prior is given back. */
+static void renew_inverse(void)
+{
+    const real fade = 1 / weight_after(since);
+    real extra = 0;
+    for (int32_t i = 0; i < $used; i++) {
+        for (int32_t j = 0; j <= i; j++)
+            sums[i * (i + 1) / 2 + j] *= fade;
+        sums[i * (i + 3) / 2] += (1 - fade) * reg;
+    }
+    for (int32_t j = 0; j < $outputs * $length; j++)
+        vectors[j] *= fade;
+$fade_evidence
+    for (int32_t attempt = 0; attempt < 17 && !factorise(0, extra); attempt++)
+        extra = 10 * extra > $extra ? 10 * extra : $extra;
+    invert_factor();
+    for (int32_t k = 0; k < $outputs; k++)
+        for (int32_t f = 0; f < $used; f++) {
+            values[k * $length + f] = 0;
+            for (int32_t g = 0; g < $used; g++)
+                values[k * $length + f] += inverse[f * $length + g] * vectors[k * $length + g];
+        }
+    since = 0;
+}
+
+/*** no_choice ***/
+static void choose_reg(void)
+{
+}
+
+/*** choice ***/
+/* Minus twice the log of the density of the targets, each given those before, if `reg` were another
+   number. */
+static real surprise_of(real other)
+{
+    real determinant = -(real)$used * LOG(other), found;
+    if (!factorise(other - reg, 0))
+        return $largest;
+    for (int32_t f = 0; f < $used; f++)
+        determinant += 2 * LOG(inverse[f * ($length + 1)]);
+    found = $outputs * determinant;
+    for (int32_t k = 0; k < $outputs; k++) {
+        real rest = evidence[k];
+        for (int32_t i = 0; i < $used; i++) {
+            direction[i] = vectors[k * $length + i];
+            for (int32_t m = 0; m < i; m++)
+                direction[i] -= inverse[i * $length + m] * direction[m];
+            direction[i] /= inverse[i * ($length + 1)];
+            rest -= direction[i] * direction[i];
+        }
+        if (evidence[k] > 0)
+            found += evidence[$outputs]
+                * LOG(rest > $share * evidence[k] ? rest : $share * evidence[k]);
+    }
+    return found;
+}
+
+/* Whether the samples have become twice as many as at the last choice. */
+static int choice_is_due(void)
+{
+    int64_t due = 64;
+    while (due <= counted - $block)
+        due *= 2;
+    return due <= counted;
+}
+
+/* Take the `reg` of the best predictions so far. */
+static void choose_reg(void)
+{
+    int32_t best = 0;
+    real least;
+    if (!choice_is_due())
+        return;
+    if (since > 0)
+        renew_inverse();
+    for (int32_t i = 1; i < $choices; i++)
+        if (FABS(LOG(regs[i] / reg)) < FABS(LOG(regs[best] / reg)))
+            best = i;
+    least = surprise_of(regs[best]);
+    for (int32_t way = 1; way >= -1; way -= 2)
+        for (int32_t place = best + way; place >= 0 && place < $choices; place += way) {
+            const real found = surprise_of(regs[place]);
+            if (!(found < least))
+                break;
+            least = found;
+            best = place;
+        }
+    for (int32_t f = 0; f < $used; f++)
+        sums[f * (f + 3) / 2] += regs[best] - reg;
+    reg = regs[best];
+    renew_inverse();
+}
+
+/*** take_up ***/
+/* Take up a row, and add it to the sums; after each block of samples they may be due. */
+static void take_up_row(const row *phi, const real *goals, real importance)
+{
+    const real weight = importance * weight_after(since + 1);
+    enter(phi, weight);
+    for (int32_t f = 0; f < phi->n; f++) {
+        for (int32_t g = 0; g <= f; g++)
+            sums[f * (f + 1) / 2 + g] += weight * phi->values[f] * phi->values[g];
+        for (int32_t k = 0; k < $outputs; k++)
+            vectors[k * $length + f] += weight * goals[k] * phi->values[f];
+    }
+$note_evidence
+    since += 1;
+    in_block += 1;
+    if (in_block < $block)
+        return;
+    in_block = 0;
+    if (since >= $epoch)
+        renew_inverse();
+    choose_reg();
+}
+
+/*** take_up_targets ***/
+        real goals[$outputs];
+        for (int32_t k = 0; k < $outputs; k++)
+            goals[k] = $goal;
+        take_up_row(&phi, goals, importance);
+
+/*** fade_evidence ***/
+    for (int32_t k = 0; k <= $outputs; k++)
+        evidence[k] *= fade;
+
+/*** note_evidence ***/
+    for (int32_t k = 0; k < $outputs; k++)
+        evidence[k] += weight * goals[k] * goals[k];
+    evidence[$outputs] += weight_after(since + 1);
+    counted += 1;
+
 /*** learn_squares ***/
 static int learn(const row *x, real y, real weight)
 {
@@ -133,7 +352,7 @@ $restore
     seen += 1;
 $consider
     if (importance > 0) {
-        enter(&phi, importance);
+$enter
         entered += 1;
     }
 $noted
@@ -142,7 +361,7 @@ $noted
 
 /*** grow ***/
     if ($asked) {
-        const real delta = consider(x, features + $base);
+        const real delta = consider($row, features + $base);
         if (delta > 0) {
 $more
             features[phi.n++] = delta;

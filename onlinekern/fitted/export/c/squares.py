@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from onlinekern.core.features.nested import MOST_ROUNDING
+from onlinekern.core.linalg.evidence import CHOICES
 from onlinekern.fitted.export.c.detectors import own_length, write_recent
 from onlinekern.fitted.export.c.forms import Forms
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
-from onlinekern.fitted.export.states import JointState, Landmarks, SquaresState
+from onlinekern.fitted.export.states import JointState, Landmarks, SquaresState, Sums
+
+# Of `linalg.evidence`: the least share of the squares of the targets that is not explained.
+LEAST_SHARE = 1e-12
 
 
 def room_to_grow(state: JointState) -> int:
@@ -18,40 +25,73 @@ def room_to_grow(state: JointState) -> int:
 
 def write_joint_features(learner: Forms, state: JointState) -> None:
     """Write the functions `look` and `product` of joint features, and their landmarks."""
-    source, size = learner.source, learner.size
-    base = base_of(state, size.features)
-    mapped = f"    map_features(x, features + {base});"
-    used = str(size.length)
-    own = state.map
+    base, own = base_of(state, learner.size.features), state.map
+    moved = write_metric(learner, state)
+    given = "x" if moved is None else "&moved"
+    mapped = f"    map_features({given}, features + {base});"
     if own is None:
         mapped = ""
     elif not isinstance(own, Landmarks):
-        write_features(source, "map", own)
+        write_features(learner.source, "map", own)
     else:
-        n, room = len(own.vectors), own.room
-        used = f"{base} + n_landmarks"
-        mapped = f"    landmark_features(x, features + {base});"
-        source.fixed = own.fixed
-        source.counter("n_landmarks", n, "int32_t", room)
-        source.memory("kernel_values", room)
-        padded = np.zeros((room, room))
-        padded[:n, :n] = own.whitening
-        # Landmarks that are all there stay in flash.
-        write = source.constants if own.fixed else source.state
-        write("whitening", padded)
-        vectors = own.vectors.reshape(-1, size.features)
-        place = None if own.fixed else room
-        norm = write_kernel(source, "support", own.kernel, vectors, place)
-        learner.fill("landmark_features", norm=norm, room=room)
-        if isinstance(state, SquaresState) and (length := own_length(learner, state)):
+        mapped = f"    landmark_features({given}, features + {base});"
+        write_landmarks(learner, own)
+    if isinstance(state, SquaresState):
+        if length := own_length(learner, state):
             mapped += "\n" + length
+        write_weights(learner, state)
+    if moved is not None:
+        mapped = f"{moved}\n{mapped}"
     linear = ""
     if state.factor is not None:
         linear = learner.filled("own_elements", factor=learner.number(state.factor))
     constant = f"    features[{base - 1}] = 1;" if state.constant else ""
     if not (isinstance(state, SquaresState) and state.leverage):
         learner.fill("squares_product")
+    used = used_of(learner, state)
     learner.fill("squares_look", linear=linear, constant=constant, mapped=mapped, used=used)
+
+
+def write_landmarks(learner: Forms, own: Landmarks) -> None:
+    """Write the landmarks, and the function of their features."""
+    source, n, room = learner.source, len(own.vectors), own.room
+    source.fixed = own.fixed
+    source.counter("n_landmarks", n, "int32_t", room)
+    source.memory("kernel_values", room)
+    padded = np.zeros((room, room))
+    padded[:n, :n] = own.whitening
+    # Landmarks that are all there stay in flash.
+    write = source.constants if own.fixed else source.state
+    write("whitening", padded)
+    vectors = own.vectors.reshape(-1, learner.size.features)
+    norm = write_kernel(source, "support", own.kernel, vectors, None if own.fixed else room)
+    learner.fill("landmark_features", norm=norm, room=room)
+
+
+def write_weights(learner: Forms, state: SquaresState) -> None:
+    """Write the function of what the weights of samples grow by instead of forgetting."""
+    if state.sums is not None:
+        forgetting = state.sums.forgetting
+        name = "larger_weights" if forgetting < 1 else "same_weights"
+        learner.fill(name, **{"lambda": learner.number(forgetting)})
+
+
+def write_metric(learner: Forms, state: JointState) -> str | None:
+    """Write the metric of the map; return the lines that move a row, None without one."""
+    if state.root is None:
+        return None
+    source = learner.source
+    source.constants("metric_root", state.root)
+    source.memory("moved_row", learner.size.features)
+    learner.fill("weighed_row" if state.root.ndim == 1 else "turned_row")
+    return "    row moved;\n    move_row(x, &moved);"
+
+
+def used_of(learner: Forms, state: JointState) -> str:
+    """Return how many features there are by now."""
+    if not isinstance(state.map, Landmarks):
+        return str(learner.size.length)
+    return f"({base_of(state, learner.size.features)} + n_landmarks)"
 
 
 def base_of(state: JointState, n_features: int) -> int:
@@ -61,7 +101,7 @@ def base_of(state: JointState, n_features: int) -> int:
 
 def write_squares(learner: Forms, state: SquaresState) -> None:
     """Write the functions `consider`, `enter` and `learn` of least squares."""
-    source, size, own = learner.source, learner.size, learner.learning
+    source, size = learner.source, learner.size
     width = len(state.inverse)
     padded = np.zeros((size.length, size.length))
     padded[:width, :width] = state.inverse
@@ -69,17 +109,17 @@ def write_squares(learner: Forms, state: SquaresState) -> None:
     source.scalar("reg", state.reg)
     source.counter("entered", state.entered)
     source.memory("direction", size.length)
-    more = f"            inverse[phi.n * ({size.length} + 1)] = 1 / reg;"
+    prior, enter = "reg", "        enter(&phi, importance);"
+    if state.sums is not None:
+        prior = "(reg * weight_after(since))"
+        enter = write_sums(learner, state, state.sums)
+    more = f"            inverse[phi.n * ({size.length} + 1)] = 1 / {prior};"
+    if state.sums is not None:
+        more += f"\n            sums[phi.n * (phi.n + 3) / 2] = {prior};"
     grow = growing(learner, state, more)
-    learner.fill("enter")
-    target, margin = "y", "scores[0], y"
-    if own.head.name in ("Joint", "JointOneVsRest"):
-        learner.fill(f"margin_{own.head.name}")
-        target, margin = "k == (int32_t)y ? 1 : -1", "margin_of(scores, (int32_t)y), 1"
-    elif own.head.name == "Binary":
-        target, margin = "y > 0 ? 1 : -1", "scores[0], y > 0 ? 1 : -1"
-    if state.leverage:
-        target = "scores[k]"  # there is nothing to fit
+    if state.sums is None:
+        learner.fill("enter")
+    target, margin = targets_of(learner, state)
     save, restore = learner.kept()
     targets, checks = learner.standardising()
     source.use("all_finite")
@@ -93,7 +133,52 @@ def write_squares(learner: Forms, state: SquaresState) -> None:
         more=checks,
         restore="\n".join("    " + line for line in restore),
         consider=grow,
+        enter=enter,
     )
+
+
+def targets_of(learner: Forms, state: SquaresState) -> tuple[str, str]:
+    """Return the target of output k, and the arguments of the sampler: score and target."""
+    if state.leverage:
+        return "scores[k]", "scores[0], y"  # there is nothing to fit
+    head = learner.learning.head.name
+    if head in ("Joint", "JointOneVsRest"):
+        learner.fill(f"margin_{head}")
+        return "k == (int32_t)y ? 1 : -1", "margin_of(scores, (int32_t)y), 1"
+    if head == "Binary":
+        return "y > 0 ? 1 : -1", "scores[0], y > 0 ? 1 : -1"
+    return "y", "scores[0], y"
+
+
+def write_sums(learner: Forms, state: SquaresState, sums: Sums) -> str:
+    """Write the sums, and what makes the inverse anew; return the lines that take up a row."""
+    source, size = learner.source, learner.size
+    rows, columns = np.tril_indices(len(sums.matrix))
+    source.state("sums", sums.matrix[rows, columns], size.length * (size.length + 1) // 2)
+    padded = np.zeros((size.outputs, size.length))
+    padded[:, : sums.vectors.shape[1]] = sums.vectors
+    source.state("vectors", padded)
+    source.counter("since", sums.since, "int32_t", max(1, sums.epoch - 1))
+    source.counter("in_block", sums.count, "int32_t", max(1, sums.block - 1))
+    single = source.dtype == np.float32
+    given: dict[str, Any] = {"used": used_of(learner, state), "block": sums.block}
+    given |= {"epoch": sums.epoch, "fade_evidence": "", "note_evidence": ""}
+    given["extra"] = learner.number(1e-6 if single else 1e-15)
+    if sums.follows:
+        source.state("evidence", sums.evidence[:-1])
+        source.counter("counted", round(sums.evidence[-1]))
+        source.constants("regs", CHOICES)
+        for name in ("fade_evidence", "note_evidence"):
+            given[name] = learner.filled(name)
+        given["largest"] = learner.number(float(np.finfo(source.dtype).max))
+        given["share"] = learner.number(1e-6 if single else LEAST_SHARE)
+        given["choices"] = len(CHOICES)
+    learner.fill("enter")
+    learner.fill("sums", **given)
+    learner.fill("choice" if sums.follows else "no_choice", **given)
+    learner.fill("take_up", **given)
+    goal = "0" if state.leverage else "scores[k] + coefficients[k]"
+    return learner.filled("take_up_targets", goal=goal)
 
 
 def growing(learner: Forms, state: JointState, more: str = "") -> str:
@@ -112,10 +197,14 @@ def growing(learner: Forms, state: JointState, more: str = "") -> str:
         room=landmarks.room,
         diagonal=diagonal_of(learner.source, landmarks.kernel),
         least=learner.number(landmarks.least),
+        steepest=learner.number(
+            min(landmarks.steepest, MOST_ROUNDING / float(np.finfo(learner.source.dtype).eps))
+        ),
         norms=norms,
     )
     return learner.filled(
         "grow",
+        row="x" if state.root is None else f"&(row){{moved_row, 0, {learner.size.features}}}",
         asked="importance > 0" if landmarks.only_entered else "1",
         base=base_of(state, learner.size.features),
         more=more,

@@ -7,7 +7,7 @@ from math import inf
 import numpy as np
 
 from onlinekern.core.budgets.quantisation import LEAST_SHARE
-from onlinekern.fitted.export.c import inverse
+from onlinekern.fitted.export.c import inverse, policies
 from onlinekern.fitted.export.c.forms import Forms
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
 from onlinekern.fitted.export.states import KernelState, Slots
@@ -31,13 +31,24 @@ ADMISSIONS = {
     "FixedBudget": "admit_window",
     "Tracker": "admit_tracked",
     "Projection": "admit_project",
+    "ShrinkingEviction": "admit_forgetron",
+    "Halving": "admit_halve",
+    "AffineProjection": "admit_affine",
+    "LeastSquaresPolicy": "admit_machine",
 }
 # What policies must know of a sample beside its coefficients.
 NOTED = {
-    "LinearDependence": "y - current[0]",
-    "Projectron": "weight",
-    **dict.fromkeys(("SlidingWindow", "FixedBudget", "Tracker"), "y"),
+    "LinearDependence": ["y - current[0]"],
+    "Projectron": ["weight"],
+    "LeastSquaresPolicy": ["y", "weight"],
+    **{name: ["y"] for name in ("SlidingWindow", "FixedBudget", "Tracker", "AffineProjection")},
 }
+# Policies that multiply all coefficients.
+SHRINKING = ("UniformEviction", "ShrinkingEviction", "Halving")
+# Policies that keep the kernel values of support vectors with themselves, or their roots.
+MEASURING = ("CheapestReplacement", "NearestWhenFull", "Removal", "AffineProjection")
+# Policies under which support vectors take their slots in turn.
+TAKING_TURNS = ("OldestEviction", "NearestWhenFull", "ShrinkingEviction")
 # On the diagonal of factored kernel matrices, of kernel values in double and in single precision:
 # `core.linalg.cholesky`.
 JITTERS = {False: 1e-8, True: 1e-5}
@@ -53,6 +64,8 @@ def write_support(learner: Forms, state: KernelState, room: int) -> None:
     learner.fill("kernel_row", norm=norm)
     if state.beside is None:
         learner.fill("kernel_look")
+    elif state.beside.map is None:
+        learner.fill("offset_look", slots=room)
     else:
         write_features(source, "map", state.beside.map)
         place = learner.size.length - 1
@@ -62,9 +75,9 @@ def write_support(learner: Forms, state: KernelState, room: int) -> None:
 
 
 def noting(state: KernelState) -> str:
-    """Return the line that notes what a policy must know of a sample."""
-    noted = NOTED.get(state.policy.name)
-    return "" if noted is None else f"    noted[0] = {noted};"
+    """Return the lines that note what a policy must know of a sample."""
+    noted = NOTED.get(state.policy.name, ())
+    return "\n".join(f"    noted[{place}] = {each};" for place, each in enumerate(noted))
 
 
 def write_slots(learner: Forms, slots: Slots, room: int) -> None:
@@ -92,7 +105,7 @@ def write_factor(learner: Forms, state: KernelState, room: int) -> None:
     source.memory("half", room)
     source.memory("solution", room)
     single = state.single or source.dtype == np.float32
-    learner.fill("factor", jitter=learner.number(JITTERS[single]))
+    learner.fill("factor", jitter=learner.number(JITTERS[single]), rows="n_support")
 
 
 def write_admission(learner: Forms, state: KernelState, room: int) -> None:
@@ -112,17 +125,18 @@ def write_admission(learner: Forms, state: KernelState, room: int) -> None:
     if name in ("NearestWhenFull", "Quantise"):
         learner.fill("add_at", moved=moved)
     bound = state.policy.arguments.get("max_support", 0)
-    rescale = rescaling(learner, state)
+    own = policies.WRITERS.get(name)
+    more = {} if own is None else own(learner, state, room)
     learner.fill(
         ADMISSIONS[name],
         bound=bound,
-        rescale=rescale,
+        rescale=rescaling(learner, state),
         full=f"n_support == {bound}" if bound else "0",
         similarity=learner.number(state.policy.arguments.get("similarity", 1.0)),
         least=learner.number(LEAST_SHARE),
         **numbers_of_projection(learner, state),
         **numbers_of_merging(learner, state, room),
-        **inverse.numbers_of_inverse(learner, state, room),
+        **(inverse.numbers_of_inverse(learner, state, room) | more),
     )
 
 
@@ -131,14 +145,14 @@ def write_memory(learner: Forms, state: KernelState, room: int) -> None:
     name = state.policy.name
     if name in DRAWING_POLICIES:
         learner.source.use("generator")
-    if name in ("OldestEviction", "NearestWhenFull") or state.slots is not None:
+    if name in TAKING_TURNS or state.slots is not None:
         learner.source.counter("n_added", state.added)
-    if name in ("CheapestReplacement", "NearestWhenFull", "Removal"):
+    if name in MEASURING:
         learner.source.state("lengths", state.lengths, room)
     if state.slots is not None:
         write_slots(learner, state.slots, room)
     if name in NOTED:
-        learner.source.memory("noted", 1)
+        learner.source.memory("noted", len(NOTED[name]))
     if "factor" in state.matrices:
         write_factor(learner, state, room)
     if state.slots is not None or name == "NonuniformEviction":
@@ -148,6 +162,8 @@ def write_memory(learner: Forms, state: KernelState, room: int) -> None:
         if name in inverse.SIZES:
             inverse.write_inverse(learner, state, room)
             size = inverse.size_of(learner, state, room)
+        elif name == "Halving":
+            size = "sizes[slot]"
         learner.fill("smallest", size=size)
 
 
@@ -168,9 +184,9 @@ def numbers_of_merging(learner: Forms, state: KernelState, room: int) -> dict[st
     wide = learner.source.dtype == np.float64
     found["narrow"] = learner.number(1e-15 if wide else 1e-7)
     found["tiny"] = learner.number(1e-300 if wide else 1e-37)
-    if state.beside is None:
-        return found
     own, length = state.beside, learner.size.length
+    if own is None or own.map is None:
+        return found
     absorbed = companion = ""
     if learner.averaged:
         place = f"companions[k * {length} + {room} + f]"
@@ -215,7 +231,8 @@ def capacity_of(state: KernelState, capacity: int | None) -> int:
     bound = state.policy.arguments.get("max_support")
     if not state.unbounded:
         # A new support vector comes before another one leaves.
-        return int(bound) + (state.slots is not None) if bound is not None else 0
+        after = state.slots is not None and state.policy.name != "Halving"
+        return int(bound) + after if bound is not None else 0
     room = capacity if capacity is not None else bound
     if room is None:
         raise ValueError(

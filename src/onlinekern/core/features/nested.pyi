@@ -4,6 +4,7 @@ from onlinekern.core.kernels.window import Window
 from onlinekern.estimators.types import Array, Floats, Indices, Sparse
 
 SELECTIONS: tuple[str, ...]
+MOST_ROUNDING: float
 
 class NestedNystroem(FeatureMap):
     @property

@@ -31,7 +31,7 @@ SELECTIONS = ("first", "margin", "ald")
 # How far rounding may move a coordinate, in units of the length of a sample. Landmarks that nearly
 # are sums of others have steep rows of L^-1; beyond this, each further one would be steeper still,
 # and what they add nothing but rounding, up to 10^40.
-cdef double MOST_ROUNDING = 0.001
+MOST_ROUNDING = 0.001
 
 
 cdef class NestedNystroem(FeatureMap):
