@@ -319,31 +319,6 @@ def test_landmarks_that_are_all_there(stream, tmp_path):
         write_device_state(full, like=3.5)
 
 
-def test_steep_landmarks_are_not_taken(tmp_path):
-    """A row whose coordinate would be rounding stays outside, as in Python."""
-    X = np.random.default_rng(1).normal(size=(300, 2)).astype(np.float32)
-    y = np.sin(2 * X[:, 0]) + X[:, 1]
-    settings = {"selection": "ald", "novelty": 1e-6, "linear": False, "n_components": 200}
-    model = KernelRLSRegressor(gamma=0.02, reg=0.1, **settings).fit(X[:8], y[:8])
-    device = Device(tmp_path, model)
-    code = (tmp_path / "m.c").read_text()
-    assert code.count("!(SQRT(steepness) <= ") == 1
-    (tmp_path / "old").mkdir()
-    (tmp_path / "m.c").write_text(
-        code.replace("!(SQRT(steepness) <= ", "0 && !(SQRT(steepness) <= ")
-    )
-    files = [tmp_path / "m.c", tmp_path / "m_size.c"]
-    steepest = []
-    for library in (device.library, load(tmp_path / "old", files)):
-        device.library = library
-        memory = device.new()
-        device.teach(memory, X[8:], y[8:])
-        learnt = read_device_state(model, device.save(memory))._model.space.map.whitening()
-        steepest.append(np.sqrt(np.square(learnt).sum(axis=1)).max())
-    most = 0.001 / np.finfo(np.float32).eps
-    assert steepest[0] <= most < steepest[1]
-
-
 def test_prefixes(stream, tmp_path):
     """Names of the header are none of the file's own."""
     X, y = stream("regression", n=80)

@@ -293,6 +293,7 @@ def write_step(loops: Loops) -> None:
         more=" || (second_order && !all_finite(contractions, n_outputs))\n"
         "        || !is_finite(target.mean) || !is_finite(target.scale)",
         full="",
+        dry="",
         advance="    count_model(led);",
         shrink="    noted[0] = noted_of(y, weight);\n    shrink_before(seen);",
         update="        update(x, &phi);",

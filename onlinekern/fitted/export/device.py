@@ -249,10 +249,11 @@ def taught(estimator: Any, found: Taught) -> Any:
     learner = twin
     if isinstance(twin, Pipeline):
         learner = twin.steps[-1][1]
-        if "moments" in found:
+        if "moments" in found and "awake" not in found:
             scaler = next(step for _, step in twin.steps if hasattr(step, "_moments"))
             scaler._moments = closed(moments_of(opened(scaler._moments), found))
-    learner._model = closed(model_of(model, found))
+    of_its_kind = race_of if "awake" in found else model_of
+    learner._model = closed(of_its_kind(model, found))
     if "recent" in found:
         recent = learner._recent.copy()
         recent.values, recent.count = found.fields["recent"].copy(), found.count("recent_count")
@@ -281,6 +282,42 @@ def model_of(model: State, found: Taught) -> State:
         numbers = map(float, found.fields["target"])
         told["targets"] = model.targets.changed(**dict(zip(names, numbers, strict=True)))
     return model.changed(arguments=model.arguments.changed(space=rule(space, found)), **told)
+
+
+def race_of(race: State, found: Taught) -> State:
+    """Return the state of a race, with what was found of its experts and of their vote."""
+    own, experts = race.arguments, []
+    for k, expert in enumerate(own.experts):
+        beginning = f"e{k}_"
+        fields = {
+            name.removeprefix(beginning): values
+            for name, values in found.fields.items()
+            if name.startswith(beginning)
+        }
+        more = int(fields["seen"][0]) - expert.seen
+        experts.append(model_of(expert, Taught(fields, more, found.dtype)))
+    state, n = own.vote.state, len(experts)
+    losses, counts = found.fields["losses"], found.fields["counts"]
+    told = {name: found.matrix(name, n).copy() for name in ("errors", "met")}
+    told |= {"losses": losses[:-1].copy(), "counts": counts[:-1].copy()}
+    told["combined"] = np.array([losses[-1], counts[-1]])
+    if "n_ranges" in found:
+        ends = [found.number("least_seen"), found.number("most_seen")]
+        told["range"] = np.array(ends if found.count("n_ranges") else [])
+    learnt = [new.seen - old.seen for new, old in zip(experts, own.experts, strict=True)]
+    return race.changed(
+        arguments=own.changed(
+            experts=tuple(experts),
+            vote=own.vote.changed(state=state.changed(**told)),
+            moments=moments_of(own.moments, found),
+        ),
+        progress=race.progress.changed(
+            n_seen=found.count("seen"),
+            alarm=found.count("alarm"),
+            voting=found.fields["awake"].astype(np.uint8),
+            learnt=np.maximum(race.progress.learnt + learnt, 0),
+        ),
+    )
 
 
 def moments_of(moments: State, found: Taught) -> State:

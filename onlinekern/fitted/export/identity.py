@@ -27,6 +27,7 @@ LEARNT: dict[str, set[str]] = {
     "Sums": {"matrix", "vectors", "evidence", "since", "count"},
     "ForestState": {"upper", "errors", "met", "weights"},
     "Trees": {"weights"},
+    "RaceState": {"losses", "counts", "errors", "met", "voting", "alarm", "range"},
     "Scaler": {"mean", "variance", "weight"},
     "Targets": {"weight", "mean", "squares", "scale"},
 }

@@ -13,6 +13,8 @@ from sklearn.pipeline import Pipeline
 
 from onlinekern.core.base.part import Part
 from onlinekern.core.learning.heads import Weighted
+from onlinekern.core.learning.vote import MeanVote
+from onlinekern.core.race import Race
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export import states
 from onlinekern.fitted.state import fields_of, kind_of, opened
@@ -57,6 +59,8 @@ def of_pipeline(pipeline: Any) -> states.Learning:
     *steps, (_, learner) = pipeline.steps
     used = [(name, step) for name, step in steps if step is not None and not isinstance(step, str)]
     learning = describe_learning(learner)
+    if isinstance(learning.state, states.RaceState) and used:
+        raise states.CannotLearn(f"the race scales its rows itself, behind the step {used[0][0]!r}")
     for number, (name, step) in enumerate(used):
         if type(step) is OnlineStandardScaler and number == 0:
             learning = replace(learning, scaler=scaler_of(step))
@@ -67,7 +71,13 @@ def of_pipeline(pipeline: Any) -> states.Learning:
 
 def scaler_of(scaler: Any) -> states.Scaler:
     """Return the running moments of a scaler that goes on learning."""
-    moments, options = scaler._moments, scaler._scaling()
+    options = scaler._scaling()
+    limit = np.inf if options["limit"] is None else float(options["limit"])
+    return scaler_by(scaler._moments, options["scaled"], float(scaler.forgetting), limit)
+
+
+def scaler_by(moments: Any, scaled: bool, forgetting: float, limit: float) -> states.Scaler:
+    """Return running moments that go on learning, and how they scale rows."""
     state = opened(moments).state
     if moments.n == 0:
         raise states.CannotLearn("its scaler has seen no sample")
@@ -75,17 +85,17 @@ def scaler_of(scaler: Any) -> states.Scaler:
         mean=moments.mean(),
         variance=moments.variance(),
         centred=moments.centred,
-        scaled=options["scaled"],
+        scaled=scaled,
         weight=state.total / state.unit,
-        forgetting=float(scaler.forgetting),
-        limit=np.inf if options["limit"] is None else float(options["limit"]),
+        forgetting=forgetting,
+        limit=limit,
     )
 
 
 def of_model(estimator: Any, model: Any) -> states.Learning:
     """Describe a model that no thread changes meanwhile."""
-    if not hasattr(model, "space"):
-        raise states.CannotLearn("it is a race of several models")
+    if isinstance(model, Race):
+        return of_race(estimator, model)
     kind = kind_of(type(model.space))
     if kind is None or kind.learning is None:
         raise states.CannotLearn(f"the space {type(model.space).__name__} has no C")
@@ -111,9 +121,55 @@ def of_model(estimator: Any, model: Any) -> states.Learning:
     )
 
 
+def of_race(estimator: Any, race: Any) -> states.Learning:
+    """Describe a race whose experts are all known, and no forests."""
+    if any(race.raw):
+        raise states.CannotLearn(
+            "it is a race with forests, which take megabytes and grow from samples that are kept: "
+            "with time_budget=10 or a smaller memory_budget it has none"
+        )
+    own = opened(race)
+    vote, progress = own.arguments.vote, own.progress
+    state, numbers = vote.state, vote.arguments
+    experts = tuple(growing(of_model(None, expert)) for expert in race.experts)
+    known = states.RaceState(
+        experts=experts,
+        costs=tuple(race.costs),
+        links=tuple(race.vote.links),
+        patience=tuple(race.patience),
+        losses=np.append(state.losses, state.combined[0]),
+        counts=np.append(state.counts, state.combined[1]),
+        errors=state.errors,
+        met=state.met,
+        voting=np.array(progress.voting, dtype=np.int64),
+        alarm=int(progress.alarm),
+        range=np.array(getattr(state, "range", np.zeros(0))),
+        is_mean=isinstance(race.vote, MeanVote),
+        decay=float(numbers.decay),
+        sharpness=float(numbers.sharpness),
+        budget=float(race.budget),
+    )
+    return replace(
+        experts[0],
+        state=known,
+        factors=factors_of_samples(estimator),
+        targets=None,
+        seen=progress.n_seen,
+        scaler=scaler_by(race.moments, True, float(race.forgetting), float(race.limit)),
+    )
+
+
+def growing(expert: states.Learning) -> states.Learning:
+    """Return an expert whose landmarks are in RAM, whether they are all there or not."""
+    state = expert.state
+    if not isinstance(state, states.JointState) or not isinstance(state.map, states.Landmarks):
+        return expert
+    return replace(expert, state=replace(state, map=replace(state.map, fixed=False)))
+
+
 def recent_of(estimator: Any) -> states.Recent | None:
     """Return the last scores of a detector."""
-    recent = vars(estimator).get("_recent")
+    recent = getattr(estimator, "_recent", None)
     if recent is None:
         return None
     fraction, values = float(estimator.contamination), np.array(recent.values)

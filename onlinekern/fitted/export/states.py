@@ -274,7 +274,46 @@ class ForestState:
     second_order: bool
 
 
-Space: TypeAlias = LinearState | MappedState | KernelState | JointState | ForestState
+@dataclass(frozen=True, eq=False)
+class RaceState:
+    """Experts that learn one stream, and their vote.
+
+    Attributes
+    ----------
+    experts : tuple of Learning
+        None of them is a forest.
+    costs, links, patience : tuple of float and of int
+        Of each expert, see `core.race` and `core.learning.vote`.
+    losses, counts : ndarray of shape (n_experts + 3,)
+        Of the experts, of the vote, of it lately, and of the combination.
+    errors, met : ndarray of shape (n_experts, n_experts)
+        The sums of the products of two experts' errors, and how many they are.
+    voting : ndarray of shape (n_experts,)
+        Who is awake.
+    range : ndarray of shape (2,), or (0,)
+        The smallest and the largest target so far.
+    is_mean : bool
+        Whether the vote is on targets.
+    """
+
+    experts: tuple[Learning, ...]
+    costs: tuple[float, ...]
+    links: tuple[float, ...]
+    patience: tuple[int, ...]
+    losses: Floats
+    counts: Floats
+    errors: Floats
+    met: Floats
+    voting: Array
+    alarm: int
+    range: Floats
+    is_mean: bool
+    decay: float
+    sharpness: float
+    budget: float
+
+
+Space: TypeAlias = LinearState | MappedState | KernelState | JointState | ForestState | RaceState
 
 
 @dataclass(frozen=True, eq=False)
@@ -339,7 +378,8 @@ class Learning:
 
     Attributes
     ----------
-    state : LinearState, MappedState, KernelState, ConfidentState, SquaresState or ForestState
+    state : LinearState, MappedState, KernelState, ConfidentState, SquaresState, ForestState, \
+        or RaceState
     numbers : Numbers
     rule, sampler, head : Described
     factors : ndarray of shape (n_classes,), or None

@@ -12,7 +12,14 @@ import numpy as np
 
 from onlinekern.fitted.export.describe import describe
 from onlinekern.fitted.export.learning import describe_learning
-from onlinekern.fitted.export.states import ForestState, JointState, KernelState, Learning, Space
+from onlinekern.fitted.export.states import (
+    ForestState,
+    JointState,
+    KernelState,
+    Learning,
+    RaceState,
+    Space,
+)
 from onlinekern.fitted.save.atomic import replacing
 from onlinekern.preprocessing.tables.encoder import encoder_of
 
@@ -88,8 +95,8 @@ def learning_of(
 
     Without a capacity, support vectors without a budget are exported to be scored only, unless
     learning is asked for. So are forests: what their experts have learnt of the cells takes two to
-    four times the memory of what it comes to. And so are models in a metric, which C does not
-    renew.
+    four times the memory of what it comes to. And so are races, of which scores alone take a
+    quarter, and models in a metric, which C does not renew.
     """
     if learn is False:
         return None
@@ -110,7 +117,7 @@ def asks(state: Space) -> bool:
     if isinstance(state, KernelState):
         return state.unbounded
     in_metric = isinstance(state, JointState) and state.root is not None
-    return in_metric or isinstance(state, ForestState)
+    return in_metric or isinstance(state, ForestState | RaceState)
 
 
 def paths_of(path: str | os.PathLike[str]) -> tuple[Path, Path]:

@@ -34,10 +34,15 @@ class Forms:
     size : Size
     draws : bool
         Whether the sampler or the policy draws random numbers.
+    tries : bool, default=False
+        Whether learning can be tried: see `trial`.
     """
 
-    def __init__(self, source: Source, learning: Learning, size: Size, draws: bool) -> None:
+    def __init__(
+        self, source: Source, learning: Learning, size: Size, draws: bool, tries: bool = False
+    ) -> None:
         self.source, self.learning, self.size, self.draws = source, learning, size, draws
+        self.tries = tries
         self.averaged = learning.numbers.averaging is not False
 
     def fill(self, name: str, **values: Any) -> None:
@@ -60,6 +65,16 @@ class Forms:
             save.insert(0, "    const target_type before = target;")
             restore.append("    target = before;")
         return save, restore
+
+    def trial(self, scores: str, restore: list[str]) -> str:
+        """Return the lines that end a sample that is only tried, with these scores."""
+        if not self.tries:
+            return ""
+        shown = f"{scores}[k]"
+        if self.learning.targets is not None:
+            shown = f"target.mean + target.scale * {shown}"
+        lines = "\n".join("    " + line for line in restore)
+        return self.filled("dry_run", restore=lines, shown=shown)
 
     def standardising(self) -> tuple[list[str], str]:
         """Return lines that standardise the target, and the test that it is finite then."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from string import Template
 from typing import Any
 
@@ -13,6 +14,7 @@ from onlinekern.fitted.export.c.forest import ForestLearner
 from onlinekern.fitted.export.c.header import Exported, finished
 from onlinekern.fitted.export.c.labels import label_table
 from onlinekern.fitted.export.c.learn import Learner
+from onlinekern.fitted.export.c.race import RaceLearner
 from onlinekern.fitted.export.c.scaler import write_scaler
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.table import write_layout, write_table
@@ -81,13 +83,21 @@ def written(
     source = Source(dtype, prefix)
     source.names |= TAKEN[scoring.missing]
     labels = label_table(source, scoring.labels)
+    given = scoring
+    if learning is not None and isinstance(learning.state, states.RaceState):
+        # All members take scaled rows.
+        assert isinstance(scoring.body, parts.ClassVote | parts.TargetVote)
+        body = replace(scoring.body, steps=())
+        given = replace(scoring, steps=(*scoring.steps, *scoring.body.steps), body=body)
     keeps_rows = learning is not None and stores_rows(learning.state)
     scaler = None if learning is None else learning.scaler
-    n_scored = write_reading(source, scoring, keeps_rows, scaler)
+    n_scored = write_reading(source, given, keeps_rows, scaler)
     if learning is None:
         write_body(source, scoring.body, n_scored)
     elif isinstance(learning.state, states.ForestState):
         ForestLearner(source, learning, learning.state).write()
+    elif isinstance(learning.state, states.RaceState):
+        RaceLearner(source, learning, learning.state, n_scored).write()
     else:
         learner = Learner(source, learning, n_scored, capacity)
         learner.write()
@@ -103,6 +113,8 @@ def written(
 
 def stores_rows(state: states.Space) -> bool:
     """Return whether rows become support vectors or landmarks, or are compared with such."""
+    if isinstance(state, states.RaceState):
+        return True
     joint = isinstance(state, states.JointState) and isinstance(state.map, states.Landmarks)
     return isinstance(state, states.KernelState) or joint
 
@@ -160,10 +172,10 @@ def write_reading(
         return d
     source.memory("dense_row", d)
     lines, width = [], d
-    if scaler is not None:
-        lines.append(write_scaler(source, scaler))
-        steps = [step for step in steps if not isinstance(step, parts.Standardisation)]
     for step in steps:
+        if scaler is not None and isinstance(step, parts.Standardisation):
+            lines.append(write_scaler(source, scaler))
+            continue
         text, width = step_lines(source, step, width)
         lines.append(text)
     source.fill("prepared", features=d, steps="\n".join(lines), scored=width)

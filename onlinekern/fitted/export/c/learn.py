@@ -38,10 +38,17 @@ class Learner(Forms):
         Number of features of a row that is scored.
     capacity : int, optional
         Room for support vectors.
+    tries : bool, default=False
+        Whether `learn` can also be tried, without learning anything, for the scores in `shown`.
     """
 
     def __init__(
-        self, source: Source, learning: states.Learning, n_features: int, capacity: int | None
+        self,
+        source: Source,
+        learning: states.Learning,
+        n_features: int,
+        capacity: int | None,
+        tries: bool = False,
     ) -> None:
         self.state = state = learning.state
         outputs, length = learning.numbers.values.shape
@@ -53,7 +60,7 @@ class Learner(Forms):
             length += squares.room_to_grow(state)
         policy = state.policy.name if isinstance(state, states.KernelState) else ""
         draws = learning.sampler.name in DRAWING_SAMPLERS or policy in support.DRAWING_POLICIES
-        super().__init__(source, learning, Size(outputs, n_features, length), draws)
+        super().__init__(source, learning, Size(outputs, n_features, length), draws, tries)
         self.shrinks = rule_shrinks(learning.rule)
         mean = isinstance(state, states.MappedState) and state.mean is not None
         self.scales = self.shrinks or mean or policy in support.SHRINKING
@@ -247,6 +254,7 @@ class Learner(Forms):
             factors=self.factors(),
             more=more,
             restore="\n".join("    " + line for line in restore),
+            dry=self.trial("predicting", restore),
             full=full,
             lead="\n".join(lead),
             advance=self.advancing(),

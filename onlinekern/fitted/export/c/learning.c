@@ -344,6 +344,7 @@ $restore
     for (int32_t k = 0; k < $outputs; k++)
         moves |= coefficients[k] < 0 || coefficients[k] > 0;
 $full
+$dry
     seen += 1;
 $advance
 $shrink

@@ -14,7 +14,7 @@ from pathlib import Path
 HEADING = re.compile(r"^/\*\*\* (\w+)(?:: ([\w ]+))? \*\*\*/\n", re.M)
 FILES = (
     *("scoring.c", "forest.c", "entries.c", "learning.c", "admission.c", "slots.c", "factor.c"),
-    *("inverse.c", "halving.c", "affine.c"),
+    *("inverse.c", "halving.c", "affine.c", "race.c"),
     *("steps.c", "squares.c", "second_order.c", "detectors.c", "state.c", "table.c"),
     "fixed/fixed.c",
 )

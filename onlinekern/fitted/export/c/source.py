@@ -247,8 +247,10 @@ class Source:
         )
         column = "int32_t" if self.wide_columns else "uint16_t"
         columns = f"typedef {column} column;\n" if any("column *" in c for c in functions) else ""
-        if any(each.name == "target" for each in self.fields):
-            columns += f"typedef struct {self.names['prefix']}_target target_type;\n"
+        for each in self.fields:
+            if each.name.rpartition("_")[2] == "target" and each.record:
+                own = f"struct {self.names['prefix']}_{each.name}"
+                columns += f"typedef {own} {each.name}_type;\n"
         functions += self.own_functions()
         needs_string = any(STRINGS.search(part) for part in [*functions, *by_table])
         calendar = any(re.search(r"\b(floor|fmod)\(", part) for part in functions)

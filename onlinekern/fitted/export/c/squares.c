@@ -349,6 +349,7 @@ $targets
 $restore
         return ${PREFIX}_NOT_FINITE;
     }
+$dry
     seen += 1;
 $consider
     if (importance > 0) {

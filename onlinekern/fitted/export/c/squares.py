@@ -132,6 +132,7 @@ def write_squares(learner: Forms, state: SquaresState) -> None:
         margin=margin,
         more=checks,
         restore="\n".join("    " + line for line in restore),
+        dry=learner.trial("scores", restore),
         consider=grow,
         enter=enter,
     )

@@ -1,0 +1,336 @@
+/* A race: experts that learn one stream, and their vote. Functions and fields of expert k begin with
+   `e<k>_`; each is written as it is for a model alone. See scoring.c. */
+
+/*** race_classes ***/
+static real loss_of(int32_t k)
+{
+    return (losses[k] + 1) / (counts[k] + 2);
+}
+
+/* 1 for a mistake, else 0. */
+static real loss_at(const real *answer, real y)
+{
+    int32_t best = 0;
+    if ($outputs == 1)
+        return (answer[0] > 0) != (y > 0);
+    for (int32_t k = 1; k < $outputs; k++)
+        if (answer[k] > answer[best])
+            best = k;
+    return best != (int32_t)y;
+}
+
+/* How much an answer is off at output k; an only output stands for two. */
+static real error_at(const real *answer, int32_t k, real y)
+{
+    if ($outputs == 1)
+        return (answer[0] - (y > 0 ? 1 : -1)) * $single;
+    return answer[k] - (k == (int32_t)y);
+}
+
+/* Answers of classes have no bounds. */
+static void bound(real *answer)
+{
+    (void)answer;
+}
+
+/* What an expert of these scores answers. */
+static void give(real link, const real *scores, real *own)
+{
+    real sum = 0;
+    if ($outputs == 1) {
+        const real held = scores[0] > 1 ? 1 : scores[0] < -1 ? -1 : scores[0];
+        own[0] = link > 0 ? 2 / (1 + EXP(-link * scores[0])) - 1 : held;
+        return;
+    }
+    for (int32_t k = 0; k < $outputs; k++) {
+        const real level = (1 + scores[k]) / 2;
+        own[k] = link > 0 ? 1 / (1 + EXP(-link * scores[k])) : level > 0 ? level : 0;
+        own[k] += $least;
+        sum += own[k];
+    }
+    for (int32_t k = 0; k < $outputs; k++)
+        own[k] /= sum;
+}
+
+/* Whether the vote errs more lately than it did, beyond chance. */
+static int is_worse(real usual, real lately)
+{
+    const real rest = usual < 1 ? 1 - usual : 0;
+    return lately > usual + $worse * SQRT(usual * rest / $few);
+}
+
+/*** race_targets ***/
+static real loss_of(int32_t k)
+{
+    return counts[k] > 0 ? losses[k] / counts[k] : 0;
+}
+
+static real loss_at(const real *answer, real y)
+{
+    return (answer[0] - y) * (answer[0] - y);
+}
+
+static real error_at(const real *answer, int32_t k, real y)
+{
+    return answer[k] - y;
+}
+
+/* Hold an answer near the targets seen. */
+static void bound(real *answer)
+{
+    const real reach = $margin * (most_seen - least_seen);
+    if (n_ranges == 0)
+        return;
+    if (answer[0] < least_seen - reach)
+        answer[0] = least_seen - reach;
+    if (answer[0] > most_seen + reach)
+        answer[0] = most_seen + reach;
+}
+
+/* What an expert of these scores answers. */
+static void give(real link, const real *scores, real *own)
+{
+    (void)link;
+    own[0] = scores[0];
+    bound(own);
+}
+
+/* Whether the vote errs more lately than it did, beyond chance. */
+static int is_worse(real usual, real lately)
+{
+    return lately > 2 * usual;
+}
+
+/*** race_vote ***/
+/* The shares that experts have earned, 0 of those that are not `among` the voters. Returns the share
+   of the combination, in units of that of all experts. */
+static real weigh(const int32_t *among, real *shares)
+{
+    real least = -1, sum = 0, unit = 1;
+    for (int32_t k = 0; k < $experts; k++) {
+        shares[k] = among[k] ? SQRT(loss_of(k)) : 0;
+        if (among[k] && (least < 0 || shares[k] < least))
+            least = shares[k];
+    }
+    if ($relative && least > 0)
+        unit = least;
+    for (int32_t k = 0; k < $experts; k++)
+        if (among[k]) {
+            shares[k] = EXP($sharpness * (least - shares[k]) / unit);
+            sum += shares[k];
+        }
+    for (int32_t k = 0; k < $experts; k++)
+        shares[k] /= sum;
+    if (!(counts[$experts + 2] > 0))
+        return 0;
+    return EXP($sharpness * (least - SQRT(loss_of($experts + 2))) / unit) / sum;
+}
+
+/* The lower triangle of a matrix becomes its Cholesky factor; 0 if it is not positive. */
+static int factor_errors(int32_t n)
+{
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j <= i; j++) {
+            real value = mean_errors[i * $experts + j];
+            for (int32_t m = 0; m < j; m++)
+                value -= mean_errors[i * $experts + m] * mean_errors[j * $experts + m];
+            if (i > j)
+                mean_errors[i * $experts + j] = value / mean_errors[j * ($experts + 1)];
+            else if (value > $pivot * mean_errors[i * ($experts + 1)] && is_finite(value))
+                mean_errors[i * ($experts + 1)] = SQRT(value);
+            else
+                return 0;
+        }
+    return 1;
+}
+
+static void solve_errors(int32_t n, real *x)
+{
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t m = 0; m < i; m++)
+            x[i] -= mean_errors[i * $experts + m] * x[m];
+        x[i] /= mean_errors[i * ($experts + 1)];
+    }
+    for (int32_t i = n - 1; i >= 0; i--) {
+        for (int32_t m = i + 1; m < n; m++)
+            x[i] -= mean_errors[m * $experts + i] * x[m];
+        x[i] /= mean_errors[i * ($experts + 1)];
+    }
+}
+
+/* The weights that sum to 1 and minimise the mean squared error (Bates and Granger 1969), near the
+   shares as long as little is known. */
+static void combine_voters(void)
+{
+    real unknown[$experts], moved[$experts], least = 0, fewest = 0, level, first = 0, second = 0;
+    int32_t places[$experts], n = 0;
+    for (int32_t k = 0; k < $experts; k++) {
+        weights[k] = shares[k];
+        if (awake[k])
+            places[n++] = k;
+    }
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j <= i; j++) {
+            const int32_t pair = places[i] * $experts + places[j];
+            if ((i == 0 && j == 0) || met[pair] < fewest)
+                fewest = met[pair];
+            mean_errors[i * $experts + j] = met[pair] > 0 ? errors[pair] / met[pair] : 0;
+            if (i == j && (i == 0 || mean_errors[i * ($experts + 1)] < least))
+                least = mean_errors[i * ($experts + 1)];
+        }
+    if (!(fewest > 0))
+        return;
+    level = $prior * least / fewest;
+    for (int32_t i = 0; i < n; i++) {
+        mean_errors[i * ($experts + 1)] += level;
+        unknown[i] = level * shares[places[i]];
+        moved[i] = 1;
+    }
+    if (!factor_errors(n))
+        return;
+    solve_errors(n, unknown);
+    solve_errors(n, moved);
+    for (int32_t i = 0; i < n; i++) {
+        first += unknown[i];
+        second += moved[i];
+    }
+    if (second > 0 && is_finite(second) && is_finite(first))
+        for (int32_t i = 0; i < n; i++)
+            weights[places[i]] = unknown[i] + moved[i] * (1 - first) / second;
+}
+
+/* The answer of those that vote, from the scores of all, and that of their combination. */
+static void answer_of_voters(real *out)
+{
+    const real own = weigh(awake, shares);
+    combine_voters();
+    for (int32_t c = 0; c < $outputs; c++)
+        out[c] = combined[c] = 0;
+    for (int32_t k = 0; k < $experts; k++) {
+        real *opinion = opinions + k * $outputs;
+        if (!awake[k])
+            continue;
+        give(links[k], race_scores + k * $outputs, opinion);
+        for (int32_t c = 0; c < $outputs; c++) {
+            out[c] += (shares[k] + own * weights[k]) / (1 + own) * opinion[c];
+            combined[c] += weights[k] * opinion[c];
+        }
+    }
+    bound(out);
+    bound(combined);
+}
+
+static void body(const row *x, real *scores)
+{
+$bodies
+    answer_of_voters(scores);
+}
+
+/*** race_learn: all_finite ***/
+/* Until the next $segment samples have come: all vote at first and after an alarm; then those that
+   have earned most, as many as there is time for. */
+static void choose_voters(void)
+{
+    real left = $left, most = 0;
+    int32_t best_of_all = 0, chosen[$experts];
+    if (is_worse(loss_of($experts), loss_of($experts + 1)))
+        alarm = seen + $alarm;
+    for (int32_t k = 0; k < $experts; k++)
+        awake[k] = 1;
+    if (seen < $trial || seen < alarm)
+        return;
+    weigh(awake, shares);
+    for (int32_t k = 0; k < $experts; k++) {
+        chosen[k] = 0;
+        if (shares[k] > most) {
+            best_of_all = k;
+            most = shares[k];
+        }
+    }
+    for (int32_t n = 0; n < $experts; n++) {
+        int32_t next = -1, stays = 0;
+        for (int32_t k = 0; k < $experts; k++) {
+            const int32_t own = k == best_of_all || seen < patience[k];
+            if (!chosen[k] && (next < 0 || own > stays || (own == stays && shares[k] > shares[next]))) {
+                next = k;
+                stays = own;
+            }
+        }
+        chosen[next] = 1;
+        awake[next] = stays || costs[next] <= $little
+            || (shares[next] >= $least_weight * most && costs[next] <= left);
+        if (awake[next])
+            left -= costs[next];
+    }
+}
+
+static void note(int32_t k, real loss, real weight, real decay)
+{
+    losses[k] = decay * losses[k] + weight * loss;
+    counts[k] = decay * counts[k] + weight;
+}
+
+/* The experts' losses, and the products of their errors. */
+static void note_sample(const real *answer, real y, real weight)
+{
+    note($experts, loss_at(answer, y), weight, $decay);
+    note($experts + 1, loss_at(answer, y), weight, $lately);
+    note($experts + 2, loss_at(combined, y), weight, $decay);
+    for (int32_t k = 0; k < $experts; k++) {
+        note(k, fed[k] ? loss_at(race_scores + k * $outputs, y) : 0, fed[k] ? weight : 0, $decay);
+        for (int32_t j = 0; j <= k; j++) {
+            real product_of_two = 0;
+            if (!fed[k] || !fed[j])
+                continue;
+            for (int32_t c = 0; c < $outputs; c++)
+                product_of_two += error_at(opinions + k * $outputs, c, y)
+                    * error_at(opinions + j * $outputs, c, y);
+            errors[k * $experts + j] = $decay * errors[k * $experts + j] + weight * product_of_two;
+            met[k * $experts + j] = $decay * met[k * $experts + j] + weight;
+        }
+    }
+}
+
+/* All whose turn it is learn the sample, or none: that is tried before. */
+static int learn(const row *x, real y, real weight)
+{
+    const int32_t turn = (int32_t)(($rest - seen / $segment % $rest) % $rest);
+    real answer[$outputs];
+    int status = ${PREFIX}_OK;
+    if (!(weight > 0))
+        return ${PREFIX}_OK;
+    for (int32_t k = 0; k < $experts; k++)
+        fed[k] = awake[k] || k % $rest == turn;
+    dry_run[0] = 1;
+$tries
+    dry_run[0] = 0;
+    if (status != ${PREFIX}_OK)
+        return status;
+    answer_of_voters(answer);
+    for (int32_t k = 0; k < $experts; k++)
+        if (fed[k] && !awake[k])
+            give(links[k], race_scores + k * $outputs, opinions + k * $outputs);
+    if (!all_finite(answer, $outputs) || !is_finite(loss_at(answer, y)))
+        return ${PREFIX}_NOT_FINITE;
+$learns
+$noted
+    seen += 1;
+    if (seen % $segment == 0)
+        choose_voters();
+    return ${PREFIX}_OK;
+}
+
+/*** race_note_targets ***/
+    if (n_ranges > 0)
+        note_sample(answer, y, weight); /* the first target says nothing of errors */
+    least_seen = n_ranges == 0 || y < least_seen ? y : least_seen;
+    most_seen = n_ranges == 0 || y > most_seen ? y : most_seen;
+    n_ranges = 1;
+
+/*** dry_run ***/
+    if (dry_run[0]) {
+$restore
+        for (int32_t k = 0; k < $outputs; k++)
+            shown[k] = $shown;
+        return ${PREFIX}_OK;
+    }
