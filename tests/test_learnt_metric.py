@@ -20,13 +20,14 @@ from onlinekern import (
     merge,
 )
 from onlinekern.core.features.gradient_metric import GradientMetric
-from onlinekern.fitted.export.describe import describe
+from onlinekern.core.models.chosen_metric import ChosenMetric
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.plotting import ImportanceDisplay, MetricDisplay
 
 KINDS = {"binary": 2, "three": 3, "ten": 10, "regression": 0}
 FORMS = {
     "default": {},
+    "auto": {"metric": "auto"},
     "full": {"metric": "full"},
     "p = 1": {"metric_exponent": 1.0},
     "full, p = 1": {"metric": "full", "metric_exponent": 1.0},
@@ -65,14 +66,16 @@ def test_twin(form, kind, dtype, layout):
     found = model.learn_transform(rows, y)
     assert found.dtype == dtype
     assert sp.issparse(found) == (layout == "csr" and model.metric == "diagonal")
-    full, exponent, _, seed = model._metric.settings
-    twin = Twin(6, full=full, exponent=exponent, labels=KINDS[kind] > 0, seed=seed)
+    *full, exponent, _, seed = model._metric.settings
+    twin = Twin(
+        6, full=full[0] if full else None, exponent=exponent, labels=KINDS[kind] > 0, seed=seed
+    )
     # The twin solves the machine's equations in another order; their condition is some 10^8.
     close = {"rtol": 1e-4, "atol": 1e-4} if dtype == "float32" else {"rtol": 1e-7, "atol": 1e-7}
     for x, z, target in zip(X, dense(found), y, strict=True):
         np.testing.assert_allclose(z, twin.moved(x), **close)
         twin.learn(x, target)
-    M = model.metric_ if full else np.diag(model.metric_)
+    M = model.metric_ if model.metric_.ndim == 2 else np.diag(model.metric_)
     np.testing.assert_allclose(M, twin.M, **close)
     np.testing.assert_allclose(dense(model.transform(rows)), X @ root_of(twin.M), **close)
 
@@ -83,7 +86,7 @@ def root_of(M):
 
 
 @parametrize_with_checks(
-    [LearntMetric(random_state=0), LearntMetric(metric="full", random_state=0)]
+    [LearntMetric(metric=form, random_state=0) for form in ("auto", "diagonal", "full")]
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
@@ -172,7 +175,7 @@ def test_labels_may_come_later_and_be_text():
 
 def test_values_that_are_none():
     X, y = samples(0)
-    for bad in ({"metric": "auto"}, {"metric_exponent": 0}, {"target": "text"}):
+    for bad in ({"metric": "none"}, {"metric_exponent": 0}, {"target": "text"}):
         with pytest.raises(ValueError, match=next(iter(bad))):
             LearntMetric(**bad).fit(X, y)
     with pytest.raises(ValueError, match="metric='full' takes at most 1000 features"):
@@ -211,36 +214,38 @@ def test_merging():
         merge(others)
 
 
-def test_states_that_are_none():
+@pytest.mark.parametrize("form", ["auto", "diagonal", "full"])
+def test_states_that_are_none(form):
     X, y = samples(2)
-    part = LearntMetric(random_state=0).partial_fit(X, y)._metric
+    part = LearntMetric(metric=form, random_state=0).partial_fit(X, y)._metric
     good = part.get_state()
-    for name, bad in [
+    wrong = [
         ("entered", -1), ("entered", 20), ("rows", good["rows"][:, 1:]), ("rows", X[:3]),
-        ("targets", good["targets"][1:]), ("root", good["root"][1:]),
-        ("root", np.full(6, np.nan)), ("root", np.eye(6)),
-    ]:  # fmt: skip
+        ("targets", good["targets"][1:]), ("root", good["root"][1:]), ("root", np.ones(5)),
+        ("root", np.full(6, np.nan)), ("root", 7), ("root", np.eye(5)),
+    ]  # fmt: skip
+    if form == "auto":
+        gradients = good["gradients"]
+        wrong += [("form", 4), ("form", -1), ("form", "full"), ("gradients", gradients[0]),
+                  ("gradients", np.full((6, 6), np.nan)), ("gradients", None)]  # fmt: skip
+    else:
+        wrong.append(("root", np.eye(6) if form == "diagonal" else np.ones(6)))
+    for name, bad in wrong:
         with pytest.raises((ValueError, TypeError)):
             part.set_state({**good, name: bad})
     assert pickle.dumps(part.get_state()) == pickle.dumps(good)
     part.set_state(good)
+
+
+def test_arguments_that_are_none():
+    wrong = [(0, 0.5, "auto", 1), (6, 0.0, "auto", 1), (6, 0.5, "none", 1), (6, 0.5, "auto", -1)]
+    for bad in wrong:
+        with pytest.raises((ValueError, TypeError)):
+            ChosenMetric(bad[0], np.float64, *bad[1:])
     for bad in ((1001, True, 0.5, "auto"), (6, "no", 0.5, "auto"), (6, False, 0.0, "auto"),
                 (6, False, 0.5, "none"), (0, False, 0.5, "auto")):  # fmt: skip
         with pytest.raises((ValueError, TypeError)):
             GradientMetric(bad[0], np.float64, *bad[1:], 1)
-
-
-def test_export():
-    X, y = samples(2, n=600)
-    model = make_stream_pipeline(
-        OnlineStandardScaler(), LearntMetric(random_state=0), SPAClassifier(random_state=0)
-    ).partial_fit(X, y, classes=[0, 1])
-    scored = describe(model).scores(X[:50])
-    np.testing.assert_allclose(scored.ravel(), model.decision_function(X[:50]), rtol=1e-10)
-    turned = make_stream_pipeline(LearntMetric(metric="full", random_state=0), SPAClassifier())
-    turned.partial_fit(X, y, classes=[0, 1])
-    with pytest.raises(TypeError, match="LearntMetric with metric='diagonal'"):
-        describe(turned)
 
 
 def test_pictures():

@@ -8,8 +8,10 @@ from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.core.features.gradient_metric import GradientMetric, memory_of
+from onlinekern.core.features.gradient_metric import GradientMetric, MetricStream, memory_of
 from onlinekern.core.features.metric import MOST_FULL, MetricRoot
+from onlinekern.core.models.chosen_metric import ChosenMetric
+from onlinekern.core.models.metric_choice import holds_matrix
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
@@ -30,16 +32,20 @@ class LearntMetric(OneToOneFeatureMixin, TaughtTransformer):
     M is the power `metric_exponent` of the mean outer product of the gradients of a kernel machine
     (a recursive feature machine [1]_), or its diagonal, scaled to a trace of `n_features`. After
     256, 512, 1,024, ... samples the machine, kernel least squares of 200 landmarks, learns the last
-    2,048 samples in the present metric, and M is made anew.
+    2,048 samples in the present metric, and M is made anew. Which of these forms M has is chosen by
+    errors at samples that the gradients have not seen.
 
     Parameters
     ----------
-    metric : {'diagonal', 'full'}, default='diagonal'
+    metric : {'auto', 'diagonal', 'full'}, default='auto'
         Whether M weighs features, or directions: 'full' also turns them, for functions of sums of
-        features. It takes up to 1,000 features, and sparse samples become dense.
+        features. It takes up to 1,000 features, and sparse samples become dense. 'auto' chooses
+        among these forms: over 12 sets and five learners the least error on the average. Sparse
+        samples of up to 256 features become dense with it, and those of more stay sparse.
     metric_exponent : float > 0, default=0.5
         The power p of the gradients' outer product that is the metric. 1 tells features of no use
-        from others the most, and is best where most are; 0.5 risks less.
+        from others the most, and is best where most are; 0.5 risks less. metric='auto' tries a
+        diagonal metric of twice this power too.
     target : {'auto', 'labels', 'numbers'}, default='auto'
         What y holds: 'labels' of classes or 'numbers'. With 'auto', text and whole numbers of at
         most 32 different values are labels.
@@ -49,7 +55,7 @@ class LearntMetric(OneToOneFeatureMixin, TaughtTransformer):
     Attributes
     ----------
     metric_ : ndarray of shape (n_features,), or (n_features, n_features)
-        The diagonal of M, or, with metric='full', M.
+        The diagonal of M, or, with metric='full', M; with 'auto' either, as it was chosen.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the diagonal of M.
     n_features_in_ : int
@@ -66,10 +72,16 @@ class LearntMetric(OneToOneFeatureMixin, TaughtTransformer):
     it then. What a stream makes does not depend on how it is cut into calls. `fit` takes its
     samples in an order of its own, looks once more at the end, and moves all by the last metric.
 
+    With metric='auto' M is diagonal at first, and from the second time on four forms are tried: all
+    features alike, diagonal of the powers `metric_exponent` and twice that, and full (up to 256
+    features). Each is made of the gradients of the time before. Least squares with 100 landmarks
+    learn the first half of the last 2,048 samples in it, and what errs least at the other half is
+    taken if it errs by 2 % less than the form in use. After sample 4,096 the form stays.
+
     The learner behind has learnt its first samples in other metrics, and is not told. So M stays if
     it has changed by less than a tenth, ``|M - M'| > .1 |M'|``, or, after sample 4,096, by less
     than four tenths. `KernelRLSClassifier` and `KernelRLSRegressor` with `metric` learn anew in
-    each metric, and choose its form: the better way where their cost will do.
+    each metric, and choose the width of their kernel too: the better way where their cost will do.
 
     `merge` takes models whose metrics are equal: parts that have gone on from one model, and are
     merged before the metric is looked at again. The merged one goes on from the samples that the
@@ -100,7 +112,7 @@ KernelPARegressor(random_state=0))
     [0, 1, 2]
     """
 
-    metric: Literal["diagonal", "full"] = "diagonal"
+    metric: Literal["auto", "diagonal", "full"] = "auto"
     metric_exponent: Positive = 0.5
     target: Target = "auto"
     random_state: RandomState = None
@@ -188,7 +200,7 @@ KernelPARegressor(random_state=0))
             If X has not `n_features_in_` finite features.
         """
         X = self._validate(X)
-        return moved(X, [(X.shape[0], self._known.present)])
+        return self._moved(X, [(X.shape[0], self._known.present)])
 
     @one_blas_thread
     def _learn(self, X: Any, y: Any, whole: bool = False, transform: bool = False) -> Any:
@@ -197,28 +209,39 @@ KernelPARegressor(random_state=0))
         if start:
             draws = check_random_state(self.random_state)
             self._labels = ()
-            self._metric: GradientMetric = self._new_metric(X, y, draws)
+            self._metric: MetricStream = self._new_metric(X, y, draws)
             if whole:
                 order = draws.permutation(X.shape[0])
                 X, y = X[order], y[order]
         metrics = self._metric.learn(X, self._numbers(y), transform)
         if whole:
             self._metric.renew(whole=True)
-        return moved(X, metrics) if transform else None
+        return self._moved(X, metrics) if transform else None
 
-    def _new_metric(self, X: Any, y: Any, draws: np.random.RandomState) -> GradientMetric:
-        n_features, full = X.shape[1], self.metric == "full"
+    def _new_metric(self, X: Any, y: Any, draws: np.random.RandomState) -> MetricStream:
+        n_features, full = X.shape[1], self._may_turn(X.shape[1])
         if full and n_features > MOST_FULL:
             raise ValueError(
                 f"metric='full' takes at most {MOST_FULL} features, got {n_features}: "
                 "use metric='diagonal'"
             )
         n_bytes = memory_of(n_features, X.dtype.itemsize)
-        n_bytes += 4 * 8 * n_features**2 if full else 0
+        n_bytes += 6 * 8 * n_features**2 if full else 0
         check_size("n_features", n_features, n_bytes, n_features)
         seed = int(draws.random_sample() * 2**53)
         exponent = float(self.metric_exponent)
-        return GradientMetric(n_features, X.dtype, full, exponent, self._kind_of(y), seed)
+        kind = self._kind_of(y)
+        if self.metric == "auto":
+            return ChosenMetric(n_features, X.dtype, exponent, kind, seed)
+        return GradientMetric(n_features, X.dtype, full, exponent, kind, seed)
+
+    def _may_turn(self, n_features: int) -> bool:
+        """Return whether the metric is a matrix, or may become one."""
+        return self.metric == "full" or (self.metric == "auto" and holds_matrix(n_features))
+
+    def _moved(self, X: Any, metrics: list[tuple[int, MetricRoot]]) -> Any:
+        """Return rows in metrics, in a form that what has been learnt does not change."""
+        return moved(X, metrics, sp.issparse(X) and not self._may_turn(X.shape[1]))
 
     @property
     def metric_(self) -> Floats:
@@ -226,7 +249,7 @@ KernelPARegressor(random_state=0))
         return self._known.present.metric()
 
     @property
-    def _known(self) -> GradientMetric:
+    def _known(self) -> MetricStream:
         check_is_fitted(self)
         return self._metric
 
@@ -244,10 +267,9 @@ KernelPARegressor(random_state=0))
         return tags
 
 
-def moved(X: Any, metrics: list[tuple[int, MetricRoot]]) -> Any:
-    """Return rows in metrics, each for the rows up to an end; zeros stay if they can."""
+def moved(X: Any, metrics: list[tuple[int, MetricRoot]], sparse: bool) -> Any:
+    """Return rows in metrics, each for the rows up to an end; zeros stay if they are `sparse`."""
     first, found = 0, []
-    sparse = sp.issparse(X) and metrics[0][1].root.ndim == 1
     for last, metric in metrics:
         rows = X[first:last]
         if sparse:

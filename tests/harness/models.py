@@ -59,6 +59,7 @@ TRANSFORMERS = {
     "FourierFeatures": lambda: FourierFeatures(n_components=4, random_state=0),
     "FrequentDirections": lambda: FrequentDirections(sketch_size=3),
     "LearntMetric": lambda: LearntMetric(random_state=0),
+    "LearntMetric, full": lambda: LearntMetric(metric="full", random_state=0),
     "NystroemFeatures": lambda: NystroemFeatures(n_components=4, random_state=0),
     "OnlineStandardScaler": lambda: OnlineStandardScaler(forgetting=0.9),
     "PartitionFeatures": lambda: PartitionFeatures(n_trees=3, random_state=0),

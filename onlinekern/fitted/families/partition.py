@@ -12,8 +12,12 @@ describe(
     "arguments(d= dtype= at= trees= most_in_leaf= n_candidates= share= kind= seed=) "
     f"state(entered rows[sample feature] targets[sample] shares[feature] {SCALES} {NODES})",
 )
+METRIC = "entered rows[sample feature] targets[sample] root[feature ...]"
 describe(
     "features.gradient_metric.GradientMetric",
-    "arguments(d= dtype= full= exponent= kind= seed=) "
-    "state(entered rows[sample feature] targets[sample] root[feature ...])",
+    f"arguments(d= dtype= full= exponent= kind= seed=) state({METRIC})",
+)
+describe(
+    "models.chosen_metric.ChosenMetric",
+    f"arguments(d= dtype= exponent= kind= seed=) state({METRIC} form gradients[feature ...])",
 )

@@ -185,7 +185,7 @@ def check_warm_up(warm_up: Any) -> None:
 
 
 def check_transformer(transformer: Any) -> None:
-    from onlinekern.core.features.gradient_metric import GradientMetric
+    from onlinekern.core.features.gradient_metric import MetricStream
     from onlinekern.core.features.map import FeatureMap
     from onlinekern.core.features.partition import Partition
     from onlinekern.core.linalg.frequent_directions import FrequentDirections
@@ -193,7 +193,7 @@ def check_transformer(transformer: Any) -> None:
 
     kinds = {
         "_map": FeatureMap,
-        "_metric": GradientMetric,
+        "_metric": MetricStream,
         "_moments": RunningMoments,
         "_partition": Partition,
         "_sketch": FrequentDirections,

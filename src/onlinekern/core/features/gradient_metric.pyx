@@ -1,4 +1,4 @@
-"""GradientMetric: samples in a metric that is learnt along a stream, M^(1/2) x.
+"""MetricStream, GradientMetric: samples in a metric that is learnt along a stream, M^(1/2) x.
 
 After 256, 512, 1,024, ... samples a kernel machine learns the last ones in the present metric, and
 M is made anew from its gradients (recursive feature machine: Radhakrishnan, Beaglehole, Pandit and
@@ -29,39 +29,32 @@ KEPT = 2048
 # metric of then, so that late changes must be worth it.
 cdef double LEAST_CHANGE = 0.1
 cdef double LEAST_LATE_CHANGE = 0.4
-cdef int64_t LATE = 4096
+LATE = 4096
 cdef tuple KINDS = ("auto", "labels", "numbers")
 
 STATE = ("entered", "rows", "targets", "root")
 
 
-cdef class GradientMetric(TaughtFeatures):
-    """A metric of d features; all alike at first.
+cdef class MetricStream(TaughtFeatures):
+    """A metric of d features, all alike at first, that is made anew along the stream.
+
+    A class of metrics has `learnt_root` and `forms_of_root`.
 
     Parameters
     ----------
     d, dtype
         See `TaughtFeatures`.
-    full : bool
-        Whether M is a matrix, or diagonal.
-    exponent : float > 0
-        The power of the mean outer product of the gradients that is M.
-    kind : {'auto', 'labels', 'numbers'}
-        What targets are; with 'auto' labels if they are few whole numbers.
-    seed : int
     """
 
-    def __cinit__(self, Py_ssize_t d, dtype, full, exponent, kind, seed):
-        full = flag_of("full", full)
-        integer_within("d", d, 1, MOST_FULL if full else (<Py_ssize_t> 1) << 40)
+    cdef int begin(self, root, kind, seed) except -1:
+        """Begin with M^(1/2) and the kind of the targets; `seed` is checked."""
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {KINDS}, got {kind!r}")
-        exponent = positive_number("exponent", exponent)
-        self.settings = (full, exponent, kind, integer_within("seed", seed, 0, 1 << 53))
-        self.kind = kind
-        self.recent = RecentRows(d, self.dtype, number_taught(KEPT, d))
-        self.mover = MetricRoot(np.eye(d) if full else np.ones(d), d, self.dtype)
+        self.kind, self.seed = kind, integer_within("seed", seed, 0, 1 << 53)
+        self.recent = RecentRows(self.d, self.dtype, number_taught(KEPT, self.d))
+        self.mover = MetricRoot(root, self.d, self.dtype)
         self.checkpoint()
+        return 0
 
     @property
     def entered(self):
@@ -96,29 +89,47 @@ cdef class GradientMetric(TaughtFeatures):
         If these are the `whole` of what is learnt, nothing has been learnt behind it that a small
         change could harm.
         """
-        _, exponent, _, _ = self.settings
-        root = root_of(self.gradients(), exponent)
+        root = self.learnt_root(not whole)
         least = LEAST_CHANGE if self.recent.count <= LATE else LEAST_LATE_CHANGE
         least = 0 if whole else least
         if root is not None and change_of(self.mover.root, root) > least:
             self.mover = MetricRoot(root, self.d, self.dtype)
 
-    def gradients(self):
-        """Their mean outer product at the last samples, or its diagonal."""
-        full, _, _, seed = self.settings
-        X, y, _ = self.recent.arrays()
-        draws = np.random.RandomState(counted(seed, <uint64_t> self.recent.count) >> 32)
+    cdef object learnt_root(self, bint chooses):
+        """M^(1/2) as the last samples have it; None where they tell nothing.
+
+        A class that chooses may do so where the gradients of the last time have not seen the last
+        half of them.
+        """
+        raise NotImplementedError(f"{type(self).__name__}.learnt_root")
+
+    cdef tuple forms_of_root(self):
+        """Shapes that M^(1/2) may have."""
+        raise NotImplementedError(f"{type(self).__name__}.forms_of_root")
+
+    cdef object goals(self, object y):
+        """Targets of the outputs, (n, n_outputs), and whether they are 1 and -1, of classes."""
         labels, targets, n_classes = goals_of(y, self.kind)
-        goals = targets[:, None] if labels is None else signs_of(labels, n_classes)
+        if labels is None:
+            return targets[:, None], False
+        return signs_of(labels, n_classes), True
+
+    cdef object draws(self):
+        """Random numbers of a renewal after the present number of samples."""
+        return np.random.RandomState(counted(self.seed, <uint64_t> self.recent.count) >> 32)
+
+    cdef object gradients(self, object X, object goals, object draws, bint full):
+        """Mean outer product, or its diagonal, of the gradients of a machine that learns rows."""
         root = self.mover.root
         with np.errstate(all="ignore"):
-            if full and self.d > 1:
-                machine = machine_of(self.mover.moved(X), goals, np.ones(self.d), draws, True)
+            if not full or self.d == 1:
+                machine = machine_of(X, goals, root.reshape(-1) ** 2, draws, False)
                 machine.finish()
-                return root @ (machine.product / len(X)) @ root
-            machine = machine_of(X, goals, root.reshape(-1) ** 2, draws, False)
+                return machine.squares.mean(axis=0).reshape((self.d,) * (2 if full else 1))
+            machine = machine_of(self.mover.moved(X), goals, np.ones(self.d), draws, True)
             machine.finish()
-            return machine.squares.mean(axis=0).reshape(root.shape)
+            product = machine.product / len(X)
+            return root @ product @ root if root.ndim == 2 else root[:, None] * product * root
 
     @property
     def present(self):
@@ -139,7 +150,7 @@ cdef class GradientMetric(TaughtFeatures):
         with Reading(self.access):
             rows, targets, _ = self.recent.arrays()
             return {"entered": self.recent.count, "rows": rows, "targets": targets,
-                    "root": self.mover.root.copy()}
+                    "root": self.mover.root.copy(), **self.own_state()}
 
     def set_state(self, state):
         """Restore the result of `get_state`.
@@ -149,14 +160,58 @@ cdef class GradientMetric(TaughtFeatures):
         TypeError, ValueError
             If a field is missing, or is not as `get_state` would give it.
         """
-        fields_of(state, "a metric", STATE)
+        fields_of(state, "a metric", (*STATE, *self.own_state()))
         entered = count_of("entered", state["entered"])
-        root = doubles_of_shape("root", state["root"], self.mover.root.shape)
+        known = self.forms_of_root()
+        given = getattr(state["root"], "shape", None)
+        root = doubles_of_shape("root", state["root"], given if given in known else known[0])
         cdef RecentRows recent = RecentRows(self.d, self.dtype, self.recent.capacity)
         n = min(entered, recent.capacity)
         recent.set_arrays(entered, state["rows"], state["targets"], np.ones(n))
+        self.set_own_state(state)
         self.recent, self.mover = recent, MetricRoot(root.copy(), self.d, self.dtype)
         self.checkpoint()
+
+    cdef dict own_state(self):
+        """What a class of metrics has learnt beside its root."""
+        return {}
+
+    cdef int set_own_state(self, dict state) except -1:
+        """Restore what `own_state` gave; the last thing that may fail."""
+        return 0
+
+
+cdef class GradientMetric(MetricStream):
+    """A metric of one form: a power of the gradients' mean outer product, or of its diagonal.
+
+    Parameters
+    ----------
+    d, dtype
+        See `TaughtFeatures`.
+    full : bool
+        Whether M is a matrix, or diagonal.
+    exponent : float > 0
+        The power.
+    kind : {'auto', 'labels', 'numbers'}
+        What targets are; with 'auto' labels if they are few whole numbers.
+    seed : int
+    """
+
+    def __cinit__(self, Py_ssize_t d, dtype, full, exponent, kind, seed):
+        full = flag_of("full", full)
+        integer_within("d", d, 1, MOST_FULL if full else (<Py_ssize_t> 1) << 40)
+        exponent = positive_number("exponent", exponent)
+        self.begin(np.eye(d) if full else np.ones(d), kind, seed)
+        self.settings = (full, exponent, kind, self.seed)
+
+    cdef tuple forms_of_root(self):
+        return (self.mover.root.shape,)
+
+    cdef object learnt_root(self, bint chooses):
+        full, exponent, _, _ = self.settings
+        X, y, _ = self.recent.arrays()
+        goals, _ = self.goals(y)
+        return root_of(self.gradients(X, goals, self.draws(), full), exponent)
 
     def __reduce__(self):
         return _restore, (self.arguments(), self.get_state())

@@ -22,9 +22,9 @@ LANDMARKS = 200
 # values, and others if there are so many rows for each (docs/kernel_forests.md).
 cdef double MOST_TIES = 1 / 6.0
 cdef Py_ssize_t ROWS_OF_TIED = 50
-cdef double WIDTH = 0.25
+WIDTH = 0.25
 # Scaled values beyond do not count for it.
-cdef double FARTHEST_TAUGHT = 8
+FARTHEST_TAUGHT = 8.0
 # Whole numbers of at most so many values are labels, if nothing else is said of them.
 cdef Py_ssize_t MOST_LABELS = 32
 # Of more labels than this the rarest are told apart no more.

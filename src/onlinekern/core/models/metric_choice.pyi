@@ -46,6 +46,7 @@ class MetricChoice:
         regs: Sequence[float],
         classes: bool,
         draws: Any,
+        widths: bool = True,
     ) -> MetricChoice: ...
 
 def better(

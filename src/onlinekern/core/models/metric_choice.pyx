@@ -88,8 +88,8 @@ cdef class MetricChoice:
         found = root_of(gradients, power * self.exponent)
         return None if found is None else np.sqrt(self.width) * found
 
-    def looked(self, map, X, targets, regs, classes, draws):
-        """The choice by errors: first the form, then the width.
+    def looked(self, map, X, targets, regs, classes, draws, bint widths=True):
+        """The choice by errors: first the form, then, if `widths` are tried, the width.
 
         Parameters
         ----------
@@ -118,8 +118,10 @@ cdef class MetricChoice:
 
         best = better([self.changed(form, self.width) for form in range(len(self.forms()))],
                       self.form, error)
-        widths = [best.width, *(best.width * step for step in STEPS)]
-        return better([best.changed(best.form, width) for width in widths
+        if not widths:
+            return best
+        tried = [best.width, *(best.width * step for step in STEPS)]
+        return better([best.changed(best.form, width) for width in tried
                        if WIDEST <= width <= NARROWEST], 0, error)
 
 
