@@ -198,17 +198,22 @@ def of_transformer(name: str, transformer: Any) -> list[parts.Step]:
     if type(transformer) is OnlineStandardScaler:
         options = transformer._scaling()
         return [parts.standardisation(transformer._moments, options["limit"], options["scaled"])]
-    if type(transformer) is LearntMetric and transformer.metric_.ndim == 1:
+    if type(transformer) is LearntMetric:
         single = rounding(transformer._metric.dtype)
-        scale = 1 / transformer._metric.present.root
-        return [*single, parts.Standardisation(None, scale, np.inf), *single]
+        return [*single, in_metric(transformer._metric.present.root), *single]
     if isinstance(transformer, FeatureTransformer):
         single = rounding(transformer._dtype)
         return [*single, parts.Features(map_of(transformer._map)), *single]
     raise TypeError(
         f"the step {name!r} ({type(transformer).__name__}) cannot be exported; steps that can: "
         "a TableEncoder that comes first, OnlineStandardScaler, FourierFeatures, NystroemFeatures, "
-        "LearntMetric with metric='diagonal'; "
-        "PartitionFeatures right before the learner. Export the learner alone, and transform the "
-        "rows before"
+        "LearntMetric; PartitionFeatures right before the learner. Export the learner alone, and "
+        "transform the rows before"
     )
+
+
+def in_metric(root: Array) -> parts.Step:
+    """Return the step that moves rows into a metric M, by M^(1/2) or its diagonal."""
+    if root.ndim == 2:
+        return parts.Turned(root)
+    return parts.Standardisation(None, 1 / root, np.inf)

@@ -19,6 +19,7 @@ from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export import states
 from onlinekern.fitted.state import fields_of, kind_of, opened
 from onlinekern.preprocessing.kernel_features import FeatureTransformer
+from onlinekern.preprocessing.learnt_metric import LearntMetric
 from onlinekern.preprocessing.scaler import OnlineStandardScaler
 
 
@@ -64,6 +65,8 @@ def of_pipeline(pipeline: Any) -> states.Learning:
     for number, (name, step) in enumerate(used):
         if type(step) is OnlineStandardScaler and number == 0:
             learning = replace(learning, scaler=scaler_of(step))
+        elif isinstance(step, LearntMetric):
+            raise states.CannotLearn(f"the step {name!r} learns a metric, which has no C")
         elif not isinstance(step, FeatureTransformer):
             raise states.CannotLearn(f"the step {name!r} learns too, and is not the first one")
     return learning

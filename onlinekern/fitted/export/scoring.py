@@ -86,8 +86,25 @@ class Features:
         return self.map.features(X)
 
 
+@dataclass(frozen=True, eq=False)
+class Turned:
+    """Step that turns x into M^(1/2) x.
+
+    Attributes
+    ----------
+    root : ndarray of shape (n_features, n_features)
+        M^(1/2), which is symmetric.
+    """
+
+    root: Floats
+
+    def apply(self, X: Floats) -> Floats:
+        """Return the turned rows."""
+        return X @ self.root
+
+
 Layout: TypeAlias = "tuple[tuple[int, int], ...]"
-Step: TypeAlias = Standardisation | Single | Features
+Step: TypeAlias = Standardisation | Single | Features | Turned
 
 
 @dataclass(frozen=True, eq=False)

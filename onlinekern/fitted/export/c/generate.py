@@ -18,7 +18,7 @@ from onlinekern.fitted.export.c.race import RaceLearner
 from onlinekern.fitted.export.c.scaler import write_scaler
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.table import write_layout, write_table
-from onlinekern.fitted.export.c.terms import needs_dense, write_features, write_term
+from onlinekern.fitted.export.c.terms import needs_dense, write_features, write_term, write_turn
 from onlinekern.fitted.export.identity import identity
 
 WINNERS = {
@@ -202,13 +202,15 @@ def step_lines(source: Source, step: Any, width: int) -> tuple[str, int]:
         return f"    single(x, {width});", width
     if isinstance(step, parts.Standardisation):
         return standardisation_lines(source, step, width), width
-    assert isinstance(step, parts.Features)
-    id_ = source.new_id("features")
-    length = step.map.n_features
+    if isinstance(step, parts.Turned):
+        id_, does, length = source.new_id("metric"), "turn", width
+        write_turn(source, id_, step.root)
+    else:
+        id_, does, length = source.new_id("features"), "features", step.map.n_features
+        write_features(source, id_, step.map)
     source.memory(f"{id_}_out", length)
-    write_features(source, id_, step.map)
     given = f"const row given{source.n_ids} = {{x, 0, {width}}};"
-    call = f"{id_}_features(&given{source.n_ids}, {id_}_out);"
+    call = f"{id_}_{does}(&given{source.n_ids}, {id_}_out);"
     return f"    {given}\n    {call}\n    x = {id_}_out;", length
 
 

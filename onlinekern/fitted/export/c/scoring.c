@@ -192,13 +192,19 @@ static void ${id}_add(const row *x, real *scores)
     ${inner}_add(&moved, scores);
 }
 
-/*** turned: dot ***/
+/*** turn: dot ***/
+static void ${id}_turn(const row *x, real *out)
+{
+    for (int32_t j = 0; j < $features; j++)
+        out[j] = dot(${id}_root + j * $features, x);
+}
+
+/*** turned ***/
 /* The term of a row that is multiplied with a matrix. */
 static void ${id}_add(const row *x, real *scores)
 {
     const row moved = {${id}_row, 0, $features};
-    for (int32_t j = 0; j < $features; j++)
-        ${id}_row[j] = dot(${id}_root + j * $features, x);
+    ${id}_turn(x, ${id}_row);
     ${inner}_add(&moved, scores);
 }
 

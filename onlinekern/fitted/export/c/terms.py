@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export import terms
 from onlinekern.fitted.export.c.forest import write_trees
 from onlinekern.fitted.export.c.sections import VALUES, diagonal
@@ -167,11 +168,20 @@ def write_moved(source: Source, id_: str, term: terms.Moved) -> bool:
     if inner is None:
         return False
     features = len(term.root)
-    source.constants(f"{id_}_root", term.root)
     source.memory(f"{id_}_row", features)
-    weighed = term.root.ndim == 1
-    source.fill("weighed" if weighed else "turned", id=id_, features=features, inner=inner)
+    if term.root.ndim == 1:
+        source.constants(f"{id_}_root", term.root)
+        source.fill("weighed", id=id_, features=features, inner=inner)
+    else:
+        write_turn(source, id_, term.root)
+        source.fill("turned", id=id_, features=features, inner=inner)
     return True
+
+
+def write_turn(source: Source, id_: str, root: Floats) -> None:
+    """Write the function `<id>_turn`, which multiplies a row with a symmetric matrix."""
+    source.constants(f"{id_}_root", root)
+    source.fill("turn", id=id_, features=len(root))
 
 
 def write_features(source: Source, id_: str, features: terms.Map) -> None:

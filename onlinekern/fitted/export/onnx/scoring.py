@@ -60,6 +60,8 @@ def after(graph: Graph, x: Tensor, step: parts.Step, dtype: np.dtype[Any]) -> Te
         return features(graph, graph.cast(x, dtype), step.map)
     # A mean may be much larger than deviations from it: these are computed in double.
     x = graph.cast(x, np.float64)
+    if isinstance(step, parts.Turned):
+        return graph.op("MatMul", x, step.root)
     if step.mean is not None:
         x = graph.op("Sub", x, step.mean)
     if step.scale is not None:

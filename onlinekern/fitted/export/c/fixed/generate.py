@@ -20,6 +20,7 @@ from onlinekern.fitted.export.c.fixed.terms import (
     bound_of,
     constant_of,
     reduced,
+    turned,
     write_term,
 )
 from onlinekern.fitted.export.c.generate import WINNERS
@@ -87,9 +88,22 @@ def body_of(scoring: parts.Scoring) -> parts.Sum:
     if maps:
         own = mapped(scoring, maps[0])
     try:
-        return replace(scoring.body, terms=tuple(reduced(term) for term in own))
+        found = [reduced(term) for term in own]
+        for root in matrices(scoring):
+            found = [turned(term, root) for term in found]
+        return replace(scoring.body, terms=tuple(found))
     except TypeError as error:
         raise TypeError(f"dtype='int16': {name}: {error}") from error
+
+
+def matrices(scoring: parts.Scoring) -> list[Floats]:
+    """Return the matrices of metrics in front of the terms, the last one first."""
+    steps = scoring.steps
+    before = [k for k, step in enumerate(steps) if isinstance(step, parts.Turned)]
+    if before and any(isinstance(step, parts.Standardisation) for step in steps[before[0] :]):
+        raise TypeError("a scaler behind a metric that is a matrix has no fixed point")
+    found = [step.root for step in steps if isinstance(step, parts.Turned)]
+    return found[::-1]
 
 
 def mapped(scoring: parts.Scoring, place: int) -> tuple[terms.Term, ...]:
@@ -113,7 +127,7 @@ def mapped(scoring: parts.Scoring, place: int) -> tuple[terms.Term, ...]:
 def given_of(scoring: parts.Scoring, body: parts.Sum, row: Row, samples: Floats) -> Given:
     """Return what terms are told, with the rows behind the scalers."""
     for step in scoring.steps:
-        if isinstance(step, parts.Features):
+        if isinstance(step, parts.Features | parts.Turned):
             break
         samples = step.apply(samples)
         if isinstance(step, parts.Standardisation):

@@ -109,11 +109,31 @@ def reduced(term: terms.Term) -> terms.Term:
     if isinstance(term, terms.Trees) and len(term.tables.sources):
         raise TypeError("trees that look up categories have no fixed point")
     if isinstance(term, terms.Moved) and term.root.ndim == 2:
-        raise TypeError("a metric that is a matrix has no fixed point: one that is diagonal has")
+        return turned(reduced(term.term), term.root)
     if isinstance(term, terms.Leverage | terms.Local):
         what = "leverages" if isinstance(term, terms.Leverage) else "shares of prototypes"
         raise TypeError(f"{what} have no fixed point: they are quotients without a bound")
     return term
+
+
+def turned(term: terms.Term, root: Floats) -> terms.Term:
+    """Return a term of rows x in the place of one of rows R x; R is symmetric.
+
+    Raises
+    ------
+    TypeError
+        If the term has other than products with rows, which take up the matrix.
+    """
+    if isinstance(term, terms.Linear):
+        return terms.Linear(term.weights @ root)
+    if isinstance(term, terms.Mapped) and isinstance(term.map, terms.Fourier):
+        return terms.Mapped(terms.Fourier(term.map.frequencies @ root), term.weights)
+    if isinstance(term, terms.Constant):
+        return term
+    raise TypeError(
+        "a metric that is a matrix has fixed point before linear learners and random features "
+        "only, whose weights and frequencies take it up: before a kernel one that is diagonal has"
+    )
 
 
 def write_linear(source: FixedSource, id_: str, term: terms.Linear, given: Given) -> bool:
