@@ -11,6 +11,7 @@ import numpy as np
 from onlinekern.core import LOSSES, RULES, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.forest import ForestSpace
+from onlinekern.core.partitions.costs import samples_spread_over
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT
 from onlinekern.estimators.categories import (
     CategoricalFeatures,
@@ -102,11 +103,15 @@ class KernelForest(Learner):
         n_experts = len(self._noises()) * len(LEVELS[self.levels])
         rows = min(self.max_rows, max(64, int(self.max_samples * self.memory)))
         cell = NODE_BYTES + 4 * n_experts * (1 + n_outputs)
-        kept = int((1 + self.renewal_spread) * self.memory)
+        n_exact = self._n_exact() if self.memory >= EXACT_FROM else 0
+        kept = self.memory + samples_spread_over(
+            self.memory, self.renewal_spread, self.memory, self.n_trees, self.max_samples,
+            self.max_rows, self.n_replays, n_exact, n_outputs,
+        )  # fmt: skip
         n_axes = n_features + FURTHER * len(self._categories)
         n_targets = 1 if isinstance(self, OnlineClassifier) else n_outputs
         sample = 2 * (itemsize * n_features + 8 * n_targets) + 8 * n_axes + 3 * self.n_trees
-        if self._n_exact() and self.memory >= EXACT_FROM:
+        if n_exact:
             sample += 8 * min(n_axes, MOST_SOUGHT)
         return kept * sample + self.n_trees * rows * cell
 
@@ -248,9 +253,10 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         How often the samples that are kept are learnt again when the forest is renewed.
     renewal_spread : float in [0, 1], default=0.25
         A renewal of the forest that begins at sample n is spread over the next
-        ``renewal_spread * n`` samples, of at most `memory`, and the old forest answers until the
-        new one is whole. With 0 all is done at sample n, which then takes tenths of a second. Up to
-        the 512th sample, where it takes 20 milliseconds, all is done at once.
+        ``renewal_spread * n`` samples, and the old forest answers until the new one is whole. From
+        sample `memory` on it lasts longer where its work on a sample would be more than eight times
+        that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
+        Up to the 512th sample, where it takes 20 milliseconds, all is done at once.
     categorical_features : 'from_dtype', array-like or None, default='from_dtype'
         Features that hold categories, which cuts divide into two sets: a mask, numbers of features,
         or names of columns. 'from_dtype' takes the columns of a data frame whose type is one of
@@ -414,9 +420,10 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         How often the samples that are kept are learnt again when the forest is renewed.
     renewal_spread : float in [0, 1], default=0.25
         A renewal of the forest that begins at sample n is spread over the next
-        ``renewal_spread * n`` samples, of at most `memory`, and the old forest answers until the
-        new one is whole. With 0 all is done at sample n, which then takes tenths of a second. Up to
-        the 512th sample, where it takes 20 milliseconds, all is done at once.
+        ``renewal_spread * n`` samples, and the old forest answers until the new one is whole. From
+        sample `memory` on it lasts longer where its work on a sample would be more than eight times
+        that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
+        Up to the 512th sample, where it takes 20 milliseconds, all is done at once.
     categorical_features : 'from_dtype', array-like or None, default='from_dtype'
         Features that hold categories, which cuts divide into two sets: a mask, numbers of features,
         or names of columns. 'from_dtype' takes the columns of a data frame whose type is one of

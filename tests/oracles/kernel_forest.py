@@ -575,8 +575,8 @@ class KernelForest:
         n_trees = len(self.trees)
         while not pending.anew and pending.taken < n_trees:
             # Of the samples 15 % are for the look.
-            due = (min((share - 0.15) / (1 - 0.15), 1.0)) * n_trees - pending.taken
-            if due < 1:
+            due = min((share - 0.15) / (1 - 0.15), 1.0) * pending.work_of(n_trees)
+            if due < pending.work_of(pending.taken + 1):
                 return
             self.take_tree(pending.taken, pending.trees[pending.taken])
             pending.taken += 1
@@ -630,9 +630,8 @@ class Renewal:
 
     def __init__(self, forest):
         self.begun, self.anew = forest.entered, forest.anew or forest.entered <= forest.memory
-        self.lag = 0
-        if forest.entered > forest.at_once:
-            self.lag = int(forest.spread * min(forest.entered, forest.memory))
+        self.n_exact = forest.n_exact if len(forest.kept) >= forest.exact_from else 0
+        self.lag = self.samples_spread_over(forest) if forest.entered > forest.at_once else 0
         self.later, self.taken = [], 0
         self.fresh = fresh = copy.copy(forest)
         X, y, self.weight = (np.array(column) for column in zip(*forest.kept, strict=True))
@@ -649,15 +648,30 @@ class Renewal:
         has_margin = fresh.n_classes > 0 and fresh.n_outputs <= 8
         grower = Grower(self.rows, n_axes, slopes, goals, has_margin, fresh.n_candidates,
                         fresh.max_leaf, self.sought)  # fmt: skip
-        n_exact = fresh.n_exact if len(X) >= fresh.exact_from else 0
         count = min(len(X), max(64, int(fresh.max_samples * len(X))))
         if self.anew:
             count = min(count, fresh.max_rows)
         self.trees = [Tree() if self.anew else tree.copy() for tree in forest.trees]
         seed = splitmix(fresh.seed, self.begun)
         for t, tree in enumerate(self.trees):
-            grower.is_exact = t < n_exact
+            grower.is_exact = t < self.n_exact
             grower.grow(tree, count, splitmix(seed, t))
+
+    def samples_spread_over(self, forest):
+        """Return over how many samples it is spread; where the memory is full by its work."""
+        n = min(forest.entered, forest.memory)
+        least = int(forest.spread * n)
+        if forest.entered < forest.memory or least == 0:
+            return least
+        again = 12 + 3 * forest.n_outputs
+        growth = 270 + 160 * MOST_SOUGHT * self.n_exact / len(forest.trees)
+        rows = min(n, max(64, int(forest.max_samples * n)), forest.max_rows)
+        work = growth * rows + again * forest.n_replays * n
+        return min(max(least, int(work / (8 * (again + 60)))), n)
+
+    def work_of(self, n):
+        """Return the work on the first n trees, in units of one that is not cut exactly."""
+        return n + 60 * len(self.sought) / 270 * min(n, self.n_exact)
 
     def take_scale(self, X, y):
         """Take units and tables of the samples; an axis that is new has its feature's metric."""

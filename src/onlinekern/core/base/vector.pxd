@@ -99,6 +99,7 @@ cdef inline bint finite(const double *numbers, Py_ssize_t n) noexcept nogil:
 cdef const ok_vector_ops *ops_for(Py_ssize_t itemsize) noexcept nogil
 cdef int csr_faults(const int32_t *columns, const int32_t *starts, Py_ssize_t n, int32_t d,
                     int32_t stored) noexcept nogil
+cdef void *aligned_room(Py_ssize_t bytes) noexcept nogil
 cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes) noexcept nogil
 cdef void *resize_array(void *old, Py_ssize_t old_bytes, Py_ssize_t count,
                         Py_ssize_t size) noexcept nogil

@@ -56,22 +56,27 @@ cdef int csr_faults(const int32_t *columns, const int32_t *starts, Py_ssize_t n,
     return table.csr_faults(columns, starts, n, d, stored)
 
 
+cdef void *aligned_room(Py_ssize_t bytes) noexcept nogil:
+    """Memory of so many bytes, 64-byte aligned, with anything in it; NULL where there is none."""
+    cdef Py_ssize_t rounded
+    if not 0 <= bytes <= PY_SSIZE_T_MAX - 63:
+        return NULL
+    rounded = (bytes + 63) // 64 * 64
+    return aligned_alloc(64, rounded if rounded > 0 else 64)
+
+
 cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes) noexcept nogil:
     """Memory of `new_bytes`, 64-byte aligned, that begins with the old content, the rest zero.
 
     Frees `old` on success; on failure returns NULL and leaves `old` alone.
     """
-    cdef Py_ssize_t rounded, kept = min(old_bytes, new_bytes)
-    cdef char *fresh
-    if not 0 <= new_bytes <= PY_SSIZE_T_MAX - 63:
-        return NULL
-    rounded = (new_bytes + 63) // 64 * 64
-    fresh = <char *> aligned_alloc(64, rounded if rounded > 0 else 64)
+    cdef Py_ssize_t kept = min(old_bytes, new_bytes)
+    cdef char *fresh = <char *> aligned_room(new_bytes)
     if fresh == NULL:
         return NULL
     if kept > 0:
         memcpy(fresh, old, kept)
-    memset(fresh + kept, 0, rounded - kept)
+    memset(fresh + kept, 0, (new_bytes + 63) // 64 * 64 - kept)
     free(old)
     return fresh
 

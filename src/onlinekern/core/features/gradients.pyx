@@ -20,7 +20,7 @@ MOST_LINEAR = 1000
 RIDGE = 0.05
 JITTER = 1e-6
 # Rows that are learnt together, and columns of the normal equations that are factored together.
-BLOCK = 32
+BLOCK = 16
 # More outputs are replaced by so many random sums of them, which have the same mean square.
 MOST_OUTPUTS = 8
 

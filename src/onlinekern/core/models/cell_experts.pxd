@@ -5,7 +5,7 @@ from onlinekern.core.base.part cimport Status
 from onlinekern.core.learning.combination cimport Combination
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cells cimport CellWeights, ForestCells
-from onlinekern.core.partitions.trees cimport Forest, Tree
+from onlinekern.core.partitions.trees cimport Forest
 from onlinekern.core.samples.rows cimport Rows
 
 
@@ -64,7 +64,6 @@ cdef class CellExperts:
     cdef CellWeights new_leaves(self, Py_ssize_t n_leaves)
     cdef CellWeights new_upper(self)
     cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil
-    cdef int inherit(self, Generation now, Py_ssize_t t, Tree after) except -1
     cdef void fetch(self, Generation now, Walked walked, Py_ssize_t i, bint begins,
                     Py_ssize_t end) noexcept nogil
     cdef void score(self, Generation now, const Cells *cells, Walked walked) noexcept nogil

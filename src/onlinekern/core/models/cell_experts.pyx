@@ -8,7 +8,7 @@ by which the sum had the least squared error on samples that the experts had not
 from libc.math cimport NAN, isfinite, sqrt
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from onlinekern.core.learning.combination cimport Combination
 from onlinekern.core.learning.heads cimport sign_of
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cells cimport LANES, CellWeights, ForestCells
-from onlinekern.core.partitions.trees cimport (
-    BELOW, UPPER_CELLS, Forest, Tree, find_paths, is_leaf, number_of)
+from onlinekern.core.partitions.trees cimport UPPER_CELLS, Forest, Tree
 from onlinekern.core.samples.rows cimport Rows
 
 # The weights of the experts remember some thousand samples.
@@ -44,6 +43,19 @@ cdef class Generation:
         return Generation(self.forest.copy(), self.leaves.copy(),
                           None if self.upper is None else self.upper.copy(), self.metric,
                           self.importances, self.offset, self.unit)
+
+    def tree(self, Py_ssize_t t):
+        """A tree, its leaves and its upper cells."""
+        return (self.forest.trees[t], self.leaves.blocks[t],
+                None if self.upper is None else self.upper.blocks[t])
+
+    def put_tree(self, Py_ssize_t t, Tree tree not None, CellWeights leaves not None,
+                 CellWeights upper):
+        """Replace a tree and its cells."""
+        self.forest.put(t, tree)
+        self.leaves.put(t, leaves)
+        if upper is not None:
+            self.upper.put(t, upper)
 
     cdef void checkpoint(self) noexcept nogil:
         self.leaves.checkpoint()
@@ -166,54 +178,6 @@ cdef class CellExperts:
         cdef Py_ssize_t n_both = self.n_experts - self.n_lower, K = self.n_outputs
         memcpy(upper, leaf + self.n_lower * K, n_both * K * sizeof(float))
         memcpy(upper + n_both * K, leaf + self.n_experts * K + self.n_lower, n_both * sizeof(float))
-
-    cdef int inherit(self, Generation now, Py_ssize_t t, Tree after) except -1:
-        """Give a tree that has grown cells that begin as the one that they are part of.
-
-        A leaf that got an upper cell, to which its numbers went, begins without weights for the
-        experts that see both.
-        """
-        cdef Tree before = now.forest.trees[t]
-        cdef CellWeights old = now.leaves.blocks[t]
-        cdef CellWeights fresh = self.new_leaves(after.n_leaves)
-        cdef CellWeights old_upper, upper = None
-        cdef Py_ssize_t i, child, n = after.n_nodes, n_old = before.n_nodes
-        cdef Py_ssize_t n_lower = self.n_lower * self.n_outputs
-        cdef float *record
-        cdef int32_t *origin = <int32_t *> calloc(2 * n, sizeof(int32_t))
-        cdef int32_t *paths = origin + n
-        if origin == NULL:
-            raise MemoryError(f"no memory for a tree of {n} nodes")
-        if now.upper is not None:
-            old_upper, upper = now.upper.blocks[t], self.new_upper()
-            memcpy(upper.values, old_upper.values,
-                   (UPPER_CELLS + 1) * upper.length * sizeof(float))
-        for i in range(n_old):
-            origin[i] = <int32_t> i
-        find_paths(after.nodes, n, paths)
-        for i in range(n):
-            if is_leaf(after.nodes, i):
-                record = fresh.record(number_of(after.nodes + i))
-                memcpy(record, old.record(number_of(before.nodes + origin[i])),
-                       fresh.length * sizeof(float))
-                if paths[i] >= BELOW > paths[origin[i]]:
-                    memset(record + n_lower, 0, (fresh.n_weights - n_lower) * sizeof(float))
-                continue
-            if upper is not None and UPPER_CELLS <= paths[i] < BELOW \
-                    and is_leaf(before.nodes, origin[i]):
-                self.copy_both(old.record(number_of(before.nodes + origin[i])),
-                               upper.record(paths[i] - UPPER_CELLS))
-            # Parents come before their children.
-            for child in range(2):
-                if after.nodes[i].left >= n_old:
-                    origin[after.nodes[i].left + child] = origin[i]
-        free(origin)
-        fresh.forget_copies()
-        now.leaves.put(t, fresh)
-        if upper is not None:
-            upper.forget_copies()
-            now.upper.put(t, upper)
-        return 0
 
     cdef void fetch(self, Generation now, Walked walked, Py_ssize_t i, bint begins,
                     Py_ssize_t end) noexcept nogil:

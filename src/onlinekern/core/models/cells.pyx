@@ -13,7 +13,7 @@ import numpy as np
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.base.vector cimport aligned_room
 from onlinekern.core.partitions.loops cimport forest_loops
 
 
@@ -34,23 +34,28 @@ cdef class CellWeights:
     n_cells : int
         Without the one that stands for none.
     n_experts, n_outputs : int
+    is_begun : bool, default=True
+        If not, the records of the cells are not written: the caller does it.
     """
 
-    def __cinit__(self, Py_ssize_t n_cells, Py_ssize_t n_experts, Py_ssize_t n_outputs):
+    def __cinit__(self, Py_ssize_t n_cells, Py_ssize_t n_experts, Py_ssize_t n_outputs,
+                  bint is_begun=True):
         cdef Py_ssize_t cell, e
         self.n_cells, self.n_experts, self.n_outputs = n_cells, n_experts, n_outputs
         self.n_weights = n_experts * n_outputs
         self.length = (self.n_weights + n_experts + LANES - 1) // LANES * LANES
         size = <object> (n_cells + 1) * self.length * sizeof(float)
         self.journal = Journal(self.length * sizeof(float))
-        self.values = <float *> aligned_resize(NULL, 0, size)
+        self.values = <float *> aligned_room(size)
         if self.values == NULL:
             raise MemoryError(f"no memory for the weights of {n_cells} cells: they take "
                               f"{size / 1e9:.3g} gigabytes")
-        memset(self.values, 0, size)
-        for cell in range(n_cells):
-            for e in range(n_experts):
-                self.record(cell)[self.n_weights + e] = 1
+        memset(self.record(n_cells), 0, self.length * sizeof(float))
+        if is_begun:
+            memset(self.values, 0, n_cells * self.length * sizeof(float))
+            for cell in range(n_cells):
+                for e in range(n_experts):
+                    self.record(cell)[self.n_weights + e] = 1
         self.forget_copies()
 
     def __dealloc__(self):

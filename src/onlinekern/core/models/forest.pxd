@@ -16,8 +16,10 @@ cdef class ForestSpace(Space):
     cdef readonly CellExperts experts
     cdef readonly RecentRows recent
     cdef readonly Generation now
-    cdef Generation before           # at the checkpoint, if it has been changed since
+    cdef Generation before           # at the checkpoint, if it is another one,
     cdef bint is_changed
+    cdef Py_ssize_t n_replaced
+    cdef list replaced               # and which trees, with their cells, have been replaced in it
     cdef readonly Renewal renewal    # that has begun, or None
     cdef readonly int64_t entered    # samples learnt,
     cdef readonly int64_t renewed    # and when the last renewal that is done began,

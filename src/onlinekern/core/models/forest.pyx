@@ -17,8 +17,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 from onlinekern.core.base.part cimport OK, RAISED, Status
-from onlinekern.core.base.state cimport (
-    count_of, doubles_of_shape, fields_of, finite_number)
+from onlinekern.core.base.state cimport doubles_of_shape, fields_of, finite_number
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Walked
@@ -30,8 +29,10 @@ from onlinekern.core.partitions.scale cimport N_DIRECTIONS, Scale, check_codes
 from onlinekern.core.partitions.trees cimport Forest
 from onlinekern.core.samples.rows cimport Rows
 
+from onlinekern.core.partitions.costs import samples_spread_over
 from onlinekern.core.partitions.renewal import (
-    check_labels, check_reach, check_sizes, outputs_of, restored_units, told)
+    COUNTS, check_labels, check_reach, check_settings, check_sizes, restored_counts,
+    restored_metric, restored_units, told)
 from onlinekern.core.partitions.scale import SCALE, fields_of_scale, restored_scale
 from onlinekern.core.partitions.tables import check_categories, most_further
 
@@ -42,7 +43,6 @@ cdef Py_ssize_t ROWS = 64
 cdef Py_ssize_t MOST_TURNS = 1000
 cdef Py_ssize_t MOST = 1 << 48
 
-COUNTS = ("entered", "renewed", "n_grown")
 STATE = (*COUNTS, "rows", "targets", "weights", "errors", "met", *SCALE,
          "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
 
@@ -92,24 +92,17 @@ cdef class ForestSpace(Space):
                     n_trees=n_trees, most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory,
                     exact_from=exact_from)
         check_sizes(MOST_TURNS, n_candidates=n_candidates, replays=replays)
-        if n_labels < 0 or n_labels == 1 or n_labels and n_outputs != outputs_of(n_labels):
-            raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
-        if not 0 < share <= 1:
-            raise ValueError(f"share must be in (0, 1], got {share}")
-        if not 0 <= spread <= 1:
-            raise ValueError(f"spread must be in [0, 1], got {spread}")
+        check_settings(n_outputs, n_labels, share, spread, n_exact, n_trees)
         self.settings = (tuple(map(float, noises)), tuple(map(bool, levels)), n_trees,
                          most_in_leaf, n_candidates, share, most_rows, memory, replays, spread,
                          at_once, bool(anew), seed)
-        if not 0 <= n_exact <= n_trees:
-            raise ValueError(f"n_exact must be in [0, {n_trees}], got {n_exact}")
         self.categories = check_categories(categories, d)
         self.n_exact, self.exact_from = n_exact, exact_from
         self.most_columns = d + most_further(d, len(self.categories)) + N_DIRECTIONS
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
         self.rule, self.memory, self.anew = rule, memory, anew
         # A renewal that is done again needs the samples that it grew from.
-        self.recent = RecentRows(d, dtype, memory + <Py_ssize_t> (spread * memory),
+        self.recent = RecentRows(d, dtype, memory + self.samples_of_renewal(memory),
                                  1 if n_labels else n_outputs)
         self.itemsize = self.recent.itemsize
         self.experts = CellExperts(n_outputs, n_labels, rule, self.settings[0], self.settings[1],
@@ -121,6 +114,7 @@ cdef class ForestSpace(Space):
                               np.zeros(n_outputs), np.ones(n_outputs))
         self.y = np.zeros(self.recent.n_targets)
         self.walked = self.new_walked(1)
+        self.replaced = []
 
     def components(self):
         return (self.rule,)
@@ -240,21 +234,30 @@ cdef class ForestSpace(Space):
                 return status
         return status
 
+    def samples_of_renewal(self, int64_t begun):
+        """Over how many samples a renewal is spread that begins after so many."""
+        n_trees, _, _, share, most_rows, memory, replays, spread = self.settings[2:10]
+        return samples_spread_over(begun, spread, memory, n_trees, share, most_rows, replays,
+                                   self.exact_trees(min(begun, memory)), self.n_outputs)
+
+    def exact_trees(self, Py_ssize_t n):
+        """How many trees a renewal cuts exactly that grows from n samples."""
+        return self.n_exact if n >= self.exact_from else 0
+
     def new_renewal(self, int64_t begun, lag=None):
         """The renewal that begins after so many samples.
 
         It is spread over `lag` samples, by default as the settings say.
         """
         cdef bint is_whole = self.anew or begun <= self.memory
-        (n_trees, most_in_leaf, n_candidates, share, most_rows, _, replays, spread, at_once, _,
+        (n_trees, most_in_leaf, n_candidates, share, most_rows, _, replays, _, at_once, _,
          seed) = self.settings[2:]
         n = min(self.recent.n() - (self.entered - begun), self.memory)
         if lag is None:
-            lag = int(spread * min(begun, self.memory)) if begun > at_once else 0
+            lag = self.samples_of_renewal(begun) if begun > at_once else 0
         settings = n_trees, most_in_leaf, n_candidates, share, most_rows, replays
         return Renewal(self.now, self.experts, self.recent, begun, n, lag, is_whole, self.n_grown,
-                       self.n_labels, settings, seed, self.categories,
-                       self.n_exact if n >= self.exact_from else 0)
+                       self.n_labels, settings, seed, self.categories, self.exact_trees(n))
 
     cdef Status advance(self) noexcept nogil:
         """Do what is due of the renewal, and take what it has made."""
@@ -278,11 +281,13 @@ cdef class ForestSpace(Space):
         """Take a tree that has grown, or all that a renewal has made."""
         cdef Renewal renewal = self.renewal
         self.is_walked = False
-        self.keep_generation()
         if renewal.has_tree:
+            self.replaced.append((renewal.tree, *self.now.tree(renewal.tree)))
+            self.n_replaced += 1
             renewal.take_tree(self.now)
             self.n_grown += 1
             return
+        self.keep_generation()
         if renewal.is_whole:
             self.now = renewal.fresh
         else:
@@ -291,7 +296,7 @@ cdef class ForestSpace(Space):
         self.n_grown, self.renewed, self.renewal = 0, renewal.begun, None
 
     cdef int keep_generation(self) except -1:
-        """Keep the generation for an undo, before it is changed or replaced."""
+        """Keep the generation for an undo, before it is replaced, or all of it is changed."""
         if not self.is_changed:
             self.before, self.is_changed = self.now, True
             self.now = self.now.copy()
@@ -327,6 +332,10 @@ cdef class ForestSpace(Space):
             with gil:
                 self.before = None
             self.is_changed = False
+        if self.n_replaced > 0:
+            with gil:
+                self.replaced.clear()
+            self.n_replaced = 0
         self.saved_entered, self.saved_renewed = self.entered, self.renewed
         self.saved_grown = self.n_grown
         self.now.checkpoint()
@@ -337,8 +346,10 @@ cdef class ForestSpace(Space):
         with gil:
             if self.is_changed:
                 self.now, self.before = self.before, None
+            while self.replaced:
+                self.now.put_tree(*self.replaced.pop())
             self.renewal = None
-        self.is_changed, self.is_walked = False, False
+        self.is_changed, self.is_walked, self.n_replaced = False, False, 0
         self.entered, self.renewed = self.saved_entered, self.saved_renewed
         self.n_grown = self.saved_grown
         if self.entered == 0:
@@ -401,26 +412,20 @@ cdef class ForestSpace(Space):
                                   scale)
         if forest.n_trees != self.settings[2]:
             raise ValueError(f"there must be {self.settings[2]} trees, got {forest.n_trees}")
-        metric = doubles_of_shape("metric", state["metric"], (scale.n_axes,))
-        if not (metric > 0).all():
-            raise ValueError(f"metric must be > 0, got {metric.min()}")
-        importances = doubles_of_shape("importances", state["importances"], (self.d,))
-        entered, renewed, n_grown = [count_of(name, state[name]) for name in COUNTS]
-        if renewed > entered:
-            raise ValueError(f"renewed must be at most {entered}, got {renewed}")
+        metric, importances = restored_metric(state, scale.n_axes, self.d)
+        entered, renewed, n_grown = restored_counts(state, forest.n_trees)
         if self.last_due(entered) > renewed:
             check_reach(state["rows"], entered, self.last_due(entered))
-        if n_grown > forest.n_trees:
-            raise ValueError(f"n_grown must be at most {forest.n_trees}, got {n_grown}")
         offset, unit = restored_units(state, self.recent.n_targets, self.n_outputs)
         if self.n_labels:
             check_labels(state["targets"], self.n_labels)
-        now = Generation(forest, None, None, metric.copy(), importances.copy(), offset, unit)
+        now = Generation(forest, None, None, metric, importances, offset, unit)
         set_numbers(self.experts, now, state["cells"])
         self.experts.combination.set_arrays(errors, met)
         self.recent.set_arrays(entered, state["rows"], state["targets"], state["weights"], True)
         self.now = now
         self.before, self.is_changed, self.is_walked, self.renewal = None, False, False, None
+        self.replaced, self.n_replaced = [], 0
         self.entered = self.saved_entered = entered
         self.renewed, self.n_grown = renewed, n_grown
         self.experts.combination.checkpoint()

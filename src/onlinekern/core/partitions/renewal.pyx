@@ -3,7 +3,8 @@ from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, sqrt
 
 import numpy as np
 
-from onlinekern.core.base.state cimport doubles_of_shape, finite_number, positive_number
+from onlinekern.core.base.state cimport (
+    count_of, doubles_of_shape, finite_number, positive_number)
 from onlinekern.core.partitions.trees cimport UPPER_CELLS, UPPER_LEVEL
 
 # Of a row's slopes, so much is the mean of all rows: one gradient may err.
@@ -11,11 +12,28 @@ COMMON_SLOPE = 0.1
 LEAST_SLOPE = 1e-4
 
 
+# Samples learnt, when the last renewal that is done began, and trees that the present one has cut.
+COUNTS = ("entered", "renewed", "n_grown")
+
+
 def check_sizes(Py_ssize_t most, **numbers):
     """Raise ValueError unless each of these numbers is in [1, most]."""
     for name, number in numbers.items():
         if not 1 <= number <= most:
             raise ValueError(f"{name} must be in [1, {most}], got {number}")
+
+
+def check_settings(Py_ssize_t n_outputs, Py_ssize_t n_labels, double share, double spread,
+                   Py_ssize_t n_exact, Py_ssize_t n_trees):
+    """Raise ValueError unless a forest may have such settings, beside sizes."""
+    if n_labels < 0 or n_labels == 1 or n_labels and n_outputs != outputs_of(n_labels):
+        raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
+    if not 0 < share <= 1:
+        raise ValueError(f"share must be in (0, 1], got {share}")
+    if not 0 <= spread <= 1:
+        raise ValueError(f"spread must be in [0, 1], got {spread}")
+    if not 0 <= n_exact <= n_trees:
+        raise ValueError(f"n_exact must be in [0, {n_trees}], got {n_exact}")
 
 
 def check_reach(rows, entered, begun):
@@ -176,6 +194,24 @@ def units_of_each(Y):
 def told(numbers, Py_ssize_t n_targets):
     """What a state says of the offsets or units of outputs: a number, or those of the targets."""
     return np.array(numbers) if n_targets > 1 else float(numbers[0])
+
+
+def restored_counts(state, Py_ssize_t n_trees):
+    """The numbers that a state has by the names of `COUNTS`, checked."""
+    entered, renewed, n_grown = [count_of(name, state[name]) for name in COUNTS]
+    if renewed > entered:
+        raise ValueError(f"renewed must be at most {entered}, got {renewed}")
+    if n_grown > n_trees:
+        raise ValueError(f"n_grown must be at most {n_trees}, got {n_grown}")
+    return entered, renewed, n_grown
+
+
+def restored_metric(state, Py_ssize_t n_axes, Py_ssize_t d):
+    """Metric and importances from what a state says, checked copies."""
+    metric = doubles_of_shape("metric", state["metric"], (n_axes,)).copy()
+    if not (metric > 0).all():
+        raise ValueError(f"metric must be > 0, got {metric.min()}")
+    return metric, doubles_of_shape("importances", state["importances"], (d,)).copy()
 
 
 def restored_units(state, Py_ssize_t n_targets, Py_ssize_t n_outputs):

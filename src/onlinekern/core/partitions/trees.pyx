@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.base.vector cimport aligned_room
 from onlinekern.core.partitions.scale cimport MOST_COLUMNS, Scale
 
 # A NaN, which a leaf's number is added to.
@@ -86,7 +86,7 @@ cdef class Tree:
     """
 
     def __cinit__(self, Py_ssize_t capacity):
-        self.nodes = <Node *> aligned_resize(NULL, 0, capacity * sizeof(Node))
+        self.nodes = <Node *> aligned_room(capacity * sizeof(Node))
         if self.nodes == NULL:
             raise MemoryError(f"no memory for a tree of {capacity} nodes")
         self.n_nodes = 1

@@ -1,0 +1,36 @@
+# What a renewal of a forest begins with. May change at minor versions.
+from libc.stdint cimport int64_t, uint64_t
+
+from onlinekern.core.base.part cimport Status
+from onlinekern.core.models.cell_experts cimport Generation
+from onlinekern.core.partitions.growing cimport Grower
+from onlinekern.core.partitions.recent_rows cimport RecentRows
+from onlinekern.core.partitions.scale cimport Scale
+
+
+cdef class ForestLook:
+    cdef readonly int64_t begun      # samples learnt when it began
+    cdef readonly bint is_whole      # whether all trees are replaced; if not, their leaves are cut
+    cdef readonly Generation fresh   # what replaces the forest, or tells of its growth
+    cdef readonly object interruption
+    cdef Generation before
+    cdef RecentRows recent
+    cdef Grower grower
+    cdef tuple settings
+    cdef uint64_t seed
+    cdef Py_ssize_t d, n_labels, n_outputs, n_trees
+    cdef Py_ssize_t n_exact          # trees that are cut exactly, the first ones
+    cdef Py_ssize_t n                # samples that it grows from,
+    cdef Py_ssize_t lag              # and those that it is spread over
+    # What is to be done, and how much of it has been.
+    cdef list units
+    cdef double[::1] costs           # of each unit and those before
+    cdef Py_ssize_t n_units, n_looked
+    cdef object X, y, weight, spread, tables, seen, teacher, along, mean, slopes, told, scaled
+    cdef object sought
+    cdef Scale axes                  # what the kernel machine sees
+    cdef float[:, ::1] rows          # all of them, scaled
+
+    cdef bint looks(self) noexcept nogil
+    cdef bint has_unit(self, double share) noexcept nogil
+    cdef Status look_until(self, double share) noexcept nogil

@@ -1,0 +1,224 @@
+"""ForestLook: where the function of the samples that are kept changes, found a little at a time.
+
+It is what a renewal of a forest begins with: units of the features and targets, tables, a kernel
+machine and its gradients, and what trees grow from.
+"""
+from libc.stdint cimport int64_t, uint64_t
+
+import numpy as np
+
+from onlinekern.core.base.part cimport OK, RAISED, Status
+from onlinekern.core.base.random cimport counted
+from onlinekern.core.models.cell_experts cimport CellExperts, Generation
+from onlinekern.core.partitions.growing cimport Grower
+from onlinekern.core.partitions.recent_rows cimport RecentRows
+from onlinekern.core.partitions.scale cimport Scale
+from onlinekern.core.partitions.trees cimport Forest
+from onlinekern.core.samples.rows cimport Rows
+
+from onlinekern.core.features.gradients import BLOCK, MOST_OUTPUTS, few_outputs, n_equations
+from onlinekern.core.features.looking import (
+    LANDMARKS, directions_of, machine_of, metric_of, number_taught, signs_of)
+import onlinekern.core.partitions.costs as costs
+from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, steepest
+from onlinekern.core.partitions.renewal import Spread, common_slopes, own_slopes, units_of_each
+from onlinekern.core.partitions.tables import TableLearner, most_further, of_features, on_axes
+
+# Rows of a unit that copies them, or makes others of them.
+cdef Py_ssize_t COPIED = 64
+cdef Py_ssize_t MIXED = 256
+
+
+cdef class ForestLook:
+    """A look that has not begun: the parameters are those of `Renewal`."""
+
+    def __cinit__(self, Generation before not None, CellExperts experts not None,
+                  RecentRows recent not None, int64_t begun, Py_ssize_t n, Py_ssize_t lag,
+                  bint is_whole, Py_ssize_t n_grown, Py_ssize_t n_labels,
+                  tuple settings not None, uint64_t seed, tuple categories not None,
+                  Py_ssize_t n_exact):
+        self.before, self.recent = before, recent
+        self.begun, self.n, self.lag, self.is_whole = begun, n, lag, is_whole
+        self.n_labels, self.n_outputs = n_labels, experts.n_outputs
+        self.d, self.settings = recent.d, settings
+        self.n_trees, self.n_exact = settings[0], n_exact
+        self.seed = counted(seed, <uint64_t> begun)
+        self.spread = Spread(n, self.d)
+        self.tables = TableLearner(n, self.d, categories,
+                                   np.random.RandomState(self.seed & 0xffffffff))
+        self.units = self.plan()
+        self.costs = np.cumsum([cost for _, _, cost in self.units])
+        self.n_units = len(self.units)
+        self.fresh = Generation(None, None, None, None, None, before.offset, before.unit)
+
+    def plan(self):
+        """What the look is made of: functions, what they get, and what they take."""
+        n, d, taught = self.n, self.d, self.n_taught
+        once, by_rows = costs.once, costs.by_rows
+        equations = n_equations(min(taught, LANDMARKS), d)
+        most = equations + most_further(d, len(self.tables.categories))
+        of_gradient = costs.SLOPE * LANDMARKS * d * min(self.n_outputs, MOST_OUTPUTS)
+        of_equation = costs.PAIR * equations ** 2
+        measures = once(self.code, *self.tables.plan()) if self.is_whole else []
+        return [
+            *by_rows(self.copy, n, COPIED, costs.COPY * d),
+            *[(function, j, costs.MEASURE * n) for j in range(d if self.is_whole else 0)
+              for function in (self.measure, self.spread.look_closer, self.spread.take)],
+            *measures, *by_rows(self.see, taught, MIXED, costs.SCALE * d),
+            *once(self.ask), *by_rows(self.teach("absorb"), taught, BLOCK, of_equation),
+            *by_rows(self.teach("factor"), most, BLOCK, of_equation), *once(self.teach("solve")),
+            *by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient),
+            *once(self.turn, self.weigh), *by_rows(self.slope, taught, BLOCK, costs.SCALE * d),
+            *by_rows(self.scale, n, COPIED, costs.SCALE * d), *once(self.prepare),
+            *by_rows(self.mix, taught, MIXED, costs.SCALE * d), *once(self.tell, self.plant),
+            *by_rows(self.load, n, COPIED, costs.LOAD * d),
+            *[(self.rank, a, costs.RANK * n)
+              for a in range(MOST_SOUGHT if self.n_exact else 0)]]
+
+    @property
+    def n_taught(self):
+        """Rows that the kernel machine learns, the last ones."""
+        return number_taught(self.n, self.d)
+
+    def copy(self, rows):
+        """Copy some samples."""
+        if self.X is None:
+            self.X = np.empty((self.n, self.d), dtype=self.recent.dtype)
+            self.y = np.empty((self.n + self.lag, self.recent.n_targets))
+            self.weight = np.empty(self.n + self.lag)
+        self.X[rows], y, self.weight[rows] = self.recent.part(
+            self.begun - self.n + rows.start, rows.stop - rows.start)
+        self.y[rows] = y.reshape(-1, self.recent.n_targets)
+
+    def measure(self, j):
+        """Find the center and spread of a feature, and how many of its values are missing."""
+        self.spread.look(self.X, j)
+        self.tables.miss(self.X, slice(j, j + 1))
+
+    def code(self, _):
+        """Find the units of the targets, and begin with the tables."""
+        if self.n_labels == 0:
+            self.fresh.offset, self.fresh.unit = units_of_each(self.y[:self.n])
+        categories = self.tables.categories
+        if len(categories):
+            self.spread.factor[categories] = 0
+            self.tables.begin(self.X, self.spread.center, self.spread.factor,
+                              few_outputs(self.goals(self.y[:self.n]), self.tables.draws))
+
+    def see(self, rows):
+        """Bring some rows to the units in which the kernel machine sees them."""
+        if self.axes is None:
+            self.axes = self.before.forest.scale if not self.is_whole else Scale(
+                self.spread.center, self.spread.factor, None, self.tables.arrays())
+            self.seen = np.empty((self.n_taught, self.axes.n_axes))
+        first = self.n - self.n_taught
+        self.seen[rows] = self.axes.axes(self.X[first + rows.start:first + rows.stop])
+
+    def ask(self, _):
+        """Begin with the kernel machine that tells where the function changes."""
+        metric = on_axes(self.before.metric, self.before.forest.scale, self.axes)
+        self.teacher = machine_of(self.seen, self.goals(self.y[self.n - self.n_taught:self.n]),
+                                  metric, np.random.RandomState(self.seed >> 32), self.is_whole)
+        self.seen = None
+
+    def goals(self, y):
+        """Targets of the outputs, ndarray of shape (n, n_outputs)."""
+        if self.n_labels > 0:
+            return signs_of(y[:, 0], self.n_labels)
+        return (y - np.asarray(self.fresh.offset)) / np.asarray(self.fresh.unit)
+
+    def teach(self, name):
+        """A function that lets the kernel machine do a part of its work, once there is one."""
+        return lambda part: getattr(self.teacher, name)(part)
+
+    def turn(self, _):
+        """Find the directions along which the function changes most."""
+        cdef Scale scale = self.axes
+        if self.is_whole:
+            scale = scale.directed(directions_of(self.teacher))
+        self.fresh.forest = Forest.stumps(self.n_trees, scale)
+
+    def weigh(self, _):
+        """Find the metric for the next machine."""
+        cdef Scale scale = self.fresh.forest.scale
+        self.fresh.metric, shares = metric_of(self.teacher)
+        self.fresh.importances = of_features(shares, scale)
+        self.along = np.empty((self.n_taught, scale.width()))
+        self.scaled = np.empty((self.n + self.lag, scale.width()), dtype=np.float32)
+        self.rows = self.scaled
+
+    def slope(self, rows):
+        """Find the squares of the slopes of some rows, along features and directions."""
+        n_axes = self.axes.n_axes
+        self.along[rows, :n_axes] = self.teacher.squares[rows]
+        _, _, directions = self.fresh.forest.scale.arrays()
+        if directions is not None:
+            self.along[rows, n_axes:] = self.teacher.squares_along(directions, rows)
+
+    def scale(self, rows):
+        """Bring some samples to the units of the trees."""
+        cdef Py_ssize_t i
+        cdef Rows row
+        cdef Scale scale = self.fresh.forest.scale
+        for i in range(rows.start, rows.stop):
+            row = self.recent.row(self.begun - self.n + i)
+            scale.load(&row, 0, &self.rows[i, 0])
+
+    def prepare(self, _):
+        """Have mean slopes, the axes of exact cuts, and memory for slopes of the last samples."""
+        self.mean = self.along.mean(axis=0)
+        self.sought = steepest(self.mean, self.axes.n_axes)
+        self.slopes = common_slopes(self.mean, self.n_taught, self.n)
+
+    def mix(self, rows):
+        """Have the slopes of some samples."""
+        self.slopes[0][1 + rows.start:1 + rows.stop] = own_slopes(self.along[rows], self.mean)
+
+    def tell(self, _):
+        """Have the targets that cuts are told by."""
+        # The sums that stand for many outputs are those that the kernel machine has learnt.
+        draws = np.random.RandomState(self.seed >> 32)
+        self.told = few_outputs(self.goals(self.y[:self.n]), draws)
+        self.X = self.teacher = self.tables = None
+
+    def plant(self, _):
+        """Begin with the trees."""
+        _, most_in_leaf, n_candidates, _, _, _ = self.settings
+        has_margin = self.n_labels > 0 and self.told.shape[1] == self.n_outputs
+        self.grower = Grower(self.scaled[:self.n], self.axes.n_axes, *self.slopes, self.told,
+                             has_margin, n_candidates, most_in_leaf)
+        if self.n_exact:
+            self.grower.seek_along(self.sought)
+        self.along = self.slopes = self.told = None
+
+    def load(self, rows):
+        self.grower.load(rows.start, rows.stop)
+
+    def rank(self, axis):
+        self.grower.rank(axis)
+
+    cdef bint looks(self) noexcept nogil:
+        """Whether the look, which calls BLAS, is not done."""
+        return self.n_looked < self.n_units
+
+    cdef bint has_unit(self, double share) noexcept nogil:
+        """Whether a unit of the look is due where a share of it is."""
+        return self.looks() and (
+            share >= 1 or self.costs[self.n_looked] <= share * self.costs[self.n_units - 1])
+
+    cdef Status look_until(self, double share) noexcept nogil:
+        """Have done a share of the look."""
+        if not self.has_unit(share):
+            return OK
+        with gil:
+            try:
+                while self.has_unit(share):
+                    function, part, _ = self.units[self.n_looked]
+                    function(part)
+                    self.n_looked += 1
+                if not self.looks():
+                    self.units = None
+            except BaseException as error:
+                self.interruption = error
+                return RAISED
+        return OK
