@@ -34,6 +34,8 @@ SCORES = {
     "ForgetronClassifier": "policy (ShrinkingEviction)",
     "KAPARegressor": "policy (AffineProjection)",
     "KRLSTRegressor": "policy (Tracker)",
+    "KernelForestClassifier": "forests are scored only",
+    "KernelForestRegressor": "forests are scored only",
     "PegasosClassifier": "learn in batches",
     "SlidingWindowKRLSRegressor": "policy (SlidingWindow)",
 }
@@ -42,8 +44,6 @@ REFUSED = {
     "DualSGDClassifier": "model (DualSpace)",
     "DualSGDRegressor": "model (DualSpace)",
     "KernelAROWClassifier": "model (MappedSecondOrderSpace)",
-    "KernelForestClassifier": "model (ForestSpace)",
-    "KernelForestRegressor": "model (ForestSpace)",
     "KernelLogisticClassifier": "model (MappedSecondOrderSpace)",
     "KernelMeanDetector": "detectors",
     "KernelSCWClassifier": "model (MappedSecondOrderSpace)",
@@ -362,7 +362,10 @@ def damaged_arrays(arrays, rng):
         lambda: own[:0],
     ]
     if own.size and rng.random() < 0.5:
-        strange = [np.nan, np.inf, 1e308, -1.0] if own.dtype.kind == "f" else [-1, 2**62, 0]
+        is_wide = own.dtype.itemsize == 8
+        whole = [-1, 2**62 if is_wide else 2**30, 0]
+        real = [np.nan, np.inf, 1e308 if is_wide else 1e38, -1.0]
+        strange = real if own.dtype.kind == "f" else whole
         own.flat[rng.integers(own.size)] = strange[rng.integers(len(strange))]
         return {**arrays, name: own}
     return {**arrays, name: changes[rng.integers(len(changes))]()}
@@ -412,6 +415,7 @@ def test_no_damaged_file_is_fatal(tmp_path):
         *((name, {}) for name in ("PAClassifier", "AROWRegressor", "FOGDClassifier")),
         *((name, {}) for name in ("SCWClassifier", "ProjectronClassifier", "KRLSRegressor")),
         ("PegasosClassifier", {"batch_size": 4}),
+        ("KernelForestClassifier", {"n_trees": 3}),
         ("BSGDClassifier", {}),
         *((name, {}) for name in ("BOGDClassifier", "BPAClassifier", "KernelPAClassifier")),
         ("BOGDClassifier", {"removal": "nonuniform"}),

@@ -37,7 +37,8 @@ static int read_head(okn_t *model, const json_value *node)
         name = tree_class(model, inner);
     }
     model->head = okn_head(name);
-    if (!model->head || (model->squares && is_weighted) || (!model->squares && !model->head->solve))
+    if (!model->head || (model->squares && is_weighted)
+        || (!model->squares && !model->forest && !model->head->solve))
         return tree_unknown_class(model, "how it joins its outputs", name);
     model->standardised = json_is(name, "Standardized");
     model->one_factor = !json_is(name, "OneVsRest");

@@ -136,6 +136,7 @@ struct okn_model {
     /* what calls overwrite */
     real *dense_row, *features, *current, *predicting, *coefficients, *squared_lengths;
     real *directions, *contractions, *half, *solution, *gain, noted[1];
+    struct okn_forest *forest;   /* of a forest, else NULL */
     struct okn_squares *squares; /* of recursive least squares, else NULL */
     struct okn_scaler *scalers;  /* in front of the learner */
     int32_t n_scalers;

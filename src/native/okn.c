@@ -1,5 +1,6 @@
 /* The functions of okn.h. */
 #include "okn.h"
+#include "forest.h"
 #include "scalers.h"
 #include "squares.h"
 
@@ -41,6 +42,7 @@ void okn_close(okn_t *model)
     };
     for (size_t j = 0; j < sizeof owned / sizeof *owned; j++)
         free(owned[j]);
+    forest_free(model->forest);
     squares_free(model->squares);
     scalers_free(model);
     for (int32_t k = 0; model->labels && k < model->n_classes; k++)

@@ -1,4 +1,5 @@
 /* The numbers of a model: weights, features and support vectors. */
+#include "forest.h"
 #include "squares.h"
 #include "tree.h"
 
@@ -319,6 +320,8 @@ int okn_make_space(okn_t *model, const json_value *space)
         return read_mapped(model, space);
     if (json_is(name, "KernelSpace"))
         return read_kernel(model, space);
+    if (json_is(name, "ForestSpace"))
+        return forest_read(model, space);
     if (json_is(name, "LeastSquaresSpace"))
         return squares_read(model, space);
     return tree_unknown_class(model, "its kind of model", name);
