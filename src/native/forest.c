@@ -90,8 +90,8 @@ static double solved(const double *factor, int n, double *x)
     return sum;
 }
 
-/* The weights of the experts that sum to 1 and err least, near equal ones as long as little is known:
-   the core's `learning.combination`. `errors` is overwritten. */
+/* The weights of the experts that sum to 1 and err least, near equal ones as long as little is
+   known: the core's `learning.combination`. `errors` is overwritten. */
 static void combine(double *errors, double met, int n, double *weights)
 {
     double least = INFINITY, second, first, ones[MOST_EXPERTS], shares[MOST_EXPERTS];
@@ -169,7 +169,7 @@ static int read_nodes(okn_t *model, const json_value *state)
     return 0;
 }
 
-/* The cell beside the leaves that a node is part of: the one above at a certain depth, or itself. */
+/* The cell beside the leaves that a node is part of: one above at a certain depth, or itself. */
 static int32_t *upper_cells(const forest *own)
 {
     int32_t *upper = calloc((size_t)own->n_nodes, sizeof *upper);
@@ -252,7 +252,8 @@ static int read_scale(okn_t *model, const json_value *state)
 
 int forest_read(okn_t *model, const json_value *space)
 {
-    const json_value *told = tree_argument(model, space, 0), *state = tree_argument(model, space, 1);
+    const json_value *told = tree_argument(model, space, 0),
+                     *state = tree_argument(model, space, 1);
     const json_value *cuts = tree_entry(model, state, "cuts");
     const file_array *nodes = file_find(&model->file, json_get(&model->file.tree, cuts, "array"));
     forest *own = model->forest = calloc(1, sizeof *own);

@@ -131,7 +131,8 @@ static int read_rule(okn_t *model, const json_value *node)
     const json_value *name = tree_class(model, node);
     int wrong = 0;
     if (model->squares && json_is(name, "LeastSquares"))
-        return read_loss(model, tree_argument(model, node, 0)) ? tree_damaged(model, NO_NUMBERS) : 0;
+        return read_loss(model, tree_argument(model, node, 0)) ? tree_damaged(model, NO_NUMBERS)
+                                                               : 0;
     model->rule = model->squares ? NULL : okn_rule(name);
     if (!model->rule || (model->second_order && !model->rule->contraction)
         || (!model->second_order && model->rule->contraction)) {

@@ -142,7 +142,8 @@ int okn_set_policy(okn_t *model, const json_value *budget)
         return set_square(model, learnt, "covariance", model->covariance, 0);
     if (!model->policy->has_lengths)
         return 0;
-    lengths = file_find(&model->file, json_get(tree, tree_entry(model, learnt, "lengths"), "array"));
+    items = tree_entry(model, learnt, "lengths");
+    lengths = file_find(&model->file, json_get(tree, items, "array"));
     if (array_resize(lengths, 0, model->n_support))
         return OKN_NO_MEMORY;
     for (int64_t j = 0; j < model->n_support; j++)

@@ -179,8 +179,8 @@ static int surprise(okn_t *model, real reg, real *scratch, real *found)
         triangle_solve_lower(scratch, n, own->direction);
         left -= product_of(own->direction, own->direction, n);
         if (total > 0)
-            *found +=
-                own->evidence[outputs] * log(left > LEAST_SHARE * total ? left : LEAST_SHARE * total);
+            *found += own->evidence[outputs]
+                      * log(left > LEAST_SHARE * total ? left : LEAST_SHARE * total);
     }
     return 0;
 }

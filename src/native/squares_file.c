@@ -73,7 +73,8 @@ static real *read_rows(okn_t *model, const json_value *state, const char *key, i
 static real *read_matrix(okn_t *model, const json_value *state, const char *key, int64_t panel)
 {
     const squares *own = model->squares;
-    const int64_t n = squares_width(model), last = n > 0 ? panel_place(n, panel, n - 1, n - 1) + 1 : 0;
+    const int64_t n = squares_width(model);
+    const int64_t last = n > 0 ? panel_place(n, panel, n - 1, n - 1) + 1 : 0;
     real *all = numbers_of(model, state, key, last, 0);
     real *found = all ? calloc((size_t)triangle(model->stride), sizeof *found) : NULL;
     for (int64_t i = 0; found && i < own->used; i++) {
