@@ -64,6 +64,15 @@ MORE = {
     "sliding-window KRLS, 50": ok.SlidingWindowKRLSRegressor(**BUDGET),
     "KRLS-T, 50": ok.KRLSTRegressor(**BUDGET),
     "mean detector, 50 frequencies": ok.KernelMeanDetector(gamma=0.1, n_components=100),
+    "Forgetron, 50": ok.ForgetronClassifier(**BUDGET),
+    "Ahpatron, 50": ok.AhpatronClassifier(**BUDGET),
+    "BOLS-SVM, 50": ok.BOLSSVMClassifier(**BUDGET),
+    "KAPA, 50, order 10": ok.KAPARegressor(**BUDGET),
+    "kernel RLS, 50, reg='auto'": ok.KernelRLSRegressor(gamma=0.1, n_components=50),
+    "kernel RLS, 50, forgetting": ok.KernelRLSClassifier(
+        gamma=0.1, n_components=50, reg=1.0, forgetting=0.99
+    ),
+    "race, memory_budget=0.2": ok.StreamClassifier(time_budget=5, memory_budget=0.2),
 }
 UNLIKE = ("none", "users", "seasons")
 DRIVER = """

@@ -116,6 +116,9 @@ def test_what_races_refuse(stream, tmp_path):
         behind.export_c(path, learn=True)
     with pytest.raises(TypeError, match=r"forests.*time_budget=10 or a smaller memory_budget"):
         StreamRegressor().fit(X, y).export_c(path, learn=True)
+    weighed = StreamClassifier(time_budget=5.0, class_weight={0: 2.0}).fit(X, (y > 0).astype(int))
+    with pytest.raises(TypeError, match="class_weight counts in the numbers that scale the rows"):
+        weighed.export_c(path, learn=True)
     for settings in ({"time_budget": 10.0}, {"memory_budget": 0.5}):
         assert StreamRegressor(**settings).fit(X, y).export_c(path, learn=True).learns
     with pytest.raises(ValueError, match="capacity=9 has no effect"):

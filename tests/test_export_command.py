@@ -27,7 +27,7 @@ def folder(tmp_path, monkeypatch, stream):
     X, y = stream("binary", n=40)
     make_stream_pipeline(OnlineStandardScaler(), PAClassifier()).fit(X, y).save("model.okn")
     PAClassifier().fit(X, y).save("plain.okn")
-    StreamClassifier(time_budget=3.0).fit(X, y).save("race.okn")
+    StreamClassifier(time_budget=20.0).fit(X, y).save("race.okn")
     NystroemFeatures(gamma=0.5).fit(X).save("map.okn")
     dump_svmlight_file(X, y == "yes", "rows.libsvm", zero_based=False)
     PAClassifier().save("empty.okn")

@@ -131,6 +131,10 @@ def of_race(estimator: Any, race: Any) -> states.Learning:
             "it is a race with forests, which take megabytes and grow from samples that are kept: "
             "with time_budget=10 or a smaller memory_budget it has none"
         )
+    if factors_of_samples(estimator) is not None:
+        raise states.CannotLearn(
+            "class_weight counts in the numbers that scale the rows of a race, which C has not"
+        )
     own = opened(race)
     vote, progress = own.arguments.vote, own.progress
     state, numbers = vote.state, vote.arguments
@@ -155,7 +159,7 @@ def of_race(estimator: Any, race: Any) -> states.Learning:
     return replace(
         experts[0],
         state=known,
-        factors=factors_of_samples(estimator),
+        factors=None,
         targets=None,
         seen=progress.n_seen,
         scaler=scaler_by(race.moments, True, float(race.forgetting), float(race.limit)),
