@@ -302,14 +302,30 @@ def test_budgets_have_room_for_a_forest():
         assert any("0.3/d" in one.name for one in experts) != bool(found)
         return sum(found)
 
-    assert trees(10) == 60
-    assert trees(10, time=50.0) == 30
+    assert trees(10) == 70
+    assert trees(10, time=50.0) == 35
     assert trees(10, time=10.0) == 0
-    assert 10 < trees(10, n_outputs=50) < 60
+    assert 10 < trees(10, n_outputs=50) < 70
     assert trees(10, n_outputs=1000, memory=256.0) == 0
     # Their slopes would take more time than there is.
     assert trees(256, n_outputs=10) == 0
     assert trees(2000, memory=1000.0) == 0
+
+
+def test_few_features_of_targets_leave_room_for_trees():
+    def experts(n_features):
+        found = StreamRegressor()._experts(n_features, 1, False)
+        trees = {one.name: one.estimator.n_trees for one in found if one.is_raw}
+        return trees["kernel forest"], found[0].estimator.n_components, [one.name for one in found]
+
+    (few, least, names), (many, most, others) = experts(8), experts(32)
+    assert few > many > 50
+    assert (least, most) == (200, 300)
+    # The linear features are among those of the metric's kernel, as long as they are few.
+    assert "linear least squares" in others
+    assert "linear least squares" not in names
+    # With many features a tree costs much: there are as many as before there was room for more.
+    assert experts(120)[0] == 50
 
 
 def test_kernels_of_targets_learn_metrics_beside_a_forest():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -62,6 +63,8 @@ STORED = 100
 MOST_LINEAR = 32
 # Prior precision of least squares: the vote finds who is right, not their priors.
 REG = 0.1
+# Landmarks of a metric for each feature: with fewer, it does not find which of 32 features matter.
+PER_FEATURE = 10
 # Memory of samples with the forgetting factor 0.98 is short: more landmarks do not help it.
 FEW = 64
 FREQUENCIES = 200
@@ -74,8 +77,12 @@ FOLLOWING = 500
 # most as many as this share of the memory has room for. With fewer there is none.
 FEWEST_TREES, MOST_TREES = 10, 200
 FOREST_MEMORY = 0.7
-# A forest keeps fewer samples only where there is no room for its trees.
+# A forest has further trees as long as it takes no more than this share of the time.
+CHEAP = 0.33
+# A forest keeps fewer samples only where there is no room for two thirds of its trees: half of the
+# trees on twice as many samples err less on covtype.
 LEAST_KEPT = 2048
+MOST_OF_TREES = 2 / 3
 # The patience of an expert that never sleeps.
 FOREVER = 1 << 62
 
@@ -85,7 +92,8 @@ class SquaresKind:
     """Kernel least squares of the race.
 
     The width in units of 1/d; the landmarks, as a share of those of the largest, or `FEW` if it is
-    0; the forgetting factor; the metric; and the samples before which it does not sleep.
+    0; the forgetting factor; the metric, which asks for `PER_FEATURE` landmarks a feature, if there
+    are so many; and the samples before which it does not sleep.
     """
 
     scale: float
@@ -100,23 +108,27 @@ class SquaresKind:
         metric = "" if self.metric == "none" else ", learnt metric"
         return f"kernel least squares, gamma {self.scale:g}/d{memory_of(self.forgetting)}{metric}"
 
-    def length(self, size: int) -> int:
+    def length(self, size: int, n_features: int) -> int:
         """Return its landmarks if the largest experts have so many."""
-        return FEW if self.share == 0 else max(SIZES[-1], int(self.share * size))
+        if self.share == 0:
+            return FEW
+        asked = 0 if self.metric == "none" else PER_FEATURE * n_features
+        return max(SIZES[-1], int(self.share * size), min(size, asked))
 
 
 @dataclass(frozen=True)
 class ForestKind:
     """A forest of the race.
 
-    Its name; the trees for a microsecond of the budget; its parameters; and the samples before
-    which it does not sleep.
+    Its name; the trees for a microsecond of the budget; its parameters; the samples before which it
+    does not sleep; and how many times as many trees it has where they cost no more than `CHEAP`.
     """
 
     name: str
     trees_of_time: float
     parameters: dict[str, Any]
     patience: int = 0
+    further: float = 1.0
 
 
 # Where there is no forest, kernels of several widths race.
@@ -130,21 +142,22 @@ ALONE = {
     for task, widths in WIDTHS.items()
 }
 # Beside a forest, one width does what all do. Of targets a metric does more: it finds rotations,
-# and features that are noise, but some of them after thousands of samples only (docs/race.md).
+# and features that are noise, but some of them after thousands of samples only. Of few features it
+# does with two thirds of the landmarks: trees are worth more (docs/race.md).
 BESIDE = (SquaresKind(1.0), FOLLOWS)
-MEASURED = (SquaresKind(1.0, metric="auto", patience=32_768), FOLLOWS)
+MEASURED = (SquaresKind(1.0, 2 / 3, metric="auto", patience=32_768), FOLLOWS)
 
-# The defaults of the learners take three times as long as these. Four cuts a node instead of ten
-# take less than half of the time to grow, and so do trees of half of the rows; with more of them
-# the mean error of 15 sets and streams is 9.8 % instead of 10.2. Classes want more of the rows,
-# targets the directions among ten cuts. The forest of the last 512 samples follows a stream that
-# changes (docs/race.md).
+# The defaults of the learners take up to twice as long as these: more trees, classes of 70 % of the
+# rows, targets with a third replay. A second replay of half of the rows is worth more than 70 % of
+# them once, and ten cuts a node more than four; targets want thirty, and more trees where features
+# are few. The forest of the last 512 samples follows a stream that changes; what it costs is its
+# teacher more than its trees (docs/race.md).
 HALVES = {"max_samples": 0.5, "n_replays": 1}
 FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "classification": (
         ForestKind(
-            "kernel forest", 0.6,
-            {"max_samples": 0.7, "n_replays": 1, "memory": 4096, "n_candidates": 4},
+            "kernel forest", 0.7,
+            {"max_samples": 0.5, "n_replays": 2, "memory": 16_384, "n_candidates": 10},
         ),
         ForestKind(
             "kernel forest of the last 512", 0.3,
@@ -154,8 +167,8 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "regression": (
         ForestKind(
             "kernel forest", 0.5,
-            {"max_samples": 0.4, "n_replays": 2, "memory": 8192, "n_candidates": 10},
-            patience=FOREVER,
+            {"max_samples": 0.4, "n_replays": 2, "memory": 16_384, "n_candidates": 30},
+            patience=FOREVER, further=2,
         ),
         ForestKind(
             "kernel forest of the last 512", 0.15,
@@ -163,11 +176,14 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
         ),
     ),
 }  # fmt: skip
-# A sample costs a tree so much, with all that renewals take of a stream of some thousands: always,
-# and for each output; and the slopes that renewals ask for, for each feature and output.
-PER_TREE = 0.4
-PER_CELL = 0.01
+# With all that renewals take of a stream of some thousands, a sample costs a forest so much: for
+# its teacher, and the teacher's slopes of each feature and output; and each tree: always, by the
+# root of the number of features, among which cuts are sought, and for each output.
+TEACHER = 5.0
 PER_SLOPE = 0.05
+PER_TREE = 0.09
+PER_ROOT = 0.044
+PER_CELL = 0.01
 # More outputs are replaced by so many (`features.gradients`).
 MOST_SLOPES = 8
 # Scores of the hinge and of the logistic loss are no least squares: their links have these slopes.
@@ -276,11 +292,7 @@ def ladder(
         return in_room([*wide_linear(task)], (n_features, n_outputs, is_sparse), memory)
     # A product of two samples costs as much as it has terms.
     width = min(n_features, STORED) if is_sparse else n_features
-    forests = [
-        one
-        for kind in FORESTS[task]
-        for one in forest_of(kind, task, n_features, n_outputs, is_sparse, time, memory, layout)
-    ]
+    forests = forests_of(task, n_features, n_outputs, is_sparse, time, memory, layout)
     share = LARGEST_BESIDE if forests else LARGEST
     for size in SIZES:
         if squares_cost(task, size, width) > share * time and size > SIZES[-1]:
@@ -330,31 +342,51 @@ def members(
     return [*squares, *first_order(task, n_active, width, bool(forests)), *forests]
 
 
+def forests_of(
+    task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float, memory: float,
+    layout: Layout,
+) -> list[Expert]:  # fmt: skip
+    """Return the forests that time and memory have room for, the main one first.
+
+    The others have their share of the memory, and the main one what they leave of theirs.
+    """
+    form = n_features, n_outputs, is_sparse
+    left, found = FOREST_MEMORY * memory, []
+    for place, kind in reversed(list(enumerate(FORESTS[task]))):
+        others = forest_of(kind, task, *form, time, left / (place + 1), layout)
+        left -= sum(one.n_bytes(*form) for one in others)
+        found = [*others, *found]
+    return found
+
+
 def forest_of(
     kind: ForestKind, task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float,
-    memory: float, layout: Layout,
+    room: float, layout: Layout,
 ) -> list[Expert]:  # fmt: skip
-    """Return the forest of a kind that time and memory have room for, or nothing.
+    """Return the forest of a kind that the time, and a room of so many bytes, are enough for.
 
-    Where there is no room for all of its trees, it keeps fewer samples: trees are worth more.
+    The list is empty if there is none. Where there is no room for most of its trees, a forest keeps
+    fewer samples.
     """
     make = KernelForestClassifier if task == "classification" else KernelForestRegressor
-    slopes = PER_SLOPE * (len(layout) or n_features) * min(n_outputs, MOST_SLOPES)
-    each = PER_TREE + PER_CELL * n_outputs
-    wanted = max(0, int(min(MOST_TREES, kind.trees_of_time * time, (MOST * time - slopes) / each)))
+    width = len(layout) or n_features
+    always = TEACHER + PER_SLOPE * width * min(n_outputs, MOST_SLOPES)
+    each = PER_TREE + PER_ROOT * sqrt(width) + PER_CELL * n_outputs
+    usual = min(kind.trees_of_time * time, (MOST * time - always) / each)
+    further = min(kind.further * usual, (CHEAP * time - always) / each)
+    wanted = max(0, int(min(MOST_TREES, max(usual, further))))
 
     def of_size(n_trees: int, kept: int) -> Expert:
         parameters = {**kind.parameters, "memory": kept}
         estimator = make(n_trees=n_trees, random_state=0, **parameters)
-        cost = slopes + n_trees * each
+        cost = always + n_trees * each
         return Expert(kind.name, estimator, cost, layout=layout, patience=kind.patience)
 
     kept = kind.parameters["memory"]
     while True:
         one, two = (of_size(n, kept).n_bytes(n_features, n_outputs, is_sparse) for n in (1, 2))
-        room = (FOREST_MEMORY * memory / len(FORESTS[task]) - (2 * one - two)) / (two - one)
-        found = int(max(0, min(wanted, room)))
-        if found == wanted or kept <= LEAST_KEPT:
+        found = int(max(0, min(wanted, (room - (2 * one - two)) / (two - one))))
+        if found >= MOST_OF_TREES * wanted or kept <= LEAST_KEPT:
             break
         kept //= 2
     return [of_size(found, kept)] if found >= FEWEST_TREES else []
@@ -376,14 +408,17 @@ def squares_of(
         kinds = MEASURED if is_measured(task, n_features) else BESIDE
     for kind in kinds:
         estimator = squares(
-            gamma=kind.scale / n_active, n_components=kind.length(size),
+            gamma=kind.scale / n_active, n_components=kind.length(size, n_features),
             forgetting=kind.forgetting, linear=n_features < MOST_LINEAR, reg=REG, random_state=0,
             metric=kind.metric,
         )  # fmt: skip
         cost = squares_cost(task, estimator.n_components, width)
         cost *= 1 if kind.metric == "none" else RENEWED
         yield Expert(kind.name, estimator, cost, patience=kind.patience)
-    for forgetting in (1.0,) if beside_forest else (1.0, 0.98):
+    # With a metric, linear features are among those of the kernel.
+    alone = (1.0, 0.98)
+    beside = () if is_measured(task, n_features) and n_features < MOST_LINEAR else (1.0,)
+    for forgetting in beside if beside_forest else alone:
         estimator = squares(
             kernel="linear", gamma=1.0, n_components=1, forgetting=forgetting, linear=True,
             reg=REG, random_state=0,

@@ -174,8 +174,9 @@ mistakes so
         Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
-        learnt by all experts, at about twice that. The default gives the forests 60 and 30 trees
-        (the one of a regression 50), and the largest kernel 300 landmarks.
+        learnt by all experts, at about twice that. The default gives the forests 70 and 30 trees
+        (of a regression 50 to 100, the more the fewer features there are, and 15), and the largest
+        kernel 300 landmarks.
     memory_budget : float > 0, default=64.0
         Megabytes that the experts may take at first.
     class_weight : dict, 'balanced' or None, default=None
@@ -446,8 +447,8 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
 
     As `StreamClassifier`, for targets in any units. The experts are two kernel forests, one of the
     last 512 samples, kernel least squares in a metric that is learnt along the stream, others that
-    forget, linear least squares, linear AROW, and gradient descent on Fourier features. The \
-answer is the weighted mean of their predictions; with the discounted mean
+    forget, linear AROW, gradient descent on Fourier features, and, from 32 features on, linear
+    least squares. The answer is the weighted mean of their predictions; with the discounted mean
     (0.999) of the squared errors e, the share of an expert is ``exp(-60 (sqrt(e / min e) - 1))``
     [1]_ [2]_.
     A combination of the experts, of the least squared error, votes as one more [3]_.
@@ -458,8 +459,9 @@ answer is the weighted mean of their predictions; with the discounted mean
         Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
-        learnt by all experts, at about twice that. The default gives the forests 60 and 30 trees
-        (the one of a regression 50), and the largest kernel 300 landmarks.
+        learnt by all experts, at about twice that. The default gives the forests 70 and 30 trees
+        (of a regression 50 to 100, the more the fewer features there are, and 15), and the largest
+        kernel 300 landmarks.
     memory_budget : float > 0, default=64.0
         Megabytes that the experts may take at first.
     encode : {'auto', True, False}, default='auto'
