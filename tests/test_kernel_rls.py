@@ -11,12 +11,15 @@ from sklearn.linear_model import Ridge
 
 from onlinekern import KernelRLSClassifier, KernelRLSRegressor
 from onlinekern.core.base.random import Generator
+from onlinekern.fitted.save import from_bytes, to_bytes
 
 SETTINGS = {"n_components": 30, "gamma": 0.3, "random_state": 3}
 CASES = [
     {},
     {"gate": "always"},
     {"margin": 0.4, "reg": 2.0},
+    {"reg": "auto"},
+    {"reg": "auto", "gate": "always", "forgetting": 0.97},
     {"gate": "loss_proportional", "beta": 1.5},
     {"gate": "loss_proportional", "alpha": 0.5, "beta": 0.7, "weighted": True},
     {"selection": "margin", "novelty": 0.3},
@@ -464,6 +467,53 @@ def test_noisy_rows_are_predicted_as_well_as_by_ridge_regression():
     best = np.mean(errors["ridge"])
     assert np.mean(errors["auto"]) < 1.06 * best
     assert np.mean(errors["0.1"]) > 1.3 * best
+
+
+def test_reg_of_classes_follows_the_noise():
+    random = np.random.default_rng(0)
+    X = random.standard_normal((900, 5))
+    f = np.sin(2 * X[:, 0]) + X[:, 1]
+    regs = []
+    for noise in (0.01, 3.0):
+        y = f + noise * random.standard_normal(900) > 0
+        new = partial(KernelRLSClassifier, random_state=0, reg="auto")
+        model = new().partial_fit(X, y, classes=[False, True])
+        again = pickle.loads(pickle.dumps(model))
+        whole = new().partial_fit(X[:700], y[:700], classes=[False, True])
+        whole = from_bytes(to_bytes(whole), "a file").partial_fit(X[700:], y[700:])
+        assert model.reg_ == again.reg_ == whole.reg_
+        assert np.array_equal(model.decision_function(X), whole.decision_function(X))
+        regs.append(model.reg_)
+    assert regs[0] < 0.1 < regs[1]
+    assert KernelRLSClassifier(random_state=0).fit(X, y).reg_ == 0.1
+
+
+@pytest.mark.parametrize("linear", [True, False])
+@pytest.mark.parametrize("metric", ["none", "diagonal"])
+def test_reg_goes_on_with_more_classes(metric, linear):
+    X = np.random.default_rng(0).standard_normal((700, 4))
+    y = np.digitize(np.sin(X[:, 0]) + X[:, 1], [-0.5, 0.5, 1.5])
+    first = np.flatnonzero(y[:300] < 2)
+    new = partial(KernelRLSClassifier, random_state=0, gate="always", metric=metric, linear=linear)
+    model, known = new(reg="auto"), new(reg="auto")
+    model.partial_fit(X[first], y[first], classes=[0, 1])
+    model.partial_fit(X[300:], y[300:], classes=[0, 1, 2, 3])
+    known.partial_fit(X[first], y[first], classes=[0, 1, 2, 3])
+    known.partial_fit(X[300:], y[300:])
+    found, expected = (each._model.space.block.evidence.get_state() for each in (model, known))
+    if linear:
+        np.testing.assert_allclose(found, expected)
+    else:  # of the classes that were not there the targets were 0, until all is learnt anew
+        np.testing.assert_allclose(found[[0, 1, 4, 5]], expected[[0, 1, 4, 5]])
+        assert (found[2:4] < expected[2:4]).all() == (metric == "none")
+    assert again_is_same(model, X)
+
+
+def again_is_same(model, X):
+    """Return whether a model that has been saved goes on with the same reg and scores."""
+    loaded = from_bytes(to_bytes(model), "a file")
+    same = np.array_equal(loaded.decision_function(X), model.decision_function(X))
+    return same and loaded.reg_ == model.reg_
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.995])

@@ -29,7 +29,10 @@ CASES = [
     {"metric": "auto", "metric_exponent": 0.7, "kernel": "exponential", "reg": 0.3},
     {"metric": "auto", "features": "fourier", "forgetting": 0.98},
 ]
-OF_CLASSES = [{"metric": "diagonal", "selection": "margin", "novelty": 0.2}]
+OF_CLASSES = [
+    {"metric": "diagonal", "selection": "margin", "novelty": 0.2},
+    {"metric": "auto", "reg": "auto"},
+]
 # A choice is made at the second renewal, of 512 samples; a fifth of them may have weight 0.
 LENGTH = {False: 600, True: 700}
 LOOSE = {np.float32: 5e-4, np.float64: 1e-8}

@@ -44,7 +44,7 @@ FIRST_REG = 0.1
 class KernelRLS(FeatureEstimator):
     """Mixin of learners by recursive least squares of explicit features."""
 
-    reg: Positive = FIRST_REG
+    reg: Literal["auto"] | Positive = FIRST_REG
     forgetting: Forgetting = 1.0
     linear: Literal["auto"] | bool = "auto"  # type: ignore[assignment]
     metric: Literal["none", "auto", "diagonal", "full"] = "none"
@@ -159,6 +159,11 @@ class KernelRLS(FeatureEstimator):
         return self._read(lambda space: space.entered)
 
     @property
+    def reg_(self) -> float:
+        """Prior precision of the weights in use."""
+        return self._read(lambda space: space.block.sums.reg)
+
+    @property
     def metric_(self) -> Floats:
         """The metric M, ndarray (n_features, n_features); its diagonal if it is diagonal."""
         return self._read_metric("metric_")
@@ -234,9 +239,10 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     weighted : bool, default=False
         With ``gate="loss_proportional"``, whether a sample that entered with probability p has the
         weight ``1 / p``, as in SPA, or 1.
-    reg : float > 0, default=0.1
+    reg : 'auto' or float > 0, default=0.1
         Prior precision of the weights, in units of the noise's. Between 0.03 and 0.3 results
-        change little.
+        change little, but where most errors are noise more is better. 'auto' begins with 0.1 and,
+        after 64, 128, 256, ... samples that entered, takes one by their one-step errors.
     forgetting : float in (0, 1], default=1.0
         The factor lambda: each sample that enters multiplies the weight of those before by it. The
         prior is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
@@ -347,6 +353,8 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     feature_importances_ : ndarray of shape (n_features,)
         With metric='auto', 'diagonal' or 'full', the share of each feature in the diagonal of
         `metric_`.
+    reg_ : float
+        The prior precision in use.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_entered_ : int
@@ -387,6 +395,12 @@ learn
 if it errs by 2 % less than the form in use;
     then, of this form, half and twice the width in the same way. All samples kept count alike \
 there.
+
+    With ``reg="auto"`` two sums tell, for every `reg` of 0.01, 0.03, 0.1, 0.3, ... 100, how well it
+    would have predicted the samples that entered, each by those before it (see
+    `KernelRLSRegressor`). Those samples are the ones near the border, which make the noise look
+    larger than it is. So the one taken is two places below the best, about a tenth of it; on data
+    where most errors are noise it errs less than 0.1 by up to a tenth, elsewhere about the same.
 
     The counted loss is ``max(0, 1 - margin)``.
 
@@ -671,7 +685,7 @@ there.
     True
     """
 
-    reg: Literal["auto"] | Positive = "auto"  # type: ignore[assignment]
+    reg: Literal["auto"] | Positive = "auto"
     selection: Literal["first", "ald"] = "first"
 
     _target_checks = SEVERAL
@@ -751,11 +765,6 @@ there.
             y = super().predict(X)
             residual = model.target_scale * of_residuals(model.space.residuals)
             return y, np.sqrt(1 + self.leverage(X)), residual
-
-    @property
-    def reg_(self) -> float:
-        """Prior precision of the weights in use."""
-        return self._read(lambda space: space.block.sums.reg)
 
     @property
     def noise_(self) -> float | Floats:

@@ -18,7 +18,7 @@ Gaussian processes", Neural Computation 14, 2002).
 With reg "auto" it begins with 0.1. Once 64, 128, 256, ... samples have entered, it is the one of
 CHOICES that would have predicted them best: n log(sum of a e^2 / (1 + a v)) + sum of log(1 + a v)
 is least, e being the error and v the variance of each sample's prediction by those before it, and
-a its weight. Both are computed sample by sample.
+a its weight. Both are computed sample by sample. Of classes it is BELOW choices below that one.
 """
 
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ from .kernels import kernel_matrix, resolve_gamma
 from .losses import LOSSES
 
 CHOICES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-FIRST = 64
+FIRST, BELOW = 64, 2
 
 
 class Fourier:
@@ -186,6 +186,7 @@ class Run:
     since: int = 0
     due: float = np.inf
     at_once: int = 0
+    below: int = 0
     terms: list = field(default_factory=list)
 
     def __post_init__(self):
@@ -251,7 +252,8 @@ class Run:
         """Take the reg of the best predictions so far."""
         while self.due <= len(self.features):
             self.due *= 2
-        best = CHOICES[int(np.argmin([self.surprise(reg) for reg in CHOICES]))]
+        place = int(np.argmin([self.surprise(reg) for reg in CHOICES]))
+        best = CHOICES[max(place - self.below, 0)]
         self.A += (best - self.reg) * np.eye(len(self.A))
         self.reg = best
 
@@ -379,7 +381,7 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
         head = HEADS["several"](labels.shape[1]) if several else HEADS["regression"]()
     kind = Run if metric == "none" else in_metric(metric, metric_exponent, seed)
     run = kind(feature_map, gates, head.n_outputs, X.shape[1], linear, reg, forgetting,
-               block, closing)  # fmt: skip
+               block, closing, below=BELOW if classification else 0)  # fmt: skip
     learn(run, X, labels, head, weights)
     if classification:
         run.predictions = classes[run.predictions.astype(np.intp)]

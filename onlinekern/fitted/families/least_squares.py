@@ -209,7 +209,14 @@ def begin(space: State, _: State, growth: Growth) -> None:
     sum yet, and those of the open block in no weight either: see `linalg.open_block`.
     """
     state, constant, new = space.state, closed(space.map).constant, growth.new
-    if not 0 <= constant < state.used:
+    has_constant = 0 <= constant < state.used
+    if len(state.evidence) > 0:
+        # The squares of the targets, 1 and -1, are the same sum for each output; without a
+        # constant, the new outputs begin with targets of 0.
+        squares = np.full(growth.n_outputs, state.evidence[0])
+        squares[new] *= has_constant
+        state.evidence = np.concatenate([squares, state.evidence[-2:]])
+    if not has_constant:
         return
     unit = np.zeros(state.used)
     unit[constant] = 1.0

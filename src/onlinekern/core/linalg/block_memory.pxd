@@ -24,6 +24,7 @@ cdef class BlockMemory:
     cdef const ok_vector_ops *ops
     cdef readonly Information sums
     cdef readonly Evidence evidence        # by which r is chosen, or None
+    cdef readonly Py_ssize_t below         # how far below what it finds best, see `Evidence`
     cdef readonly Py_ssize_t length, n_outputs, itemsize
     cdef readonly double forgetting
     cdef readonly Py_ssize_t block_length, epoch_length

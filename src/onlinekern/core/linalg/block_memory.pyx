@@ -18,14 +18,15 @@ cdef class BlockMemory:
     """The sums, N = A^-1, and room for the samples that they do not contain; see `OpenBlock`."""
 
     def __cinit__(self, Py_ssize_t length, Py_ssize_t n_outputs, Py_ssize_t itemsize, double reg,
-                  double forgetting, bint follows=False):
+                  double forgetting, bint follows=False, Py_ssize_t below=0):
         cdef Py_ssize_t i
         if not 0 < forgetting <= 1:
             raise ValueError(f"forgetting must be in (0, 1], got {forgetting}")
         self.length, self.n_outputs, self.itemsize = length, n_outputs, itemsize
         self.ops = ops_for(itemsize)
         self.sums = Information(length, n_outputs, reg)
-        self.evidence = Evidence(self.sums) if follows else None
+        self.below = below
+        self.evidence = Evidence(self.sums, below) if follows else None
         self.base = JournaledMatrix("weights before the block", n_outputs, length)
         self.forgetting = forgetting
         self.choose_lengths()

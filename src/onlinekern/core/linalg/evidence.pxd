@@ -6,6 +6,7 @@ from onlinekern.core.linalg.information cimport Information
 
 cdef class Evidence:
     cdef readonly Information sums
+    cdef Py_ssize_t below
     # Sums of a y^2 of each output; the number of samples, those of the past forgotten; and of all.
     cdef JournaledMatrix totals
 

@@ -12,8 +12,8 @@ targets, each given those before, is but for a constant
 
     n log(sum_t a_t e_t^2 / (1 + a_t v_t)) + log |A / r|,
 
-and r is where this is least, among `CHOICES`. It is looked for from the present r on, upwards or
-downwards, when the samples have become twice as many.
+and r is where this is least, among `CHOICES`, or some places below. It is looked for from the
+present r on, upwards or downwards, when the samples have become twice as many.
 """
 from libc.math cimport fabs, log
 from libc.stdlib cimport free, malloc
@@ -42,10 +42,12 @@ cdef class Evidence:
     ----------
     sums : Information
         Its r is the one that is chosen.
+    below : int >= 0
+        So many choices below the densest one is what is taken.
     """
 
-    def __cinit__(self, Information sums not None):
-        self.sums = sums
+    def __cinit__(self, Information sums not None, Py_ssize_t below):
+        self.sums, self.below = sums, below
         self.totals = JournaledMatrix("sums of squared targets", 1, sums.n_outputs + 2)
 
     cdef void add(self, const double *targets, double weight, double one) noexcept nogil:
@@ -114,7 +116,7 @@ cdef class Evidence:
                 place += way
         free(matrix)
         if status == OK:
-            self.sums.set_reg(REGS[best])
+            self.sums.set_reg(REGS[max(best - self.below, 0)])
         return status
 
     cdef void checkpoint(self) noexcept nogil:

@@ -59,6 +59,8 @@ cdef class OpenBlock(PacedInverse):
         lambda.
     follows : bool, default=False
         Whether r is chosen along the stream, see `linalg.evidence`; `reg` is the first one.
+    below : int >= 0, default=0
+        See `Evidence`.
     """
 
     cdef double scale(self) noexcept nogil:
@@ -421,7 +423,7 @@ cdef class OpenBlock(PacedInverse):
         self.set_reg(reg)
         self.evidence = None
         if state["evidence"] is not None and np.size(state["evidence"]) > 0:
-            self.evidence = Evidence(self.sums)
+            self.evidence = Evidence(self.sums, self.below)
             self.evidence.set_state(state["evidence"])
         self.sums.set_state(unpacked("sums of squares", state["matrix"], used, 1),
                             state["vectors"], used)

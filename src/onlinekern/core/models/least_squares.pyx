@@ -29,6 +29,10 @@ from onlinekern.core.models.renewed_maps import with_landmarks
 # double: beside it the noise, 1, would be lost in rounding. The samples of a stream may get there
 # late, if they are not scaled.
 cdef double MOST_VARIANCE_IN_SINGLE = 1000
+# Targets of classes are 1 and -1, and the samples that enter are those near the border: what they
+# say of the noise is too much. A tenth of the r that they find best errs least, or nearly, on 18
+# sets (benchmarks/priors.py).
+cdef Py_ssize_t BELOW_OF_CLASSES = 2
 
 
 cdef class LeastSquaresSpace(Space):
@@ -62,7 +66,8 @@ cdef class LeastSquaresSpace(Space):
         self.residuals = residuals
         self.reg = reg
         self.block = self.saved_block = OpenBlock(
-            map.length, n_outputs, 8 if wide else map.itemsize, reg, forgetting, follows)
+            map.length, n_outputs, 8 if wide else map.itemsize, reg, forgetting, follows,
+            BELOW_OF_CLASSES if residuals is None else 0)
         self.block.set_used(map.used())
         self.ahead = self.saved_ahead = LookAhead(self.block, reach)
         self.ahead.all_enter = reach == INFINITY
@@ -148,7 +153,7 @@ cdef class LeastSquaresSpace(Space):
             try:
                 self.ahead.hand_over()
                 block = OpenBlock(self.map.length, self.n_outputs, 8, self.block.sums.reg,
-                                  self.block.forgetting)
+                                  self.block.forgetting, False, self.block.below)
                 block.set_state(self.block.get_state())
                 ahead = LookAhead(block, self.ahead.reach)
                 ahead.all_enter = self.ahead.all_enter
@@ -231,7 +236,7 @@ cdef class LeastSquaresSpace(Space):
         cdef FeatureMap map = self.map_anew(rows)
         cdef OpenBlock block = OpenBlock(
             map.length, self.n_outputs, self.block.itemsize, self.block.sums.reg,
-            self.block.forgetting, self.block.evidence is not None)
+            self.block.forgetting, self.block.evidence is not None, self.block.below)
         block.set_used(map.used())
         cdef LookAhead ahead = LookAhead(block, self.ahead.reach)
         ahead.all_enter = self.ahead.all_enter

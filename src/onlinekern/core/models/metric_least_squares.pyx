@@ -253,7 +253,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         cdef FeatureMap map = renewed(self.map, root, X, weight, draws)
         cdef OpenBlock block = OpenBlock(
             map.length, self.n_outputs, self.block.itemsize, self.reg,
-            self.block.forgetting, self.block.evidence is not None)
+            self.block.forgetting, self.block.evidence is not None, self.block.below)
         cdef FeatureWindow window = map.learning_window(LANES)
         self.learn_at_once(map, window, block, X, self.targets_of(y), weight)
         cdef LookAhead ahead = LookAhead(block, self.ahead.reach)
