@@ -304,6 +304,10 @@ def test_others_say_why_they_are_refused(name, library, tmp_path):
             ),
             "step of its pipeline (FourierFeatures)",
         ),
+        (
+            onlinekern.make_stream_pipeline(onlinekern.LearntMetric(), onlinekern.PAClassifier()),
+            "step of its pipeline (LearntMetric)",
+        ),
     ],
     ids=lambda value: type(value).__name__,
 )
