@@ -19,9 +19,14 @@ OPTIONS = {"rounds": 2, "n_learners": 2, "progress": False}
 pytestmark = pytest.mark.filterwarnings(flinks.BROKEN_STREAMS)
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="module")
 def runtime():
     flinks.needed()
+
+
+@pytest.fixture(scope="module")
+def client(runtime, client):
+    return client
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +82,11 @@ def test_a_part_that_ends_every_worker(samples, client, tmp_path, monkeypatch):
 
 class TestReaders(Readers):
     @pytest.fixture
-    def fit(self):
+    def fit(self, runtime):
         return on_flink
 
 
-def test_bad_environment(samples):
+def test_bad_environment(runtime, samples):
     with pytest.raises(TypeError, match="environment must be a function without arguments that"):
         flink.fit(PAClassifier(), parts_of(*samples), environment=3)
 
