@@ -5,11 +5,11 @@ entries), as where a step changes two of a thousand classes.
 """
 from libc.limits cimport INT_MAX
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 import numpy as np
 
+from onlinekern.core.base.growing_memory cimport free_grown, grown
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.scaled_average cimport (
     averaged_array, averaging_of, begin_average, resume_average,
@@ -19,7 +19,7 @@ from onlinekern.core.base.state cimport (
     positive_number,
 )
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.base.vector cimport ops_for, resize_array
+from onlinekern.core.base.vector cimport ops_for
 from onlinekern.core.kernels.cost_model cimport begins_listed, stays_listed
 from onlinekern.core.kernels.entries cimport Entries
 
@@ -51,7 +51,7 @@ cdef class CoefficientRows:
         self.entries = Entries(n_outputs, self.averaged) if self.listed else None
 
     def __dealloc__(self):
-        free(self.values)
+        free_grown(self.values)
 
     cdef Py_ssize_t n_vectors(self) noexcept nogil:
         """Rows of `values`, the companions included."""
@@ -59,7 +59,7 @@ cdef class CoefficientRows:
 
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
         """Make room for `capacity` rows, in whole panels. Returns a status."""
-        cdef Py_ssize_t j
+        cdef Py_ssize_t j, old
         cdef double *fresh
         if capacity <= self.capacity:
             return OK
@@ -68,12 +68,16 @@ cdef class CoefficientRows:
             return OK
         if self.write_out() < 0:
             return NO_MEMORY
-        fresh = <double *> resize_array(NULL, 0, capacity, self.n_vectors() * sizeof(double))
+        old = self.capacity if self.values != NULL else 0
+        fresh = <double *> grown(self.values, old, capacity, self.n_vectors() * sizeof(double))
         if fresh == NULL:
             return NO_MEMORY
-        for j in range(self.n_vectors() if self.values != NULL else 0):
-            memcpy(fresh + j * capacity, self.values + j * self.capacity, self.n * sizeof(double))
-        free(self.values)
+        # The last row moves first: what it moves to is none of the others.
+        for j in range(self.n_vectors() - 1 if old > 0 else 0, 0, -1):
+            memmove(fresh + j * capacity, fresh + j * old, self.n * sizeof(double))
+            memset(fresh + j * capacity + self.n, 0, (capacity - self.n) * sizeof(double))
+        if old > 0:
+            memset(fresh + self.n, 0, (capacity - self.n) * sizeof(double))
         self.values = fresh
         self.companions = fresh + self.n_outputs * capacity if self.averaged else NULL
         self.capacity = capacity
@@ -86,11 +90,11 @@ cdef class CoefficientRows:
         """
         if not self.listed:
             return OK
-        cdef double *fresh = <double *> resize_array(
+        cdef double *fresh = <double *> grown(
             NULL, 0, self.capacity, self.n_vectors() * sizeof(double))
         if fresh == NULL:
             return NO_MEMORY
-        free(self.values)
+        free_grown(self.values)
         self.values = fresh
         self.companions = fresh + self.n_outputs * self.capacity if self.averaged else NULL
         self.entries.write(self.values, self.companions, self.capacity)
@@ -134,7 +138,7 @@ cdef class CoefficientRows:
         if self.entries is not None:
             self.entries.rollback()
             self.listed = True
-            free(self.values)
+            free_grown(self.values)
             self.values = self.companions = NULL
         else:
             for j in range(self.n_vectors()):

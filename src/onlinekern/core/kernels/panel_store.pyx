@@ -16,15 +16,15 @@ products has one row per sample and OK_PANEL columns, one per slot of the panel.
 """
 from cython cimport floating
 from libc.stdint cimport int32_t, uint32_t, uint64_t
-from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 import numpy as np
 
+from onlinekern.core.base.growing_memory cimport free_grown, grown
 from onlinekern.core.base.part cimport NOT_GIVEN, NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport integer_within, size_of
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.base.vector cimport OK_PANEL, OK_SQUARED, ok_sparse_row, ops_for, resize_array
+from onlinekern.core.base.vector cimport OK_PANEL, OK_SQUARED, ok_sparse_row, ops_for
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.samples.sparse_rows cimport MARKS, Point, lowest_bit, of_sparse_rows
 
@@ -167,8 +167,8 @@ cdef class PanelStore(Store):
         self.words = (self.d + MARKS - 1) // MARKS
 
     def __dealloc__(self):
-        free(self.panels)
-        free(self.marks)
+        free_grown(self.panels)
+        free_grown(self.marks)
 
     cdef char *panel(self, Py_ssize_t index) noexcept nogil:
         return self.panels + index * self.d * OK_PANEL * self.itemsize
@@ -182,11 +182,11 @@ cdef class PanelStore(Store):
         cdef void *fresh
         if capacity <= self.capacity:
             return OK
-        fresh = resize_array(self.marks, self.capacity * mark_bytes, capacity, mark_bytes)
+        fresh = grown(self.marks, self.capacity, capacity, max(mark_bytes, 1))
         if fresh == NULL:
             return NO_MEMORY
         self.marks = <uint64_t *> fresh
-        fresh = resize_array(self.panels, self.capacity * row_bytes, capacity, row_bytes)
+        fresh = grown(self.panels, self.capacity, capacity, max(row_bytes, 1))
         if fresh == NULL:
             return NO_MEMORY
         self.panels = <char *> fresh

@@ -3,14 +3,13 @@
 The age of a support vector is the number of those added before it.
 """
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free
 
 import numpy as np
 
+from onlinekern.core.base.growing_memory cimport free_grown, grown
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport count_of, fields_of, integers_within
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.base.vector cimport resize_array
 
 SLOT_FIELDS = ("ages", "free", "added")
 
@@ -23,20 +22,19 @@ cdef class Slots:
         self.old_free = Journal(sizeof(Py_ssize_t))
 
     def __dealloc__(self):
-        free(self.ages)
-        free(self.free_slots)
+        free_grown(self.ages)
+        free_grown(self.free_slots)
 
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
         """Make room for `capacity` slots in all. Returns a status."""
         cdef void *fresh
         if capacity <= self.capacity:
             return OK
-        fresh = resize_array(self.ages, self.capacity * sizeof(int64_t), capacity, sizeof(int64_t))
+        fresh = grown(self.ages, self.capacity, capacity, sizeof(int64_t))
         if fresh == NULL:
             return NO_MEMORY
         self.ages = <int64_t *> fresh
-        fresh = resize_array(self.free_slots, self.capacity * sizeof(Py_ssize_t), capacity,
-                             sizeof(Py_ssize_t))
+        fresh = grown(self.free_slots, self.capacity, capacity, sizeof(Py_ssize_t))
         if fresh == NULL:
             return NO_MEMORY
         self.free_slots = <Py_ssize_t *> fresh

@@ -10,10 +10,11 @@ from libc.string cimport memcpy
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.core.base.growing_memory cimport free_grown, grown
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport integer_within
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.base.vector cimport OK_PANEL, ok_sparse_row, resize_array
+from onlinekern.core.base.vector cimport OK_PANEL, ok_sparse_row
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.panel_store cimport Store
 from onlinekern.core.samples.sparse_rows cimport Point, of_sparse_rows, sparse_distance
@@ -36,14 +37,14 @@ cdef class SparseStore(Store):
             self.checkpoint(0)
         for slot in range(self.capacity):
             free(<void *> self.rows[slot].values)
-        free(self.rows)
+        free_grown(self.rows)
 
     cdef Status reserve(self, Py_ssize_t capacity) noexcept nogil:
         cdef ok_sparse_row *fresh
         if capacity <= self.capacity:
             return OK
-        fresh = <ok_sparse_row *> resize_array(
-            self.rows, self.capacity * sizeof(ok_sparse_row), capacity, sizeof(ok_sparse_row))
+        fresh = <ok_sparse_row *> grown(
+            self.rows, self.capacity, capacity, sizeof(ok_sparse_row))
         if fresh == NULL:
             return NO_MEMORY
         self.rows = fresh

@@ -7,19 +7,19 @@ Only `add` and `interpolate` change a support vector, and both repair its column
 `drop` leaves the vector and its column in place, with coefficients of 0, until the next `add` takes
 the slot. Changing coefficients (shrinking, averaging) does not touch the window.
 """
-from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.core.base.growing_memory cimport free_grown, grown
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport (
     MOST_FEATURES, check_width, chosen, count_of, fields_of, flag_of, float_dtype, integer_within,
     integers_within, items_of, rows_of_form, shown,
 )
 from onlinekern.core.base.undo cimport Journal
-from onlinekern.core.base.vector cimport OK_PANEL, resize_array, whole_panels
+from onlinekern.core.base.vector cimport OK_PANEL, whole_panels
 from onlinekern.core.kernels.block cimport KernelBlock
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.cost_model cimport kept_sparse, outweighs
@@ -38,6 +38,9 @@ from onlinekern.core.kernels.slots import SLOT_FIELDS
 SET_FIELDS = ("rows", "terms", *SLOT_FIELDS, *FIELDS)
 # Sparse and dense rows sum their norms in another order; the sums differ by far less.
 cdef double TERM_ERROR = 1e-4
+# Memory grows by half, but by no more than so many support vectors: a call pays for those.
+cdef Py_ssize_t MOST_MORE = 2048
+
 
 cdef class SupportSet:
     """Support vectors and their coefficients for every output.
@@ -73,7 +76,7 @@ cdef class SupportSet:
             raise MemoryError(f"no memory for {OK_PANEL} support vectors")
 
     def __dealloc__(self):
-        free(self.norm_terms)
+        free_grown(self.norm_terms)
 
     def arguments(self):
         """The constructor's arguments."""
@@ -96,8 +99,8 @@ cdef class SupportSet:
         cdef char *norm_terms
         if capacity <= old:
             return OK
-        capacity = whole_panels(max(capacity, old + old // 2))
-        norm_terms = <char *> resize_array(self.norm_terms, old * size, capacity, size)
+        capacity = whole_panels(max(capacity, old + min(old // 2, MOST_MORE)))
+        norm_terms = <char *> grown(self.norm_terms, old, capacity, size)
         if norm_terms == NULL:
             return NO_MEMORY
         self.norm_terms = norm_terms
