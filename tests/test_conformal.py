@@ -595,3 +595,17 @@ def test_river_takes_conformal_learners():
     assert labels.predict_one({"a": 1.0}) == "high"
     assert 0.8 < model.estimator_.coverage_ <= 1.0
     assert 0.8 < labels.estimator_.coverage_ <= 1.0
+
+
+@pytest.mark.parametrize("made", [ConformalRegressor(PARegressor()), ConformalClassifier()])
+def test_single_samples_name_what_is_wrong(made):
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    y = X[:, 0] if isinstance(made, ConformalRegressor) else X[:, 0] > 0
+    model = clone(made).fit(X, y)
+    before = pickle.dumps(model)
+    for weight in (None, "heavy"):
+        with pytest.raises(TypeError, match="sample_weight must be a number, got"):
+            model.learn_one(X[0], y[0], sample_weight=weight)
+    with pytest.raises(ValueError, match=r"\by\b"):
+        model.learn_one(X[0], None)
+    assert pickle.dumps(model) == before

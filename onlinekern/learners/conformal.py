@@ -26,6 +26,7 @@ from onlinekern.estimators.scikit_learn import (
     RegressorMixin,
     available_if,
 )
+from onlinekern.estimators.several_targets import finite_target
 from onlinekern.estimators.table_errors import check_labels
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import NUMBERS, are_plain_targets, learn_row, own_weight
@@ -406,12 +407,10 @@ class ConformalRegressor(RegressorMixin, Conformal):
             If x has not `n_features_in_` finite features, y is not finite, or the weight is
             negative or not finite.
         """
-        target = float(y)
-        if target - target != 0:
-            raise ValueError(f"y must be finite, got {y}")
+        target, weight = finite_target(y), own_weight(sample_weight)
         if self._learn_row(x, target, sample_weight) is not None:
             return self
-        return learn_row(self, x, [target], own_weight(sample_weight))
+        return learn_row(self, x, [target], weight)
 
     def predict_interval(self, X: Samples, coverage: float | None = None) -> tuple[Array, Array]:
         """Predict intervals that hold the targets of a share `coverage` of the samples.
@@ -694,10 +693,11 @@ class ConformalClassifier(ClassifierMixin, Conformal):
             If x has not `n_features_in_` finite features, the classifier does not take this label,
             or the weight is negative or not finite.
         """
+        weight = own_weight(sample_weight)
         number = self._number(y) if classes is None else None
         if number is not None and self._learn_row(x, number, sample_weight) is not None:
             return self
-        return learn_row(self, x, [y], classes, own_weight(sample_weight))
+        return learn_row(self, x, [y], classes, weight)
 
     def predict_set(self, X: Samples) -> Array:
         """Predict sets that hold the labels of a share `coverage` of the samples.
