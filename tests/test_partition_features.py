@@ -255,7 +255,7 @@ def test_importances():
 REFUSED = {
     "other kind": ({"y": np.array(["a"] * 10)}, "did not hold such labels"),
     "no y": ({"y": None}, "y is None, but was in the first call|y is None, but"),
-    "nan": ({"y": np.full(10, np.nan)}, "y contains NaN"),
+    "nan": ({"y": np.full(10, np.nan)}, r"y\[\d+\] is missing or NaN"),
     "length": ({"y": np.zeros(9)}, "inconsistent numbers of samples"),
     "features": ({"X": np.zeros((10, 3))}, "features"),
     "infinite": ({"X": np.full((10, 9), np.inf)}, "infinity"),

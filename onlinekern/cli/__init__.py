@@ -33,28 +33,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: list[str] | None) -> int:
+    """Answer a call; return its exit code."""
     _open_outputs()
     try:
-        if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
-            from onlinekern._config import version
-
-            print(f"onlinekern {version()}")
-            return 0
-        from onlinekern.cli.app import app
-        from onlinekern.cli.options import Request
-        from onlinekern.estimators.warnings import SCALES_DIFFER
-
-        with warnings.catch_warnings():
-            # A hint says so once, of the whole file, and names the option.
-            warnings.filterwarnings("ignore", SCALES_DIFFER)
-            # The click of older versions of typer says so of an option of typer's own.
-            warnings.filterwarnings("ignore", "'autocompletion' is renamed", DeprecationWarning)
-            warnings.showwarning = _warning_printer()
-            asked = app(arguments, standalone_mode=False, prog_name="onlinekern")
-            # It runs here, not below typer: so deep in the stack, Python 3.11 may map memory at
-            # every call, which cost `predict` 0.3 s of imports.
-            if isinstance(asked, Request):
-                asked.run()
+        _answer(arguments)
         sys.stdout.flush()
         return 0
     except KeyboardInterrupt:
@@ -85,6 +67,29 @@ def _run(arguments: list[str] | None) -> int:
         if not hasattr(error, "format_message"):
             raise
         return _fail(error.format_message())
+
+
+def _answer(arguments: list[str] | None) -> None:
+    if (sys.argv[1:] if arguments is None else arguments) == ["--version"]:
+        from onlinekern._config import version
+
+        print(f"onlinekern {version()}")
+        return
+    from onlinekern.cli.app import app
+    from onlinekern.cli.options import Request
+    from onlinekern.estimators.warnings import SCALES_DIFFER
+
+    with warnings.catch_warnings():
+        # A hint says so once, of the whole file, and names the option.
+        warnings.filterwarnings("ignore", SCALES_DIFFER)
+        # The click of older versions of typer says so of an option of typer's own.
+        warnings.filterwarnings("ignore", "'autocompletion' is renamed", DeprecationWarning)
+        warnings.showwarning = _warning_printer()
+        asked = app(arguments, standalone_mode=False, prog_name="onlinekern")
+        # It runs here, not below typer: so deep in the stack, Python 3.11 may map memory at
+        # every call, which cost `predict` 0.3 s of imports.
+        if isinstance(asked, Request):
+            asked.run()
 
 
 def _open_outputs() -> None:

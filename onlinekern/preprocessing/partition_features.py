@@ -253,7 +253,8 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         """Return the rows that the trees of `fit` grow from, in their order."""
         if X.shape[0] <= self.memory:
             return X, y
-        draws = np.random.RandomState(self._partition.settings[6] % 2**32)
+        *_, seed = self._partition.settings
+        draws = np.random.RandomState(seed % 2**32)
         chosen = np.sort(draws.permutation(X.shape[0])[: self.memory])
         return X[chosen], None if y is None else y[chosen]
 
@@ -261,7 +262,8 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         """Return targets as numbers; those that are not used any more are 0."""
         if y is None or self._partition.is_complete:
             return None
-        left = self._partition.settings[0][-1] - self._partition.entered
+        at, *_ = self._partition.settings
+        left = at[-1] - self._partition.entered
         numbers = np.zeros(len(y))
         numbers[:left] = self._numbers(y[:left])
         return numbers
@@ -272,7 +274,8 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         np.cumsum(counts, out=starts[1:])
         if len(cells) < 2**31:
             starts = starts.astype(np.int32)
-        value = 1 / np.sqrt(sum(self._partition.settings[1]))
+        _, n_trees, *_ = self._partition.settings
+        value = 1 / np.sqrt(sum(n_trees))
         values = np.full(len(cells), value, dtype=self._partition.dtype)
         shape = len(counts), self._partition.n_features
         return sp.csr_matrix((values, cells, starts), shape=shape)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any
@@ -158,55 +158,52 @@ def state_of(model: Any) -> dict[str, Any]:
 def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[str, Any]:
     """Return the attributes that are not those of the first model."""
     found: dict[str, Any] = {}
-
-    def of(name: str) -> tuple[list[Any], Any]:
-        return [each[name] for each in own], None if before is None else before[name]
-
-    if "_model" in own[0]:
-        found["_model"] = closed(own[0]["_model"].kind_.merge(mix, *of("_model")))
+    for name, merge_parts in MERGED.items():
+        if own[0].get(name) is not None:
+            parts = [each[name] for each in own]
+            found[name] = merge_parts(mix, parts, None if before is None else before[name])
     if "_moments" in own[0]:
-        found["_moments"] = closed(merged_moments(mix, *of("_moments"), own[0]["forgetting"]))
-    if "_sketch" in own[0]:
-        # Sketches do not count their rows, so the weights alone say how much each counts.
-        alike = mix.counting([1] * len(own), 0)
-        found["_sketch"] = closed(merged_sketch(alike, *of("_sketch")))
-    if "_map" in own[0]:
-        if not all(same(own[0]["_map"], each["_map"]) for each in own[1:]):
-            raise ValueError("the models have different features: give an integer as random_state")
-        found["_map"] = closed(own[0]["_map"])
-    if "_partition" in own[0]:
-        if not all(same(own[0]["_partition"], each["_partition"]) for each in own[1:]):
-            raise ValueError(
-                "the models have different partitions: let all begin with one whose trees have "
-                "grown (base)"
-            )
-        found["_partition"] = closed(own[0]["_partition"])
-    if "_metric" in own[0]:
-        # What is learnt behind a metric means nothing in another one.
-        roots = [each["_metric"].state.root for each in own]
-        if not all(same(roots[0], root) for root in roots[1:]):
-            raise ValueError(
-                "the models have different metrics: let all begin with one model (base), and merge "
-                "before a metric is looked at again, at sample 256, 512, 1,024, ..."
-            )
-        found["_metric"] = closed(own[0]["_metric"])
-    if "_columns" in own[0]:
-        found["_columns"] = merged_columns(mix, *of("_columns"))
-        scalers = [each.get("_scaler") for each in own]
-        if scalers[0] is not None:
-            found["_scaler"] = merged(mix, scalers, before and before["_scaler"])
-    if "encoder_" in own[0]:
-        found["encoder_"] = merged(mix, *of("encoder_"))
-    if "_recent" in own[0]:
-        found["_recent"] = merged_quantile(mix, *of("_recent"))
-    if "_categories" in own[0]:
-        found["_categories"] = common_categories(of("_categories")[0])
-    if "n_iter_" in own[0]:
-        found["n_iter_"] = max(of("n_iter_")[0])
+        parts, base = [each["_moments"] for each in own], before and before["_moments"]
+        found["_moments"] = closed(merged_moments(mix, parts, base, own[0]["forgetting"]))
     if "support_" in own[0]:
         # Numbers of training points mean nothing where the models had several sets of them.
         found["support_"] = np.arange(found["_model"].space.support.n_rows)
     return found
+
+
+def merged_spaces(mix: Mix, models: list[Any], base: Any) -> Any:
+    return closed(models[0].kind_.merge(mix, models, base))
+
+
+def merged_sketches(mix: Mix, sketches: list[Any], base: Any) -> Any:
+    # Sketches do not count their rows, so the weights alone say how much each counts.
+    return closed(merged_sketch(mix.counting([1] * len(sketches), 0), sketches, base))
+
+
+def common_map(mix: Mix, maps: list[Any], base: Any) -> Any:
+    if not all(same(maps[0], each) for each in maps[1:]):
+        raise ValueError("the models have different features: give an integer as random_state")
+    return closed(maps[0])
+
+
+def common_partition(mix: Mix, partitions: list[Any], base: Any) -> Any:
+    if not all(same(partitions[0], each) for each in partitions[1:]):
+        raise ValueError(
+            "the models have different partitions: let all begin with one whose trees have "
+            "grown (base)"
+        )
+    return closed(partitions[0])
+
+
+def common_metric(mix: Mix, metrics: list[Any], base: Any) -> Any:
+    # What is learnt behind a metric means nothing in another one.
+    roots = [each.state.root for each in metrics]
+    if not all(same(roots[0], root) for root in roots[1:]):
+        raise ValueError(
+            "the models have different metrics: let all begin with one model (base), and merge "
+            "before a metric is looked at again, at sample 256, 512, 1,024, ..."
+        )
+    return closed(metrics[0])
 
 
 def merged_quantile(mix: Mix, parts: list[RecentQuantile], base: Any) -> RecentQuantile:
@@ -279,3 +276,19 @@ def merged_pipeline(mix: Mix, models: list[Any], base: Any) -> StreamPipeline:
     twin = copy(models[0])
     twin.__dict__.update({**vars(models[0]), "steps": steps})
     return twin
+
+
+# Attribute -> function that merges those of several models, and of the base.
+MERGED: dict[str, Callable[[Mix, list[Any], Any], Any]] = {
+    "_model": merged_spaces,
+    "_sketch": merged_sketches,
+    "_map": common_map,
+    "_partition": common_partition,
+    "_metric": common_metric,
+    "_columns": merged_columns,
+    "_scaler": merged,
+    "encoder_": merged,
+    "_recent": merged_quantile,
+    "_categories": lambda mix, categories, base: common_categories(categories),
+    "n_iter_": lambda mix, numbers, base: max(numbers),
+}
