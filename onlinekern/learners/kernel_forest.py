@@ -44,7 +44,7 @@ FURTHER = 2
 AT_ONCE = 512
 # Of a classifier's trees one in so many is cut exactly, where a renewal grows from so many samples:
 # of fewer, and of numbers, exact cuts find noise too (docs/kernel_forests.md).
-TREES_OF_EXACT = 20
+TREES_OF_EXACT = 4
 EXACT_FROM = 1 << 14
 
 MemoryShare: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="right")]
@@ -333,9 +333,9 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     for each cell: a cell that was seen often takes small steps. That is a linear learner of the
     feature map of a random partition kernel [3]_.
 
-    Where a renewal grows from 16,384 samples, one tree in twenty has exact cuts, as those of CART
-    [4]_: the best of all along the sixteen steepest features that leave three samples on each side.
-    They find functions that jump along features.
+    Where a renewal grows from 16,384 samples, the last quarter of the trees has exact cuts, like
+    CART [4]_: the best of all along the sixteen steepest features that leave three samples on each
+    side. They find where a function jumps along features, in what the other trees leave.
 
     What is done at a sample depends on its number alone. So calls may be cut anywhere. A model that
     is saved in the middle of a renewal goes on with the same bits: its next call does again what \

@@ -654,7 +654,7 @@ class Renewal:
         self.trees = [Tree() if self.anew else tree.copy() for tree in forest.trees]
         seed = splitmix(fresh.seed, self.begun)
         for t, tree in enumerate(self.trees):
-            grower.is_exact = t < self.n_exact
+            grower.is_exact = t >= len(self.trees) - self.n_exact
             grower.grow(tree, count, splitmix(seed, t))
 
     def samples_spread_over(self, forest):
@@ -671,7 +671,9 @@ class Renewal:
 
     def work_of(self, n):
         """Return the work on the first n trees, in units of one that is not cut exactly."""
-        return n + 60 * len(self.sought) / 270 * min(n, self.n_exact)
+        return n + 60 * len(self.sought) / 270 * max(
+            0, n - len(self.trees) + self.n_exact
+        )
 
     def take_scale(self, X, y):
         """Take units and tables of the samples; an axis that is new has its feature's metric."""

@@ -80,7 +80,7 @@ cdef class ForestSpace(Space):
     categories : tuple of int
         Features that hold the numbers of categories, ascending.
     n_exact, exact_from : int
-        So many trees are cut exactly where a renewal grows from at least so many samples.
+        The last trees are cut exactly where a renewal grows from at least so many samples.
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_labels,

@@ -19,7 +19,7 @@ cdef class ForestLook:
     cdef tuple settings
     cdef uint64_t seed
     cdef Py_ssize_t d, n_labels, n_outputs, n_trees
-    cdef Py_ssize_t n_exact          # trees that are cut exactly, the first ones
+    cdef Py_ssize_t n_exact          # trees that are cut exactly, the last ones
     cdef Py_ssize_t n                # samples that it grows from,
     cdef Py_ssize_t lag              # and those that it is spread over
     # What is to be done, and how much of it has been.

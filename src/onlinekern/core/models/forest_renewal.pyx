@@ -64,7 +64,7 @@ cdef class Renewal(ForestLook):
     seed : int
     categories : tuple of int
     n_exact : int
-        Trees that are cut exactly, the first ones.
+        Trees that are cut exactly, the last ones.
     """
 
     def __cinit__(self, Generation before not None, CellExperts experts not None,
@@ -85,7 +85,6 @@ cdef class Renewal(ForestLook):
         ForestLook.plant(self, _)
         if self.n_exact:
             self.times = costs.times_of_exact(len(self.sought), self.is_whole)
-            self.estimate = <Py_ssize_t> (self.times * self.estimate)
         self.targets, self.weights = self.y, self.weight
         if not self.is_whole:
             self.heir = Inheritance(self.experts)
@@ -172,7 +171,7 @@ cdef class Renewal(ForestLook):
 
     cdef double share_to(self, Py_ssize_t n) noexcept nogil:
         """The work on the first n trees, in units of one that is not cut exactly."""
-        return n + (self.times - 1) * min(n, self.n_exact)
+        return n + (self.times - 1) * max(0, n - self.n_trees + self.n_exact)
 
     def begin_or_end_tree(self, double share):
         """Begin the next tree, or let the one that has grown wait to be taken."""
@@ -202,12 +201,14 @@ cdef class Renewal(ForestLook):
             count = min(count, most_rows)
         while not self.is_growing:
             before = None if self.is_whole else self.before.forest.trees[self.tree]
-            self.grower.is_exact = self.tree < self.n_exact
+            self.grower.is_exact = self.tree >= self.n_trees - self.n_exact
             self.grower.begin(before, count, counted(self.seed, <uint64_t> self.tree))
             if self.is_whole:
                 self.grower.write_to(&self.leaves[self.tree, 0], &self.upper[self.tree, 0])
             if self.is_whole or self.tree >= self.n_grown:
                 self.is_growing = True
+                if self.tree == self.n_trees - self.n_exact:
+                    self.estimate = <Py_ssize_t> (self.times * self.estimate)
             else:
                 # The draw of its rows is part of the draws to come, as is what it tells.
                 self.grower.skip()
