@@ -26,3 +26,5 @@ cdef class ExactCutter(Cutter):
     cdef Cut exact_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef void sort_node(self, Py_ssize_t a, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef void seek(self, Py_ssize_t a, Py_ssize_t n) noexcept nogil
+    cdef Py_ssize_t place_of_one(self, const float *column, Py_ssize_t n) noexcept nogil
+    cdef Py_ssize_t place(self, const float *column, Py_ssize_t n) noexcept nogil

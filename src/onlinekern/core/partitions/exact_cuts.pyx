@@ -190,13 +190,46 @@ cdef class ExactCutter(Cutter):
 
     cdef void seek(self, Py_ssize_t a, Py_ssize_t n) noexcept nogil:
         """Take a cut along an axis, by which the rows of a node are sorted, if it is better."""
+        cdef Py_ssize_t at
+        cdef Cut *best = &self.best
+        cdef float low, high
+        cdef const float *column = self.columns + self.sought[a] * self.n_rows
+        at = self.place_of_one(column, n) if self.boosting.width == 1 else self.place(column, n)
+        if at < 0:
+            return
+        low, high = column[self.node[at - 1]], column[self.node[at]]
+        best.feature = self.sought[a]
+        best.at = <float> (low + (<double> high - low) * 0.5)
+        # Rounding must not put both sides on one.
+        if best.at >= high:
+            best.at = low
+
+    cdef Py_ssize_t place_of_one(self, const float *column, Py_ssize_t n) noexcept nogil:
+        """`place` where there is one output, whose sum stays in a register."""
+        cdef Py_ssize_t i, at = -1
+        cdef double gain, rest, left = 0, total = self.total[0], most = self.best.gain
+        cdef const float *numbers = &self.left[0]
+        cdef const double *inverses = &self.inverses[0]
+        cdef int32_t row, after = self.node[0]
+        for i in range(1, n - LEAST_ROWS + 1):
+            row, after = after, self.node[i]
+            left += numbers[row]
+            if i < LEAST_ROWS or column[row] == column[after]:
+                continue
+            rest = total - left
+            gain = left * left * inverses[i] + rest * rest * inverses[n - i]
+            if gain > most:
+                most, at = gain, i
+        self.best.gain = most
+        return at
+
+    cdef Py_ssize_t place(self, const float *column, Py_ssize_t n) noexcept nogil:
+        """How many rows are below the best cut, if that gains more than any so far; or -1."""
         cdef Py_ssize_t i, k, at = -1, width = self.boosting.width
         cdef const double *total = self.total
         cdef Cut *best = &self.best
         cdef double gain, rest
         cdef double left[LANES]
-        cdef float low, high
-        cdef const float *column = self.columns + self.sought[a] * self.n_rows
         for k in range(width):
             left[k] = 0
         for i in range(1, n - LEAST_ROWS + 1):
@@ -210,11 +243,4 @@ cdef class ExactCutter(Cutter):
                 gain += left[k] * left[k] * self.inverses[i] + rest * rest * self.inverses[n - i]
             if gain > best.gain:
                 best.gain, at = gain, i
-        if at < 0:
-            return
-        low, high = column[self.node[at - 1]], column[self.node[at]]
-        best.feature = self.sought[a]
-        best.at = <float> (low + (<double> high - low) * 0.5)
-        # Rounding must not put both sides on one.
-        if best.at >= high:
-            best.at = low
+        return at
