@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { MOST_NUMBERS = INT32_MAX - 64, MOST_OUTPUTS = 10000, MOST_EXPERTS = 100, UPPER_LEVEL = 4 };
-static const double FARTHEST = 1e6, PRIOR = 10, LEAST_PIVOT = 1e-12;
+static const double FARTHEST = 1e6, PRIOR = 10, LEAST_ERROR = 1, LEAST_PIVOT = 1e-12;
 
 /* The features of the trees: those of the row, then products with directions, in float. */
 static void scale_row(const forest *own, const real *x, int64_t d)
@@ -91,10 +91,10 @@ static double solved(const double *factor, int n, double *x)
 }
 
 /* The weights of the experts that sum to 1 and err least, near equal ones as long as little is
-   known: the core's `learning.combination`. `errors` is overwritten. */
-static void combine(double *errors, double met, int n, double *weights)
+   known, and where errors are few: the core's `learning.combination`. `errors` is overwritten. */
+static void combine(double *errors, double met, double least_error, int n, double *weights)
 {
-    double least = INFINITY, second, first, ones[MOST_EXPERTS], shares[MOST_EXPERTS];
+    double least = INFINITY, level, second, first, ones[MOST_EXPERTS], shares[MOST_EXPERTS];
     for (int e = 0; e < n; e++)
         weights[e] = 1.0 / n;
     if (!(met > 0))
@@ -103,9 +103,10 @@ static void combine(double *errors, double met, int n, double *weights)
         errors[i] /= met;
     for (int e = 0; e < n; e++)
         least = errors[e * n + e] < least ? errors[e * n + e] : least;
+    level = fmax(PRIOR * least, least_error) / met;
     for (int e = 0; e < n; e++) {
-        errors[e * n + e] += PRIOR * least / met;
-        shares[e] = PRIOR * least / met / n;
+        errors[e * n + e] += level;
+        shares[e] = level / n;
         ones[e] = 1;
     }
     if (!factored(errors, n))
@@ -202,9 +203,11 @@ static int fold(okn_t *model, const json_value *told, const json_value *state, r
             ? (int64_t)noises->count * levels->count
             : 0;
     double weights[MOST_EXPERTS], met, *errors;
+    ptrdiff_t n_labels;
     int32_t *upper;
     real *cells;
     if (experts < 1 || experts > MOST_EXPERTS || n > MOST_NUMBERS / outputs / (2 * experts)
+        || tree_size(tree_item(model, told, "items", 3), 0, MOST_OUTPUTS, &n_labels) < 0
         || json_real(tree_entry(model, state, "met"), &met) < 0)
         return -1;
     errors = reals_of(model, state, "errors", "F64", experts * experts);
@@ -212,7 +215,7 @@ static int fold(okn_t *model, const json_value *told, const json_value *state, r
     upper = upper_cells(own);
     own->weights = calloc((size_t)(n * outputs), sizeof(real));
     if (errors)
-        combine(errors, met, (int)experts, weights);
+        combine(errors, met, n_labels > 0 ? LEAST_ERROR : 0, (int)experts, weights);
     for (int64_t i = 0; errors && cells && upper && own->weights && i < n * experts; i++) {
         const int64_t node = i / experts, e = i % experts;
         const int is_both = tree_true(json_at(tree, levels, (int32_t)(e / noises->count)));

@@ -259,7 +259,7 @@ def write_admission(loops: Loops) -> None:
     grown = "shrink((real)budget / (real)(budget - 1));"
     rescale = {"uniform": f"        if (budget > 1)\n            {grown}\n{clip}"}
     loops.fill("norm_of")
-    loops.fill("factor", jitter="jitter")
+    loops.fill("factor", jitter="jitter", rows="n_support")
     numbers = {name: f"policy_{name}" for name in ("nu", "eta", "price", "unit")}
     # Its matrix has rows of `stride` numbers; that is the budget when all of it is used.
     loops.fill("admit_dependence", {"admit": "admit_dependence"}, **numbers | {"bound": "stride"})

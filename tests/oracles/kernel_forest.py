@@ -546,13 +546,14 @@ class KernelForest:
         """Return the weights w of the scores [3]_: w' E w is least, and they sum to 1.
 
         E holds the mean products of the errors; the weights stay near equal ones by as much as ten
-        samples of the best expert's error are worth.
+        samples of the best expert's error are worth, with classes at least one that is missed.
         """
         n = len(self.errors)
         if self.met == 0:
             return np.full(n, 1 / n)
         mean = self.errors / self.met
-        level = 10 * mean.diagonal().min() / self.met
+        least = 1 if self.n_classes else 0
+        level = max(10 * mean.diagonal().min(), least) / self.met
         matrix = np.zeros((n + 1, n + 1))
         matrix[:n, :n] = mean + level * np.eye(n)
         matrix[n, :n] = matrix[:n, n] = 1
@@ -667,7 +668,7 @@ class Renewal:
         growth = 270 + 160 * MOST_SOUGHT * self.n_exact / len(forest.trees)
         rows = min(n, max(64, int(forest.max_samples * n)), forest.max_rows)
         work = growth * rows + again * forest.n_replays * n
-        return min(max(least, int(work / (8 * (again + 60)))), n)
+        return min(max(least, int(work / (24 * (again + 60)))), n)
 
     def work_of(self, n):
         """Return the work on the first n trees, in units of one that is not cut exactly."""

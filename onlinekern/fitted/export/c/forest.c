@@ -175,20 +175,21 @@ static void solve(const real *triangle, real *x)
 }
 
 /* The weights that sum to 1 and minimise the mean squared error (Bates and Granger 1969), near
-   equal ones as long as little is known. */
+   equal ones as long as little is known, and where errors are few. */
 static void weigh(const real *errors, real met, real *weights)
 {
     real matrix[$experts * $experts], a[$experts], c[$experts];
-    real least = errors[0] / met, first = 0, second = 0;
+    real least = errors[0] / met, level, first = 0, second = 0;
     for (int32_t e = 0; e < $experts; e++)
         weights[e] = (real)1 / $experts;
     for (int32_t i = 0; i < $experts * $experts; i++)
         matrix[i] = errors[i] / met;
     for (int32_t e = 1; e < $experts; e++)
         least = matrix[e * $experts + e] < least ? matrix[e * $experts + e] : least;
+    level = ($prior * least > $least_error ? $prior * least : $least_error) / met;
     for (int32_t e = 0; e < $experts; e++) {
-        matrix[e * $experts + e] += $prior * least / met;
-        a[e] = $prior * least / met / $experts;
+        matrix[e * $experts + e] += level;
+        a[e] = level / $experts;
         c[e] = 1;
     }
     if (!factor(matrix))

@@ -18,6 +18,7 @@ NODE = "typedef struct {{ float cut; uint16_t feature, left; }} {}_node;\n"
 NODE_BYTES = 8
 # Constants of `core.models.cell_experts` and `core.learning.combination`.
 COMBINATION = {"keep": 0.999, "most_error": 2, "most_weight": 1e30, "prior": 10, "pivot": 1e-12}
+LEAST_ERROR = 1
 # Above, numbers of cells are not finite as float.
 LARGEST = 3e38
 
@@ -102,6 +103,7 @@ class ForestLearner(Forms):
         if experts > 1:
             values["combine"] = "    combine(y, weight, fresh);"
             given = {name: self.number(value) for name, value in COMBINATION.items()}
+            given["least_error"] = self.number(LEAST_ERROR if self.state.n_labels > 0 else 0)
             self.fill("forest_combination", clipped=self.clipped(), **given, **values)
         self.fill("forest_learn", **values)
 

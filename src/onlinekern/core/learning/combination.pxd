@@ -2,14 +2,14 @@
 
 cdef Py_ssize_t memory_size(Py_ssize_t m) noexcept nogil
 cdef void combine(const double *errors, const double *met, const double *shares,
-                  const unsigned char *voting, Py_ssize_t m, double *memory,
-                  double *weights) noexcept nogil
+                  const unsigned char *voting, Py_ssize_t m, double least_error,
+                  double *memory, double *weights) noexcept nogil
 
 
 cdef class Combination:
     cdef readonly Py_ssize_t n_experts
     cdef Py_ssize_t n_numbers        # of errors, met and weights
-    cdef double keep
+    cdef double keep, least_error
     cdef double *errors              # lower triangle, n_experts x n_experts
     cdef double *met                 # the samples that they are sums of, in each element
     cdef double *weights

@@ -3,7 +3,8 @@
 The weights w sum to 1 and minimise w' E w + h |w - v|^2. E holds the means of the products of two
 experts' errors, so that w' E w is the mean squared error of the combination (Bates and Granger
 1969); v are shares, near which the weights stay as long as little is known: h is the mean squared
-error of the best expert times 10 over the number of samples.
+error of the best expert times 10, or a sum of squared errors that is given if that is more, over
+the number of samples: what a few errors tell, where there are no others, is chance.
 """
 from libc.math cimport INFINITY, isfinite, sqrt
 from libc.stdlib cimport calloc, free
@@ -23,8 +24,8 @@ cdef Py_ssize_t memory_size(Py_ssize_t m) noexcept nogil:
 
 
 cdef void combine(const double *errors, const double *met, const double *shares,
-                  const unsigned char *voting, Py_ssize_t m, double *memory,
-                  double *weights) noexcept nogil:
+                  const unsigned char *voting, Py_ssize_t m, double least_error,
+                  double *memory, double *weights) noexcept nogil:
     """Compute the weights of m experts, which are the shares if nothing better is known.
 
     The lower triangles of `errors` and `met` have the sums of the products of two experts' errors,
@@ -51,7 +52,7 @@ cdef void combine(const double *errors, const double *met, const double *shares,
             pair = numbers[i] * m + numbers[j]
             matrix[i * m + j] = errors[pair] / met[pair]
         least = min(least, matrix[i * m + i])
-    level = PRIOR * least / fewest
+    level = max(PRIOR * least, least_error) / fewest
     for i in range(n):
         matrix[i * m + i] += level
         a[i], c[i] = level * shares[numbers[i]], 1
@@ -109,11 +110,13 @@ cdef class Combination:
     n_experts : int
     keep : float in (0, 1]
         What is left of the sums of the errors at the next sample.
+    least_error : float >= 0
+        A sum of squared errors that stands for equal weights, as in `combine`.
     """
 
-    def __cinit__(self, Py_ssize_t n_experts, double keep):
+    def __cinit__(self, Py_ssize_t n_experts, double keep, double least_error):
         cdef Py_ssize_t k, m = n_experts
-        self.n_experts, self.keep = m, keep
+        self.n_experts, self.keep, self.least_error = m, keep, least_error
         self.n_numbers = 2 * m * m + m
         self.errors = <double *> calloc(2 * self.n_numbers + m + memory_size(m), sizeof(double))
         if self.errors == NULL:
@@ -146,7 +149,8 @@ cdef class Combination:
 
     cdef void weigh(self) noexcept nogil:
         """Compute the weights of what has been told."""
-        combine(self.errors, self.met, self.equal, NULL, self.n_experts, self.memory, self.weights)
+        combine(self.errors, self.met, self.equal, NULL, self.n_experts, self.least_error,
+                self.memory, self.weights)
 
     cdef void checkpoint(self) noexcept nogil:
         memcpy(self.copies, self.errors, self.n_numbers * sizeof(double))

@@ -115,7 +115,7 @@ cdef class Vote(Component):
         """Compute the shares of the experts, the weights of the combination, and the factors."""
         cdef Py_ssize_t k
         cdef double own = self.weigh(voting, work.shares)
-        combine(&self.errors[0, 0], &self.met[0, 0], work.shares, voting, self.n_experts,
+        combine(&self.errors[0, 0], &self.met[0, 0], work.shares, voting, self.n_experts, 0,
                 work.memory, work.weights)
         for k in range(self.n_experts):
             work.factors[k] = (work.shares[k] + own * work.weights[k]) / (1 + own)

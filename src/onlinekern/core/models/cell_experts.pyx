@@ -27,6 +27,10 @@ cdef double KEEP = 0.999
 cdef double MOST_ERROR = 2
 # So is a weight: sums of errors must stay finite, in float32 too where C goes on with them.
 cdef double MOST_WEIGHT = 1e30
+# A classifier's weights stay near equal ones by at least one sample that is missed: its scores count
+# as within [-1, 1], but are added up as they are, so that weights which a few errors drive far apart
+# turn signs.
+cdef double LEAST_ERROR = 1
 
 
 cdef class Generation:
@@ -141,7 +145,7 @@ cdef class CellExperts:
         self.n_experts = n_noises * len(levels)
         self.n_lower = self.n_experts - n_noises * sum(levels)
         self.share_lower, self.share_both = 1 / sqrt(n_trees), 1 / sqrt(2.0 * n_trees)
-        self.combination = Combination(self.n_experts, KEEP)
+        self.combination = Combination(self.n_experts, KEEP, LEAST_ERROR if n_labels > 0 else 0)
         self.noises = <double *> calloc(self.n_experts * (3 + n_outputs), sizeof(double))
         if self.noises == NULL:
             raise MemoryError(f"no memory for {self.n_experts} experts of {n_outputs} outputs")

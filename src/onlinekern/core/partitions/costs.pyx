@@ -28,7 +28,7 @@ REPLAY = 12
 OUTPUT = 3
 WALK = 60
 # Where the memory is full, a renewal has at most so many times the work of a sample beside it.
-MOST_TIMES = 8
+MOST_TIMES = 24
 
 
 def once(*functions):
