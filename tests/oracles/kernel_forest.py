@@ -672,9 +672,7 @@ class Renewal:
 
     def work_of(self, n):
         """Return the work on the first n trees, in units of one that is not cut exactly."""
-        return n + 60 * len(self.sought) / 270 * max(
-            0, n - len(self.trees) + self.n_exact
-        )
+        return n + 60 * len(self.sought) / 270 * max(0, n - len(self.trees) + self.n_exact)
 
     def take_scale(self, X, y):
         """Take units and tables of the samples; an axis that is new has its feature's metric."""

@@ -351,7 +351,8 @@ def forests_of(
     The others have their share of the memory, and the main one what they leave of theirs.
     """
     form = n_features, n_outputs, is_sparse
-    left, found = FOREST_MEMORY * memory, []
+    left = FOREST_MEMORY * memory
+    found: list[Expert] = []
     for place, kind in reversed(list(enumerate(FORESTS[task]))):
         others = forest_of(kind, task, *form, time, left / (place + 1), layout)
         left -= sum(one.n_bytes(*form) for one in others)

@@ -27,9 +27,9 @@ cdef double KEEP = 0.999
 cdef double MOST_ERROR = 2
 # So is a weight: sums of errors must stay finite, in float32 too where C goes on with them.
 cdef double MOST_WEIGHT = 1e30
-# A classifier's weights stay near equal ones by at least one sample that is missed: its scores count
-# as within [-1, 1], but are added up as they are, so that weights which a few errors drive far apart
-# turn signs.
+# A classifier's weights stay near equal ones by at least one sample that is missed. Its scores
+# count as within [-1, 1], but are added up as they are: weights that a few errors drive apart turn
+# signs.
 cdef double LEAST_ERROR = 1
 
 
