@@ -290,12 +290,6 @@ def test_c(case, dtype, tmp_path):
     np.testing.assert_allclose(found, expected, atol=tolerance)
 
 
-def test_c_that_learns_is_refused(tmp_path):
-    model = learnt(n=300, metric="diagonal")
-    with pytest.raises(TypeError, match="its metric is renewed from the last samples"):
-        model.export_c(tmp_path / "m.c", learn=True)
-
-
 @pytest.mark.parametrize("case", EXPORTED, ids=str)
 def test_onnx(case, tmp_path):
     pytest.importorskip("onnx", reason="needs the extra onnx")

@@ -282,8 +282,10 @@ cdef class ForestSpace(Space):
         cdef Renewal renewal = self.renewal
         self.is_walked = False
         if renewal.has_tree:
-            self.replaced.append((renewal.tree, *self.now.tree(renewal.tree)))
-            self.n_replaced += 1
+            # A generation that is kept for an undo has its own trees.
+            if not self.is_changed:
+                self.replaced.append((renewal.tree, *self.now.tree(renewal.tree)))
+                self.n_replaced += 1
             renewal.take_tree(self.now)
             self.n_grown += 1
             return

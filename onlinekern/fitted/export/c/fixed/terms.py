@@ -131,8 +131,8 @@ def turned(term: terms.Term, root: Floats) -> terms.Term:
     if isinstance(term, terms.Constant):
         return term
     raise TypeError(
-        "a metric that is a matrix has fixed point before linear learners and random features "
-        "only, whose weights and frequencies take it up: before a kernel one that is diagonal has"
+        "a metric that is a matrix has no fixed point but before linear learners and random "
+        "features, whose weights and frequencies take it up: use metric='diagonal'"
     )
 
 
