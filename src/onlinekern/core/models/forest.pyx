@@ -330,14 +330,11 @@ cdef class ForestSpace(Space):
         return self.is_due(self.entered + 1)
 
     cdef void checkpoint(self) noexcept nogil:
-        if self.is_changed:
+        if self.is_changed or self.n_replaced > 0:
             with gil:
                 self.before = None
-            self.is_changed = False
-        if self.n_replaced > 0:
-            with gil:
                 self.replaced.clear()
-            self.n_replaced = 0
+            self.is_changed, self.n_replaced = False, 0
         self.saved_entered, self.saved_renewed = self.entered, self.renewed
         self.saved_grown = self.n_grown
         self.now.checkpoint()
