@@ -176,7 +176,7 @@ mistakes so
         measured, so that results are the same on every machine. The first 1,024 samples are
         learnt by all experts, at about twice that. The default gives the forests 70 and 30 trees
         (of a regression 50 to 100, the more the fewer features there are, and 15), and the largest
-        kernel 300 landmarks.
+        kernel 300 landmarks, of a regression 200 to 300.
     memory_budget : float > 0, default=64.0
         Megabytes that the experts may take at first.
     class_weight : dict, 'balanced' or None, default=None
@@ -461,7 +461,7 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
         measured, so that results are the same on every machine. The first 1,024 samples are
         learnt by all experts, at about twice that. The default gives the forests 70 and 30 trees
         (of a regression 50 to 100, the more the fewer features there are, and 15), and the largest
-        kernel 300 landmarks.
+        kernel 300 landmarks, of a regression 200 to 300.
     memory_budget : float > 0, default=64.0
         Megabytes that the experts may take at first.
     encode : {'auto', True, False}, default='auto'
