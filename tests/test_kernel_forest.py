@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from onlinekern import KernelForestClassifier, KernelForestRegressor, merge
 from onlinekern.compat import c_interface
+from onlinekern.core.models import forest_look
 from onlinekern.evaluate import prequential
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.learners import kernel_forest as learners
@@ -586,4 +587,25 @@ def test_the_c_interface_scores_several_targets():
         c_interface.predict(model, X[:4], np.zeros(4))
     with pytest.raises(ValueError, match=TARGETS):
         c_interface.learn(model, X[:4], Y[:4, 0], None, None)
+    assert to_bytes(model) == before
+
+
+def test_trees_of_a_failed_call_go_back_where_they_were(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 3))
+    y = np.sin(X[:, 0]) + X[:, 1]
+    model = KernelForestRegressor(n_trees=5, memory=64, random_state=0)
+    before = to_bytes(model.partial_fit(X[:40], y[:40]))
+    find, found = forest_look.metric_of, []
+
+    def fail_at_last(teacher):
+        found.append(find(teacher))
+        if len(found) == 3:
+            raise MemoryError("no memory")
+        return found[-1]
+
+    # One call replaces the forest at sample 64, cuts its trees further at 128, and fails at 256.
+    monkeypatch.setattr(forest_look, "metric_of", fail_at_last)
+    with pytest.raises(MemoryError, match="no memory"):
+        model.partial_fit(X[40:], y[40:])
     assert to_bytes(model) == before
