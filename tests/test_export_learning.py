@@ -304,14 +304,16 @@ def test_least_squares_of_a_long_stream(stream, tmp_path):
 
 
 @pytest.mark.parametrize("forgetting", [1.0, 0.99])
-def test_the_prior_follows_a_long_stream(forgetting, stream, tmp_path):
+@pytest.mark.parametrize("task", ["regression", "binary", "ovr"])
+def test_the_prior_follows_a_long_stream(task, forgetting, stream, tmp_path):
     """In C the prior precision is chosen, and the inverse made anew, where Python does that."""
-    X, y = stream("regression", n=1200)
-    model = KernelRLSRegressor(gamma=0.4, n_components=30, forgetting=forgetting)
-    model.fit(X[:50], y[:50])
+    X, y = stream(task, n=1200)
+    name = "KernelRLSRegressor" if task == "regression" else "KernelRLSClassifier"
+    given = {"reg": "auto", "n_components": 30, "forgetting": forgetting, "gate": "always"}
+    model = fitted(Case(name, given, task), X[:50], y[:50], gamma=1.0)
     before = model._model.space.block.get_state()["reg"]
     made = model.export_c(tmp_path / "model.c")
-    program = Program(load(tmp_path, [made.code]), "model", "float64", 1)
+    program = Program(load(tmp_path, [made.code]), "model", "float64", 3 if task == "ovr" else 1)
     teach(program, model, X[50:], y[50:])
     assert model._model.space.block.get_state()["reg"] != before
     assert difference(program, model, X) < 1e-9

@@ -84,6 +84,7 @@ STEPS = [
     ("KernelRLSClassifier", {"n_components": 40, "gate": "loss_proportional", "weighted": True}),
     ("KernelRLSClassifier", {"n_components": 600, "forgetting": 0.99}),
     ("KernelRLSClassifier", {"n_components": 20, "forgetting": 0.5}),
+    ("KernelRLSClassifier", {"n_components": 40, "reg": "auto", "gate": "always"}),
     ("KernelRLSRegressor", {"n_components": 40, "standardize_target": False}),
     ("KernelRLSRegressor", {"n_components": 40, "forgetting": 0.97}),
     ("KernelRLSRegressor", {"n_components": 40, "features": "fourier", "reg": 1.0}),

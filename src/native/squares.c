@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Which r is tried, from how many samples on, and what of squared targets counts as rounding: the
-   core's `linalg.evidence`. */
+/* Which r is tried, from how many samples on, how far below the best one that of classes is, and
+   what of squared targets counts as rounding: the core's `linalg.evidence`. */
 static const real CHOICES[] = {0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100};
-enum { N_CHOICES = sizeof CHOICES / sizeof *CHOICES, FIRST_CHOICE = 64 };
+enum { N_CHOICES = sizeof CHOICES / sizeof *CHOICES, FIRST_CHOICE = 64, BELOW = 2 };
 static const real LEAST_SHARE = 1e-12;
 
 /* What the weight of the next sample is multiplied with, instead of forgetting. */
@@ -203,6 +203,8 @@ static int choose_reg(okn_t *model, real *scratch)
             least = found;
             best = place;
         }
+    if (model->n_classes > 0)
+        best = best > BELOW ? best - BELOW : 0;
     for (int64_t i = 0; i < own->used; i++)
         own->matrix[triangle(i) + i] += CHOICES[best] - own->reg;
     own->reg = CHOICES[best];

@@ -199,6 +199,8 @@ class Sums:
     epoch, block : int
         How many samples these have.
     forgetting : float
+    below : int
+        So many choices below the densest prior precision is what is taken.
     """
 
     matrix: Floats
@@ -209,6 +211,7 @@ class Sums:
     epoch: int
     block: int
     forgetting: float
+    below: int
 
     @property
     def follows(self) -> bool:

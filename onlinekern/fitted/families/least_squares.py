@@ -295,6 +295,7 @@ def sums_in_c(space: State, block: Any, places: Any) -> Sums | None:
         epoch=block.epoch_length,
         block=block.block_length,
         forgetting=space.forgetting,
+        below=block.below,
     )
 
 

@@ -283,6 +283,7 @@ static void choose_reg(void)
             least = found;
             best = place;
         }
+    best = best > $below ? best - $below : 0;
     for (int32_t f = 0; f < $used; f++)
         sums[f * (f + 3) / 2] += regs[best] - reg;
     reg = regs[best];

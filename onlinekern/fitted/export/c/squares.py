@@ -173,7 +173,7 @@ def write_sums(learner: Forms, state: SquaresState, sums: Sums) -> str:
             given[name] = learner.filled(name)
         given["largest"] = learner.number(float(np.finfo(source.dtype).max))
         given["share"] = learner.number(1e-6 if single else LEAST_SHARE)
-        given["choices"] = len(CHOICES)
+        given |= {"choices": len(CHOICES), "below": sums.below}
     learner.fill("enter")
     learner.fill("sums", **given)
     learner.fill("choice" if sums.follows else "no_choice", **given)
