@@ -21,8 +21,9 @@ from onlinekern.core.base.state cimport (
 )
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, finite
-from onlinekern.core.budgets.policy cimport Bounded, Budget, change_arguments, over_weight
+from onlinekern.core.budgets.policy cimport Bounded, Budget, change_arguments
 from onlinekern.core.budgets.slot_numbers cimport SlotNumbers
+from onlinekern.core.linalg.inverse_gram cimport over_weight
 
 # Rows of `recent`; target and score of each further output follow.
 cdef enum:

@@ -28,7 +28,7 @@ from onlinekern.core.base.state cimport chosen
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize
 from onlinekern.core.budgets.inverse_policy cimport InverseGramPolicy
-from onlinekern.core.budgets.policy cimport over_weight
+from onlinekern.core.linalg.inverse_gram cimport over_weight
 
 from onlinekern.core.linalg.inverse_gram import INVERSE_FIELDS
 

@@ -16,8 +16,9 @@ from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport not_negative
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, finite, whole_panels
-from onlinekern.core.budgets.policy cimport Bounded, Budget, change_arguments, over_weight
+from onlinekern.core.budgets.policy cimport Bounded, Budget, change_arguments
 from onlinekern.core.linalg.cholesky cimport Cholesky, jitter_for
+from onlinekern.core.linalg.inverse_gram cimport over_weight
 
 
 cdef class LinearDependence(Bounded):

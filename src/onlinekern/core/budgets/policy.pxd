@@ -45,9 +45,3 @@ cdef class RefuseWhenFull(Bounded):
 
 cdef Py_ssize_t bound_of(str name, Py_ssize_t number, Py_ssize_t least) except -1
 cdef int change_arguments(Budget policy, tuple arguments, Py_ssize_t n_sizes) except -1
-
-
-cdef inline double over_weight(double variance, double weight) noexcept nogil:
-    """The variance of the noise of a sample of a weight > 0; finite for the smallest weights too.
-    """
-    return min(variance / weight, 1e300)

@@ -23,7 +23,8 @@ from onlinekern.core.base.state cimport chosen, not_negative, positive_number
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize, finite
 from onlinekern.core.budgets.inverse_policy cimport InverseGramPolicy
-from onlinekern.core.budgets.policy cimport change_arguments, over_weight
+from onlinekern.core.budgets.policy cimport change_arguments
+from onlinekern.core.linalg.inverse_gram cimport over_weight
 
 from onlinekern.core.linalg.inverse_gram import INVERSE_FIELDS
 

@@ -28,9 +28,9 @@ from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport check_width, positive_number
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.base.vector cimport aligned_resize
-from onlinekern.core.budgets.policy cimport over_weight
 from onlinekern.core.budgets.recursive cimport RecursivePolicy
 from onlinekern.core.kernels.window cimport Window
+from onlinekern.core.linalg.inverse_gram cimport over_weight
 from onlinekern.core.samples.rows cimport Samples, samples_of
 
 from onlinekern.core.linalg.inverse_gram import INVERSE_FIELDS

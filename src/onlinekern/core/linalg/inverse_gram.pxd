@@ -49,3 +49,9 @@ cdef class InverseGram:
     cdef void mirror(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
+
+
+cdef inline double over_weight(double variance, double weight) noexcept nogil:
+    """The variance of the noise of a sample of a weight > 0; finite for the smallest weights too.
+    """
+    return min(variance / weight, 1e300)

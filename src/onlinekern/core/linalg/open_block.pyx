@@ -33,6 +33,7 @@ from onlinekern.core.base.vector cimport OK_PANEL, ops_for, whole_panels
 from onlinekern.core.linalg.block_memory cimport LANES, WAITING
 from onlinekern.core.linalg.copies cimport packed, rows_as_doubles, widened, write_rows
 from onlinekern.core.linalg.evidence cimport Evidence
+from onlinekern.core.linalg.inverse_gram cimport over_weight
 from onlinekern.core.linalg.paced_inverse cimport PacedInverse
 
 from onlinekern.core.linalg.copies import unpacked
@@ -128,8 +129,7 @@ cdef class OpenBlock(PacedInverse):
             self.keep_contents()
         for j in range(lane):
             variance -= h[j] * h[j]
-        # Of the smallest weights the noise would not be finite, as in `budgets.policy.over_weight`.
-        root = sqrt(min(1 / (weight * scale), 1e300) + max(variance, 0.0))
+        root = sqrt(over_weight(1, weight * scale) + max(variance, 0.0))
         for j in range(lane):
             self.contents.factor[j * LANES + lane] = h[j]
         self.contents.factor[lane * LANES + lane] = root
