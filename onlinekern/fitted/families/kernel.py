@@ -131,7 +131,7 @@ def learning(space: State) -> tuple[KernelState, Numbers]:
     if arguments.get("max_support") == 0:  # there is no bound
         del arguments["max_support"]
     learnt, rules = budget.state.learnt, KEPT.get(kind.options.get("keeps", ""))
-    kept = rules[0](learnt) if rules else {}
+    kept = rules.kept(learnt) if rules else {}
     known = KernelState(
         kernel=kernel_of(own.kernel),
         vectors=dense(state.rows),
@@ -193,7 +193,7 @@ def taught(space: State, found: Taught) -> State:
         learnt = learnt.changed(lengths=found.fields["lengths"][:n].copy())
     known = kind_of(budget.cls)
     if known is not None and (rules := KEPT.get(known.options.get("keeps", ""))):
-        learnt = rules[1](learnt, found, n)
+        learnt = rules.taught(learnt, found, n)
     identity = budget.state.set.changed(n=n, added=fields["added"])
     state = budget.state.changed(set=identity, learnt=learnt)
     return space.changed(

@@ -1,14 +1,13 @@
 """What policies have learnt beside support vectors, for C that goes on learning, and the way back.
 
-Each policy of `KEPT` has a pair of rules: (what it has learnt) -> numbers by their names in C, and
-(what it has learnt, numbers of a device, slots that are in use) -> what it has learnt then.
+Each policy of `KEPT` has rules for both ways.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import isqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -121,12 +120,26 @@ def taught_samples(learnt: State, found: Taught, n: int) -> State:
     return learnt.changed(recent=recent, gram=gram, learnt=found.count("n_learnt"))
 
 
-KEPT: dict[str, tuple[Callable[[State], Kept], Callable[[State, Taught, int], State]]]
-KEPT = {
-    "factor": (kept_factor, taught_factor),
-    "inverse": (kept_inverse, taught_inverse),
-    "machines": (kept_machines, taught_machines),
-    "margins": (kept_margins, taught_margins),
-    "norm": (kept_norm, taught_norm),
-    "samples": (kept_samples, taught_samples),
+class Rules(NamedTuple):
+    """How what a policy has learnt comes into C, and back.
+
+    Attributes
+    ----------
+    kept : callable
+        (what it has learnt) -> numbers by their names in C.
+    taught : callable
+        (what it has learnt, numbers of a device, slots that are in use) -> what it has learnt then.
+    """
+
+    kept: Callable[[State], Kept]
+    taught: Callable[[State, Taught, int], State]
+
+
+KEPT: dict[str, Rules] = {
+    "factor": Rules(kept_factor, taught_factor),
+    "inverse": Rules(kept_inverse, taught_inverse),
+    "machines": Rules(kept_machines, taught_machines),
+    "margins": Rules(kept_margins, taught_margins),
+    "norm": Rules(kept_norm, taught_norm),
+    "samples": Rules(kept_samples, taught_samples),
 }
