@@ -140,40 +140,7 @@ static real goal_of(int32_t k, real y)
     return $goal;
 }
 
-/*** forest_combination ***/
-/* Turn the lower triangle of a matrix into its Cholesky factor; 0 if it is not positive. */
-static int factor(real *matrix)
-{
-    for (int32_t i = 0; i < $experts; i++)
-        for (int32_t j = 0; j <= i; j++) {
-            real value = matrix[i * $experts + j];
-            for (int32_t k = 0; k < j; k++)
-                value -= matrix[i * $experts + k] * matrix[j * $experts + k];
-            if (i > j)
-                matrix[i * $experts + j] = value / matrix[j * $experts + j];
-            else if (value > $pivot * matrix[i * $experts + i])
-                matrix[i * $experts + i] = SQRT(value);
-            else
-                return 0;
-        }
-    return 1;
-}
-
-/* Solve by that factor; x holds the right side, then the solution. */
-static void solve(const real *triangle, real *x)
-{
-    for (int32_t i = 0; i < $experts; i++) {
-        for (int32_t k = 0; k < i; k++)
-            x[i] -= triangle[i * $experts + k] * x[k];
-        x[i] /= triangle[i * $experts + i];
-    }
-    for (int32_t i = $experts - 1; i >= 0; i--) {
-        for (int32_t k = i + 1; k < $experts; k++)
-            x[i] -= triangle[k * $experts + i] * x[k];
-        x[i] /= triangle[i * $experts + i];
-    }
-}
-
+/*** forest_combination: cholesky ***/
 /* The weights that sum to 1 and minimise the mean squared error (Bates and Granger 1969), near
    equal ones as long as little is known, and where errors are few. */
 static void weigh(const real *errors, real met, real *weights)
@@ -192,15 +159,15 @@ static void weigh(const real *errors, real met, real *weights)
         a[e] = level / $experts;
         c[e] = 1;
     }
-    if (!factor(matrix))
+    if (!factor_errors(matrix, $experts, $experts))
         return;
-    solve(matrix, a);
-    solve(matrix, c);
+    solve_errors(matrix, $experts, $experts, a);
+    solve_errors(matrix, $experts, $experts, c);
     for (int32_t e = 0; e < $experts; e++) {
         first += a[e];
         second += c[e];
     }
-    if (second > 0)
+    if (second > 0 && is_finite(second) && is_finite(first))
         for (int32_t e = 0; e < $experts; e++)
             weights[e] = a[e] + c[e] * (1 - first) / second;
 }

@@ -17,7 +17,7 @@ TABLE_BYTES = 16
 NODE = "typedef struct {{ float cut; uint16_t feature, left; }} {}_node;\n"
 NODE_BYTES = 8
 # Constants of `core.models.cell_experts` and `core.learning.combination`.
-COMBINATION = {"keep": 0.999, "most_error": 2, "most_weight": 1e30, "prior": 10, "pivot": 1e-12}
+COMBINATION = {"keep": 0.999, "most_error": 2, "most_weight": 1e30, "prior": 10}
 LEAST_ERROR = 1
 # Above, numbers of cells are not finite as float.
 LARGEST = 3e38

@@ -362,3 +362,38 @@ $room
     model_scores(&phi, current, scores);
 $units
 }
+
+/*** cholesky: is_finite ***/
+/* Turn the lower triangle of a matrix, rows of `stride`, into its Cholesky factor; 0 if it is not
+   positive: a pivot that is a smaller share of the diagonal is a rounding error. */
+static int factor_errors(real *matrix, int32_t n, int32_t stride)
+{
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t j = 0; j <= i; j++) {
+            real value = matrix[i * stride + j];
+            for (int32_t m = 0; m < j; m++)
+                value -= matrix[i * stride + m] * matrix[j * stride + m];
+            if (i > j)
+                matrix[i * stride + j] = value / matrix[j * (stride + 1)];
+            else if (value > (real)1e-12 * matrix[i * (stride + 1)] && is_finite(value))
+                matrix[i * (stride + 1)] = SQRT(value);
+            else
+                return 0;
+        }
+    return 1;
+}
+
+/* Solve by that factor; x holds the right side, then the solution. */
+static void solve_errors(const real *factor, int32_t n, int32_t stride, real *x)
+{
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t m = 0; m < i; m++)
+            x[i] -= factor[i * stride + m] * x[m];
+        x[i] /= factor[i * (stride + 1)];
+    }
+    for (int32_t i = n - 1; i >= 0; i--) {
+        for (int32_t m = i + 1; m < n; m++)
+            x[i] -= factor[m * stride + i] * x[m];
+        x[i] /= factor[i * (stride + 1)];
+    }
+}

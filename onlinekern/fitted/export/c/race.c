@@ -101,7 +101,7 @@ static int is_worse(real usual, real lately)
     return lately > 2 * usual;
 }
 
-/*** race_vote ***/
+/*** race_vote: cholesky ***/
 /* The shares that experts have earned, 0 of those that are not `among` the voters. Returns the share
    of the combination, in units of that of all experts. */
 static real weigh(const int32_t *among, real *shares)
@@ -124,38 +124,6 @@ static real weigh(const int32_t *among, real *shares)
     if (!(counts[$experts + 2] > 0))
         return 0;
     return EXP($sharpness * (least - SQRT(loss_of($experts + 2))) / unit) / sum;
-}
-
-/* The lower triangle of a matrix becomes its Cholesky factor; 0 if it is not positive. */
-static int factor_errors(int32_t n)
-{
-    for (int32_t i = 0; i < n; i++)
-        for (int32_t j = 0; j <= i; j++) {
-            real value = mean_errors[i * $experts + j];
-            for (int32_t m = 0; m < j; m++)
-                value -= mean_errors[i * $experts + m] * mean_errors[j * $experts + m];
-            if (i > j)
-                mean_errors[i * $experts + j] = value / mean_errors[j * ($experts + 1)];
-            else if (value > $pivot * mean_errors[i * ($experts + 1)] && is_finite(value))
-                mean_errors[i * ($experts + 1)] = SQRT(value);
-            else
-                return 0;
-        }
-    return 1;
-}
-
-static void solve_errors(int32_t n, real *x)
-{
-    for (int32_t i = 0; i < n; i++) {
-        for (int32_t m = 0; m < i; m++)
-            x[i] -= mean_errors[i * $experts + m] * x[m];
-        x[i] /= mean_errors[i * ($experts + 1)];
-    }
-    for (int32_t i = n - 1; i >= 0; i--) {
-        for (int32_t m = i + 1; m < n; m++)
-            x[i] -= mean_errors[m * $experts + i] * x[m];
-        x[i] /= mean_errors[i * ($experts + 1)];
-    }
 }
 
 /* The weights that sum to 1 and minimise the mean squared error (Bates and Granger 1969), near the
@@ -186,10 +154,10 @@ static void combine_voters(void)
         unknown[i] = level * shares[places[i]];
         moved[i] = 1;
     }
-    if (!factor_errors(n))
+    if (!factor_errors(mean_errors, n, $experts))
         return;
-    solve_errors(n, unknown);
-    solve_errors(n, moved);
+    solve_errors(mean_errors, n, $experts, unknown);
+    solve_errors(mean_errors, n, $experts, moved);
     for (int32_t i = 0; i < n; i++) {
         first += unknown[i];
         second += moved[i];

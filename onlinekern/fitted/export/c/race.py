@@ -22,7 +22,7 @@ TABLE = re.compile(r"^static const \w+ (\w+)\[", re.M)
 # Constants of `core.race`, `core.learning.vote` and `core.learning.combination`.
 SEGMENT, TRIAL, REST, ALARM = 256, 1024, 8, 512
 NUMBERS = {"single": 0.5**0.5, "least": parts.LEAST_SHARE, "worse": 4.0, "few": 100.0,
-           "margin": parts.MARGIN, "pivot": 1e-12, "prior": 10.0, "lately": 0.98,
+           "margin": parts.MARGIN, "prior": 10.0, "lately": 0.98,
            "least_weight": 0.02}  # fmt: skip
 LITTLE = 0.03
 

@@ -201,38 +201,19 @@ static void admit(const row *x, const row *phi)
     drop(smallest);
 }
 
-/*** dual_look: dot ***/
+/*** beside_look: dot ***/
 static real product(const real *numbers, const row *phi)
 {
     return dot(numbers, phi);
 }
 
-/* Kernel values with the support vectors, the features of the map, and 1 for the offset. */
+/* Kernel values with the support vectors, and what stands beside them: a map, 1 for the offset. */
 static void look(const row *x, row *phi)
 {
     kernel_row(x, features);
     for (int32_t i = n_support; i < $slots; i++)
         features[i] = 0;
-    map_features(x, features + $slots);
-$constant
-    phi->values = features;
-    phi->columns = 0;
-    phi->n = $length;
-}
-
-/*** offset_look: dot ***/
-static real product(const real *numbers, const row *phi)
-{
-    return dot(numbers, phi);
-}
-
-/* Kernel values with the support vectors, and 1 for the offset. */
-static void look(const row *x, row *phi)
-{
-    kernel_row(x, features);
-    for (int32_t i = n_support; i < $slots; i++)
-        features[i] = 0;
-    features[$slots] = 1;
+$beside
     phi->values = features;
     phi->columns = 0;
     phi->n = $length;

@@ -64,13 +64,14 @@ def write_support(learner: Forms, state: KernelState, room: int) -> None:
     learner.fill("kernel_row", norm=norm)
     if state.beside is None:
         learner.fill("kernel_look")
-    elif state.beside.map is None:
-        learner.fill("offset_look", slots=room)
     else:
-        write_features(source, "map", state.beside.map)
-        place = learner.size.length - 1
-        constant = f"    features[{place}] = 1;" if state.beside.offset else ""
-        learner.fill("dual_look", constant=constant, slots=room)
+        beside = []
+        if state.beside.map is not None:
+            write_features(source, "map", state.beside.map)
+            beside.append(f"    map_features(x, features + {room});")
+        if state.beside.offset:
+            beside.append(f"    features[{learner.size.length - 1}] = 1;")
+        learner.fill("beside_look", beside="\n".join(beside), slots=room)
     learner.fill("kernel_length", diagonal=diagonal_of(source, state.kernel))
 
 
