@@ -2,7 +2,9 @@
 
 import os
 import signal
+import threading
 import time
+from contextlib import contextmanager
 
 from sklearn.base import BaseEstimator, TransformerMixin
 
@@ -55,6 +57,16 @@ def who_comes(marks):
 def kill_who_comes(marks):
     """Kill the process that waits for it."""
     os.kill(who_comes(marks), signal.SIGKILL)
+
+
+@contextmanager
+def killing(marks, kill=kill_who_comes):
+    """Kill the process that waits for it in the block; there must be one."""
+    killer = threading.Thread(target=kill, args=[marks], daemon=True)
+    killer.start()
+    yield
+    killer.join(timeout=10)
+    assert not killer.is_alive(), "nobody came to be killed"
 
 
 class Mortal(TransformerMixin, BaseEstimator):

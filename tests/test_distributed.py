@@ -3,7 +3,6 @@
 import doctest
 import re
 import sys
-import threading
 import types
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -13,7 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import SGDClassifier
-from spread import kill_who_comes, part_of, part_to_die_for
+from spread import killing, part_of, part_to_die_for
 
 from onlinekern import (
     KernelRLSClassifier,
@@ -357,20 +356,17 @@ def function_of_no_other_process(monkeypatch):
 def test_a_worker_that_is_killed_in_mid_round(samples, expected, tmp_path, monkeypatch):
     X, y = samples
     foreign = function_of_no_other_process(monkeypatch)
-    killer = threading.Thread(target=kill_who_comes, args=[tmp_path], daemon=True)
-    killer.start()
     form = {"length": CHUNK, "victim": 4 * CHUNK, "marks": tmp_path}
     parts = [partial(part_to_die_for, X, y, first, **form) for first in range(0, N, CHUNK)]
     options = {"processes": True, "dashboard_address": ":0"}
     with (
+        killing(tmp_path),
         LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster,
         Client(cluster) as client,
     ):
         fitted = learnt(client, parts, classes=["no", "yes"])
         with pytest.raises(ModuleNotFoundError, match="only_here"):
             learnt(client, [foreign] * 2, classes=["no", "yes"])
-    killer.join(timeout=10)
-    assert not killer.is_alive()
     same(fitted, expected, X)
 
 

@@ -1,14 +1,13 @@
 """Rounds on Flink: the bits are those of Dask, whatever dies on the way."""
 
 import sys
-import threading
 from functools import partial
 
 import flinks
 import pytest
 from engines import CHUNK, LABELS, Readers, least_squares, parts_of, same
 from engines import samples as samples_of
-from spread import kill_who_comes, part_of_death, part_to_die_for
+from spread import killing, part_of_death, part_to_die_for
 
 from onlinekern import PAClassifier, distributed
 from onlinekern.distributed import flink
@@ -53,12 +52,9 @@ def test_a_worker_that_is_killed(samples, client, tmp_path, monkeypatch):
     expected = distributed.fit(least_squares(), parts_of(X, y), client=client, **options)
     # On one machine Flink makes threads of this process of its workers, unless it is told so.
     monkeypatch.setenv("_python_worker_execution_mode", "process")
-    killer = threading.Thread(target=kill_who_comes, args=[tmp_path], daemon=True)
-    killer.start()
     parts = parts_of(X, y, part_to_die_for, victim=4 * CHUNK, marks=tmp_path)
-    fitted = on_flink(least_squares(), parts, **options)
-    killer.join(timeout=10)
-    assert not killer.is_alive()
+    with killing(tmp_path):
+        fitted = on_flink(least_squares(), parts, **options)
     same(fitted, expected, X)
 
 

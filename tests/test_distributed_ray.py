@@ -1,6 +1,5 @@
 """Learning on a Ray cluster: the bits are those of Dask, whatever dies on the way."""
 
-import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 from engines import CHUNK, LABELS, Readers, least_squares, parts_of, same
 from engines import samples as samples_of
-from spread import kill_who_comes, part_of, part_of_death, part_to_die_for
+from spread import killing, part_of, part_of_death, part_to_die_for
 
 from onlinekern import PAClassifier, distributed
 from onlinekern.distributed import ray as on_ray
@@ -67,12 +66,9 @@ def test_an_actor_that_is_killed(samples, tmp_path, victim):
     X, y = samples
     options = {"rounds": 2, "n_learners": 2, "classes": LABELS, "progress": False}
     expected = on_ray.fit(least_squares(), parts_of(X, y), **options)
-    killer = threading.Thread(target=kill_who_comes, args=[tmp_path], daemon=True)
-    killer.start()
     parts = parts_of(X, y, part_to_die_for, victim=victim * CHUNK, marks=tmp_path)
-    fitted = on_ray.fit(least_squares(), parts, **options)
-    killer.join(timeout=10)
-    assert not killer.is_alive()
+    with killing(tmp_path):
+        fitted = on_ray.fit(least_squares(), parts, **options)
     same(fitted, expected, X)
 
 

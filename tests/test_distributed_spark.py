@@ -1,12 +1,10 @@
 """Learning data frames of Spark: the bits are those of Dask, whatever dies on the way."""
 
-import threading
-
 import numpy as np
 import pytest
 import sparks
 from engines import N, least_squares, same
-from spread import Mortal, kill_who_comes
+from spread import Mortal, killing
 
 from onlinekern import (
     KernelRLSRegressor,
@@ -141,11 +139,8 @@ def test_a_worker_that_is_killed(session, table, tmp_path, row):
     options = {**OPTIONS, "warm_up": 200, "features": "x"}
     alive = make_stream_pipeline(Mortal(9.0), least_squares())
     wanted = spark.fit(alive, frame, "sold", **options)
-    killer = threading.Thread(target=kill_who_comes, args=[tmp_path], daemon=True)
-    killer.start()
-    found = spark.fit(with_mortal(table, row, tmp_path), frame, "sold", **options)
-    killer.join(timeout=10)
-    assert not killer.is_alive()
+    with killing(tmp_path):
+        found = spark.fit(with_mortal(table, row, tmp_path), frame, "sold", **options)
     same(found, wanted, X)
 
 

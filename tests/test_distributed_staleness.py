@@ -4,13 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from functools import partial
 
 import numpy as np
 import pytest
 from oracles.stale_rounds import stale_rounds
-from spread import kill_who_comes, part_of, part_that_waits, part_to_die_for, read_of
+from spread import killing, part_of, part_that_waits, part_to_die_for, read_of
 
 from onlinekern import (
     FOGDClassifier,
@@ -156,17 +155,14 @@ def test_a_slow_part_holds_nobody_until_the_bound(client, samples, tmp_path, sta
 
 
 def test_a_worker_that_is_killed(client, samples, tmp_path):
-    killer = threading.Thread(target=kill_who_comes, args=[tmp_path], daemon=True)
-    killer.start()
     read = partial(part_to_die_for, victim=9 * CHUNK, marks=tmp_path)
     options = {"processes": True, "dashboard_address": ":0"}
     with (
+        killing(tmp_path),
         LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster,
         Client(cluster) as own,
     ):
         fitted = learnt(own, samples, PAClassifier(C=0.1), read)
-    killer.join(timeout=10)
-    assert not killer.is_alive()
     same(fitted, learnt(client, samples, PAClassifier(C=0.1)), samples[0])
 
 

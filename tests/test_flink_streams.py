@@ -1,7 +1,6 @@
 """Streams of Flink: a model for each key, learnt exactly once, whatever ends on the way."""
 
 import sys
-import threading
 import time
 from functools import partial
 
@@ -9,7 +8,7 @@ import flinks
 import numpy as np
 import pytest
 from engines import alone, labels_alone, sensors, without_some_labels
-from spread import kill_who_comes
+from spread import killing
 
 from onlinekern import KernelRLSRegressor, PAClassifier
 from onlinekern.distributed import flink
@@ -60,13 +59,10 @@ def check(table, place):
 
 def test_a_worker_that_is_killed(table, tmp_path, monkeypatch, processes):
     monkeypatch.setattr(streaming, "KeyLearner", mortal(tmp_path))
-    killer = threading.Thread(target=kill_who_comes, args=[tmp_path], daemon=True)
-    killer.start()
     environment = flinks.environment_of(flinks.checkpointed(tmp_path))
     streams_of(environment, table, tmp_path)
-    environment.execute()
-    killer.join(timeout=10)
-    assert not killer.is_alive()
+    with killing(tmp_path):
+        environment.execute()
     check(table, tmp_path)
 
 
@@ -74,13 +70,10 @@ def test_a_task_manager_that_is_killed(table, tmp_path, monkeypatch):
     flinks.needed()
     monkeypatch.setattr(streaming, "KeyLearner", mortal(tmp_path))
     with flinks.cluster(tmp_path / "cluster") as cluster:
-        killer = threading.Thread(target=cluster.kill_who_comes, args=[tmp_path], daemon=True)
-        killer.start()
         environment = cluster.environment(flinks.checkpointed(tmp_path))
         streams_of(environment, table, tmp_path)
-        environment.execute()
-        killer.join(timeout=10)
-        assert not killer.is_alive()
+        with killing(tmp_path, cluster.kill_who_comes):
+            environment.execute()
     check(table, tmp_path)
 
 

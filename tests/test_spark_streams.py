@@ -1,14 +1,13 @@
 """Streams of Spark: a model for each key, kept by Spark, whatever ends on the way."""
 
 import os
-import threading
 from functools import partial
 
 import numpy as np
 import pytest
 import sparks
 from engines import alone, labels_alone, sensors, without_some_labels
-from spread import kill_who_comes
+from spread import killing
 
 from onlinekern import KernelRLSRegressor, PAClassifier
 from onlinekern.distributed import spark
@@ -73,15 +72,12 @@ def test_a_worker_that_is_killed(session, table, tmp_path, monkeypatch):
     write(table, tmp_path / "rows", range(PIECES))
     mortal = partial(sparks.MortalLearner, row=400, marks=tmp_path)
     monkeypatch.setattr(streaming, "KeyLearner", mortal)
-    killer = threading.Thread(target=kill_who_comes, args=[tmp_path], daemon=True)
-    killer.start()
     answers = spark.learn_stream(
         least_squares(), stream(session, tmp_path / "rows"), "sensor", "load", order="at",
         features=["a", "b"],
     )  # fmt: skip
-    found = run(session, answers, tmp_path)
-    killer.join(timeout=10)
-    assert not killer.is_alive()
+    with killing(tmp_path):
+        found = run(session, answers, tmp_path)
     np.testing.assert_array_equal(found["prediction"], alone(table, least_squares)[0])
 
 

@@ -88,6 +88,15 @@ def run(code, isa):
     )
 
 
+def found_on(isa, code):
+    """Return what code prints on an instruction set, without the name of that, which is checked."""
+    process = run(code, isa)
+    assert process.returncode == 0, process.stderr
+    found = json.loads(process.stdout)
+    assert found.pop("level") == isa
+    return found
+
+
 def units_off(values):
     """Return the error of `exponential` in units in the last place of the exact result."""
     context = Context(prec=40)
@@ -152,16 +161,13 @@ def test_levels():
 
 @pytest.fixture(scope="module")
 def baseline():
-    return json.loads(run(SCRIPT, "baseline").stdout)
+    return found_on("baseline", SCRIPT)
 
 
 @pytest.mark.parametrize("isa", available_levels())
 def test_every_instruction_set_decides_alike(isa, baseline):
-    process = run(SCRIPT, isa)
-    assert process.returncode == 0, process.stderr
-    found = json.loads(process.stdout)
-    assert found.pop("level") == isa
-    assert found.keys() | {"level"} == baseline.keys()
+    found = found_on(isa, SCRIPT)
+    assert found.keys() == baseline.keys()
     np.testing.assert_allclose(found.pop("machines"), baseline["machines"], rtol=1e-5)
     for name, result in found.items():
         expected = baseline[name]
@@ -176,16 +182,13 @@ def test_every_instruction_set_decides_alike(isa, baseline):
 
 @pytest.fixture(scope="module")
 def baseline_forests():
-    return json.loads(run(FORESTS, "baseline").stdout)
+    return found_on("baseline", FORESTS)
 
 
 @pytest.mark.parametrize("isa", available_levels())
 def test_every_instruction_set_grows_the_same_forests(isa, baseline_forests):
-    process = run(FORESTS, isa)
-    assert process.returncode == 0, process.stderr
-    found = json.loads(process.stdout)
-    assert found.pop("level") == isa
-    assert found.keys() | {"level"} == baseline_forests.keys()
+    found = found_on(isa, FORESTS)
+    assert found.keys() == baseline_forests.keys()
     for name, scores in found.items():
         assert scores == baseline_forests[name], f"{name} on {isa}"
 
