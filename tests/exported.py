@@ -8,7 +8,7 @@ from learners import SIZES
 from registry import ESTIMATORS, POLICIES
 from sklearn.base import is_classifier, is_regressor
 
-from onlinekern import all_estimators
+from onlinekern import KernelForestClassifier, all_estimators
 
 CLASSES = dict(all_estimators())
 KERNELS = ["exponential", "laplacian", "polynomial", "linear", "sigmoid", "cosine"]
@@ -86,3 +86,12 @@ def numbers_of(model, X):
     """Return the class numbers of the predictions; those of a detector are 0 for -1, and 1."""
     labels = getattr(model, "classes_", np.array([-1, 1]))
     return np.searchsorted(labels, model.predict(X))
+
+
+def where_hardly_any_errs(n=10_000, more=200):
+    """Return a forest after n samples, of whose scores hardly any errs lately, and more samples."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n + more, 6)), rng.integers(2, size=n + more)
+    X[:, 0] = 2 * y - 1 + rng.uniform(-0.3, 0.3, size=n + more)
+    model = KernelForestClassifier(n_trees=8, memory=64, random_state=0).fit(X[:n], y[:n])
+    return model, X[n:], y[n:]

@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 from compiled import Program, address, load
-from exported import scores_of
+from exported import scores_of, where_hardly_any_errs
 from sklearn.base import clone, is_regressor
 
 from onlinekern import (
@@ -262,6 +262,14 @@ def test_learning_on_the_trees_as_they_are(name, dtype, tmp_path):
     else:
         np.testing.assert_allclose(found, expected, rtol=0, atol=2e-5 * np.abs(expected).max())
     np.testing.assert_array_equal(program.scores(X, sparse_rows=True), found)
+
+
+def test_weights_stay_near_equal_where_hardly_any_errs(tmp_path):
+    model, X, y = where_hardly_any_errs()
+    program = learning_program(model, tmp_path)
+    teach(program, model, X, y)
+    np.testing.assert_allclose(model.expert_weights_, 0.25, atol=0.02)
+    np.testing.assert_array_equal(program.scores(X), scores_of(model, X))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from exported import where_hardly_any_errs
 from grids import grid
 from oracles.kernel_forest import kernel_forest
 from sklearn.metrics import r2_score
@@ -609,3 +610,9 @@ def test_trees_of_a_failed_call_go_back_where_they_were(monkeypatch):
     with pytest.raises(MemoryError, match="no memory"):
         model.partial_fit(X[40:], y[40:])
     assert to_bytes(model) == before
+
+
+def test_weights_stay_near_equal_where_hardly_any_errs():
+    model, X, y = where_hardly_any_errs()
+    assert model.partial_fit(X, y).score(X, y) == 1
+    np.testing.assert_allclose(model.expert_weights_, 0.25, atol=0.02)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exported import CLASSES, Case, cases, fitted, scores_of
+from exported import CLASSES, Case, cases, fitted, scores_of, where_hardly_any_errs
 from native_library import Native, Refused, build, load
 from sklearn.base import clone, is_classifier
 
@@ -210,6 +210,13 @@ def test_others_are_scored_and_say_why_they_do_not_learn(name, library, tmp_path
     native.save(tmp_path / "same.okn")
     same = scores_of(onlinekern.load(tmp_path / "same.okn"), X)
     assert np.array_equal(same, scores_of(model, X))
+
+
+def test_weights_stay_near_equal_where_hardly_any_errs(library, tmp_path):
+    model, X, _ = where_hardly_any_errs()
+    model.save(tmp_path / "model.okn")
+    np.testing.assert_allclose(model.expert_weights_, 0.25, atol=0.02)
+    assert difference(Native(library, tmp_path / "model.okn").scores(X), model, X) < 1e-12
 
 
 @pytest.mark.parametrize("name", ["KernelPAClassifier", "FOGDClassifier", "PAClassifier"])
