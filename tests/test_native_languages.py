@@ -86,6 +86,14 @@ def static_library(folder):
     run([tool("ar"), "rcs", folder / "libonlinekern.a", linked])
 
 
+def test_names_that_a_linker_sees_have_the_prefix(tmp_path):
+    static_library(tmp_path)
+    seen = run([tool("nm"), "-g", "--defined-only", tmp_path / "libonlinekern.a"])
+    names = [words[2] for line in seen.splitlines() if len(words := line.split()) == 3]
+    assert "okn_open" in names
+    assert [name for name in names if not name.startswith("okn_")] == []
+
+
 @pytest.fixture(
     scope="module", params=[in_c, in_rust, in_go, in_java], ids=["c", "rust", "go", "java"]
 )

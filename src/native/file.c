@@ -51,12 +51,12 @@ static int read_bytes(const char *path, char **bytes, size_t *size, const char *
 static int read_entry(const json *header, const json_value *value, file_array *out, int64_t *begin,
                       int64_t *end)
 {
-    const json_value *dtype = json_get(header, value, "dtype");
-    const json_value *shape = json_get(header, value, "shape");
-    const json_value *places = json_get(header, value, "data_offsets");
+    const json_value *dtype = okn_json_get(header, value, "dtype");
+    const json_value *shape = okn_json_get(header, value, "shape");
+    const json_value *places = okn_json_get(header, value, "data_offsets");
     out->name = value;
     for (size_t j = 0; j < sizeof DTYPES / sizeof *DTYPES; j++)
-        if (json_is(dtype, DTYPES[j].name)) {
+        if (okn_json_is(dtype, DTYPES[j].name)) {
             out->width = DTYPES[j].width;
             strcpy(out->dtype, DTYPES[j].name);
         }
@@ -67,14 +67,14 @@ static int read_entry(const json *header, const json_value *value, file_array *o
     out->n_axes = shape->count;
     for (int32_t axis = 0; axis < shape->count; axis++) {
         int64_t length;
-        if (json_whole(json_at(header, shape, axis), &length) < 0 || length < 0
+        if (okn_json_whole(okn_json_at(header, shape, axis), &length) < 0 || length < 0
             || (length > 0 && out->count > INT64_MAX / 16 / length))
             return -1;
         out->shape[axis] = length;
         out->count *= length;
     }
-    if (json_whole(json_at(header, places, 0), begin) < 0
-        || json_whole(json_at(header, places, 1), end) < 0)
+    if (okn_json_whole(okn_json_at(header, places, 0), begin) < 0
+        || okn_json_whole(okn_json_at(header, places, 1), end) < 0)
         return -1;
     return *begin >= 0 && *end - *begin == out->count * out->width ? 0 : -1;
 }
@@ -104,7 +104,7 @@ static int read_arrays(model_file *out, const unsigned char *data, int64_t size)
     if (!out->arrays)
         return OKN_NO_MEMORY;
     value = value->first < 0 ? NULL : &out->header.values[value->first];
-    for (; value; value = json_next(&out->header, value)) {
+    for (; value; value = okn_json_next(&out->header, value)) {
         int64_t begin, end;
         if (value == out->texts)
             continue;
@@ -134,13 +134,13 @@ static int read_header(model_file *out, size_t size, size_t *data, const char **
         length = length << 8 | (size >= 10 ? (unsigned char)out->bytes[j] : 0);
     if (length < 2 || length > MOST_HEADER_BYTES || length > size - 8)
         return wrong(fault, "is no safetensors file, or it is cut off");
-    if (json_read(&out->header, out->bytes + 8, (size_t)length) < 0
+    if (okn_json_read(&out->header, out->bytes + 8, (size_t)length) < 0
         || out->header.values[0].kind != JSON_OBJECT)
         return wrong(fault, "is no safetensors file: its header is no JSON");
-    out->texts = json_get(&out->header, &out->header.values[0], "__metadata__");
-    if (!json_is(json_get(&out->header, out->texts, "format"), "onlinekern"))
+    out->texts = okn_json_get(&out->header, &out->header.values[0], "__metadata__");
+    if (!okn_json_is(okn_json_get(&out->header, out->texts, "format"), "onlinekern"))
         return wrong(fault, "holds no model of onlinekern");
-    if (!json_is(json_get(&out->header, out->texts, "format_version"), "1"))
+    if (!okn_json_is(okn_json_get(&out->header, out->texts, "format_version"), "1"))
         return wrong(fault, "is of another format than 1");
     *data = 8 + (size_t)length;
     return 0;
@@ -158,36 +158,36 @@ static int read_checked(model_file *out, size_t size, const char **fault)
     status = read_arrays(out, (unsigned char *)out->bytes + begin, (int64_t)(size - begin));
     if (status)
         return status;
-    if (file_checksum(out, NULL, digits) < 0
-        || !json_is(json_get(&out->header, out->texts, "sha256"), digits))
+    if (okn_file_checksum(out, NULL, digits) < 0
+        || !okn_json_is(okn_json_get(&out->header, out->texts, "sha256"), digits))
         return wrong(fault, "is damaged: its checksum does not agree with its contents");
-    tree = json_get(&out->header, out->texts, "tree");
+    tree = okn_json_get(&out->header, out->texts, "tree");
     /* Its strings are unescaped in the file's bytes, which nobody else reads any more. */
-    if (tree->kind != JSON_TEXT || json_read(&out->tree, (char *)tree->text, tree->size) < 0
+    if (tree->kind != JSON_TEXT || okn_json_read(&out->tree, (char *)tree->text, tree->size) < 0
         || out->tree.values[0].kind != JSON_LIST || !out->tree.values[0].count)
         return wrong(fault, "is damaged: its tree is no list of nodes");
     return 0;
 }
 
-int file_read(model_file *out, const char *path, const char **fault)
+int okn_file_read(model_file *out, const char *path, const char **fault)
 {
     size_t size = 0;
     int status = read_bytes(path, &out->bytes, &size, fault);
     return status ? status : read_checked(out, size, fault);
 }
 
-void file_free(model_file *own)
+void okn_file_free(model_file *own)
 {
     for (int32_t j = 0; j < own->n_arrays; j++)
         free(own->arrays[j].own);
     free(own->arrays);
-    json_free(&own->header);
-    json_free(&own->tree);
+    okn_json_free(&own->header);
+    okn_json_free(&own->tree);
     free(own->bytes);
     memset(own, 0, sizeof *own);
 }
 
-file_array *file_find(const model_file *own, const json_value *name)
+file_array *okn_file_find(const model_file *own, const json_value *name)
 {
     if (!name || name->kind != JSON_TEXT)
         return NULL;
@@ -203,7 +203,7 @@ static const unsigned char *data_of(const file_array *own)
     return own->own ? own->own : own->data;
 }
 
-uint64_t array_word(const file_array *own, int64_t j)
+uint64_t okn_array_word(const file_array *own, int64_t j)
 {
     const unsigned char *bytes = data_of(own) + j * own->width;
     uint64_t word = 0;
@@ -212,9 +212,9 @@ uint64_t array_word(const file_array *own, int64_t j)
     return word;
 }
 
-double array_real(const file_array *own, int64_t j)
+double okn_array_real(const file_array *own, int64_t j)
 {
-    const uint64_t word = array_word(own, j);
+    const uint64_t word = okn_array_word(own, j);
     double wide;
     if (own->width == 4) {
         const uint32_t half = (uint32_t)word;
@@ -226,10 +226,10 @@ double array_real(const file_array *own, int64_t j)
     return wide;
 }
 
-int64_t array_whole(const file_array *own, int64_t j)
+int64_t okn_array_whole(const file_array *own, int64_t j)
 {
     const int lacking = own->dtype[0] == 'I' ? 64 - 8 * own->width : 0;
-    uint64_t word = array_word(own, j) << lacking;
+    uint64_t word = okn_array_word(own, j) << lacking;
     int64_t value;
     /* The sign fills the bits that a narrow number lacks. */
     if (lacking && word >> 63)
@@ -240,7 +240,7 @@ int64_t array_whole(const file_array *own, int64_t j)
     return value;
 }
 
-int array_resize(file_array *own, int axis, int64_t length)
+int okn_array_resize(file_array *own, int axis, int64_t length)
 {
     int64_t count = 1;
     unsigned char *bytes;
@@ -268,7 +268,7 @@ static void set_word(file_array *own, int64_t j, uint64_t word)
         own->own[j * own->width + k] = (unsigned char)(word >> (8 * k));
 }
 
-void array_set_real(file_array *own, int64_t j, double value)
+void okn_array_set_real(file_array *own, int64_t j, double value)
 {
     uint64_t word = 0;
     if (own->width == 4) {
@@ -282,7 +282,7 @@ void array_set_real(file_array *own, int64_t j, double value)
     set_word(own, j, word);
 }
 
-void array_set_whole(file_array *own, int64_t j, int64_t value)
+void okn_array_set_whole(file_array *own, int64_t j, int64_t value)
 {
     set_word(own, j, (uint64_t)value);
 }

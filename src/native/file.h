@@ -29,19 +29,19 @@ typedef struct {
 } model_file;
 
 /* 0, or a negative code of okn.h; `fault` says what is wrong. */
-int file_read(model_file *out, const char *path, const char **fault);
+int okn_file_read(model_file *out, const char *path, const char **fault);
 /* The checksum of a file; `tree` is its tree's text, NULL for that which was read. 0, or -1. */
-int file_checksum(const model_file *own, const buffer *tree, char digits[65]);
-void file_free(model_file *own);
+int okn_file_checksum(const model_file *own, const buffer *tree, char digits[65]);
+void okn_file_free(model_file *own);
 
-file_array *file_find(const model_file *own, const json_value *name);
+file_array *okn_file_find(const model_file *own, const json_value *name);
 /* Element j of an array: its bytes, as a float, or as a whole number of 64 bits. */
-uint64_t array_word(const file_array *own, int64_t j);
-double array_real(const file_array *own, int64_t j);
-int64_t array_whole(const file_array *own, int64_t j);
+uint64_t okn_array_word(const file_array *own, int64_t j);
+double okn_array_real(const file_array *own, int64_t j);
+int64_t okn_array_whole(const file_array *own, int64_t j);
 /* Give an array another length of one axis, and memory for its elements. 0, or OKN_NO_MEMORY. */
-int array_resize(file_array *own, int axis, int64_t length);
-void array_set_real(file_array *own, int64_t j, double value);
-void array_set_whole(file_array *own, int64_t j, int64_t value);
+int okn_array_resize(file_array *own, int axis, int64_t length);
+void okn_array_set_real(file_array *own, int64_t j, double value);
+void okn_array_set_whole(file_array *own, int64_t j, int64_t value);
 
 #endif

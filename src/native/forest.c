@@ -121,10 +121,10 @@ static void combine(double *errors, double met, double least_error, int n, doubl
 static int32_t *wholes_of(const okn_t *model, const json_value *node, int64_t count, int64_t least,
                           int64_t most)
 {
-    const file_array *array = tree_array(model, node, "I32", count);
+    const file_array *array = okn_tree_array(model, node, "I32", count);
     int32_t *found = array ? calloc((size_t)count + 1, sizeof *found) : NULL;
     for (int64_t j = 0; found && j < count; j++) {
-        const int64_t value = array_whole(array, j);
+        const int64_t value = okn_array_whole(array, j);
         if (value < least || value > most) {
             free(found);
             return NULL;
@@ -137,7 +137,8 @@ static int32_t *wholes_of(const okn_t *model, const json_value *node, int64_t co
 static real *reals_of(const okn_t *model, const json_value *state, const char *key,
                       const char *dtype, int64_t count)
 {
-    return tree_numbers(tree_array(model, tree_entry(model, state, key), dtype, count), count, 0);
+    return okn_tree_numbers(okn_tree_array(model, okn_tree_entry(model, state, key), dtype, count),
+                            count, 0);
 }
 
 /* Where nodes are below one another. A child comes behind its parent: no walk goes round. */
@@ -145,16 +146,17 @@ static int read_nodes(okn_t *model, const json_value *state)
 {
     forest *own = model->forest;
     const int64_t n = own->n_nodes;
-    int32_t *first = wholes_of(model, tree_entry(model, state, "first"), own->n_trees + 1, 0, n);
-    const file_array *cuts = tree_array(model, tree_entry(model, state, "cuts"), "F32", n);
+    int32_t *first =
+        wholes_of(model, okn_tree_entry(model, state, "first"), own->n_trees + 1, 0, n);
+    const file_array *cuts = okn_tree_array(model, okn_tree_entry(model, state, "cuts"), "F32", n);
     int wrong = !first || first[0] != 0 || first[own->n_trees] != n;
     own->roots = first;
-    own->below = wholes_of(model, tree_entry(model, state, "left"), n, 0, n);
-    own->features = wholes_of(model, tree_entry(model, state, "features"), n, 0,
+    own->below = wholes_of(model, okn_tree_entry(model, state, "left"), n, 0, n);
+    own->features = wholes_of(model, okn_tree_entry(model, state, "features"), n, 0,
                               model->n_features + own->n_directions - 1);
     own->cuts = cuts ? calloc((size_t)n + 1, sizeof(real)) : NULL;
     for (int64_t i = 0; own->cuts && i < n; i++)
-        own->cuts[i] = array_real(cuts, i); /* infinite in leaves */
+        own->cuts[i] = okn_array_real(cuts, i); /* infinite in leaves */
     if (wrong || !own->below || !own->features || !own->cuts)
         return -1;
     for (int32_t t = 0; t < own->n_trees; t++) {
@@ -195,8 +197,8 @@ static int fold(okn_t *model, const json_value *told, const json_value *state, r
 {
     forest *own = model->forest;
     const json *tree = &model->file.tree;
-    const json_value *noises = json_get(tree, tree_item(model, told, "items", 5), "items");
-    const json_value *levels = json_get(tree, tree_item(model, told, "items", 6), "items");
+    const json_value *noises = okn_json_get(tree, okn_tree_item(model, told, "items", 5), "items");
+    const json_value *levels = okn_json_get(tree, okn_tree_item(model, told, "items", 6), "items");
     const int64_t n = own->n_nodes, outputs = model->n_outputs;
     const int64_t experts =
         noises && levels && noises->count < MOST_EXPERTS && levels->count < MOST_EXPERTS
@@ -207,8 +209,8 @@ static int fold(okn_t *model, const json_value *told, const json_value *state, r
     int32_t *upper;
     real *cells;
     if (experts < 1 || experts > MOST_EXPERTS || n > MOST_NUMBERS / outputs / (2 * experts)
-        || tree_size(tree_item(model, told, "items", 3), 0, MOST_OUTPUTS, &n_labels) < 0
-        || json_real(tree_entry(model, state, "met"), &met) < 0)
+        || okn_tree_size(okn_tree_item(model, told, "items", 3), 0, MOST_OUTPUTS, &n_labels) < 0
+        || okn_json_real(okn_tree_entry(model, state, "met"), &met) < 0)
         return -1;
     errors = reals_of(model, state, "errors", "F64", experts * experts);
     cells = reals_of(model, state, "cells", "F32", n * experts * (1 + outputs));
@@ -218,7 +220,7 @@ static int fold(okn_t *model, const json_value *told, const json_value *state, r
         combine(errors, met, n_labels > 0 ? LEAST_ERROR : 0, (int)experts, weights);
     for (int64_t i = 0; errors && cells && upper && own->weights && i < n * experts; i++) {
         const int64_t node = i / experts, e = i % experts;
-        const int is_both = tree_true(json_at(tree, levels, (int32_t)(e / noises->count)));
+        const int is_both = okn_tree_true(okn_json_at(tree, levels, (int32_t)(e / noises->count)));
         const real share = weights[e] / sqrt((is_both ? 2.0 : 1.0) * own->n_trees) * unit;
         const real *leaf = cells + i * (1 + outputs) + 1;
         const real *above = cells + (upper[node] * experts + e) * (1 + outputs) + 1;
@@ -237,8 +239,9 @@ static int read_scale(okn_t *model, const json_value *state)
 {
     forest *own = model->forest;
     const int64_t d = model->n_features;
-    const json_value *node = tree_entry(model, state, "directions");
-    const file_array *array = file_find(&model->file, json_get(&model->file.tree, node, "array"));
+    const json_value *node = okn_tree_entry(model, state, "directions");
+    const file_array *array =
+        okn_file_find(&model->file, okn_json_get(&model->file.tree, node, "array"));
     if (node && node->kind != JSON_NULL) {
         if (!array || array->n_axes != 2 || array->shape[0] != d)
             return -1;
@@ -253,12 +256,13 @@ static int read_scale(okn_t *model, const json_value *state)
     return own->center && own->factor && own->z ? 0 : -1;
 }
 
-int forest_read(okn_t *model, const json_value *space)
+int okn_forest_read(okn_t *model, const json_value *space)
 {
-    const json_value *told = tree_argument(model, space, 0),
-                     *state = tree_argument(model, space, 1);
-    const json_value *cuts = tree_entry(model, state, "cuts");
-    const file_array *nodes = file_find(&model->file, json_get(&model->file.tree, cuts, "array"));
+    const json_value *told = okn_tree_argument(model, space, 0),
+                     *state = okn_tree_argument(model, space, 1);
+    const json_value *cuts = okn_tree_entry(model, state, "cuts");
+    const file_array *nodes =
+        okn_file_find(&model->file, okn_json_get(&model->file.tree, cuts, "array"));
     forest *own = model->forest = calloc(1, sizeof *own);
     ptrdiff_t n_trees;
     real unit;
@@ -267,26 +271,27 @@ int forest_read(okn_t *model, const json_value *space)
     okn_forbid(model, "forests are scored only");
     model->space = &FOREST;
     model->scale = 1;
-    if (!tree_array(model, tree_entry(model, state, "table_sources"), "I32", 0))
-        return tree_unknown(model, "tables of columns (its categories) are not known");
-    if (json_real(tree_entry(model, state, "offset"), &own->offset) < 0
-        || json_real(tree_entry(model, state, "unit"), &unit) < 0)
-        return tree_unknown(model, "forests of several targets are not known");
-    if (tree_size(tree_item(model, told, "items", 2), 1, MOST_OUTPUTS, &model->n_outputs) < 0
-        || tree_size(tree_item(model, told, "items", 7), 1, MOST_NUMBERS, &n_trees) < 0 || !nodes
-        || nodes->count > MOST_NUMBERS || n_trees > nodes->count)
-        return tree_damaged(model, "its forest has no trees");
+    if (!okn_tree_array(model, okn_tree_entry(model, state, "table_sources"), "I32", 0))
+        return okn_tree_unknown(model, "tables of columns (its categories) are not known");
+    if (okn_json_real(okn_tree_entry(model, state, "offset"), &own->offset) < 0
+        || okn_json_real(okn_tree_entry(model, state, "unit"), &unit) < 0)
+        return okn_tree_unknown(model, "forests of several targets are not known");
+    if (okn_tree_size(okn_tree_item(model, told, "items", 2), 1, MOST_OUTPUTS, &model->n_outputs)
+            < 0
+        || okn_tree_size(okn_tree_item(model, told, "items", 7), 1, MOST_NUMBERS, &n_trees) < 0
+        || !nodes || nodes->count > MOST_NUMBERS || n_trees > nodes->count)
+        return okn_tree_damaged(model, "its forest has no trees");
     own->n_trees = (int32_t)n_trees;
     own->n_nodes = nodes->count;
     model->stride = model->n_outputs;
     model->values = calloc((size_t)(model->n_outputs * model->stride), sizeof(real));
     if (!model->values || read_scale(model, state) < 0 || read_nodes(model, state) < 0
         || fold(model, told, state, unit) < 0)
-        return tree_damaged(model, "the trees of its forest are none");
+        return okn_tree_damaged(model, "the trees of its forest are none");
     return 0;
 }
 
-void forest_free(forest *own)
+void okn_forest_free(forest *own)
 {
     if (!own)
         return;

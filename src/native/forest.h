@@ -13,7 +13,7 @@ typedef struct okn_forest {
     float *z;
 } forest;
 
-int forest_read(okn_t *model, const json_value *space);
-void forest_free(forest *own);
+int okn_forest_read(okn_t *model, const json_value *space);
+void okn_forest_free(forest *own);
 
 #endif

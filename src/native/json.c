@@ -221,7 +221,7 @@ static int read_value(reader *from, int32_t *number)
     return status;
 }
 
-int json_read(json *out, char *text, size_t size)
+int okn_json_read(json *out, char *text, size_t size)
 {
     reader from = {out, text, text + size, 0};
     int32_t whole;
@@ -231,46 +231,46 @@ int json_read(json *out, char *text, size_t size)
     return from.place == from.end ? 0 : -1;
 }
 
-void json_free(json *own)
+void okn_json_free(json *own)
 {
     free(own->values);
     memset(own, 0, sizeof *own);
 }
 
-json_value *json_next(const json *own, const json_value *value)
+json_value *okn_json_next(const json *own, const json_value *value)
 {
     return value && value->next >= 0 ? &own->values[value->next] : NULL;
 }
 
-json_value *json_get(const json *own, const json_value *of, const char *key)
+json_value *okn_json_get(const json *own, const json_value *of, const char *key)
 {
     const size_t size = strlen(key);
     json_value *item;
     if (!of || of->kind != JSON_OBJECT || of->first < 0)
         return NULL;
-    for (item = &own->values[of->first]; item; item = json_next(own, item))
+    for (item = &own->values[of->first]; item; item = okn_json_next(own, item))
         if (item->key_size == size && !memcmp(item->key, key, size))
             return item;
     return NULL;
 }
 
-json_value *json_at(const json *own, const json_value *of, int32_t place)
+json_value *okn_json_at(const json *own, const json_value *of, int32_t place)
 {
     json_value *item;
     if (!of || of->kind != JSON_LIST || place < 0 || place >= of->count)
         return NULL;
     for (item = &own->values[of->first]; place > 0; place--)
-        item = json_next(own, item);
+        item = okn_json_next(own, item);
     return item;
 }
 
-int json_is(const json_value *value, const char *text)
+int okn_json_is(const json_value *value, const char *text)
 {
     return value && value->kind == JSON_TEXT && value->size == strlen(text)
            && !memcmp(value->text, text, value->size);
 }
 
-int json_whole(const json_value *value, int64_t *out)
+int okn_json_whole(const json_value *value, int64_t *out)
 {
     char digits[MOST_DIGITS + 1], *end;
     if (!value || value->kind != JSON_NUMBER || value->size > 18)
@@ -287,7 +287,7 @@ static char point_of_locale(void)
     return *localeconv()->decimal_point;
 }
 
-int json_real(const json_value *value, double *out)
+int okn_json_real(const json_value *value, double *out)
 {
     char digits[MOST_DIGITS + 1], *point, *end;
     if (!value || value->kind != JSON_NUMBER)
@@ -301,7 +301,7 @@ int json_real(const json_value *value, double *out)
     return *end || !isfinite(*out) ? -1 : 0;
 }
 
-int json_hex(const json_value *value, uint64_t *out)
+int okn_json_hex(const json_value *value, uint64_t *out)
 {
     char digits[20], *end;
     if (!value || value->kind != JSON_TEXT || value->size < 3 || value->size > 18
@@ -315,7 +315,7 @@ int json_hex(const json_value *value, uint64_t *out)
     return 0;
 }
 
-void buffer_add(buffer *out, const void *bytes, size_t size)
+void okn_buffer_add(buffer *out, const void *bytes, size_t size)
 {
     if (size > out->room - out->size && !out->failed) {
         const size_t room = 2 * out->room + size + 256;
@@ -332,27 +332,27 @@ void buffer_add(buffer *out, const void *bytes, size_t size)
     out->size += size;
 }
 
-void buffer_say(buffer *out, const char *text)
+void okn_buffer_say(buffer *out, const char *text)
 {
-    buffer_add(out, text, strlen(text));
+    okn_buffer_add(out, text, strlen(text));
 }
 
-void json_write_text(const char *text, size_t size, buffer *out)
+void okn_json_write_text(const char *text, size_t size, buffer *out)
 {
     char escape[8];
-    buffer_say(out, "\"");
+    okn_buffer_say(out, "\"");
     for (size_t j = 0; j < size; j++) {
         const unsigned char c = (unsigned char)text[j];
         if (c < 0x20) {
             snprintf(escape, sizeof escape, "\\u%04x", c);
-            buffer_say(out, escape);
+            okn_buffer_say(out, escape);
             continue;
         }
         if (c == '"' || c == '\\')
-            buffer_say(out, "\\");
-        buffer_add(out, text + j, 1);
+            okn_buffer_say(out, "\\");
+        okn_buffer_add(out, text + j, 1);
     }
-    buffer_say(out, "\"");
+    okn_buffer_say(out, "\"");
 }
 
 /* A float says that it is one: Python takes 1 for another type than 1.0. */
@@ -363,49 +363,49 @@ static void write_real(double value, buffer *out)
     point = strchr(digits, point_of_locale());
     if (point)
         *point = '.';
-    buffer_say(out, digits);
+    okn_buffer_say(out, digits);
     if (!strpbrk(digits, ".e"))
-        buffer_say(out, ".0");
+        okn_buffer_say(out, ".0");
 }
 
 static void write_items(const json *own, const json_value *of, buffer *out)
 {
     const json_value *item = of->first < 0 ? NULL : &own->values[of->first];
-    buffer_say(out, of->kind == JSON_LIST ? "[" : "{");
-    for (; item; item = json_next(own, item)) {
+    okn_buffer_say(out, of->kind == JSON_LIST ? "[" : "{");
+    for (; item; item = okn_json_next(own, item)) {
         if (of->kind == JSON_OBJECT) {
-            json_write_text(item->key, item->key_size, out);
-            buffer_say(out, ":");
+            okn_json_write_text(item->key, item->key_size, out);
+            okn_buffer_say(out, ":");
         }
-        json_write(own, item, out);
+        okn_json_write(own, item, out);
         if (item->next >= 0)
-            buffer_say(out, ",");
+            okn_buffer_say(out, ",");
     }
-    buffer_say(out, of->kind == JSON_LIST ? "]" : "}");
+    okn_buffer_say(out, of->kind == JSON_LIST ? "]" : "}");
 }
 
-void json_write(const json *own, const json_value *value, buffer *out)
+void okn_json_write(const json *own, const json_value *value, buffer *out)
 {
     static const char *const words[] = {"null", "true", "false"};
     char digits[40];
     switch (value->kind) {
     case JSON_NUMBER:
-        buffer_add(out, value->text, value->size);
+        okn_buffer_add(out, value->text, value->size);
         return;
     case JSON_TEXT:
-        json_write_text(value->text, value->size, out);
+        okn_json_write_text(value->text, value->size, out);
         return;
     case JSON_WHOLE:
         snprintf(digits, sizeof digits, "%" PRId64, value->set.whole);
-        buffer_say(out, digits);
+        okn_buffer_say(out, digits);
         return;
     case JSON_WORD:
         snprintf(digits, sizeof digits, "%" PRIu64, value->set.words);
-        buffer_say(out, digits);
+        okn_buffer_say(out, digits);
         return;
     case JSON_HEX:
         snprintf(digits, sizeof digits, "\"0x%" PRIx64 "\"", value->set.words);
-        buffer_say(out, digits);
+        okn_buffer_say(out, digits);
         return;
     case JSON_REAL:
         write_real(value->set.real, out);
@@ -415,6 +415,6 @@ void json_write(const json *own, const json_value *value, buffer *out)
         write_items(own, value, out);
         return;
     default:
-        buffer_say(out, words[value->kind]);
+        okn_buffer_say(out, words[value->kind]);
     }
 }

@@ -45,24 +45,24 @@ typedef struct {
 } buffer;
 
 /* Read a text, which is overwritten by its unescaped strings. 0, or -1: no JSON, or no memory. */
-int json_read(json *out, char *text, size_t size);
-void json_free(json *own);
+int okn_json_read(json *out, char *text, size_t size);
+void okn_json_free(json *own);
 
 /* The item of an object, or of a list; NULL where `of` is none, or has no such item. */
-json_value *json_get(const json *own, const json_value *of, const char *key);
-json_value *json_at(const json *own, const json_value *of, int32_t place);
+json_value *okn_json_get(const json *own, const json_value *of, const char *key);
+json_value *okn_json_at(const json *own, const json_value *of, int32_t place);
 /* The item behind one in its list; NULL behind the last. */
-json_value *json_next(const json *own, const json_value *value);
+json_value *okn_json_next(const json *own, const json_value *value);
 
-int json_is(const json_value *value, const char *text);
+int okn_json_is(const json_value *value, const char *text);
 /* 0, or -1: the value is NULL or no such number. */
-int json_whole(const json_value *value, int64_t *out);
-int json_real(const json_value *value, double *out);
-int json_hex(const json_value *value, uint64_t *out);
+int okn_json_whole(const json_value *value, int64_t *out);
+int okn_json_real(const json_value *value, double *out);
+int okn_json_hex(const json_value *value, uint64_t *out);
 
-void json_write(const json *own, const json_value *value, buffer *out);
-void json_write_text(const char *text, size_t size, buffer *out);
-void buffer_add(buffer *out, const void *bytes, size_t size);
-void buffer_say(buffer *out, const char *text);
+void okn_json_write(const json *own, const json_value *value, buffer *out);
+void okn_json_write_text(const char *text, size_t size, buffer *out);
+void okn_buffer_add(buffer *out, const void *bytes, size_t size);
+void okn_buffer_say(buffer *out, const char *text);
 
 #endif

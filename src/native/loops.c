@@ -303,7 +303,7 @@ const share_part okn_exponential_shares = {exponential_weight_of, exponential_su
     const type *function(const json_value *name)                                                   \
     {                                                                                              \
         for (size_t j = 0; j < sizeof table / sizeof *table; j++)                                  \
-            if (json_is(name, table[j].name))                                                      \
+            if (okn_json_is(name, table[j].name))                                                  \
                 return &table[j];                                                                  \
         return NULL;                                                                               \
     }
@@ -319,14 +319,14 @@ FIND(okn_policy, policy_part, POLICIES)
 int okn_read_dense(okn_t *model, const real *x, int learns, row *out)
 {
     const int status = read_dense(model, x, out);
-    return status ? status : scalers_apply(model, model->dense_row, learns);
+    return status ? status : okn_scalers_apply(model, model->dense_row, learns);
 }
 
 int okn_read_sparse(okn_t *model, const int32_t *columns, const real *values, int32_t n, int learns,
                     row *out)
 {
     const int status = read_sparse(model, columns, values, n, out);
-    return status ? status : scalers_apply(model, model->dense_row, learns);
+    return status ? status : okn_scalers_apply(model, model->dense_row, learns);
 }
 
 int okn_finish(okn_t *model, const row *x, real *scores)
@@ -337,7 +337,7 @@ int okn_finish(okn_t *model, const row *x, real *scores)
 
 int okn_step(okn_t *model, const row *x, real y)
 {
-    return model->squares ? squares_step(model, x, y) : learn(model, x, y, 1);
+    return model->squares ? okn_squares_step(model, x, y) : learn(model, x, y, 1);
 }
 
 void okn_kernel_row(okn_t *model, const row *x, real *g)

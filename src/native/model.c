@@ -14,44 +14,46 @@ static const char *const NO_NUMBERS = "its rule has no such numbers";
 /* Factors of the coefficients, one for each class. */
 static int read_factors(okn_t *model, const json_value *node)
 {
-    const file_array *array = tree_array(model, node, "F64", model->n_classes);
-    const json_value *items = json_get(&model->file.tree, node, "items");
+    const file_array *array = okn_tree_array(model, node, "F64", model->n_classes);
+    const json_value *items = okn_json_get(&model->file.tree, node, "items");
     model->has_factors = 1;
-    model->class_factors = array ? tree_numbers(array, model->n_classes, 0)
+    model->class_factors = array ? okn_tree_numbers(array, model->n_classes, 0)
                                  : calloc((size_t)model->n_classes + 1, sizeof(real));
     if (!model->class_factors || (!array && (!items || items->count != model->n_classes)))
-        return tree_damaged(model, "its class weights are none");
+        return okn_tree_damaged(model, "its class weights are none");
     for (int32_t k = 0; !array && k < model->n_classes; k++)
-        if (tree_real(model, tree_item(model, node, "items", k), &model->class_factors[k]) < 0
+        if (okn_tree_real(model, okn_tree_item(model, node, "items", k), &model->class_factors[k])
+                < 0
             || !isfinite(model->class_factors[k]))
-            return tree_damaged(model, "its class weights are none");
+            return okn_tree_damaged(model, "its class weights are none");
     return 0;
 }
 
 static int read_head(okn_t *model, const json_value *node)
 {
-    const json_value *name = tree_class(model, node), *inner = node;
-    const int is_weighted = json_is(name, "Weighted");
+    const json_value *name = okn_tree_class(model, node), *inner = node;
+    const int is_weighted = okn_json_is(name, "Weighted");
     if (is_weighted) {
-        inner = tree_argument(model, node, 0);
-        name = tree_class(model, inner);
+        inner = okn_tree_argument(model, node, 0);
+        name = okn_tree_class(model, inner);
     }
     model->head = okn_head(name);
     if (!model->head || (model->squares && is_weighted)
         || (!model->squares && !model->forest && !model->head->solve))
-        return tree_unknown_class(model, "how it joins its outputs", name);
-    model->standardised = json_is(name, "Standardized");
-    model->one_factor = !json_is(name, "OneVsRest");
-    if (json_is(name, "Binary") ? model->n_classes != 2 || model->n_outputs != 1
-        : json_is(name, "Head") || model->standardised
+        return okn_tree_unknown_class(model, "how it joins its outputs", name);
+    model->standardised = okn_json_is(name, "Standardized");
+    model->one_factor = !okn_json_is(name, "OneVsRest");
+    if (okn_json_is(name, "Binary") ? model->n_classes != 2 || model->n_outputs != 1
+        : okn_json_is(name, "Head") || model->standardised
             ? model->n_classes != 0 || model->n_outputs != 1
             : model->n_classes < 2 || model->n_classes != model->n_outputs)
-        return tree_damaged(model, "it has another number of classes than of outputs");
+        return okn_tree_damaged(model, "it has another number of classes than of outputs");
     if (model->squares && model->n_outputs > 1 && !model->head->margin)
-        return tree_unknown_class(model, "how it joins its outputs", name);
-    if (model->standardised && tree_real(model, tree_argument(model, inner, 0), &model->forgetting))
-        return tree_damaged(model, "its head has no such number");
-    return is_weighted ? read_factors(model, tree_argument(model, node, 1)) : 0;
+        return okn_tree_unknown_class(model, "how it joins its outputs", name);
+    if (model->standardised
+        && okn_tree_real(model, okn_tree_argument(model, inner, 0), &model->forgetting))
+        return okn_tree_damaged(model, "its head has no such number");
+    return is_weighted ? read_factors(model, okn_tree_argument(model, node, 1)) : 0;
 }
 
 static int read_targets(okn_t *model, const json_value *node)
@@ -61,38 +63,38 @@ static int read_targets(okn_t *model, const json_value *node)
     model->target.scale = 1;
     if (!model->standardised)
         return 0;
-    model->target_fixed = tree_true(tree_item(model, node, "items", 0));
+    model->target_fixed = okn_tree_true(okn_tree_item(model, node, "items", 0));
     for (int32_t j = 0; j < 4; j++)
-        if (json_real(tree_item(model, node, "items", j + 1), numbers[j]) < 0)
-            return tree_damaged(model, "the mean and the scale of its targets are none");
+        if (okn_json_real(okn_tree_item(model, node, "items", j + 1), numbers[j]) < 0)
+            return okn_tree_damaged(model, "the mean and the scale of its targets are none");
     return 0;
 }
 
 static int read_loss(okn_t *model, const json_value *node)
 {
-    const json_value *name = tree_class(model, node);
+    const json_value *name = okn_tree_class(model, node);
     model->loss = okn_loss(name);
     if (!model->loss) {
         okn_forbid_class(model, "its loss", name);
         return 0;
     }
-    if (json_is(name, "EpsilonInsensitive"))
-        return json_real(tree_argument(model, node, 0), &model->loss_epsilon);
-    if (json_is(name, "SmoothHinge") || json_is(name, "Huber"))
-        return json_real(tree_argument(model, node, 0), &model->loss_delta);
+    if (okn_json_is(name, "EpsilonInsensitive"))
+        return okn_json_real(okn_tree_argument(model, node, 0), &model->loss_epsilon);
+    if (okn_json_is(name, "SmoothHinge") || okn_json_is(name, "Huber"))
+        return okn_json_real(okn_tree_argument(model, node, 0), &model->loss_delta);
     return 0;
 }
 
 static int read_schedule(okn_t *model, const json_value *node)
 {
-    model->schedule = okn_schedule(tree_class(model, node));
+    model->schedule = okn_schedule(okn_tree_class(model, node));
     if (!model->schedule) {
-        okn_forbid_class(model, "its schedule", tree_class(model, node));
+        okn_forbid_class(model, "its schedule", okn_tree_class(model, node));
         return 0;
     }
-    return json_real(tree_argument(model, node, 0), &model->eta)
-           | (json_is(tree_class(model, node), "Power")
-              && json_real(tree_argument(model, node, 1), &model->power_of_time));
+    return okn_json_real(okn_tree_argument(model, node, 0), &model->eta)
+           | (okn_json_is(okn_tree_class(model, node), "Power")
+              && okn_json_real(okn_tree_argument(model, node, 1), &model->power_of_time));
 }
 
 /* The quantile of a normal variable for a probability above a half. */
@@ -112,13 +114,13 @@ static real quantile_of(double probability)
 static int read_confidence(okn_t *model, const json_value *node)
 {
     double confidence;
-    if (json_real(tree_argument(model, node, 1), &confidence) < 0
+    if (okn_json_real(okn_tree_argument(model, node, 1), &confidence) < 0
         || !(confidence > 0.5 && confidence < 1))
         return -1;
     model->rule_phi = quantile_of(confidence);
-    if (!tree_argument(model, node, 2)) /* CW */
+    if (!okn_tree_argument(model, node, 2)) /* CW */
         return 0;
-    return tree_real(model, tree_argument(model, node, 2), &model->rule_C) < 0
+    return okn_tree_real(model, okn_tree_argument(model, node, 2), &model->rule_C) < 0
                    || !(model->rule_C > 0)
                ? -1
                : 0;
@@ -128,72 +130,74 @@ static int read_rule(okn_t *model, const json_value *node)
 {
     static const json_value perceptron = {.kind = JSON_TEXT, .text = "PerceptronLoss", .size = 14};
     static const json_value hinge = {.kind = JSON_TEXT, .text = "Hinge", .size = 5};
-    const json_value *name = tree_class(model, node);
+    const json_value *name = okn_tree_class(model, node);
     int wrong = 0;
-    if (model->squares && json_is(name, "LeastSquares"))
-        return read_loss(model, tree_argument(model, node, 0)) ? tree_damaged(model, NO_NUMBERS)
-                                                               : 0;
+    if (model->squares && okn_json_is(name, "LeastSquares"))
+        return read_loss(model, okn_tree_argument(model, node, 0))
+                   ? okn_tree_damaged(model, NO_NUMBERS)
+                   : 0;
     model->rule = model->squares ? NULL : okn_rule(name);
     if (!model->rule || (model->second_order && !model->rule->contraction)
         || (!model->second_order && model->rule->contraction)) {
         okn_forbid_class(model, "its rule", name);
         return 0;
     }
-    if (json_is(name, "Perceptron") || json_is(name, "MarginPerceptron")) {
-        model->margins = tree_true(tree_argument(model, node, 0));
+    if (okn_json_is(name, "Perceptron") || okn_json_is(name, "MarginPerceptron")) {
+        model->margins = okn_tree_true(okn_tree_argument(model, node, 0));
         model->loss = okn_loss(model->margins ? &hinge : &perceptron);
         return 0;
     }
-    wrong |= read_loss(model, tree_argument(model, node, 0));
-    if (json_is(name, "Gradient") || json_is(name, "Pegasos")) {
-        wrong |= read_schedule(model, tree_argument(model, node, 1));
-        wrong |= tree_real(model, tree_argument(model, node, 2), &model->regularisation);
+    wrong |= read_loss(model, okn_tree_argument(model, node, 0));
+    if (okn_json_is(name, "Gradient") || okn_json_is(name, "Pegasos")) {
+        wrong |= read_schedule(model, okn_tree_argument(model, node, 1));
+        wrong |= okn_tree_real(model, okn_tree_argument(model, node, 2), &model->regularisation);
     } else if (model->rule->confidence) {
         wrong |= read_confidence(model, node);
-    } else if (json_is(name, "AROW")) {
-        wrong |= tree_real(model, tree_argument(model, node, 1), &model->rule_r);
-    } else if (!json_is(name, "PassiveAggressive") && !json_is(name, "EverySample")) {
-        wrong |= tree_real(model, tree_argument(model, node, 1), &model->rule_C);
-    } else if (json_is(name, "PassiveAggressive") && model->loss && !model->loss->demand) {
+    } else if (okn_json_is(name, "AROW")) {
+        wrong |= okn_tree_real(model, okn_tree_argument(model, node, 1), &model->rule_r);
+    } else if (!okn_json_is(name, "PassiveAggressive") && !okn_json_is(name, "EverySample")) {
+        wrong |= okn_tree_real(model, okn_tree_argument(model, node, 1), &model->rule_C);
+    } else if (okn_json_is(name, "PassiveAggressive") && model->loss && !model->loss->demand) {
         okn_forbid(model, "its rule is not known for this loss");
     }
-    return wrong ? tree_damaged(model, NO_NUMBERS) : 0;
+    return wrong ? okn_tree_damaged(model, NO_NUMBERS) : 0;
 }
 
 static int read_sampler(okn_t *model, const json_value *node)
 {
-    const json_value *name = tree_class(model, node);
+    const json_value *name = okn_tree_class(model, node);
     real *numbers[3] = {NULL, NULL, NULL};
     model->sampler = okn_sampler(name);
     if (!model->sampler)
         okn_forbid_class(model, "its sampler", name);
-    if (json_is(name, "WithinMargin"))
+    if (okn_json_is(name, "WithinMargin"))
         numbers[0] = &model->margin;
-    if (json_is(name, "SlopeProportional"))
+    if (okn_json_is(name, "SlopeProportional"))
         numbers[0] = &model->largest_slope;
-    if (json_is(name, "LossProportional")) {
+    if (okn_json_is(name, "LossProportional")) {
         numbers[0] = &model->alpha;
         numbers[1] = &model->beta;
         numbers[2] = &model->sampler_weighted;
     }
     model->sampler_weighted = 1; /* unless it says otherwise */
     for (int32_t j = 0; j < 3; j++)
-        if (numbers[j] && (j < 2 || tree_argument(model, node, j))
-            && tree_real(model, tree_argument(model, node, j), numbers[j]) < 0)
-            return tree_damaged(model, "its sampler has no such numbers");
+        if (numbers[j] && (j < 2 || okn_tree_argument(model, node, j))
+            && okn_tree_real(model, okn_tree_argument(model, node, j), numbers[j]) < 0)
+            return okn_tree_damaged(model, "its sampler has no such numbers");
     return 0;
 }
 
 static int read_generator(okn_t *model, const json_value *node)
 {
-    const json_value *words = tree_argument(model, node, 0);
+    const json_value *words = okn_tree_argument(model, node, 0);
     for (int32_t j = 0; j < 4; j++) {
-        const json_value *word = tree_item(model, words, "items", j);
+        const json_value *word = okn_tree_item(model, words, "items", j);
         int64_t plain;
-        if (word && word->kind == JSON_NUMBER && json_whole(word, &plain) == 0)
+        if (word && word->kind == JSON_NUMBER && okn_json_whole(word, &plain) == 0)
             model->generator[j] = (uint64_t)plain;
-        else if (json_hex(json_get(&model->file.tree, word, "hex"), &model->generator[j]) < 0)
-            return tree_damaged(model, "its random numbers have no state");
+        else if (okn_json_hex(okn_json_get(&model->file.tree, word, "hex"), &model->generator[j])
+                 < 0)
+            return okn_tree_damaged(model, "its random numbers have no state");
     }
     return 0;
 }
@@ -201,40 +205,42 @@ static int read_generator(okn_t *model, const json_value *node)
 /* The parts of the step, once the space is known. */
 static int read_parts(okn_t *model, const json_value *node, const json_value *told)
 {
-    int status = read_head(model, tree_item(model, told, "items", 1));
+    int status = read_head(model, okn_tree_item(model, told, "items", 1));
     if (!status)
-        status = read_rule(model, tree_item(model, told, "items", 2));
+        status = read_rule(model, okn_tree_item(model, told, "items", 2));
     if (!status)
-        status = read_sampler(model, tree_item(model, told, "items", 3));
+        status = read_sampler(model, okn_tree_item(model, told, "items", 3));
     if (!status)
-        status = read_generator(model, tree_item(model, told, "items", 4));
+        status = read_generator(model, okn_tree_item(model, told, "items", 4));
     if (!status)
-        status = read_targets(model, tree_argument(model, node, 5));
+        status = read_targets(model, okn_tree_argument(model, node, 5));
     if (status)
         return status;
-    if (json_whole(tree_argument(model, node, 1), &model->seen) < 0 || model->seen < 0)
-        return tree_damaged(model, "its count of samples is none");
+    if (okn_json_whole(okn_tree_argument(model, node, 1), &model->seen) < 0 || model->seen < 0)
+        return okn_tree_damaged(model, "its count of samples is none");
     model->first_seen = model->seen;
-    if (json_whole(tree_argument(model, node, 6), &model->lead) < 0 || model->lead < 0)
+    if (okn_json_whole(okn_tree_argument(model, node, 6), &model->lead) < 0 || model->lead < 0)
         model->lead = 0;
     return 0;
 }
 
 static int read_model(okn_t *model, const json_value *node)
 {
-    const json_value *told = tree_argument(model, node, 0);
+    const json_value *told = okn_tree_argument(model, node, 0);
     const json_value *dtype =
-        json_get(&model->file.tree, tree_item(model, told, "items", 6), "dtype");
+        okn_json_get(&model->file.tree, okn_tree_item(model, told, "items", 6), "dtype");
     int status;
-    if (!json_is(json_get(&model->file.tree, node, "object"), "Model"))
-        return tree_unknown(model, "only single models are known: no races, and none that has not "
-                                   "learnt yet");
-    if (tree_size(tree_item(model, told, "items", 5), 1, INT32_MAX / 8, &model->n_features) < 0)
-        return tree_damaged(model, "its number of features is none");
-    model->is_single = json_is(dtype, "<f4");
-    if (!model->is_single && !json_is(dtype, "<f8"))
-        return tree_damaged(model, "its numbers are of no known type");
-    status = okn_make_space(model, tree_item(model, told, "items", 0));
+    if (!okn_json_is(okn_json_get(&model->file.tree, node, "object"), "Model"))
+        return okn_tree_unknown(model,
+                                "only single models are known: no races, and none that has not "
+                                "learnt yet");
+    if (okn_tree_size(okn_tree_item(model, told, "items", 5), 1, INT32_MAX / 8, &model->n_features)
+        < 0)
+        return okn_tree_damaged(model, "its number of features is none");
+    model->is_single = okn_json_is(dtype, "<f4");
+    if (!model->is_single && !okn_json_is(dtype, "<f8"))
+        return okn_tree_damaged(model, "its numbers are of no known type");
+    status = okn_make_space(model, okn_tree_item(model, told, "items", 0));
     return status ? status : read_parts(model, node, told);
 }
 
@@ -243,7 +249,7 @@ static char *text_of(const file_array *array, int64_t first, int64_t width)
 {
     char *found = malloc((size_t)(4 * width) + 1), *end = found;
     for (int64_t j = first; found && j < first + width; j++) {
-        const uint32_t point = (uint32_t)array_word(array, j);
+        const uint32_t point = (uint32_t)okn_array_word(array, j);
         if (point >= 0x10000)
             *end++ = (char)(0xF0 | (point >> 18 & 7));
         if (point >= 0x800)
@@ -285,35 +291,35 @@ static char *number_label(const file_array *array, int64_t k)
 {
     char *found = malloc(32);
     if (found && array->dtype[0] == 'F')
-        real_label(found, array_real(array, k), array->width == 4);
+        real_label(found, okn_array_real(array, k), array->width == 4);
     else if (found && !strcmp(array->dtype, "BOOL"))
-        strcpy(found, array_word(array, k) ? "True" : "False");
+        strcpy(found, okn_array_word(array, k) ? "True" : "False");
     else if (found && array->dtype[0] == 'U')
-        snprintf(found, 32, "%" PRIu64, array_word(array, k));
+        snprintf(found, 32, "%" PRIu64, okn_array_word(array, k));
     else if (found)
-        snprintf(found, 32, "%" PRId64, array_whole(array, k));
+        snprintf(found, 32, "%" PRId64, okn_array_whole(array, k));
     return found;
 }
 
 static int read_labels(okn_t *model, const json_value *node)
 {
     const json *tree = &model->file.tree;
-    const json_value *items = json_get(tree, node, "items");
-    const file_array *array = file_find(&model->file, json_get(tree, node, "array"));
+    const json_value *items = okn_json_get(tree, node, "items");
+    const file_array *array = okn_file_find(&model->file, okn_json_get(tree, node, "array"));
     const int is_text = array && !strcmp(array->dtype, "U32") && array->n_axes == 2;
     const int64_t n = array && array->n_axes > 0 ? array->shape[0] : items ? items->count : 0;
     if (n < 2 || n > INT32_MAX / 8
         || (array && !is_text && (array->n_axes != 1 || !strcmp(array->dtype, "F16"))))
-        return tree_damaged(model, "its classes are none");
+        return okn_tree_damaged(model, "its classes are none");
     model->n_classes = (int32_t)n;
     model->labels = calloc((size_t)n, sizeof *model->labels);
     for (int32_t k = 0; model->labels && k < n; k++) {
         const int64_t width = is_text ? array->shape[1] : 0;
         model->labels[k] = is_text ? text_of(array, k * width, width)
                            : array ? number_label(array, k)
-                                   : label_of(tree_item(model, node, "items", k));
+                                   : label_of(okn_tree_item(model, node, "items", k));
         if (!model->labels[k])
-            return tree_damaged(model, "its classes are none");
+            return okn_tree_damaged(model, "its classes are none");
     }
     return model->labels ? 0 : okn_fail(model, OKN_NO_MEMORY, "no memory");
 }
@@ -339,7 +345,7 @@ static int make_scratch(okn_t *model)
 /* Whether an attribute holds something: an empty tuple does not. */
 static int is_there(const okn_t *model, const json_value *value)
 {
-    const json_value *items = json_get(&model->file.tree, tree_node(model, value), "items");
+    const json_value *items = okn_json_get(&model->file.tree, okn_tree_node(model, value), "items");
     return value && !(items && items->count == 0);
 }
 
@@ -354,32 +360,32 @@ int okn_make(okn_t *model)
         {"_categories", "tables of columns (its categories) are not known"},
     };
     const json *tree = &model->file.tree;
-    const json_value *nodes = &tree->values[0], *last = json_at(tree, nodes, nodes->count - 1);
+    const json_value *nodes = &tree->values[0], *last = okn_json_at(tree, nodes, nodes->count - 1);
     const json_value *own, *weights;
     int status = 0;
-    if (json_is(tree_class(model, last), "StreamPipeline"))
-        status = scalers_find(model, last, &last);
+    if (okn_json_is(okn_tree_class(model, last), "StreamPipeline"))
+        status = okn_scalers_find(model, last, &last);
     if (status)
         return status;
     model->learner = last;
-    own = json_get(tree, last, "attributes");
-    if (!tree_is(model, last, "object") || !json_get(tree, own, "_model"))
-        return tree_unknown(model, "only learners that have learnt are known");
+    own = okn_json_get(tree, last, "attributes");
+    if (!okn_tree_is(model, last, "object") || !okn_json_get(tree, own, "_model"))
+        return okn_tree_unknown(model, "only learners that have learnt are known");
     for (size_t j = 0; j < sizeof others / sizeof *others; j++)
-        if (is_there(model, json_get(tree, own, others[j].key)))
-            return tree_unknown(model, others[j].text);
-    if (json_get(tree, own, "classes_"))
-        status = read_labels(model, tree_node(model, json_get(tree, own, "classes_")));
+        if (is_there(model, okn_json_get(tree, own, others[j].key)))
+            return okn_tree_unknown(model, others[j].text);
+    if (okn_json_get(tree, own, "classes_"))
+        status = read_labels(model, okn_tree_node(model, okn_json_get(tree, own, "classes_")));
     if (!status)
-        status = read_model(model, tree_node(model, json_get(tree, own, "_model")));
+        status = read_model(model, okn_tree_node(model, okn_json_get(tree, own, "_model")));
     if (!status)
-        status = scalers_read(model);
+        status = okn_scalers_read(model);
     if (status)
         return status;
-    weights = json_get(tree, json_get(tree, last, "parameters"), "class_weight");
+    weights = okn_json_get(tree, okn_json_get(tree, last, "parameters"), "class_weight");
     if (weights && weights->kind != JSON_NULL && !model->has_factors)
         okn_forbid(model, "class_weight of this learner is not known");
-    if (json_get(tree, own, "_warm_up"))
+    if (okn_json_get(tree, own, "_warm_up"))
         okn_forbid(model, "the width of its kernel is not settled yet");
     return make_scratch(model);
 }

@@ -22,7 +22,7 @@ int okn_open(const char *path, okn_t **out)
     *out = calloc(1, sizeof **out);
     if (!*out)
         return OKN_NO_MEMORY;
-    status = file_read(&(*out)->file, path, &fault);
+    status = okn_file_read(&(*out)->file, path, &fault);
     return status ? okn_fail(*out, status, fault) : okn_make(*out);
 }
 
@@ -42,13 +42,13 @@ void okn_close(okn_t *model)
     };
     for (size_t j = 0; j < sizeof owned / sizeof *owned; j++)
         free(owned[j]);
-    forest_free(model->forest);
-    squares_free(model->squares);
-    scalers_free(model);
+    okn_forest_free(model->forest);
+    okn_squares_free(model->squares);
+    okn_scalers_free(model);
     for (int32_t k = 0; model->labels && k < model->n_classes; k++)
         free(model->labels[k]);
     free(model->labels);
-    file_free(&model->file);
+    okn_file_free(&model->file);
     free(model);
 }
 
@@ -159,7 +159,7 @@ static int learn_read(okn_t *model, int status, const row *x, double y)
     if (!status)
         status = okn_step(model, x, y);
     if (status && is_read)
-        scalers_undo(model);
+        okn_scalers_undo(model);
     return told(model, status);
 }
 

@@ -14,32 +14,34 @@ static const real JITTER = 1e-8, SINGLE_JITTER = 1e-5;
 /* The numbers that a policy is made of, in their order in its file. */
 static int read_numbers(okn_t *model, const json_value *name, const json_value *told)
 {
-    const int is_projectron = json_is(name, "Projectron"), quantises = json_is(name, "Quantise");
+    const int is_projectron = okn_json_is(name, "Projectron"),
+              quantises = okn_json_is(name, "Quantise");
     const int32_t place = is_projectron || quantises;
-    const json_value *bound = tree_item(model, told, "items", place);
+    const json_value *bound = okn_tree_item(model, told, "items", place);
     int wrong = 0;
     model->largest_coefficient = INFINITY;
     model->policy_unit = 1;
     if (quantises)
-        wrong |= json_real(tree_item(model, told, "items", 0), &model->similarity);
+        wrong |= okn_json_real(okn_tree_item(model, told, "items", 0), &model->similarity);
     if (is_projectron) {
-        wrong |= json_real(tree_item(model, told, "items", 0), &model->policy_eta);
-        wrong |= tree_real(model, tree_item(model, told, "items", 2), &model->policy_price);
+        wrong |= okn_json_real(okn_tree_item(model, told, "items", 0), &model->policy_eta);
+        wrong |= okn_tree_real(model, okn_tree_item(model, told, "items", 2), &model->policy_price);
         model->policy_price = model->policy_price < DBL_MAX / 4 ? model->policy_price : DBL_MAX / 4;
-        model->policy_unit = tree_true(tree_item(model, told, "items", 3)) ? 2 : 1;
-    } else if (json_is(name, "LinearDependence")) {
-        wrong |= json_real(tree_item(model, told, "items", 1), &model->policy_nu);
-    } else if (tree_real(model, tree_item(model, told, "items", 2), &model->largest_coefficient)
+        model->policy_unit = okn_tree_true(okn_tree_item(model, told, "items", 3)) ? 2 : 1;
+    } else if (okn_json_is(name, "LinearDependence")) {
+        wrong |= okn_json_real(okn_tree_item(model, told, "items", 1), &model->policy_nu);
+    } else if (okn_tree_real(model, okn_tree_item(model, told, "items", 2),
+                             &model->largest_coefficient)
                < 0) {
         model->largest_coefficient = INFINITY;
     }
     model->budget = PTRDIFF_MAX;
-    if (!json_is(name, "Budget"))
-        wrong |= tree_size(bound, !place, MOST_NUMBERS, &model->budget);
+    if (!okn_json_is(name, "Budget"))
+        wrong |= okn_tree_size(bound, !place, MOST_NUMBERS, &model->budget);
     if (model->budget == 0) /* there is none */
         model->budget = PTRDIFF_MAX;
     return wrong || model->n_support > model->budget
-               ? tree_damaged(model, "its budget is none, or smaller than its support vectors")
+               ? okn_tree_damaged(model, "its budget is none, or smaller than its support vectors")
                : 0;
 }
 
@@ -47,16 +49,17 @@ static int read_numbers(okn_t *model, const json_value *name, const json_value *
 static int read_factor(okn_t *model, const json_value *learnt)
 {
     const int64_t n = model->n_support, room = model->stride;
-    real *factor = tree_numbers(
-        tree_array(model, tree_entry(model, learnt, "factor"), "F64", n * n), n * n, 0);
+    real *factor = okn_tree_numbers(
+        okn_tree_array(model, okn_tree_entry(model, learnt, "factor"), "F64", n * n), n * n, 0);
     real *covariance = NULL;
     if (model->policy->has_covariance)
-        covariance = tree_numbers(
-            tree_array(model, tree_entry(model, learnt, "covariance"), "F64", n * n), n * n, 0);
+        covariance = okn_tree_numbers(
+            okn_tree_array(model, okn_tree_entry(model, learnt, "covariance"), "F64", n * n), n * n,
+            0);
     if (n > MOST_FACTORED)
         okn_forbid(model, "so many support vectors of its policy are not known");
     else if (factor && (covariance || !model->policy->has_covariance)) {
-        model->factor = calloc((size_t)triangle(room), sizeof(real));
+        model->factor = calloc((size_t)okn_triangle(room), sizeof(real));
         model->covariance =
             calloc((size_t)(model->policy->has_covariance ? room * room : 1), sizeof(real));
         model->half = calloc((size_t)room, sizeof(real));
@@ -67,7 +70,7 @@ static int read_factor(okn_t *model, const json_value *learnt)
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < n; j++) {
                 if (j <= i)
-                    model->factor[triangle(i) + j] = factor[i * n + j];
+                    model->factor[okn_triangle(i) + j] = factor[i * n + j];
                 if (covariance)
                     model->covariance[i * room + j] = covariance[i * n + j];
             }
@@ -78,35 +81,36 @@ static int read_factor(okn_t *model, const json_value *learnt)
                    || (model->factor && model->covariance && model->half && model->solution
                        && model->gain)
                ? 0
-               : tree_damaged(model, "what its budget policy keeps is none");
+               : okn_tree_damaged(model, "what its budget policy keeps is none");
 }
 
 int okn_read_policy(okn_t *model, const json_value *budget)
 {
-    const json_value *state = tree_argument(model, budget, 2);
-    const json_value *learnt = tree_entry(model, state, "learnt");
-    const json_value *name = tree_class(model, tree_argument(model, budget, 0));
+    const json_value *state = okn_tree_argument(model, budget, 2);
+    const json_value *learnt = okn_tree_entry(model, state, "learnt");
+    const json_value *name = okn_tree_class(model, okn_tree_argument(model, budget, 0));
     const int64_t n = model->n_support;
     int status;
     model->policy = okn_policy(name);
     model->budget = PTRDIFF_MAX;
-    if (tree_value(model, learnt, "offsets"))
-        return tree_unknown(model, "a budget policy that solves for offsets is not known");
+    if (okn_tree_value(model, learnt, "offsets"))
+        return okn_tree_unknown(model, "a budget policy that solves for offsets is not known");
     if (!model->policy) {
         okn_forbid_class(model, "its budget policy", name);
         return 0;
     }
-    status = read_numbers(model, name, tree_argument(model, budget, 1));
+    status = read_numbers(model, name, okn_tree_argument(model, budget, 1));
     if (status)
         return status;
     model->n_added = model->added;
     if (model->policy->takes_turns && n < model->budget && model->added != n)
         okn_forbid(model, "its support vectors are in no order");
     if (model->policy->has_lengths) {
-        file_array *lengths = tree_array(model, tree_entry(model, learnt, "lengths"), "F64", n);
-        model->lengths = tree_numbers(lengths, n, model->stride);
+        file_array *lengths =
+            okn_tree_array(model, okn_tree_entry(model, learnt, "lengths"), "F64", n);
+        model->lengths = okn_tree_numbers(lengths, n, model->stride);
         if (!model->lengths)
-            return tree_damaged(model, "the lengths of its support vectors are none");
+            return okn_tree_damaged(model, "the lengths of its support vectors are none");
     }
     return model->policy->has_factor ? read_factor(model, learnt) : 0;
 }
@@ -116,38 +120,38 @@ static int set_square(okn_t *model, const json_value *learnt, const char *key, c
                       int is_triangle)
 {
     const int64_t n = model->n_support;
-    const json_value *node = tree_entry(model, learnt, key);
-    file_array *array = file_find(&model->file, json_get(&model->file.tree, node, "array"));
-    if (array_resize(array, 0, n) || array_resize(array, 1, n))
+    const json_value *node = okn_tree_entry(model, learnt, key);
+    file_array *array = okn_file_find(&model->file, okn_json_get(&model->file.tree, node, "array"));
+    if (okn_array_resize(array, 0, n) || okn_array_resize(array, 1, n))
         return OKN_NO_MEMORY;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < (is_triangle ? i + 1 : n); j++)
-            array_set_real(array, i * n + j,
-                           numbers[is_triangle ? triangle(i) + j : i * model->stride + j]);
+            okn_array_set_real(array, i * n + j,
+                               numbers[is_triangle ? okn_triangle(i) + j : i * model->stride + j]);
     return OKN_OK;
 }
 
 int okn_set_policy(okn_t *model, const json_value *budget)
 {
     const json *tree = &model->file.tree;
-    const json_value *state = tree_argument(model, budget, 2);
-    const json_value *learnt = tree_entry(model, state, "learnt");
-    const json_value *items = json_get(tree, tree_entry(model, state, "set"), "items");
+    const json_value *state = okn_tree_argument(model, budget, 2);
+    const json_value *learnt = okn_tree_entry(model, state, "learnt");
+    const json_value *items = okn_json_get(tree, okn_tree_entry(model, state, "set"), "items");
     file_array *lengths;
-    tree_set_whole(json_at(tree, items, 6), model->n_support);
-    tree_set_whole(json_at(tree, items, 7), model->added);
+    okn_tree_set_whole(okn_json_at(tree, items, 6), model->n_support);
+    okn_tree_set_whole(okn_json_at(tree, items, 7), model->added);
     if (model->policy->has_factor && set_square(model, learnt, "factor", model->factor, 1))
         return OKN_NO_MEMORY;
     if (model->policy->has_covariance)
         return set_square(model, learnt, "covariance", model->covariance, 0);
     if (!model->policy->has_lengths)
         return 0;
-    items = tree_entry(model, learnt, "lengths");
-    lengths = file_find(&model->file, json_get(tree, items, "array"));
-    if (array_resize(lengths, 0, model->n_support))
+    items = okn_tree_entry(model, learnt, "lengths");
+    lengths = okn_file_find(&model->file, okn_json_get(tree, items, "array"));
+    if (okn_array_resize(lengths, 0, model->n_support))
         return OKN_NO_MEMORY;
     for (int64_t j = 0; j < model->n_support; j++)
-        array_set_real(lengths, j, model->lengths[j]);
+        okn_array_set_real(lengths, j, model->lengths[j]);
     return 0;
 }
 
@@ -166,7 +170,7 @@ int okn_make_room(okn_t *model)
     int status;
     wider parts[12];
     if (model->squares)
-        return squares_make_room(model);
+        return okn_squares_make_room(model);
     if (!model->is_kernel || model->n_support < from || model->n_support >= model->budget)
         return OKN_OK;
     to = to < model->budget ? to : model->budget;
@@ -182,7 +186,7 @@ int okn_make_room(okn_t *model)
     if (model->policy->has_lengths)
         parts[n++] = rows_of(&model->lengths, 1, from, to);
     if (model->policy->has_factor) {
-        parts[n++] = rows_of(&model->factor, 1, triangle(from), triangle(to));
+        parts[n++] = rows_of(&model->factor, 1, okn_triangle(from), okn_triangle(to));
         parts[n++] = rows_of(&model->half, 1, from, to);
         parts[n++] = rows_of(&model->solution, 1, from, to);
         parts[n++] = rows_of(&model->gain, 1, from, to);

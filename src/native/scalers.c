@@ -13,18 +13,21 @@ static const real LARGEST_UNIT = 1e30, LEAST_FORGETTING = 1e-100, LEAST_VARIANCE
 /* The estimator of a step, NULL where it does nothing. */
 static const json_value *step_of(const okn_t *model, const json_value *steps, int32_t j)
 {
-    const json_value *node = tree_item(model, tree_item(model, steps, "items", j), "items", 1);
+    const json_value *node =
+        okn_tree_item(model, okn_tree_item(model, steps, "items", j), "items", 1);
     return node && node->kind == JSON_OBJECT ? node : NULL;
 }
 
-int scalers_find(okn_t *model, const json_value *pipeline, const json_value **learner)
+int okn_scalers_find(okn_t *model, const json_value *pipeline, const json_value **learner)
 {
     const json *tree = &model->file.tree;
-    const json_value *given = json_get(tree, json_get(tree, pipeline, "parameters"), "steps");
-    const json_value *steps = tree_node(model, given), *items = json_get(tree, steps, "items");
+    const json_value *given =
+        okn_json_get(tree, okn_json_get(tree, pipeline, "parameters"), "steps");
+    const json_value *steps = okn_tree_node(model, given),
+                     *items = okn_json_get(tree, steps, "items");
     const int32_t last = items ? items->count - 1 : -1;
     if (last < 0 || last > MOST_STEPS)
-        return tree_damaged(model, "the steps of its pipeline are none");
+        return okn_tree_damaged(model, "the steps of its pipeline are none");
     model->scalers = calloc((size_t)last + 1, sizeof *model->scalers);
     if (!model->scalers)
         return okn_fail(model, OKN_NO_MEMORY, "no memory");
@@ -32,51 +35,53 @@ int scalers_find(okn_t *model, const json_value *pipeline, const json_value **le
         const json_value *node = step_of(model, steps, j);
         if (!node)
             continue;
-        if (!json_is(tree_class(model, node), "OnlineStandardScaler"))
-            return tree_unknown_class(model, "a step of its pipeline", tree_class(model, node));
+        if (!okn_json_is(okn_tree_class(model, node), "OnlineStandardScaler"))
+            return okn_tree_unknown_class(model, "a step of its pipeline",
+                                          okn_tree_class(model, node));
         model->scalers[model->n_scalers++].node = node;
     }
     *learner = step_of(model, steps, last);
-    return *learner ? 0 : tree_damaged(model, "its pipeline has no learner");
+    return *learner ? 0 : okn_tree_damaged(model, "its pipeline has no learner");
 }
 
 static json_value *parameter_of(const okn_t *model, const json_value *node, const char *name)
 {
     const json *tree = &model->file.tree;
-    return tree_node(model, json_get(tree, json_get(tree, node, "parameters"), name));
+    return okn_tree_node(model, okn_json_get(tree, okn_json_get(tree, node, "parameters"), name));
 }
 
 /* The node of what a scaler has learnt. */
 static const json_value *moments_of(const okn_t *model, const scaler *own)
 {
     const json *tree = &model->file.tree;
-    return tree_node(model, json_get(tree, json_get(tree, own->node, "attributes"), "_moments"));
+    return okn_tree_node(
+        model, okn_json_get(tree, okn_json_get(tree, own->node, "attributes"), "_moments"));
 }
 
 static int read_scaler(okn_t *model, scaler *own)
 {
-    const json_value *node = moments_of(model, own), *state = tree_argument(model, node, 2);
+    const json_value *node = moments_of(model, own), *state = okn_tree_argument(model, node, 2);
     const json_value *clip = parameter_of(model, own->node, "clip");
     const int64_t d = model->n_features;
-    const json_value *array = tree_entry(model, state, "moments");
+    const json_value *array = okn_tree_entry(model, state, "moments");
     int64_t width;
     int wrong = 0;
     if (!node)
-        return tree_unknown(model, "its scaler has learnt nothing");
-    own->centred = tree_true(tree_argument(model, node, 1));
-    own->divides = tree_true(parameter_of(model, own->node, "with_std"));
+        return okn_tree_unknown(model, "its scaler has learnt nothing");
+    own->centred = okn_tree_true(okn_tree_argument(model, node, 1));
+    own->divides = okn_tree_true(parameter_of(model, own->node, "with_std"));
     own->limit = INFINITY;
     if (clip && clip->kind != JSON_NULL)
-        wrong |= tree_real(model, clip, &own->limit);
-    wrong |= tree_real(model, parameter_of(model, own->node, "forgetting"), &own->forgetting);
-    wrong |= json_whole(tree_argument(model, node, 0), &width);
-    wrong |= json_whole(tree_entry(model, state, "count"), &own->tally.count);
-    wrong |= json_real(tree_entry(model, state, "unit"), &own->tally.unit);
-    wrong |= json_real(tree_entry(model, state, "total"), &own->tally.total);
+        wrong |= okn_tree_real(model, clip, &own->limit);
+    wrong |= okn_tree_real(model, parameter_of(model, own->node, "forgetting"), &own->forgetting);
+    wrong |= okn_json_whole(okn_tree_argument(model, node, 0), &width);
+    wrong |= okn_json_whole(okn_tree_entry(model, state, "count"), &own->tally.count);
+    wrong |= okn_json_real(okn_tree_entry(model, state, "unit"), &own->tally.unit);
+    wrong |= okn_json_real(okn_tree_entry(model, state, "total"), &own->tally.total);
     own->moments = calloc(2 * (size_t)d, sizeof(real));
     own->before = calloc(2 * (size_t)d, sizeof(real));
-    real *found = tree_numbers(tree_array(model, array, "F64", own->centred ? 2 * d : d),
-                               own->centred ? 2 * d : d, 0);
+    real *found = okn_tree_numbers(okn_tree_array(model, array, "F64", own->centred ? 2 * d : d),
+                                   own->centred ? 2 * d : d, 0);
     wrong |= !found || !own->moments || !own->before || width != d || own->tally.count < 0
              || !(own->forgetting > 0 && own->forgetting <= 1) || !(own->limit > 0)
              || !(own->tally.unit > 0) || !(own->tally.total >= 0);
@@ -86,10 +91,10 @@ static int read_scaler(okn_t *model, scaler *own)
     free(found);
     for (int64_t j = d; !wrong && j < 2 * d; j++)
         wrong = own->moments[j] < 0;
-    return wrong ? tree_damaged(model, "what its scaler has learnt is none") : 0;
+    return wrong ? okn_tree_damaged(model, "what its scaler has learnt is none") : 0;
 }
 
-int scalers_read(okn_t *model)
+int okn_scalers_read(okn_t *model)
 {
     int status = 0;
     for (int32_t j = 0; !status && j < model->n_scalers; j++)
@@ -155,7 +160,7 @@ static int all_are_finite(const real *numbers, int64_t n)
     return 1;
 }
 
-int scalers_apply(okn_t *model, real *x, int learns)
+int okn_scalers_apply(okn_t *model, real *x, int learns)
 {
     const int64_t d = model->n_features;
     int finite = 1;
@@ -174,11 +179,11 @@ int scalers_apply(okn_t *model, real *x, int learns)
     }
     finite &= all_are_finite(x, d);
     if (!finite && learns)
-        scalers_undo(model);
+        okn_scalers_undo(model);
     return finite ? OKN_OK : OKN_NOT_FINITE;
 }
 
-void scalers_undo(okn_t *model)
+void okn_scalers_undo(okn_t *model)
 {
     for (int32_t i = 0; i < model->n_scalers; i++) {
         scaler *own = &model->scalers[i];
@@ -187,27 +192,28 @@ void scalers_undo(okn_t *model)
     }
 }
 
-int scalers_set(okn_t *model)
+int okn_scalers_set(okn_t *model)
 {
     const int64_t d = model->n_features;
     for (int32_t i = 0; i < model->n_scalers; i++) {
         const scaler *own = &model->scalers[i];
-        const json_value *state = tree_argument(model, moments_of(model, own), 2);
-        const json_value *node = tree_entry(model, state, "moments");
-        file_array *array = file_find(&model->file, json_get(&model->file.tree, node, "array"));
+        const json_value *state = okn_tree_argument(model, moments_of(model, own), 2);
+        const json_value *node = okn_tree_entry(model, state, "moments");
+        file_array *array =
+            okn_file_find(&model->file, okn_json_get(&model->file.tree, node, "array"));
         const real *numbers = own->moments + (own->centred ? 0 : d);
-        tree_set_whole(tree_value(model, state, "count"), own->tally.count);
-        tree_set_real(tree_value(model, state, "unit"), own->tally.unit);
-        tree_set_real(tree_value(model, state, "total"), own->tally.total);
-        if (!array || array_resize(array, OKN_MOST_AXES, 0))
+        okn_tree_set_whole(okn_tree_value(model, state, "count"), own->tally.count);
+        okn_tree_set_real(okn_tree_value(model, state, "unit"), own->tally.unit);
+        okn_tree_set_real(okn_tree_value(model, state, "total"), own->tally.total);
+        if (!array || okn_array_resize(array, OKN_MOST_AXES, 0))
             return OKN_NO_MEMORY;
         for (int64_t j = 0; j < array->count; j++)
-            array_set_real(array, j, numbers[j]);
+            okn_array_set_real(array, j, numbers[j]);
     }
     return OKN_OK;
 }
 
-void scalers_free(okn_t *model)
+void okn_scalers_free(okn_t *model)
 {
     for (int32_t i = 0; model->scalers && i < model->n_scalers; i++) {
         free(model->scalers[i].moments);

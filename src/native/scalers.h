@@ -20,14 +20,14 @@ typedef struct okn_scaler {
 } scaler;
 
 /* The steps of a pipeline: counts its scalers, and gives its learner. 0, or a code of okn.h. */
-int scalers_find(okn_t *model, const json_value *pipeline, const json_value **learner);
+int okn_scalers_find(okn_t *model, const json_value *pipeline, const json_value **learner);
 /* What they have learnt; the number of features is known. */
-int scalers_read(okn_t *model);
+int okn_scalers_read(okn_t *model);
 /* Scale a row in its place, after it was learnt if it is to be. 0, or OKN_NOT_FINITE. */
-int scalers_apply(okn_t *model, real *x, int learns);
+int okn_scalers_apply(okn_t *model, real *x, int learns);
 /* Forget the row that was learnt last. */
-void scalers_undo(okn_t *model);
-int scalers_set(okn_t *model);
-void scalers_free(okn_t *model);
+void okn_scalers_undo(okn_t *model);
+int okn_scalers_set(okn_t *model);
+void okn_scalers_free(okn_t *model);
 
 #endif

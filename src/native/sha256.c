@@ -44,7 +44,7 @@ static void mix(sha256 *own)
         own->state[j] += s[j];
 }
 
-void sha256_begin(sha256 *own)
+void okn_sha256_begin(sha256 *own)
 {
     static const uint32_t first[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                       0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
@@ -52,7 +52,7 @@ void sha256_begin(sha256 *own)
     own->length = 0;
 }
 
-void sha256_add(sha256 *own, const void *bytes, size_t size)
+void okn_sha256_add(sha256 *own, const void *bytes, size_t size)
 {
     const unsigned char *next = bytes;
     while (size > 0) {
@@ -66,16 +66,16 @@ void sha256_add(sha256 *own, const void *bytes, size_t size)
     }
 }
 
-void sha256_end(sha256 *own, char digits[65])
+void okn_sha256_end(sha256 *own, char digits[65])
 {
     const uint64_t bits = own->length * 8;
     unsigned char length[8];
     for (int j = 0; j < 8; j++)
         length[j] = (unsigned char)(bits >> (56 - 8 * j));
-    sha256_add(own, "\x80", 1);
+    okn_sha256_add(own, "\x80", 1);
     while (own->length % 64 != 56)
-        sha256_add(own, "", 1);
-    sha256_add(own, length, 8);
+        okn_sha256_add(own, "", 1);
+    okn_sha256_add(own, length, 8);
     for (int j = 0; j < 8; j++)
         snprintf(digits + 8 * j, 9, "%08x", (unsigned)own->state[j]);
 }

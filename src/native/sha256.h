@@ -11,9 +11,9 @@ typedef struct {
     unsigned char block[64];
 } sha256;
 
-void sha256_begin(sha256 *own);
-void sha256_add(sha256 *own, const void *bytes, size_t size);
+void okn_sha256_begin(sha256 *own);
+void okn_sha256_add(sha256 *own, const void *bytes, size_t size);
 /* 64 digits and a zero. */
-void sha256_end(sha256 *own, char digits[65]);
+void okn_sha256_end(sha256 *own, char digits[65]);
 
 #endif

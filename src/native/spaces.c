@@ -23,12 +23,12 @@ static int read_averaging(okn_t *model, const json_value *value)
 {
     double share;
     model->averaged = !value || value->kind != JSON_FALSE;
-    model->decays = json_is(value, "decay");
+    model->decays = okn_json_is(value, "decay");
     model->shares = model->decays ? &okn_decay_shares : &okn_uniform_shares;
-    if (!model->averaged || model->decays || tree_true(value))
+    if (!model->averaged || model->decays || okn_tree_true(value))
         return 0;
-    if (json_real(value, &share) < 0 || !(share > 0 && share < 1))
-        return tree_damaged(model, "its average is none");
+    if (okn_json_real(value, &share) < 0 || !(share > 0 && share < 1))
+        return okn_tree_damaged(model, "its average is none");
     model->growth = 1 / share < LARGEST_GROWTH ? 1 / share : LARGEST_GROWTH;
     if (model->growth > 1) {
         model->shares = &okn_exponential_shares;
@@ -40,11 +40,11 @@ static int read_averaging(okn_t *model, const json_value *value)
 
 static int read_scale(okn_t *model, const json_value *state)
 {
-    if (json_real(tree_entry(model, state, "scale"), &model->scale) < 0
-        || json_real(tree_entry(model, state, "total"), &model->total) < 0
-        || json_whole(tree_entry(model, state, "steps"), &model->steps) < 0 || model->steps < 0
-        || !(model->scale > 0 || model->scale < 0))
-        return tree_damaged(model, "its scale or its steps are none");
+    if (okn_json_real(okn_tree_entry(model, state, "scale"), &model->scale) < 0
+        || okn_json_real(okn_tree_entry(model, state, "total"), &model->total) < 0
+        || okn_json_whole(okn_tree_entry(model, state, "steps"), &model->steps) < 0
+        || model->steps < 0 || !(model->scale > 0 || model->scale < 0))
+        return okn_tree_damaged(model, "its scale or its steps are none");
     model->first_steps = model->steps;
     model->smallest_scale = model->is_linear && !model->averaged ? 1e-30 : 1e-3;
     model->largest_scale = model->is_linear ? 1e30 : 1e3;
@@ -53,9 +53,9 @@ static int read_scale(okn_t *model, const json_value *state)
 
 static int read_sizes(okn_t *model, const json_value *outputs, int64_t stride)
 {
-    if (tree_size(outputs, 1, MOST_NUMBERS, &model->n_outputs) < 0 || stride < 1
+    if (okn_tree_size(outputs, 1, MOST_NUMBERS, &model->n_outputs) < 0 || stride < 1
         || stride > MOST_NUMBERS / model->n_outputs)
-        return tree_damaged(model, "it has no outputs, or too many numbers");
+        return okn_tree_damaged(model, "it has no outputs, or too many numbers");
     model->stride = (ptrdiff_t)stride;
     return 0;
 }
@@ -66,8 +66,8 @@ static int read_weights(okn_t *model, const json_value *state)
     const int64_t wide = (model->n_features + LINE) / LINE * LINE, rows = 1 + model->averaged;
     const int64_t half = model->n_outputs * wide;
     const file_array *blocks =
-        tree_array(model, tree_entry(model, state, "blocks"), "F64", rows * half);
-    real *all = tree_numbers(blocks, rows * half, 0);
+        okn_tree_array(model, okn_tree_entry(model, state, "blocks"), "F64", rows * half);
+    real *all = okn_tree_numbers(blocks, rows * half, 0);
     model->values = calloc((size_t)(model->n_outputs * model->stride), sizeof(real));
     model->companions = calloc((size_t)(model->n_outputs * model->stride), sizeof(real));
     for (int64_t k = 0; all && model->values && model->companions && k < model->n_outputs; k++)
@@ -77,62 +77,65 @@ static int read_weights(okn_t *model, const json_value *state)
                 model->companions[k * model->stride + j] = all[half + k * wide + j];
         }
     free(all);
-    return all && model->values && model->companions ? 0
-                                                     : tree_damaged(model, "its weights are none");
+    return all && model->values && model->companions
+               ? 0
+               : okn_tree_damaged(model, "its weights are none");
 }
 
 static int read_variances(okn_t *model, const json_value *state, const json_value *kind)
 {
     const int64_t wide = model->n_features + (model->intercept > 0), n = model->n_outputs * wide;
     real *own;
-    if (!json_is(kind, "diagonal")) {
+    if (!okn_json_is(kind, "diagonal")) {
         okn_forbid(model, "its covariance is not diagonal");
         return 0;
     }
-    own = tree_numbers(tree_array(model, tree_entry(model, state, "covariance"), "F64", n), n, 0);
+    own = okn_tree_numbers(
+        okn_tree_array(model, okn_tree_entry(model, state, "covariance"), "F64", n), n, 0);
     model->variances = calloc((size_t)(model->n_outputs * model->stride), sizeof(real));
     for (int64_t j = 0; own && model->variances && j < n; j++)
         model->variances[j / wide * model->stride + j % wide] = own[j];
     free(own);
-    return own && model->variances ? 0 : tree_damaged(model, "its variances are none");
+    return own && model->variances ? 0 : okn_tree_damaged(model, "its variances are none");
 }
 
 static int read_linear(okn_t *model, const json_value *space)
 {
-    const json_value *class_ = tree_class(model, tree_argument(model, space, 0));
-    const json_value *told = tree_argument(model, space, 1),
-                     *state = tree_argument(model, space, 2);
+    const json_value *class_ = okn_tree_class(model, okn_tree_argument(model, space, 0));
+    const json_value *told = okn_tree_argument(model, space, 1),
+                     *state = okn_tree_argument(model, space, 2);
     const json_value *in_length;
-    const int is_batch = json_is(class_, "BatchSpace"), shift = 2 * is_batch;
+    const int is_batch = okn_json_is(class_, "BatchSpace"), shift = 2 * is_batch;
     int status;
     double skipped = 0;
     model->is_linear = 1;
     model->space = &okn_linear_space;
-    model->second_order = json_is(class_, "SecondOrderSpace");
+    model->second_order = okn_json_is(class_, "SecondOrderSpace");
     if (is_batch)
         okn_forbid(model, "linear models that learn in batches are scored only");
-    else if (!model->second_order && !json_is(class_, "LinearSpace"))
-        return tree_unknown_class(model, "its kind of linear model", class_);
-    status = read_averaging(model, tree_item(model, told, "items", shift + 3));
+    else if (!model->second_order && !okn_json_is(class_, "LinearSpace"))
+        return okn_tree_unknown_class(model, "its kind of linear model", class_);
+    status = read_averaging(model, okn_tree_item(model, told, "items", shift + 3));
     if (status)
         return status;
-    status = read_sizes(model, tree_item(model, told, "items", shift + 2), model->n_features + 1);
+    status =
+        read_sizes(model, okn_tree_item(model, told, "items", shift + 2), model->n_features + 1);
     if (status)
         return status;
-    if (tree_real(model, tree_item(model, told, "items", shift + 4), &model->intercept) < 0
+    if (okn_tree_real(model, okn_tree_item(model, told, "items", shift + 4), &model->intercept) < 0
         || !isfinite(model->intercept))
-        return tree_damaged(model, "its intercept is none");
+        return okn_tree_damaged(model, "its intercept is none");
     if (!model->second_order
-        && tree_real(model, tree_item(model, told, "items", shift + 5), &skipped) < 0)
-        return tree_damaged(model, "its average is none");
+        && okn_tree_real(model, okn_tree_item(model, told, "items", shift + 5), &skipped) < 0)
+        return okn_tree_damaged(model, "its average is none");
     if (!(skipped >= 0 && skipped < 1e15))
-        return tree_damaged(model, "its average is none");
+        return okn_tree_damaged(model, "its average is none");
     model->skipped = (int64_t)skipped;
-    in_length = tree_item(model, told, "items", shift + 6);
-    model->in_length = in_length && !tree_true(in_length) ? 0 : model->intercept;
+    in_length = okn_tree_item(model, told, "items", shift + 6);
+    model->in_length = in_length && !okn_tree_true(in_length) ? 0 : model->intercept;
     status = read_weights(model, state);
     if (!status && model->second_order)
-        status = read_variances(model, state, tree_item(model, told, "items", shift + 5));
+        status = read_variances(model, state, okn_tree_item(model, told, "items", shift + 5));
     return status ? status : read_scale(model, state);
 }
 
@@ -149,13 +152,13 @@ int64_t okn_place(const okn_t *model, int64_t j)
 /* Rows of a file, without their gaps. */
 static real *read_features(okn_t *model, const json_value *node)
 {
-    const json_value *name = json_get(&model->file.tree, node, "array");
-    const file_array *array = file_find(&model->file, name);
+    const json_value *name = okn_json_get(&model->file.tree, node, "array");
+    const file_array *array = okn_file_find(&model->file, name);
     const int64_t wide = array && array->n_axes == 2 ? array->shape[1] : 0;
     real *all, *found;
     if (wide <= okn_place(model, model->stride - 1) || array->shape[0] != model->n_outputs)
         return NULL;
-    all = tree_numbers(tree_array(model, node, "F64", array->count), array->count, 0);
+    all = okn_tree_numbers(okn_tree_array(model, node, "F64", array->count), array->count, 0);
     found = all ? calloc((size_t)(model->n_outputs * model->stride), sizeof *found) : NULL;
     for (int64_t j = 0; found && j < model->n_outputs * model->stride; j++)
         found[j] = all[j / model->stride * wide + okn_place(model, j % model->stride)];
@@ -165,73 +168,75 @@ static real *read_features(okn_t *model, const json_value *node)
 
 int okn_read_frequencies(okn_t *model, const json_value *map)
 {
-    const file_array *frequencies =
-        file_find(&model->file, json_get(&model->file.tree, tree_argument(model, map, 0), "array"));
+    const file_array *frequencies = okn_file_find(
+        &model->file, okn_json_get(&model->file.tree, okn_tree_argument(model, map, 0), "array"));
     if (!frequencies || frequencies->n_axes != 2 || frequencies->shape[1] != model->n_features
         || frequencies->shape[0] < 1 || frequencies->shape[0] > MOST_NUMBERS / 4
         || (strcmp(frequencies->dtype, "F32") && strcmp(frequencies->dtype, "F64")))
-        return tree_damaged(model, "its frequencies are none");
+        return okn_tree_damaged(model, "its frequencies are none");
     model->n_components = (ptrdiff_t)frequencies->shape[0];
-    model->map_frequencies = tree_numbers(frequencies, frequencies->count, 0);
-    return model->map_frequencies ? 0 : tree_damaged(model, "its frequencies are none");
+    model->map_frequencies = okn_tree_numbers(frequencies, frequencies->count, 0);
+    return model->map_frequencies ? 0 : okn_tree_damaged(model, "its frequencies are none");
 }
 
 static int read_mapped(okn_t *model, const json_value *space)
 {
-    const json_value *map = tree_argument(model, space, 0), *state = tree_argument(model, space, 3);
+    const json_value *map = okn_tree_argument(model, space, 0),
+                     *state = okn_tree_argument(model, space, 3);
     int status;
     model->is_mapped = 1;
     model->space = &okn_mapped_space;
-    if (!json_is(tree_class(model, map), "RandomFourier"))
-        return tree_unknown_class(model, "its kind of features", tree_class(model, map));
+    if (!okn_json_is(okn_tree_class(model, map), "RandomFourier"))
+        return okn_tree_unknown_class(model, "its kind of features", okn_tree_class(model, map));
     status = okn_read_frequencies(model, map);
     if (status)
         return status;
-    status = read_averaging(model, tree_argument(model, space, 2));
+    status = read_averaging(model, okn_tree_argument(model, space, 2));
     if (status)
         return status;
-    status = read_sizes(model, tree_argument(model, space, 1),
-                        2 * model->n_components + tree_true(tree_argument(model, map, 2)));
+    status = read_sizes(model, okn_tree_argument(model, space, 1),
+                        2 * model->n_components + okn_tree_true(okn_tree_argument(model, map, 2)));
     if (status)
         return status;
-    model->values = read_features(model, tree_entry(model, state, "values"));
-    model->companions = read_features(model, tree_entry(model, state, "companions"));
+    model->values = read_features(model, okn_tree_entry(model, state, "values"));
+    model->companions = read_features(model, okn_tree_entry(model, state, "companions"));
     if (!model->values || !model->companions)
-        return tree_damaged(model, "its weights are none");
+        return okn_tree_damaged(model, "its weights are none");
     return read_scale(model, state);
 }
 
 int okn_read_kernel_function(okn_t *model, const json_value *node)
 {
-    const json_value *name = tree_class(model, node);
-    const int is_polynomial = json_is(name, "Polynomial");
+    const json_value *name = okn_tree_class(model, node);
+    const int is_polynomial = okn_json_is(name, "Polynomial");
     double degree = 1;
     int wrong = 0;
     model->kernel = okn_kernel(name);
     if (!model->kernel)
-        return tree_unknown_class(model, "its kernel", name);
-    model->has_norms = json_is(name, "Cosine");
-    if (!model->has_norms && !json_is(name, "Kernel"))
-        wrong |= json_real(tree_argument(model, node, 0), &model->kernel_gamma);
+        return okn_tree_unknown_class(model, "its kernel", name);
+    model->has_norms = okn_json_is(name, "Cosine");
+    if (!model->has_norms && !okn_json_is(name, "Kernel"))
+        wrong |= okn_json_real(okn_tree_argument(model, node, 0), &model->kernel_gamma);
     if (is_polynomial)
-        wrong |= json_real(tree_argument(model, node, 1), &degree);
-    if (is_polynomial || json_is(name, "Sigmoid"))
-        wrong |= json_real(tree_argument(model, node, 1 + is_polynomial), &model->kernel_coef0);
+        wrong |= okn_json_real(okn_tree_argument(model, node, 1), &degree);
+    if (is_polynomial || okn_json_is(name, "Sigmoid"))
+        wrong |=
+            okn_json_real(okn_tree_argument(model, node, 1 + is_polynomial), &model->kernel_coef0);
     if (wrong || !(degree >= 1 && degree <= MOST_DEGREE))
-        return tree_damaged(model, "its kernel has no such numbers");
+        return okn_tree_damaged(model, "its kernel has no such numbers");
     model->kernel_degree = (int32_t)degree;
     return 0;
 }
 
 static int read_ages(okn_t *model, const json_value *state, int64_t n)
 {
-    const file_array *ages = tree_array(model, tree_entry(model, state, "ages"), "I64", n);
+    const file_array *ages = okn_tree_array(model, okn_tree_entry(model, state, "ages"), "I64", n);
     model->ages = ages ? calloc((size_t)n + 1, sizeof *model->ages) : NULL;
-    if (!model->ages || json_whole(tree_entry(model, state, "added"), &model->added) < 0
+    if (!model->ages || okn_json_whole(okn_tree_entry(model, state, "added"), &model->added) < 0
         || model->added < 0)
-        return tree_damaged(model, "the ages of its support vectors are none");
+        return okn_tree_damaged(model, "the ages of its support vectors are none");
     for (int64_t j = 0; j < n; j++)
-        model->ages[j] = array_whole(ages, j);
+        model->ages[j] = okn_array_whole(ages, j);
     return 0;
 }
 
@@ -245,21 +250,22 @@ static row row_of(const okn_t *model, int64_t slot)
 
 int okn_read_vectors(okn_t *model, const json_value *state)
 {
-    const json_value *rows = tree_entry(model, state, "rows");
-    const file_array *array = file_find(&model->file, json_get(&model->file.tree, rows, "array"));
+    const json_value *rows = okn_tree_entry(model, state, "rows");
+    const file_array *array =
+        okn_file_find(&model->file, okn_json_get(&model->file.tree, rows, "array"));
     const int64_t d = model->n_features;
     int64_t n;
-    if (tree_is(model, rows, "csr"))
-        return tree_unknown(model, "support vectors that are sparse rows are not known");
+    if (okn_tree_is(model, rows, "csr"))
+        return okn_tree_unknown(model, "support vectors that are sparse rows are not known");
     if (!array || array->n_axes != 2 || array->shape[1] != d || array->shape[0] > MOST_NUMBERS)
-        return tree_damaged(model, "its support vectors are none");
+        return okn_tree_damaged(model, "its support vectors are none");
     n = array->shape[0];
     model->n_support = (int32_t)n;
     model->support_vectors =
-        tree_numbers(tree_array(model, rows, dtype_of_rows(model), n * d), n * d, d);
+        okn_tree_numbers(okn_tree_array(model, rows, dtype_of_rows(model), n * d), n * d, d);
     model->support_norms = calloc((size_t)n + 1, sizeof(real));
     if (!model->support_vectors || !model->support_norms)
-        return tree_damaged(model, "its support vectors are none");
+        return okn_tree_damaged(model, "its support vectors are none");
     for (int64_t j = 0; model->has_norms && j < n; j++) {
         const row own = row_of(model, j);
         model->support_norms[j] = model->kernel->norm_term(model, &own);
@@ -271,58 +277,61 @@ static int read_coefficients(okn_t *model, const json_value *state)
 {
     const int64_t n = model->n_support;
     if (n > MOST_NUMBERS / model->n_outputs)
-        return tree_damaged(model, "it has too many numbers");
+        return okn_tree_damaged(model, "it has too many numbers");
     model->stride = n > 0 ? (ptrdiff_t)n : 1;
-    model->values = tree_numbers(
-        tree_array(model, tree_entry(model, state, "values"), "F64", n * model->n_outputs),
+    model->values = okn_tree_numbers(
+        okn_tree_array(model, okn_tree_entry(model, state, "values"), "F64", n * model->n_outputs),
         n * model->n_outputs, model->n_outputs);
-    model->companions = tree_numbers(
-        tree_array(model, tree_entry(model, state, "companions"), "F64", n * model->n_outputs),
-        n * model->n_outputs, model->n_outputs);
-    return model->values && model->companions ? 0
-                                              : tree_damaged(model, "its coefficients are none");
+    model->companions =
+        okn_tree_numbers(okn_tree_array(model, okn_tree_entry(model, state, "companions"), "F64",
+                                        n * model->n_outputs),
+                         n * model->n_outputs, model->n_outputs);
+    return model->values && model->companions
+               ? 0
+               : okn_tree_damaged(model, "its coefficients are none");
 }
 
 static int read_kernel(okn_t *model, const json_value *space)
 {
-    const json_value *class_ = tree_class(model, tree_argument(model, space, 0));
-    const json_value *told = tree_argument(model, space, 1),
-                     *state = tree_argument(model, space, 2);
+    const json_value *class_ = okn_tree_class(model, okn_tree_argument(model, space, 0));
+    const json_value *told = okn_tree_argument(model, space, 1),
+                     *state = okn_tree_argument(model, space, 2);
     int status;
     model->is_kernel = 1;
     model->space = &okn_kernel_space;
-    if (json_is(class_, "InverseTimeSpace"))
+    if (okn_json_is(class_, "InverseTimeSpace"))
         okn_forbid_class(model, "the step of its kernel model", class_);
-    else if (!json_is(class_, "KernelSpace"))
-        return tree_unknown_class(model, "its kind of kernel model", class_);
-    if (tree_size(tree_item(model, told, "items", 3), 1, MOST_NUMBERS, &model->n_outputs) < 0)
-        return tree_damaged(model, "it has no outputs");
-    status = okn_read_kernel_function(model, tree_item(model, told, "items", 0));
+    else if (!okn_json_is(class_, "KernelSpace"))
+        return okn_tree_unknown_class(model, "its kind of kernel model", class_);
+    if (okn_tree_size(okn_tree_item(model, told, "items", 3), 1, MOST_NUMBERS, &model->n_outputs)
+        < 0)
+        return okn_tree_damaged(model, "it has no outputs");
+    status = okn_read_kernel_function(model, okn_tree_item(model, told, "items", 0));
     if (!status)
-        status = read_averaging(model, tree_item(model, told, "items", 4));
+        status = read_averaging(model, okn_tree_item(model, told, "items", 4));
     if (!status)
         status = okn_read_vectors(model, state);
     if (!status)
         status = read_coefficients(model, state);
     if (!status)
-        status = okn_read_policy(model, tree_argument(model, space, 3));
-    if (!tree_array(model, tree_entry(model, state, "free"), "I64", 0))
+        status = okn_read_policy(model, okn_tree_argument(model, space, 3));
+    if (!okn_tree_array(model, okn_tree_entry(model, state, "free"), "I64", 0))
         okn_forbid(model, "some slots of its support vectors are free");
     return status ? status : read_scale(model, state);
 }
 
 int okn_make_space(okn_t *model, const json_value *space)
 {
-    const json_value *name = json_get(&model->file.tree, space, "object");
-    if (json_is(name, "LinearSpace"))
+    const json_value *name = okn_json_get(&model->file.tree, space, "object");
+    if (okn_json_is(name, "LinearSpace"))
         return read_linear(model, space);
-    if (json_is(name, "MappedSpace"))
+    if (okn_json_is(name, "MappedSpace"))
         return read_mapped(model, space);
-    if (json_is(name, "KernelSpace"))
+    if (okn_json_is(name, "KernelSpace"))
         return read_kernel(model, space);
-    if (json_is(name, "ForestSpace"))
-        return forest_read(model, space);
-    if (json_is(name, "LeastSquaresSpace"))
-        return squares_read(model, space);
-    return tree_unknown_class(model, "its kind of model", name);
+    if (okn_json_is(name, "ForestSpace"))
+        return okn_forest_read(model, space);
+    if (okn_json_is(name, "LeastSquaresSpace"))
+        return okn_squares_read(model, space);
+    return okn_tree_unknown_class(model, "its kind of model", name);
 }

@@ -18,15 +18,15 @@ static real scale_of(const squares *own)
     return own->forgetting < 1 ? pow(own->forgetting, -(double)(own->since + 1)) : 1;
 }
 
-void squares_score(okn_t *model, const real *phi, real *scores)
+void okn_squares_score(okn_t *model, const real *phi, real *scores)
 {
     squares *own = model->squares;
     real *h = own->substituted;
     for (int64_t k = 0; k < model->n_outputs; k++)
-        scores[k] = product_of(own->weights + k * model->stride, phi, own->used);
+        scores[k] = okn_product_of(own->weights + k * model->stride, phi, own->used);
     for (int64_t j = 0; j < own->count; j++) {
         const real *factors = own->factors + j * OKN_LANES;
-        h[j] = product_of(own->products + j * model->stride, phi, own->used);
+        h[j] = okn_product_of(own->products + j * model->stride, phi, own->used);
         for (int64_t i = 0; i < j; i++)
             h[j] -= factors[i] * h[i];
         h[j] /= factors[j];
@@ -35,25 +35,25 @@ void squares_score(okn_t *model, const real *phi, real *scores)
     }
 }
 
-void squares_measure(okn_t *model, const real *phi)
+void okn_squares_measure(okn_t *model, const real *phi)
 {
     squares *own = model->squares;
-    triangle_multiply(own->inverse, own->used, phi, own->direction);
-    own->variance = product_of(own->direction, phi, own->used);
+    okn_triangle_multiply(own->inverse, own->used, phi, own->direction);
+    own->variance = okn_product_of(own->direction, phi, own->used);
     for (int64_t j = 0; j < own->count; j++)
         own->variance -= own->substituted[j] * own->substituted[j];
 }
 
-void squares_border(squares *own, real feature)
+void okn_squares_border(squares *own, real feature)
 {
     const int64_t n = own->used;
     real prior = own->reg;
     if (own->forgetting < 1)
         prior *= pow(own->forgetting, -(double)own->since);
-    memset(own->matrix + triangle(n), 0, (size_t)n * sizeof(real));
-    memset(own->inverse + triangle(n), 0, (size_t)n * sizeof(real));
-    own->matrix[triangle(n) + n] = prior;
-    own->inverse[triangle(n) + n] = 1 / prior;
+    memset(own->matrix + okn_triangle(n), 0, (size_t)n * sizeof(real));
+    memset(own->inverse + okn_triangle(n), 0, (size_t)n * sizeof(real));
+    own->matrix[okn_triangle(n) + n] = prior;
+    own->inverse[okn_triangle(n) + n] = 1 / prior;
     own->direction[n] = feature / prior;
     own->variance += feature * own->direction[n];
     own->used = n + 1;
@@ -77,7 +77,7 @@ static void add_products(okn_t *model, real *out)
     }
 }
 
-void squares_settle(okn_t *model)
+void okn_squares_settle(okn_t *model)
 {
     squares *own = model->squares;
     if (own->settled)
@@ -108,7 +108,7 @@ static void add_sums(okn_t *model)
             own->evidence[outputs + 1] += 1;
         }
     }
-    triangle_add(own->matrix, own->used, own->rows, stride, own->count, own->sample_weights);
+    okn_triangle_add(own->matrix, own->used, own->rows, stride, own->count, own->sample_weights);
 }
 
 /* N <- N - R'R, R = C^-1 Q. */
@@ -128,7 +128,7 @@ static void downdate(okn_t *model)
             solved[f] /= factors[j];
         shares[j] = -1;
     }
-    triangle_add(own->inverse, own->used, own->solved, stride, own->count, shares);
+    okn_triangle_add(own->inverse, own->used, own->solved, stride, own->count, shares);
 }
 
 /* Forget, and make N and w anew from the sums; `scratch` has room for a triangle. 0, or -1. */
@@ -138,22 +138,22 @@ static int renew(okn_t *model, real *scratch)
     const int64_t n = own->used, stride = model->stride;
     const real factor = pow(own->forgetting, (double)own->since);
     if (own->forgetting < 1) {
-        for (int64_t j = 0; j < triangle(n); j++)
+        for (int64_t j = 0; j < okn_triangle(n); j++)
             own->matrix[j] *= factor;
         for (int64_t i = 0; i < n; i++)
-            own->matrix[triangle(i) + i] += (1 - factor) * own->reg;
+            own->matrix[okn_triangle(i) + i] += (1 - factor) * own->reg;
         for (int64_t j = 0; j < model->n_outputs * stride; j++)
             own->vectors[j] *= factor;
         for (int64_t k = 0; own->evidence && k <= model->n_outputs; k++)
             own->evidence[k] *= factor;
     }
-    memcpy(scratch, own->matrix, (size_t)triangle(n) * sizeof *scratch);
-    if (triangle_factor(scratch, n) < 0)
+    memcpy(scratch, own->matrix, (size_t)okn_triangle(n) * sizeof *scratch);
+    if (okn_triangle_factor(scratch, n) < 0)
         return -1;
     memcpy(own->weights, own->vectors, (size_t)(model->n_outputs * stride) * sizeof *scratch);
     for (int64_t k = 0; k < model->n_outputs; k++)
-        triangle_solve(scratch, n, own->weights + k * stride);
-    triangle_invert(scratch, n, own->inverse);
+        okn_triangle_solve(scratch, n, own->weights + k * stride);
+    okn_triangle_invert(scratch, n, own->inverse);
     own->since = 0;
     return 0;
 }
@@ -164,20 +164,20 @@ static int surprise(okn_t *model, real reg, real *scratch, real *found)
     squares *own = model->squares;
     const int64_t n = own->used, outputs = model->n_outputs;
     real determinant = -(double)n * log(reg);
-    memcpy(scratch, own->matrix, (size_t)triangle(n) * sizeof *scratch);
+    memcpy(scratch, own->matrix, (size_t)okn_triangle(n) * sizeof *scratch);
     for (int64_t i = 0; i < n; i++)
-        scratch[triangle(i) + i] += reg - own->reg;
-    if (triangle_factor(scratch, n) < 0)
+        scratch[okn_triangle(i) + i] += reg - own->reg;
+    if (okn_triangle_factor(scratch, n) < 0)
         return -1;
     for (int64_t i = 0; i < n; i++)
-        determinant += 2 * log(scratch[triangle(i) + i]);
+        determinant += 2 * log(scratch[okn_triangle(i) + i]);
     *found = (double)outputs * determinant;
     for (int64_t k = 0; k < outputs; k++) {
         const real total = own->evidence[k];
         real left = total;
         memcpy(own->direction, own->vectors + k * model->stride, (size_t)n * sizeof *scratch);
-        triangle_solve_lower(scratch, n, own->direction);
-        left -= product_of(own->direction, own->direction, n);
+        okn_triangle_solve_lower(scratch, n, own->direction);
+        left -= okn_product_of(own->direction, own->direction, n);
         if (total > 0)
             *found += own->evidence[outputs]
                       * log(left > LEAST_SHARE * total ? left : LEAST_SHARE * total);
@@ -206,7 +206,7 @@ static int choose_reg(okn_t *model, real *scratch)
     if (model->n_classes > 0)
         best = best > BELOW ? best - BELOW : 0;
     for (int64_t i = 0; i < own->used; i++)
-        own->matrix[triangle(i) + i] += CHOICES[best] - own->reg;
+        own->matrix[okn_triangle(i) + i] += CHOICES[best] - own->reg;
     own->reg = CHOICES[best];
     return status;
 }
@@ -228,7 +228,7 @@ static int is_due(const okn_t *model)
 static void copy_sums(okn_t *model, real *copy, int back)
 {
     squares *own = model->squares;
-    const int64_t half = triangle(own->used), rows = model->n_outputs * model->stride;
+    const int64_t half = okn_triangle(own->used), rows = model->n_outputs * model->stride;
     real *const parts[] = {own->matrix, own->inverse, own->vectors, own->weights, own->evidence,
                            &own->reg};
     const int64_t counts[] = {half, half, rows, rows, own->evidence ? model->n_outputs + 2 : 0, 1};
@@ -242,7 +242,7 @@ static void copy_sums(okn_t *model, real *copy, int back)
 static int make_anew(okn_t *model, int chooses)
 {
     squares *own = model->squares;
-    const int64_t since = own->since, half = triangle(own->used);
+    const int64_t since = own->since, half = okn_triangle(own->used);
     const int64_t more = 2 * model->n_outputs * model->stride + model->n_outputs + 3;
     real *scratch = calloc((size_t)(3 * half + more), sizeof *scratch);
     int status;
@@ -303,8 +303,8 @@ static void append(okn_t *model, const real *phi, real root, const real *steps, 
     memset(products + own->used, 0, unused);
 }
 
-int squares_enter(okn_t *model, const real *phi, real weight, const real *steps,
-                  const real *scores)
+int okn_squares_enter(okn_t *model, const real *phi, real weight, const real *steps,
+                      const real *scores)
 {
     squares *own = model->squares;
     const real root = sqrt(1 / (weight * scale_of(own)) + (own->variance > 0 ? own->variance : 0));

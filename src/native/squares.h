@@ -36,28 +36,28 @@ typedef struct okn_squares {
 /* Of squares.c: scores of a row by all samples so far; then q and phi' A^-1 phi, kept for what
    follows; a feature more, of the row and of all others; and the row enters, with steps
    weight (y - f). What fails, with a code of okn.h, has changed nothing. */
-void squares_score(okn_t *model, const real *phi, real *scores);
-void squares_measure(okn_t *model, const real *phi);
-void squares_border(squares *own, real feature);
-int squares_enter(okn_t *model, const real *phi, real weight, const real *steps,
-                  const real *scores);
+void okn_squares_score(okn_t *model, const real *phi, real *scores);
+void okn_squares_measure(okn_t *model, const real *phi);
+void okn_squares_border(squares *own, real feature);
+int okn_squares_enter(okn_t *model, const real *phi, real weight, const real *steps,
+                      const real *scores);
 /* Let the values of the model be w after all samples so far. */
-void squares_settle(okn_t *model);
+void okn_squares_settle(okn_t *model);
 
 /* Of triangles.c: where row n begins, which is how many numbers are before it; products. */
-int64_t triangle(int64_t n);
-real product_of(const real *a, const real *b, int64_t n);
-void triangle_multiply(const real *matrix, int64_t n, const real *x, real *out);
+int64_t okn_triangle(int64_t n);
+real okn_product_of(const real *a, const real *b, int64_t n);
+void okn_triangle_multiply(const real *matrix, int64_t n, const real *x, real *out);
 /* matrix += sum over the rows of share times its outer product; `stride` apart. */
-void triangle_add(real *matrix, int64_t n, const real *rows, int64_t stride, int64_t count,
-                  const real *shares);
+void okn_triangle_add(real *matrix, int64_t n, const real *rows, int64_t stride, int64_t count,
+                      const real *shares);
 /* The Cholesky factor in the place of a matrix; 0, or -1: it is not positive. */
-int triangle_factor(real *matrix, int64_t n);
+int okn_triangle_factor(real *matrix, int64_t n);
 /* x = L^-1 x; x = (L L')^-1 x. */
-void triangle_solve_lower(const real *factor, int64_t n, real *x);
-void triangle_solve(const real *factor, int64_t n, real *x);
+void okn_triangle_solve_lower(const real *factor, int64_t n, real *x);
+void okn_triangle_solve(const real *factor, int64_t n, real *x);
 /* out = (L L')^-1; the factor is overwritten. */
-void triangle_invert(real *factor, int64_t n, real *out);
+void okn_triangle_invert(real *factor, int64_t n, real *out);
 
 /* Where a pointer to some rows of numbers is, or to words of as many bits; how many there will be,
    and how many numbers each has and will have. */
@@ -70,17 +70,17 @@ typedef struct {
 int okn_widen(wider *parts, size_t n);
 
 /* Of squares_step.c: room for another landmark; a sample. */
-int squares_make_room(okn_t *model);
-int squares_step(okn_t *model, const row *x, real y);
+int okn_squares_make_room(okn_t *model);
+int okn_squares_step(okn_t *model, const row *x, real y);
 
 /* Of squares_file.c: where feature f is in a row of a file, how many numbers that has, and where
    element (i, j), i >= j or in the panel of j, of a matrix of n x n is among its panels. */
-int64_t squares_place(const okn_t *model, int64_t f);
-int64_t squares_width(const okn_t *model);
-int64_t panel_place(int64_t n, int64_t panel, int64_t i, int64_t j);
-int squares_read(okn_t *model, const json_value *space);
-void squares_free(squares *own);
+int64_t okn_squares_place(const okn_t *model, int64_t f);
+int64_t okn_squares_width(const okn_t *model);
+int64_t okn_panel_place(int64_t n, int64_t panel, int64_t i, int64_t j);
+int okn_squares_read(okn_t *model, const json_value *space);
+void okn_squares_free(squares *own);
 /* Of squares_save.c. */
-int squares_set(okn_t *model, const json_value *space);
+int okn_squares_set(okn_t *model, const json_value *space);
 
 #endif

@@ -18,7 +18,7 @@ static int64_t whole_panels(int64_t n)
 }
 
 /* Where feature f is in a row of a file. */
-int64_t squares_place(const okn_t *model, int64_t f)
+int64_t okn_squares_place(const okn_t *model, int64_t f)
 {
     const squares *own = model->squares;
     const int64_t offset = own->has_linear ? whole_panels(own->base) : 0;
@@ -28,7 +28,7 @@ int64_t squares_place(const okn_t *model, int64_t f)
 }
 
 /* How many numbers a row of a file has. */
-int64_t squares_width(const okn_t *model)
+int64_t okn_squares_width(const okn_t *model)
 {
     const squares *own = model->squares;
     const int64_t offset = own->has_linear ? whole_panels(own->base) : 0;
@@ -36,7 +36,7 @@ int64_t squares_width(const okn_t *model)
 }
 
 /* Where element (i, j), i >= j or in the panel of j, of a matrix of n x n is among its panels. */
-int64_t panel_place(int64_t n, int64_t panel, int64_t i, int64_t j)
+int64_t okn_panel_place(int64_t n, int64_t panel, int64_t i, int64_t j)
 {
     const int64_t begin = j / panel * panel, width = n - begin < panel ? n - begin : panel;
     /* The panels before have begin columns, which are shorter by a panel each time. */
@@ -48,11 +48,11 @@ int64_t panel_place(int64_t n, int64_t panel, int64_t i, int64_t j)
 static real *numbers_of(okn_t *model, const json_value *state, const char *key, int64_t count,
                         int64_t room)
 {
-    const json_value *node = tree_entry(model, state, key);
-    file_array *array = tree_array(model, node, "F64", count);
+    const json_value *node = okn_tree_entry(model, state, key);
+    file_array *array = okn_tree_array(model, node, "F64", count);
     if (!array)
-        array = tree_array(model, node, "F32", count);
-    return tree_numbers(array, count, room);
+        array = okn_tree_array(model, node, "F32", count);
+    return okn_tree_numbers(array, count, room);
 }
 
 /* Rows of a file with the features where they are here, `stride` apart; NULL if there are none. */
@@ -60,12 +60,12 @@ static real *read_rows(okn_t *model, const json_value *state, const char *key, i
                        int64_t room)
 {
     const squares *own = model->squares;
-    const int64_t wide = squares_width(model);
+    const int64_t wide = okn_squares_width(model);
     real *all = numbers_of(model, state, key, n * wide, 0);
     real *found = all ? calloc((size_t)(room * model->stride), sizeof *found) : NULL;
     for (int64_t k = 0; found && k < n; k++)
         for (int64_t f = 0; f < own->used; f++)
-            found[k * model->stride + f] = all[k * wide + squares_place(model, f)];
+            found[k * model->stride + f] = all[k * wide + okn_squares_place(model, f)];
     free(all);
     return found;
 }
@@ -73,15 +73,15 @@ static real *read_rows(okn_t *model, const json_value *state, const char *key, i
 static real *read_matrix(okn_t *model, const json_value *state, const char *key, int64_t panel)
 {
     const squares *own = model->squares;
-    const int64_t n = squares_width(model);
-    const int64_t last = n > 0 ? panel_place(n, panel, n - 1, n - 1) + 1 : 0;
+    const int64_t n = okn_squares_width(model);
+    const int64_t last = n > 0 ? okn_panel_place(n, panel, n - 1, n - 1) + 1 : 0;
     real *all = numbers_of(model, state, key, last, 0);
-    real *found = all ? calloc((size_t)triangle(model->stride), sizeof *found) : NULL;
+    real *found = all ? calloc((size_t)okn_triangle(model->stride), sizeof *found) : NULL;
     for (int64_t i = 0; found && i < own->used; i++) {
         for (int64_t j = 0; j <= i; j++)
-            found[triangle(i) + j] =
-                all[panel_place(n, panel, squares_place(model, i), squares_place(model, j))];
-        if (!(found[triangle(i) + i] > 0)) {
+            found[okn_triangle(i) + j] = all[okn_panel_place(n, panel, okn_squares_place(model, i),
+                                                             okn_squares_place(model, j))];
+        if (!(found[okn_triangle(i) + i] > 0)) {
             free(found);
             found = NULL;
         }
@@ -95,14 +95,14 @@ static int read_products(okn_t *model, const json_value *state)
 {
     squares *own = model->squares;
     const int64_t n = own->count;
-    real *all = numbers_of(model, state, "products", squares_width(model) * n, 0);
+    real *all = numbers_of(model, state, "products", okn_squares_width(model) * n, 0);
     real *factors = numbers_of(model, state, "factor", n * n, 0);
     own->products = calloc((size_t)(OKN_LANES * model->stride), sizeof(real));
     own->factors = calloc((size_t)OKN_LANES * OKN_LANES, sizeof(real));
     if (all && factors && own->products && own->factors)
         for (int64_t j = 0; j < n; j++) {
             for (int64_t f = 0; f < own->used; f++)
-                own->products[j * model->stride + f] = all[squares_place(model, f) * n + j];
+                own->products[j * model->stride + f] = all[okn_squares_place(model, f) * n + j];
             for (int64_t i = 0; i < n; i++) /* row j of the file is column j of C */
                 own->factors[i * OKN_LANES + j] = i < j ? 0 : factors[j * n + i];
         }
@@ -121,9 +121,9 @@ static int read_block(okn_t *model, const json_value *state)
     squares *own = model->squares;
     const int64_t outputs = model->n_outputs, n = own->count;
     int64_t waiting;
-    if (json_whole(tree_entry(model, state, "waiting"), &waiting) < 0 || waiting != n)
-        return tree_unknown(model, "its least squares are of an older version: load it with "
-                                   "Python and save it again");
+    if (okn_json_whole(okn_tree_entry(model, state, "waiting"), &waiting) < 0 || waiting != n)
+        return okn_tree_unknown(model, "its least squares are of an older version: load it with "
+                                       "Python and save it again");
     own->rows = read_rows(model, state, "rows", n, OKN_LANES);
     own->innovations =
         numbers_of(model, state, "innovations", n * outputs, OKN_LANES * outputs);
@@ -131,10 +131,10 @@ static int read_block(okn_t *model, const json_value *state)
     own->sample_weights = numbers_of(model, state, "weights", n, OKN_LANES);
     if (read_products(model, state) < 0 || !own->rows || !own->innovations || !own->targets
         || !own->sample_weights)
-        return tree_damaged(model, "the samples of its open block are none");
+        return okn_tree_damaged(model, "the samples of its open block are none");
     for (int64_t j = 0; j < n; j++)
         if (!(own->sample_weights[j] > 0))
-            return tree_damaged(model, "the samples of its open block are none");
+            return okn_tree_damaged(model, "the samples of its open block are none");
     return 0;
 }
 
@@ -142,7 +142,7 @@ static int read_block(okn_t *model, const json_value *state)
 static int read_sums(okn_t *model, const json_value *state, int64_t length)
 {
     squares *own = model->squares;
-    const json_value *evidence = tree_entry(model, state, "evidence");
+    const json_value *evidence = okn_tree_entry(model, state, "evidence");
     double half = (double)(EPOCH * length);
     if (own->forgetting < 1) {
         const double most = log(2) / -log(own->forgetting);
@@ -151,28 +151,28 @@ static int read_sums(okn_t *model, const json_value *state, int64_t length)
     }
     own->block_length = half < OKN_LANES ? (int64_t)half : OKN_LANES;
     own->epoch_length = (int64_t)half / own->block_length * own->block_length;
-    if (!evidence || json_real(tree_entry(model, state, "reg"), &own->reg) < 0)
-        return tree_unknown(model, "its least squares are of an older version: load it with "
-                                   "Python and save it again");
-    if (json_whole(tree_entry(model, state, "count"), &own->count) < 0 || own->count < 0
+    if (!evidence || okn_json_real(okn_tree_entry(model, state, "reg"), &own->reg) < 0)
+        return okn_tree_unknown(model, "its least squares are of an older version: load it with "
+                                       "Python and save it again");
+    if (okn_json_whole(okn_tree_entry(model, state, "count"), &own->count) < 0 || own->count < 0
         || own->count >= own->block_length
-        || json_whole(tree_entry(model, state, "since"), &own->since) < 0
+        || okn_json_whole(okn_tree_entry(model, state, "since"), &own->since) < 0
         || own->since < own->count || own->since >= own->epoch_length || !(own->reg > 0))
-        return tree_damaged(model, "the counts of its least squares are none");
+        return okn_tree_damaged(model, "the counts of its least squares are none");
     own->matrix = read_matrix(model, state, "matrix", 1);
     own->inverse = read_matrix(model, state, "inverse", OK_PANEL);
     own->vectors = read_rows(model, state, "vectors", model->n_outputs, model->n_outputs);
     own->weights = read_rows(model, state, "base", model->n_outputs, model->n_outputs);
-    if (!tree_array(model, evidence, "F64", 0)) {
+    if (!okn_tree_array(model, evidence, "F64", 0)) {
         own->evidence = numbers_of(model, state, "evidence", model->n_outputs + 2, 0);
         for (int64_t k = 0; own->evidence && k < model->n_outputs + 2; k++)
             if (!(own->evidence[k] >= 0 && own->evidence[k] < 0x1p53))
-                return tree_damaged(model, "the evidence of its least squares is none");
+                return okn_tree_damaged(model, "the evidence of its least squares is none");
         if (!own->evidence)
-            return tree_damaged(model, "the evidence of its least squares is none");
+            return okn_tree_damaged(model, "the evidence of its least squares is none");
     }
     if (!own->matrix || !own->inverse || !own->vectors || !own->weights)
-        return tree_damaged(model, "the sums of its least squares are none");
+        return okn_tree_damaged(model, "the sums of its least squares are none");
     return 0;
 }
 
@@ -180,84 +180,87 @@ static int read_sums(okn_t *model, const json_value *state, int64_t length)
 static int read_landmarks(okn_t *model, const json_value *map)
 {
     squares *own = model->squares;
-    const json_value *told = tree_argument(model, map, 0), *state = tree_argument(model, map, 1);
-    const json_value *selection = tree_argument(model, map, 3);
+    const json_value *told = okn_tree_argument(model, map, 0),
+                     *state = okn_tree_argument(model, map, 1);
+    const json_value *selection = okn_tree_argument(model, map, 3);
     const double rounding = sqrt(model->is_single ? FLT_EPSILON : DBL_EPSILON);
     ptrdiff_t most;
     real novelty, *all;
-    int status = okn_read_kernel_function(model, tree_item(model, told, "items", 0));
+    int status = okn_read_kernel_function(model, okn_tree_item(model, told, "items", 0));
     if (status)
         return status;
-    if (tree_size(tree_argument(model, map, 2), 1, MOST_COUNT, &most) < 0
-        || json_real(tree_argument(model, map, 4), &novelty) < 0 || !(novelty > 0 && novelty < 1))
-        return tree_damaged(model, "its landmarks have no such numbers");
+    if (okn_tree_size(okn_tree_argument(model, map, 2), 1, MOST_COUNT, &most) < 0
+        || okn_json_real(okn_tree_argument(model, map, 4), &novelty) < 0
+        || !(novelty > 0 && novelty < 1))
+        return okn_tree_damaged(model, "its landmarks have no such numbers");
     status = okn_read_vectors(model, state);
-    if (!status && !tree_array(model, tree_entry(model, state, "free"), "I64", 0))
-        return tree_damaged(model, "some of its landmarks are free");
+    if (!status && !okn_tree_array(model, okn_tree_entry(model, state, "free"), "I64", 0))
+        return okn_tree_damaged(model, "some of its landmarks are free");
     if (status)
         return status;
     own->n_landmarks = model->n_support;
     own->most_landmarks = most;
-    own->only_entered = json_is(selection, "margin");
-    own->least = json_is(selection, "first") ? rounding : novelty;
+    own->only_entered = okn_json_is(selection, "margin");
+    own->least = okn_json_is(selection, "first") ? rounding : novelty;
     own->steepest = 0.001 / (rounding * rounding);
     if (own->n_landmarks > most || own->n_landmarks > MOST_FEATURES)
-        return tree_damaged(model, "it has more landmarks than it may have");
-    own->whitening = calloc((size_t)triangle(own->n_landmarks) + 1, sizeof(real));
-    all = tree_numbers(tree_array(model, tree_argument(model, map, 5), "F64",
-                                  triangle(own->n_landmarks)),
-                       triangle(own->n_landmarks), 0);
+        return okn_tree_damaged(model, "it has more landmarks than it may have");
+    own->whitening = calloc((size_t)okn_triangle(own->n_landmarks) + 1, sizeof(real));
+    all = okn_tree_numbers(okn_tree_array(model, okn_tree_argument(model, map, 5), "F64",
+                                          okn_triangle(own->n_landmarks)),
+                           okn_triangle(own->n_landmarks), 0);
     for (int64_t i = 0; all && own->whitening && i < own->n_landmarks; i++)
         for (int64_t j = 0; j <= i; j++)
-            own->whitening[triangle(i) + j] = all[panel_place(own->n_landmarks, 1, i, j)];
+            own->whitening[okn_triangle(i) + j] = all[okn_panel_place(own->n_landmarks, 1, i, j)];
     free(all);
-    return all && own->whitening ? 0 : tree_damaged(model, "the rows of its landmarks are none");
+    return all && own->whitening ? 0
+                                 : okn_tree_damaged(model, "the rows of its landmarks are none");
 }
 
 /* The features, and how many numbers a row of them has in the core; -1 after an error. */
 static int read_map(okn_t *model, const json_value *map, int64_t *length)
 {
     squares *own = model->squares;
-    const int has_linear = json_is(tree_class(model, map), "WithLinear");
-    const json_value *inner = has_linear ? tree_argument(model, map, 0) : map;
+    const int has_linear = okn_json_is(okn_tree_class(model, map), "WithLinear");
+    const json_value *inner = has_linear ? okn_tree_argument(model, map, 0) : map;
     int64_t offset;
     int status;
     own->has_linear = own->has_constant = has_linear;
     own->base = has_linear ? model->n_features + 1 : 0;
     own->factor = 1 / sqrt((double)model->n_features);
     offset = has_linear ? whole_panels(own->base) : 0;
-    if (json_is(json_get(&model->file.tree, inner, "object"), "NestedNystroem")) {
+    if (okn_json_is(okn_json_get(&model->file.tree, inner, "object"), "NestedNystroem")) {
         status = read_landmarks(model, inner);
         own->used = own->base + own->n_landmarks;
         own->most = own->base + own->most_landmarks;
         *length = offset + whole_panels(own->most_landmarks);
-    } else if (json_is(tree_class(model, inner), "RandomFourier")) {
-        const int has_constant = tree_true(tree_argument(model, inner, 2));
+    } else if (okn_json_is(okn_tree_class(model, inner), "RandomFourier")) {
+        const int has_constant = okn_tree_true(okn_tree_argument(model, inner, 2));
         status = okn_read_frequencies(model, inner);
         if (!status && has_constant)
-            return tree_unknown(model, "constants beside its frequencies are not known");
+            return okn_tree_unknown(model, "constants beside its frequencies are not known");
         own->used = own->most = own->base + 2 * model->n_components;
         own->wide = *length = offset + whole_panels(2 * okn_place(model, model->n_components));
     } else {
-        return tree_unknown_class(model, "its kind of features", tree_class(model, inner));
+        return okn_tree_unknown_class(model, "its kind of features", okn_tree_class(model, inner));
     }
     if (!status && own->used > MOST_FEATURES)
-        return tree_unknown(model, "so many features of least squares are not known");
+        return okn_tree_unknown(model, "so many features of least squares are not known");
     return status;
 }
 
 static int read_residuals(okn_t *model, const json_value *node)
 {
-    const json_value *state = tree_argument(model, node, 0);
+    const json_value *state = okn_tree_argument(model, node, 0);
     residuals_type *own;
     int64_t seen, n;
     real *recent, *levels;
     if (!node || node->kind == JSON_NULL)
         return 0;
     own = model->squares->residuals = calloc(1, sizeof *own);
-    if (!own || json_whole(tree_entry(model, state, "seen"), &seen) < 0 || seen < 0
+    if (!own || okn_json_whole(okn_tree_entry(model, state, "seen"), &seen) < 0 || seen < 0
         || model->n_outputs > 1)
-        return tree_damaged(model, "its residuals are none");
+        return okn_tree_damaged(model, "its residuals are none");
     own->seen = seen;
     n = seen < OKN_RESIDUALS ? seen : OKN_RESIDUALS;
     recent = numbers_of(model, state, "recent", n, 0);
@@ -268,7 +271,7 @@ static int read_residuals(okn_t *model, const json_value *node)
     }
     free(recent);
     free(levels);
-    return recent && levels ? 0 : tree_damaged(model, "its residuals are none");
+    return recent && levels ? 0 : okn_tree_damaged(model, "its residuals are none");
 }
 
 static int make_scratch(okn_t *model)
@@ -284,9 +287,9 @@ static int make_scratch(okn_t *model)
                : okn_fail(model, OKN_NO_MEMORY, "no memory");
 }
 
-int squares_read(okn_t *model, const json_value *space)
+int okn_squares_read(okn_t *model, const json_value *space)
 {
-    const json_value *state = tree_argument(model, space, 8);
+    const json_value *state = okn_tree_argument(model, space, 8);
     squares *own = model->squares = calloc(1, sizeof *own);
     int64_t length = 0, used;
     int status;
@@ -294,27 +297,30 @@ int squares_read(okn_t *model, const json_value *space)
         return okn_fail(model, OKN_NO_MEMORY, "no memory");
     model->space = &okn_squares_space;
     model->scale = 1;
-    if (tree_size(tree_argument(model, space, 1), 1, MOST_COUNT / OKN_LANES, &model->n_outputs) < 0
-        || json_real(tree_argument(model, space, 3), &own->forgetting) < 0
+    if (okn_tree_size(okn_tree_argument(model, space, 1), 1, MOST_COUNT / OKN_LANES,
+                      &model->n_outputs)
+            < 0
+        || okn_json_real(okn_tree_argument(model, space, 3), &own->forgetting) < 0
         || !(own->forgetting > 0 && own->forgetting <= 1)
-        || json_whole(tree_argument(model, space, 7), &own->entered) < 0)
-        return tree_damaged(model, "its least squares have no such numbers");
-    status = read_map(model, tree_argument(model, space, 0), &length);
+        || okn_json_whole(okn_tree_argument(model, space, 7), &own->entered) < 0)
+        return okn_tree_damaged(model, "its least squares have no such numbers");
+    status = read_map(model, okn_tree_argument(model, space, 0), &length);
     if (status)
         return status;
     model->stride = own->used > 0 ? (ptrdiff_t)own->used : 1;
     if (model->stride > MOST_COUNT / model->n_outputs
-        || json_whole(tree_entry(model, state, "used"), &used) < 0 || used != squares_width(model))
-        return tree_damaged(model, "its least squares are not those of its features");
+        || okn_json_whole(okn_tree_entry(model, state, "used"), &used) < 0
+        || used != okn_squares_width(model))
+        return okn_tree_damaged(model, "its least squares are not those of its features");
     status = read_sums(model, state, length);
     if (!status)
         status = read_block(model, state);
     if (!status)
-        status = read_residuals(model, tree_argument(model, space, 5));
+        status = read_residuals(model, okn_tree_argument(model, space, 5));
     return status ? status : make_scratch(model);
 }
 
-void squares_free(squares *own)
+void okn_squares_free(squares *own)
 {
     if (!own)
         return;

@@ -8,19 +8,20 @@
 
 static file_array *array_of(const okn_t *model, const json_value *node)
 {
-    return file_find(&model->file, json_get(&model->file.tree, node, "array"));
+    return okn_file_find(&model->file, okn_json_get(&model->file.tree, node, "array"));
 }
 
 /* Rows of a model, in as many rows of a file's array. */
 static int set_rows(okn_t *model, file_array *array, int64_t n, const real *rows)
 {
     const squares *own = model->squares;
-    const int64_t wide = squares_width(model);
-    if (!array || array_resize(array, 0, n) || array_resize(array, 1, wide))
+    const int64_t wide = okn_squares_width(model);
+    if (!array || okn_array_resize(array, 0, n) || okn_array_resize(array, 1, wide))
         return OKN_NO_MEMORY;
     for (int64_t k = 0; k < n; k++)
         for (int64_t f = 0; f < own->used; f++)
-            array_set_real(array, k * wide + squares_place(model, f), rows[k * model->stride + f]);
+            okn_array_set_real(array, k * wide + okn_squares_place(model, f),
+                               rows[k * model->stride + f]);
     return 0;
 }
 
@@ -28,18 +29,21 @@ static int set_rows(okn_t *model, file_array *array, int64_t n, const real *rows
 static int set_matrix(okn_t *model, file_array *array, const real *matrix, int64_t panel, real rest)
 {
     const squares *own = model->squares;
-    const int64_t n = squares_width(model);
-    if (!array || array_resize(array, 0, n > 0 ? panel_place(n, panel, n - 1, n - 1) + 1 : 0))
+    const int64_t n = okn_squares_width(model);
+    if (!array
+        || okn_array_resize(array, 0, n > 0 ? okn_panel_place(n, panel, n - 1, n - 1) + 1 : 0))
         return OKN_NO_MEMORY;
     for (int64_t i = 0; i < n; i++)
-        array_set_real(array, panel_place(n, panel, i, i), rest);
+        okn_array_set_real(array, okn_panel_place(n, panel, i, i), rest);
     for (int64_t i = 0; i < own->used; i++)
         for (int64_t j = 0; j <= i; j++) {
-            const int64_t row = squares_place(model, i), column = squares_place(model, j);
-            array_set_real(array, panel_place(n, panel, row, column), matrix[triangle(i) + j]);
+            const int64_t row = okn_squares_place(model, i), column = okn_squares_place(model, j);
+            okn_array_set_real(array, okn_panel_place(n, panel, row, column),
+                               matrix[okn_triangle(i) + j]);
             /* Above the diagonal, in the panels that it goes through. */
             if (row / panel == column / panel)
-                array_set_real(array, panel_place(n, panel, column, row), matrix[triangle(i) + j]);
+                okn_array_set_real(array, okn_panel_place(n, panel, column, row),
+                                   matrix[okn_triangle(i) + j]);
         }
     return 0;
 }
@@ -48,16 +52,17 @@ static int set_matrix(okn_t *model, file_array *array, const real *matrix, int64
 static int set_products(okn_t *model, file_array *products, file_array *factor)
 {
     const squares *own = model->squares;
-    const int64_t n = own->count, wide = squares_width(model);
-    if (!products || !factor || array_resize(products, 0, wide) || array_resize(products, 1, n)
-        || array_resize(factor, 0, n) || array_resize(factor, 1, n))
+    const int64_t n = own->count, wide = okn_squares_width(model);
+    if (!products || !factor || okn_array_resize(products, 0, wide)
+        || okn_array_resize(products, 1, n) || okn_array_resize(factor, 0, n)
+        || okn_array_resize(factor, 1, n))
         return OKN_NO_MEMORY;
     for (int64_t j = 0; j < n; j++) {
         for (int64_t f = 0; f < own->used; f++)
-            array_set_real(products, squares_place(model, f) * n + j,
-                           own->products[j * model->stride + f]);
+            okn_array_set_real(products, okn_squares_place(model, f) * n + j,
+                               own->products[j * model->stride + f]);
         for (int64_t i = j; i < n; i++) /* row j of the file is column j of C */
-            array_set_real(factor, j * n + i, own->factors[i * OKN_LANES + j]);
+            okn_array_set_real(factor, j * n + i, own->factors[i * OKN_LANES + j]);
     }
     return 0;
 }
@@ -65,10 +70,10 @@ static int set_products(okn_t *model, file_array *products, file_array *factor)
 /* n rows of so many numbers. */
 static int set_numbers(file_array *array, int64_t n, int64_t wide, const real *numbers)
 {
-    if (!array || array_resize(array, 0, n))
+    if (!array || okn_array_resize(array, 0, n))
         return OKN_NO_MEMORY;
     for (int64_t j = 0; j < n * wide; j++)
-        array_set_real(array, j, numbers[j]);
+        okn_array_set_real(array, j, numbers[j]);
     return 0;
 }
 
@@ -76,34 +81,35 @@ static int set_landmarks(okn_t *model, const json_value *map)
 {
     const squares *own = model->squares;
     const int64_t n = own->n_landmarks;
-    const json_value *inner = own->has_linear ? tree_argument(model, map, 0) : map;
-    const json_value *state = tree_argument(model, inner, 1);
-    file_array *whitening = array_of(model, tree_argument(model, inner, 5));
-    file_array *values = array_of(model, tree_entry(model, state, "values"));
-    file_array *companions = array_of(model, tree_entry(model, state, "companions"));
-    if (!values || !companions || !whitening || array_resize(values, 1, n)
-        || array_resize(companions, 1, n) || array_resize(whitening, 0, triangle(n))
+    const json_value *inner = own->has_linear ? okn_tree_argument(model, map, 0) : map;
+    const json_value *state = okn_tree_argument(model, inner, 1);
+    file_array *whitening = array_of(model, okn_tree_argument(model, inner, 5));
+    file_array *values = array_of(model, okn_tree_entry(model, state, "values"));
+    file_array *companions = array_of(model, okn_tree_entry(model, state, "companions"));
+    if (!values || !companions || !whitening || okn_array_resize(values, 1, n)
+        || okn_array_resize(companions, 1, n) || okn_array_resize(whitening, 0, okn_triangle(n))
         || okn_set_vectors(model, state))
         return OKN_NO_MEMORY;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j <= i; j++)
-            array_set_real(whitening, panel_place(n, 1, i, j), own->whitening[triangle(i) + j]);
+            okn_array_set_real(whitening, okn_panel_place(n, 1, i, j),
+                               own->whitening[okn_triangle(i) + j]);
     return 0;
 }
 
 static int set_residuals(okn_t *model, const json_value *node)
 {
     const residuals_type *own = model->squares->residuals;
-    const json_value *state = tree_argument(model, node, 0);
-    file_array *levels = array_of(model, tree_entry(model, state, "levels"));
+    const json_value *state = okn_tree_argument(model, node, 0);
+    file_array *levels = array_of(model, okn_tree_entry(model, state, "levels"));
     if (!own)
         return 0;
-    tree_set_whole(tree_value(model, state, "seen"), own->seen);
-    if (!levels || array_resize(levels, OKN_MOST_AXES, 0))
+    okn_tree_set_whole(okn_tree_value(model, state, "seen"), own->seen);
+    if (!levels || okn_array_resize(levels, OKN_MOST_AXES, 0))
         return OKN_NO_MEMORY;
     for (int64_t j = 0; j < OKN_LEVELS; j++)
-        array_set_real(levels, j, own->levels[j]);
-    return set_numbers(array_of(model, tree_entry(model, state, "recent")),
+        okn_array_set_real(levels, j, own->levels[j]);
+    return set_numbers(array_of(model, okn_tree_entry(model, state, "recent")),
                        own->seen < OKN_RESIDUALS ? own->seen : OKN_RESIDUALS, 1, own->recent);
 }
 
@@ -116,12 +122,12 @@ static int set_state(okn_t *model, const json_value *state)
                                         "factor", "rows", "innovations", "targets", "weights",
                                         "evidence"};
     for (int j = 0; j < 11; j++)
-        arrays[j] = array_of(model, tree_entry(model, state, names[j]));
-    tree_set_whole(tree_value(model, state, "used"), squares_width(model));
-    tree_set_whole(tree_value(model, state, "count"), n);
-    tree_set_whole(tree_value(model, state, "waiting"), n);
-    tree_set_whole(tree_value(model, state, "since"), own->since);
-    tree_set_real(tree_value(model, state, "reg"), own->reg);
+        arrays[j] = array_of(model, okn_tree_entry(model, state, names[j]));
+    okn_tree_set_whole(okn_tree_value(model, state, "used"), okn_squares_width(model));
+    okn_tree_set_whole(okn_tree_value(model, state, "count"), n);
+    okn_tree_set_whole(okn_tree_value(model, state, "waiting"), n);
+    okn_tree_set_whole(okn_tree_value(model, state, "since"), own->since);
+    okn_tree_set_real(okn_tree_value(model, state, "reg"), own->reg);
     return set_matrix(model, arrays[0], own->matrix, 1, own->reg)
                    || set_matrix(model, arrays[1], own->inverse, OK_PANEL, 1 / own->reg)
                    || set_rows(model, arrays[2], outputs, own->vectors)
@@ -136,13 +142,13 @@ static int set_state(okn_t *model, const json_value *state)
                : 0;
 }
 
-int squares_set(okn_t *model, const json_value *space)
+int okn_squares_set(okn_t *model, const json_value *space)
 {
-    const json_value *arguments = json_get(&model->file.tree, space, "arguments");
-    tree_set_whole(json_at(&model->file.tree, arguments, 7), model->squares->entered);
-    if (model->squares->whitening && set_landmarks(model, tree_argument(model, space, 0)))
+    const json_value *arguments = okn_json_get(&model->file.tree, space, "arguments");
+    okn_tree_set_whole(okn_json_at(&model->file.tree, arguments, 7), model->squares->entered);
+    if (model->squares->whitening && set_landmarks(model, okn_tree_argument(model, space, 0)))
         return OKN_NO_MEMORY;
-    if (set_residuals(model, tree_argument(model, space, 5)))
+    if (set_residuals(model, okn_tree_argument(model, space, 5)))
         return OKN_NO_MEMORY;
-    return set_state(model, tree_argument(model, space, 8));
+    return set_state(model, okn_tree_argument(model, space, 8));
 }

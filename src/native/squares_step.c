@@ -17,14 +17,14 @@ static void landmark_features(okn_t *model, const row *x, real *z)
     const squares *own = model->squares;
     okn_kernel_row(model, x, own->direction);
     for (int64_t i = 0; i < own->n_landmarks; i++)
-        z[i] = product_of(own->whitening + triangle(i), own->direction, i + 1);
+        z[i] = okn_product_of(own->whitening + okn_triangle(i), own->direction, i + 1);
 }
 
 static void squares_look(okn_t *model, const row *x, row *phi)
 {
     const squares *own = model->squares;
     real *features = model->features;
-    squares_settle(model);
+    okn_squares_settle(model);
     for (int64_t j = 0; own->has_linear && j < model->n_features; j++)
         features[j] = own->factor * x->values[j];
     if (own->has_constant)
@@ -41,7 +41,7 @@ static void squares_look(okn_t *model, const row *x, row *phi)
 static real squares_product(okn_t *model, const real *numbers, const row *phi)
 {
     (void)model;
-    return product_of(numbers, phi->values, phi->n);
+    return okn_product_of(numbers, phi->values, phi->n);
 }
 
 const space_part okn_squares_space = {squares_product, squares_look, NULL};
@@ -53,18 +53,18 @@ static real consider(okn_t *model, const row *x, const real *z)
     squares *own = model->squares;
     const int64_t n = own->n_landmarks, d = model->n_features;
     const real diagonal = model->kernel->diagonal(model, x);
-    real *fresh = own->whitening + triangle(n);
-    const real rest = diagonal - product_of(z, z, n), delta = rest > 0 ? sqrt(rest) : 0;
+    real *fresh = own->whitening + okn_triangle(n);
+    const real rest = diagonal - okn_product_of(z, z, n), delta = rest > 0 ? sqrt(rest) : 0;
     if (!(delta * delta > own->least * diagonal) || !isfinite(delta))
         return 0;
     memset(fresh, 0, (size_t)n * sizeof *fresh);
     for (int64_t j = 0; j < n; j++)
         for (int64_t f = 0; f <= j; f++)
-            fresh[f] -= z[j] * own->whitening[triangle(j) + f];
+            fresh[f] -= z[j] * own->whitening[okn_triangle(j) + f];
     for (int64_t f = 0; f < n; f++)
         fresh[f] /= delta;
     fresh[n] = 1 / delta;
-    if (!(sqrt(product_of(fresh, fresh, n + 1) * diagonal) <= own->steepest))
+    if (!(sqrt(okn_product_of(fresh, fresh, n + 1) * diagonal) <= own->steepest))
         return 0;
     memcpy(model->support_vectors + n * d, x->values, (size_t)d * sizeof *fresh);
     model->support_norms[n] = okn_support_norm(model, x);
@@ -102,7 +102,7 @@ static int take_up(okn_t *model, const row *x, row *phi, real weight)
     real *features = model->features, delta = 0, size = 0;
     int status = OKN_OK;
     if (weight > 0) {
-        squares_measure(model, features);
+        okn_squares_measure(model, features);
         size = own->variance > 0 ? own->variance * pow(own->forgetting, -(double)own->since) : 0;
         size = fabs(model->coefficients[0] / weight) / sqrt(1 + size);
     }
@@ -110,10 +110,10 @@ static int take_up(okn_t *model, const row *x, row *phi, real weight)
         delta = consider(model, x, features + own->base);
     if (delta > 0) {
         features[phi->n] = delta;
-        squares_border(own, delta);
+        okn_squares_border(own, delta);
     }
     if (weight > 0)
-        status = squares_enter(model, features, weight, model->coefficients, model->current);
+        status = okn_squares_enter(model, features, weight, model->coefficients, model->current);
     if (status && delta > 0) {
         own->n_landmarks = --model->n_support;
         own->used--;
@@ -144,7 +144,7 @@ static real weigh(okn_t *model, real y)
     return weight;
 }
 
-int squares_step(okn_t *model, const row *x, real y)
+int okn_squares_step(okn_t *model, const row *x, real y)
 {
     const target_type before = model->target;
     uint64_t drawn_from[4];
@@ -153,7 +153,7 @@ int squares_step(okn_t *model, const row *x, real y)
     int status = OKN_OK;
     memcpy(drawn_from, model->generator, sizeof drawn_from);
     squares_look(model, x, &phi);
-    squares_score(model, phi.values, model->current);
+    okn_squares_score(model, phi.values, model->current);
     for (int32_t k = 0; k < model->n_outputs; k++)
         if (!isfinite(model->current[k]))
             return OKN_NOT_FINITE;
@@ -176,7 +176,7 @@ int squares_step(okn_t *model, const row *x, real y)
     return OKN_OK;
 }
 
-int squares_make_room(okn_t *model)
+int okn_squares_make_room(okn_t *model)
 {
     squares *own = model->squares;
     const int64_t outputs = model->n_outputs, from = model->stride, d = model->n_features;
@@ -192,9 +192,9 @@ int squares_make_room(okn_t *model)
         {&own->rows, OKN_LANES, OKN_LANES, from, to, NULL},
         {&own->solved, OKN_LANES, OKN_LANES, from, to, NULL},
         {&own->direction, 1, 1, from, to, NULL},
-        {&own->matrix, 1, 1, triangle(from), triangle(to), NULL},
-        {&own->inverse, 1, 1, triangle(from), triangle(to), NULL},
-        {&own->whitening, 1, 1, triangle(before), triangle(room), NULL},
+        {&own->matrix, 1, 1, okn_triangle(from), okn_triangle(to), NULL},
+        {&own->inverse, 1, 1, okn_triangle(from), okn_triangle(to), NULL},
+        {&own->whitening, 1, 1, okn_triangle(before), okn_triangle(room), NULL},
         {&model->support_vectors, 1, 1, before * d, room * d, NULL},
         {&model->support_norms, 1, 1, before, room, NULL},
         {&model->ages, 1, 1, before, room, NULL},

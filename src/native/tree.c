@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-int tree_damaged(okn_t *model, const char *text)
+int okn_tree_damaged(okn_t *model, const char *text)
 {
     return okn_fail(model, OKN_BAD_FILE, text);
 }
 
-int tree_unknown(okn_t *model, const char *text)
+int okn_tree_unknown(okn_t *model, const char *text)
 {
     return okn_fail(model, OKN_NOT_KNOWN, text);
 }
@@ -30,11 +30,11 @@ static void name_class(char *text, const char *what, const json_value *name)
     strcpy(text + n, ") is not known");
 }
 
-int tree_unknown_class(okn_t *model, const char *what, const json_value *name)
+int okn_tree_unknown_class(okn_t *model, const char *what, const json_value *name)
 {
     char text[OKN_TEXT];
     name_class(text, what, name);
-    return tree_unknown(model, text);
+    return okn_tree_unknown(model, text);
 }
 
 void okn_forbid(okn_t *model, const char *reason)
@@ -51,93 +51,96 @@ void okn_forbid_class(okn_t *model, const char *what, const json_value *name)
     model->cannot_learn = model->reason;
 }
 
-json_value *tree_node(const okn_t *model, const json_value *value)
+json_value *okn_tree_node(const okn_t *model, const json_value *value)
 {
     const json *tree = &model->file.tree;
     int64_t number;
     if (!value || value->kind != JSON_LIST)
         return (json_value *)value;
-    if (value->count != 1 || json_whole(json_at(tree, value, 0), &number) < 0 || number < 0
+    if (value->count != 1 || okn_json_whole(okn_json_at(tree, value, 0), &number) < 0 || number < 0
         || number > INT32_MAX)
         return NULL;
-    return json_at(tree, &tree->values[0], (int32_t)number);
+    return okn_json_at(tree, &tree->values[0], (int32_t)number);
 }
 
 /* Item j of a list of a node, as the node for which it stands. */
-json_value *tree_item(const okn_t *model, const json_value *node, const char *list, int32_t j)
+json_value *okn_tree_item(const okn_t *model, const json_value *node, const char *list, int32_t j)
 {
     const json *tree = &model->file.tree;
-    return tree_node(model, json_at(tree, json_get(tree, node, list), j));
+    return okn_tree_node(model, okn_json_at(tree, okn_json_get(tree, node, list), j));
 }
 
-json_value *tree_argument(const okn_t *model, const json_value *node, int32_t j)
+json_value *okn_tree_argument(const okn_t *model, const json_value *node, int32_t j)
 {
-    return tree_item(model, node, "arguments", j);
+    return okn_tree_item(model, node, "arguments", j);
 }
 
-int tree_is(const okn_t *model, const json_value *node, const char *kind)
+int okn_tree_is(const okn_t *model, const json_value *node, const char *kind)
 {
-    return json_is(json_get(&model->file.tree, node, "kind"), kind);
+    return okn_json_is(okn_json_get(&model->file.tree, node, "kind"), kind);
 }
 
-json_value *tree_class(const okn_t *model, const json_value *node)
+json_value *okn_tree_class(const okn_t *model, const json_value *node)
 {
-    return json_get(&model->file.tree, node, "class");
+    return okn_json_get(&model->file.tree, node, "class");
 }
 
-json_value *tree_value(const okn_t *model, const json_value *node, const char *key)
+json_value *okn_tree_value(const okn_t *model, const json_value *node, const char *key)
 {
     const json *tree = &model->file.tree;
-    const json_value *keys = json_get(tree, node, "keys"), *values = json_get(tree, node, "values");
+    const json_value *keys = okn_json_get(tree, node, "keys"),
+                     *values = okn_json_get(tree, node, "values");
     for (int32_t j = 0; keys && j < keys->count; j++)
-        if (json_is(json_at(tree, keys, j), key))
-            return json_at(tree, values, j);
+        if (okn_json_is(okn_json_at(tree, keys, j), key))
+            return okn_json_at(tree, values, j);
     return NULL;
 }
 
-json_value *tree_entry(const okn_t *model, const json_value *node, const char *key)
+json_value *okn_tree_entry(const okn_t *model, const json_value *node, const char *key)
 {
-    return tree_node(model, tree_value(model, node, key));
+    return okn_tree_node(model, okn_tree_value(model, node, key));
 }
 
 /* A number, which may be infinite, or true or false. 0, or -1. */
-int tree_real(const okn_t *model, const json_value *node, double *out)
+int okn_tree_real(const okn_t *model, const json_value *node, double *out)
 {
-    const json_value *bytes = json_get(&model->file.tree, node, "bytes");
+    const json_value *bytes = okn_json_get(&model->file.tree, node, "bytes");
     if (node && (node->kind == JSON_TRUE || node->kind == JSON_FALSE)) {
         *out = node->kind == JSON_TRUE;
         return 0;
     }
-    if (tree_is(model, node, "float") && json_is(bytes, "000000000000f07f")) {
+    if (okn_tree_is(model, node, "float") && okn_json_is(bytes, "000000000000f07f")) {
         *out = INFINITY;
         return 0;
     }
-    return json_real(node, out);
+    return okn_json_real(node, out);
 }
 
-int tree_true(const json_value *node)
+int okn_tree_true(const json_value *node)
 {
     return node && node->kind == JSON_TRUE;
 }
 
 /* The array of a node, of this dtype and so many elements; NULL if it is none. */
-file_array *tree_array(const okn_t *model, const json_value *node, const char *dtype, int64_t count)
+file_array *okn_tree_array(const okn_t *model, const json_value *node, const char *dtype,
+                           int64_t count)
 {
     const json *tree = &model->file.tree;
-    file_array *found = file_find(&model->file, json_get(tree, node, "array"));
-    if (!found || !tree_is(model, node, "array") || !json_is(json_get(tree, node, "order"), "C")
-        || strcmp(found->dtype, dtype) || found->count != count)
+    file_array *found = okn_file_find(&model->file, okn_json_get(tree, node, "array"));
+    if (!found || !okn_tree_is(model, node, "array")
+        || !okn_json_is(okn_json_get(tree, node, "order"), "C") || strcmp(found->dtype, dtype)
+        || found->count != count)
         return NULL;
     return found;
 }
 
 /* Finite numbers of an array, in memory of their own with room for more; NULL if there are none
    such, or no memory. */
-real *tree_numbers(const file_array *array, int64_t count, int64_t room)
+real *okn_tree_numbers(const file_array *array, int64_t count, int64_t room)
 {
     real *found = array ? calloc((size_t)(room > count ? room : count) + 1, sizeof *found) : NULL;
     for (int64_t j = 0; found && j < count; j++) {
-        found[j] = array_real(array, j);
+        found[j] = okn_array_real(array, j);
         if (!isfinite(found[j])) {
             free(found);
             return NULL;
@@ -146,16 +149,16 @@ real *tree_numbers(const file_array *array, int64_t count, int64_t room)
     return found;
 }
 
-int tree_size(const json_value *value, int64_t least, int64_t most, ptrdiff_t *out)
+int okn_tree_size(const json_value *value, int64_t least, int64_t most, ptrdiff_t *out)
 {
     int64_t found;
-    if (json_whole(value, &found) < 0 || found < least || found > most)
+    if (okn_json_whole(value, &found) < 0 || found < least || found > most)
         return -1;
     *out = (ptrdiff_t)found;
     return 0;
 }
 
-void tree_set_whole(json_value *value, int64_t number)
+void okn_tree_set_whole(json_value *value, int64_t number)
 {
     if (value) {
         value->kind = JSON_WHOLE;
@@ -163,7 +166,7 @@ void tree_set_whole(json_value *value, int64_t number)
     }
 }
 
-void tree_set_real(json_value *value, double number)
+void okn_tree_set_real(json_value *value, double number)
 {
     if (value) {
         value->kind = JSON_REAL;

@@ -5,34 +5,34 @@
 #include "model.h"
 
 /* Note what went wrong; they return OKN_BAD_FILE, OKN_NOT_KNOWN. */
-int tree_damaged(okn_t *model, const char *text);
-int tree_unknown(okn_t *model, const char *text);
+int okn_tree_damaged(okn_t *model, const char *text);
+int okn_tree_unknown(okn_t *model, const char *text);
 /* OKN_NOT_KNOWN, with the name of a class: "its kernel (PythonKernel) is not known". */
-int tree_unknown_class(okn_t *model, const char *what, const json_value *name);
+int okn_tree_unknown_class(okn_t *model, const char *what, const json_value *name);
 /* The node that a value stands for: itself, unless it refers to a node; NULL if that is none. */
-json_value *tree_node(const okn_t *model, const json_value *value);
+json_value *okn_tree_node(const okn_t *model, const json_value *value);
 /* Item j of a list of a node, of its "arguments", and item `key` of a dictionary, as such. */
-json_value *tree_item(const okn_t *model, const json_value *node, const char *list, int32_t j);
-json_value *tree_argument(const okn_t *model, const json_value *node, int32_t j);
-json_value *tree_entry(const okn_t *model, const json_value *node, const char *key);
+json_value *okn_tree_item(const okn_t *model, const json_value *node, const char *list, int32_t j);
+json_value *okn_tree_argument(const okn_t *model, const json_value *node, int32_t j);
+json_value *okn_tree_entry(const okn_t *model, const json_value *node, const char *key);
 /* Item `key` of a dictionary as it stands there. */
-json_value *tree_value(const okn_t *model, const json_value *node, const char *key);
-int tree_is(const okn_t *model, const json_value *node, const char *kind);
-json_value *tree_class(const okn_t *model, const json_value *node);
+json_value *okn_tree_value(const okn_t *model, const json_value *node, const char *key);
+int okn_tree_is(const okn_t *model, const json_value *node, const char *kind);
+json_value *okn_tree_class(const okn_t *model, const json_value *node);
 /* A number, which may be infinite, or true or false. 0, or -1. */
-int tree_real(const okn_t *model, const json_value *node, double *out);
-int tree_true(const json_value *node);
-int tree_size(const json_value *value, int64_t least, int64_t most, ptrdiff_t *out);
+int okn_tree_real(const okn_t *model, const json_value *node, double *out);
+int okn_tree_true(const json_value *node);
+int okn_tree_size(const json_value *value, int64_t least, int64_t most, ptrdiff_t *out);
 /* The array of a node, of this dtype and so many elements; NULL if it is none. */
-file_array *tree_array(const okn_t *model, const json_value *node, const char *dtype,
-                       int64_t count);
+file_array *okn_tree_array(const okn_t *model, const json_value *node, const char *dtype,
+                           int64_t count);
 /* Finite numbers of an array, in memory of their own with room for more; NULL if there are none
    such, or no memory. */
-real *tree_numbers(const file_array *array, int64_t count, int64_t room);
+real *okn_tree_numbers(const file_array *array, int64_t count, int64_t room);
 
 /* What a value, or the one that it refers to, becomes; nothing where it is NULL. */
-void tree_set_whole(json_value *value, int64_t number);
-void tree_set_real(json_value *value, double number);
+void okn_tree_set_whole(json_value *value, int64_t number);
+void okn_tree_set_real(json_value *value, double number);
 
 /* The numbers of a space, in spaces.c; `n_features` and `is_single` are known. */
 int okn_make_space(okn_t *model, const json_value *space);
