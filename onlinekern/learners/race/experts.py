@@ -78,7 +78,7 @@ FOLLOWING = 500
 FEWEST_TREES, MOST_TREES = 10, 200
 FOREST_MEMORY = 0.7
 # A forest has further trees as long as it takes no more than this share of the time.
-CHEAP = 0.33
+CHEAP = 0.37
 # A forest keeps fewer samples only where there is no room for two thirds of its trees: half of the
 # trees on twice as many samples err less on covtype.
 LEAST_KEPT = 2048
@@ -168,7 +168,7 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
         ForestKind(
             "kernel forest", 0.5,
             {"max_samples": 0.4, "n_replays": 2, "memory": 16_384, "n_candidates": 30},
-            patience=FOREVER, further=2,
+            patience=FOREVER, further=3,
         ),
         ForestKind(
             "kernel forest of the last 512", 0.15,
