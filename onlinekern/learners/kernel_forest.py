@@ -48,7 +48,7 @@ TREES_OF_EXACT = 4
 EXACT_FROM = 1 << 14
 
 MemoryShare: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="right")]
-Replays: TypeAlias = Annotated[int, Interval(Integral, 1, 100, closed="both")]
+Candidates: TypeAlias = Annotated[int, Interval(Integral, 1, 1000, closed="both")]
 
 
 def rule_on_cells(name: str, of_targets: bool) -> Any:
@@ -78,11 +78,11 @@ class KernelForest(Learner):
     rule: str = "arow"
     levels: Literal["both", "leaf", "upper"] = "both"
     memory: Annotated[int, Interval(Integral, 64, MOST_KEPT, closed="both")] = MOST_KEPT
-    max_samples: MemoryShare = 0.4
-    max_rows: Count = 4096
+    max_samples: MemoryShare = 0.7
+    max_rows: Count = 8192
     max_leaf: Count = 4
-    n_candidates: Annotated[int, Interval(Integral, 1, 1000, closed="both")] = 10
-    n_replays: Replays = 3
+    n_candidates: Candidates = 10
+    n_replays: Annotated[int, Interval(Integral, 1, 100, closed="both")] = 2
     renewal_spread: Annotated[float, Interval(Real, 0, 1, closed="both")] = 0.25
     when_full: Literal["grow", "renew"] = "grow"
     categorical_features: CategoricalFeatures = "from_dtype"
@@ -102,6 +102,8 @@ class KernelForest(Learner):
         # The samples that are kept, with the copies and the cells of a renewal; the cells of trees.
         n_experts = len(self._noises()) * len(LEVELS[self.levels])
         rows = min(self.max_rows, max(64, int(self.max_samples * self.memory)))
+        # Fewer nodes have larger leaves.
+        nodes = rows * min(1.0, 4 / self.max_leaf)
         cell = NODE_BYTES + 4 * n_experts * (1 + n_outputs)
         n_exact = self._n_exact() if self.memory >= EXACT_FROM else 0
         kept = self.memory + samples_spread_over(
@@ -113,7 +115,7 @@ class KernelForest(Learner):
         sample = 2 * (itemsize * n_features + 8 * n_targets) + 8 * n_axes + 3 * self.n_trees
         if n_exact:
             sample += 8 * min(n_axes, MOST_SOUGHT)
-        return kept * sample + self.n_trees * rows * cell
+        return kept * sample + int(self.n_trees * nodes * cell)
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
         in_order = put_in_order(X)
@@ -365,9 +367,6 @@ had
     """
 
     rule: Literal["arow", "least_squares", "scw1", "scw2", "pa1", "pa2", "logistic"] = "arow"
-    max_samples: MemoryShare = 0.7
-    max_rows: Count = 8192
-    n_replays: Replays = 2
 
     # More than two classes are one problem each.
     multi_class: ClassVar[Any] = "ovr"  # type: ignore[misc]
@@ -390,7 +389,7 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
 
     Parameters
     ----------
-    n_trees : int >= 1, default=100
+    n_trees : int >= 1, default=120
         Trees. Time and memory grow linearly with them; 300 lower the error a little.
     noise : 'auto' or float > 0, default='auto'
         Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy
@@ -406,17 +405,21 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         scores like those of the noises.
     memory : int in [64, 16384], default=16384
         The last samples that are kept, for new trees to grow from.
-    max_samples : float in (0, 1], default=0.4
+    max_samples : float in (0, 1], default=1.0
         A tree grows from this share of the samples that are kept, drawn without repetition, and
-        from 64 at least. The others keep it honest: its cuts have not seen their targets.
-    max_rows : int >= 1, default=4096
+        from 64 at least. Cuts that all samples tell of err less than those of few, as long as
+        leaves are large.
+    max_rows : int >= 1, default=16384
         A tree grows from at most so many samples, as long as the forest is renewed as a whole.
-    max_leaf : int >= 1, default=4
+    max_leaf : int >= 1, default=16
         A node with more samples is cut.
+
+        Where a tree has seen the targets of all samples, leaves of few would fit their noise, and
+        take more memory and time.
     n_candidates : int in [1, 1000], default=30
         Cuts drawn for a node, of which the best is taken; at most one for four of its rows. 1 gives
         totally random trees.
-    n_replays : int in [1, 100], default=3
+    n_replays : int in [1, 100], default=2
         How often the samples that are kept are learnt again when the forest is renewed.
     renewal_spread : float in [0, 1], default=0.25
         A renewal of the forest that begins at sample n is spread over the next
@@ -520,7 +523,11 @@ had
     """
 
     rule: Literal["arow", "pa1", "pa2"] = "arow"
-    n_candidates: Annotated[int, Interval(Integral, 1, 1000, closed="both")] = 30
+    n_trees: Count = 120
+    max_samples: MemoryShare = 1.0
+    max_rows: Count = MOST_KEPT
+    max_leaf: Count = 16
+    n_candidates: Candidates = 30
 
     # The forest standardises it.
     standardize_target: ClassVar[bool] = False  # type: ignore[misc]

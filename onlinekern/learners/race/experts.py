@@ -148,10 +148,10 @@ BESIDE = (SquaresKind(1.0), FOLLOWS)
 MEASURED = (SquaresKind(1.0, 2 / 3, metric="auto", patience=32_768), FOLLOWS)
 
 # The defaults of the learners take up to twice as long as these: more trees, classes of 70 % of the
-# rows, targets with a third replay. A second replay of half of the rows is worth more than 70 % of
-# them once, and ten cuts a node more than four; targets want thirty, and more trees where features
-# are few. The forest of the last 512 samples follows a stream that changes; what it costs is its
-# teacher more than its trees (docs/race.md).
+# rows, targets of all of them with leaves of 16. A second replay of half of the rows is worth more
+# than 70 % of them once, and ten cuts a node more than four; targets want thirty, and more trees
+# where features are few. The forest of the last 512 samples follows a stream that changes; what it
+# costs is its teacher more than its trees (docs/race.md).
 HALVES = {"max_samples": 0.5, "n_replays": 1}
 FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "classification": (
@@ -167,12 +167,15 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "regression": (
         ForestKind(
             "kernel forest", 0.5,
-            {"max_samples": 0.4, "n_replays": 2, "memory": 16_384, "n_candidates": 30},
+            {
+                "max_samples": 0.4, "max_rows": 4_096, "max_leaf": 4, "n_replays": 2,
+                "memory": 16_384, "n_candidates": 30,
+            },
             patience=FOREVER, further=3,
         ),
         ForestKind(
             "kernel forest of the last 512", 0.15,
-            {**HALVES, "memory": 512, "n_candidates": 5, "when_full": "renew"},
+            {**HALVES, "memory": 512, "max_leaf": 4, "n_candidates": 5, "when_full": "renew"},
         ),
     ),
 }  # fmt: skip
