@@ -93,10 +93,11 @@ def line(found, setting, arguments):
     """Return the cells of a setting."""
     cells = [name_of(setting)]
     for names in kinds(arguments.sets):
-        cells.append(mean(change(found, names, setting, arguments.orders), 1))
+        changes = change(found, names, setting, arguments.orders) if names else []
+        cells.append(mean(changes, 1) if names else "-")
     for names in kinds(arguments.sets):
-        costs = figures_of(found, names, setting, arguments.orders)[1]
-        cells.append(f"{np.exp(np.log(costs).mean()):.0f}")
+        costs = figures_of(found, names, setting, arguments.orders)[1] if names else []
+        cells.append(f"{np.exp(np.log(costs).mean()):.0f}" if names else "-")
     if arguments.every:
         for name in arguments.sets:
             errors = figures_of(found, [name], setting, arguments.orders)[0]
