@@ -204,11 +204,24 @@ def test_twin_of_exact_trees(task, memory, d, exact):
 
 @pytest.mark.parametrize("task", ["binary", "ten"])
 def test_twin_of_large_nodes_that_are_cut_exactly(task, exact):
-    X, y, weight = samples(CLASSES[task], n=660, coded=[1])
+    """Nodes of more than 512 rows are counted in bins."""
+    X, y, weight = samples(CLASSES[task], n=1300, coded=[1])
     large = {"memory": 1024, "max_samples": 1.0, "categorical_features": [1]}
     model, predictions, twin = run(X, y, weight, CLASSES[task], **large)
     np.testing.assert_array_equal(predictions, twin.predictions)
     assert_twins(model, twin, X)
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_exact_cuts_do_not_look_like_steps_that_failed(n_classes, exact, monkeypatch):
+    """What divides by zero makes the model check a copy of itself after each call."""
+    X, y, _ = samples(n_classes, n=1300)
+    parameters = {"n_trees": 5, "memory": 1024, "max_samples": 1.0, "random_state": 0}
+    model = KernelForestClassifier(**parameters)
+    model.partial_fit(X[:1000], y[:1000], classes=np.arange(n_classes))
+    monkeypatch.setattr(copy, "deepcopy", None)
+    for x, label in zip(X[1000:], y[1000:], strict=True):
+        model.learn_one(x, label)
 
 
 @pytest.mark.parametrize("memory", [64, 512])
@@ -237,7 +250,7 @@ def test_exact_trees_find_steps(monkeypatch):
     y = made.fit(X[:2000], rng.integers(0, 2, 2000)).predict(X)
     monkeypatch.setattr(learners, "EXACT_FROM", 4096)
     errors = []
-    for share in (1000, 10):
+    for share in (1000, 4):
         monkeypatch.setattr(learners, "TREES_OF_EXACT", share)
         model = KernelForestClassifier(n_trees=30, memory=4096, random_state=0)
         model.partial_fit(X[:7500], y[:7500], classes=[0, 1])

@@ -58,6 +58,7 @@ import json
 import numpy as np
 from onlinekern import KernelForestClassifier, KernelForestRegressor
 from onlinekern.core.base.vector import level
+from onlinekern.learners import kernel_forest as learners
 
 X = np.random.default_rng(0).standard_normal((700, 6))
 found = {"level": level()}
@@ -72,6 +73,14 @@ for n_experts, settings in {4: {}, 2: {"noise": 1.0}, 1: {"noise": 1.0, "levels"
         targets = np.sin(X[:, :1] * np.arange(1, n + 1))
         scores = KernelForestRegressor(**common, **settings).partial_fit_predict(X, targets)
         found[f"{n} targets, {n_experts} experts"] = scores.tolist()
+# Exact trees, which sort the rows of small nodes and count those of large ones.
+learners.EXACT_FROM = 1024
+X = np.random.default_rng(1).standard_normal((1400, 10)).round(1)
+for n in (2, 9):
+    label = np.digitize(np.sin(X).sum(axis=1), np.linspace(-2, 2, n - 1))
+    model = KernelForestClassifier(n_trees=8, memory=1024, max_samples=1.0, random_state=0)
+    model.partial_fit(X, label, classes=np.arange(n))
+    found[f"{n} classes, exact trees"] = model.decision_function(X[:50]).tolist()
 print(json.dumps(found))
 """
 

@@ -46,6 +46,8 @@ AT_ONCE = 512
 # of fewer, and of numbers, exact cuts find noise too (docs/kernel_forests.md).
 TREES_OF_EXACT = 4
 EXACT_FROM = 1 << 14
+# What they keep of a sample, beside its numbers.
+EXACT_BYTES = 60
 
 MemoryShare: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="right")]
 Candidates: TypeAlias = Annotated[int, Interval(Integral, 1, 1000, closed="both")]
@@ -114,7 +116,8 @@ class KernelForest(Learner):
         n_targets = 1 if isinstance(self, OnlineClassifier) else n_outputs
         sample = 2 * (itemsize * n_features + 8 * n_targets) + 8 * n_axes + 3 * self.n_trees
         if n_exact:
-            sample += 8 * min(n_axes, MOST_SOUGHT)
+            # Numbers in ascending order, and codes, keys and two orders.
+            sample += 4 * min(n_axes, MOST_SOUGHT) + EXACT_BYTES
         return kept * sample + int(self.n_trees * nodes * cell)
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:

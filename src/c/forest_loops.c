@@ -2,6 +2,7 @@
  * OK_LEVEL set by the build. */
 #include "onlinekern/forest_loops.h"
 
+#include <math.h>
 #include <string.h>
 
 #if defined(__clang__)
@@ -170,4 +171,9 @@ static void step_records(float *const *values, const int32_t *cells, ptrdiff_t n
         steps_of(n_experts, n_outputs, values, cells, n_trees, length, none, factors, falls);
 }
 
-const ok_forest_table OK_TABLE = {OK_LEVEL, cut_sums, add_records, step_records};
+#include "forest_exact.h"
+
+const ok_forest_table OK_TABLE = {
+    OK_LEVEL,   cut_sums,     add_records, step_records, code_numbers,
+    cut_sorted, begin_counts, count_rows,  near_edges,   cut_counted,
+};

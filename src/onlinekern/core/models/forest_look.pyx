@@ -20,7 +20,7 @@ from onlinekern.core.features.gradients import BLOCK, MOST_OUTPUTS, few_outputs,
 from onlinekern.core.features.looking import (
     LANDMARKS, directions_of, machine_of, metric_of, number_taught, signs_of)
 import onlinekern.core.partitions.costs as costs
-from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, steepest
+from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, RANK_STEPS, steepest
 from onlinekern.core.partitions.renewal import Spread, common_slopes, own_slopes, units_of_each
 from onlinekern.core.partitions.tables import TableLearner, most_further, of_features, on_axes
 
@@ -72,8 +72,8 @@ cdef class ForestLook:
             *by_rows(self.scale, n, COPIED, costs.SCALE * d), *once(self.prepare),
             *by_rows(self.mix, taught, MIXED, costs.SCALE * d), *once(self.tell, self.plant),
             *by_rows(self.load, n, COPIED, costs.LOAD * d),
-            *[(self.rank, a, costs.RANK * n)
-              for a in range(MOST_SOUGHT if self.n_exact else 0)]]
+            *[(self.rank, (a, step), costs.RANK * n)
+              for a in range(MOST_SOUGHT if self.n_exact else 0) for step in range(RANK_STEPS)]]
 
     @property
     def n_taught(self):
@@ -194,8 +194,8 @@ cdef class ForestLook:
     def load(self, rows):
         self.grower.load(rows.start, rows.stop)
 
-    def rank(self, axis):
-        self.grower.rank(axis)
+    def rank(self, part):
+        self.grower.rank(*part)
 
     cdef bint looks(self) noexcept nogil:
         """Whether the look, which calls BLAS, is not done."""

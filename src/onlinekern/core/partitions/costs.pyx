@@ -18,11 +18,12 @@ PAIR = 0.1
 SLOPE = 0.4
 # A step that is done once.
 STEP = 3e5
-# Growth of a row in a tree, by exact cuts along an axis, those of leaves alone, and its rank there.
+# Growth of a row in a tree, by exact cuts along an axis, those of leaves alone, and a step of its
+# rank there.
 GROWTH = 270
-EXACT = 160
-EXACT_LEAVES = 60
-RANK = 15
+EXACT = 20
+EXACT_LEAVES = 6
+RANK = 4
 # Replay of a row in a tree, an output of it, and a walk.
 REPLAY = 12
 OUTPUT = 3

@@ -5,30 +5,37 @@ A function that jumps along axes is found by deep trees whose cuts are exact, as
 beside of must be cut again further below. Such trees need many rows: of few, the best of all cuts
 finds something in any noise.
 
-Rows are ranked along an axis once. The rows of a node are sorted by marking their ranks, so a cut
-costs some nanoseconds a row and axis, however many rows there are.
+Rows are ranked along an axis once, and have a code of 15 bits there. The rows of a node are sorted
+by it along eight axes at a time. Those of a large node are counted in 256 bins of codes, and then
+in the codes of the two bins beside the best edge of each axis. What is left of the targets is
+summed in whole numbers, so that the order does not matter.
 """
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
-# Axes along which cuts are sought, the steepest ones; rows on each side of a cut at least; and what
-# a cut must gain for a row of its node.
-MOST_SOUGHT = 16
-cdef Py_ssize_t LEAST_ROWS = 3
+# Axes along which cuts are sought, the steepest ones, and what a cut must gain for a row of its
+# node.
+MOST_SOUGHT = OK_SOUGHT
 cdef double LEAST_GAIN = 1e-6
-# Nodes of fewer rows are sorted by inserting one after another.
-cdef Py_ssize_t INSERTED = 48
-# What the work on a row of a node is along an axis, in about a nanosecond, and on a part of it.
-cdef Py_ssize_t WORK_OF_ROW = 8
-cdef Py_ssize_t MOST_AT_ONCE = 20000
+# A rank is so many steps of the sort, and the codes.
+RANK_STEPS = 4
+# What the work on a row of a node is along an axis, in about a nanosecond: where it is sorted, by
+# one number and by several, and where two such rows are counted; and what is done once in a node.
+cdef Py_ssize_t[2] WORK_OF_SORTED = [1, 4]
+cdef Py_ssize_t[2] WORK_OF_TWO = [1, 2]
+cdef Py_ssize_t[2] WORK_OF_BINS = [1500, 15000]
+cdef Py_ssize_t WORK_OF_NODE = 100
+# Rows that are counted at a time.
+cdef Py_ssize_t COUNTED = 1024
+# Bits of the largest of the whole numbers, and of a sum of all.
+cdef int MOST_BITS = 14
+cdef int BITS_OF_SUM = 30
 # Rows are sorted by so many bits of their numbers at a time.
 cdef enum: DIGIT = 11
-
-cdef extern from *:
-    int first_bit "__builtin_ctzll"(unsigned long long word) nogil
+cdef enum: CODES = 1 << 15
 
 
 cdef uint32_t key_of(float number) noexcept nogil:
@@ -72,175 +79,111 @@ cdef class ExactCutter(Cutter):
     Before the first such tree, `seek_along` gets the axes and `rank` ranks the rows along each.
     """
 
-    def __cinit__(self):
-        self.n_seen = -1
-
     def __dealloc__(self):
-        free(self.node)
-        free(self.marked)
+        free(self.counts)
 
     def seek_along(self, axes):
         """Have memory for exact cuts along these axes."""
         cdef Py_ssize_t n = self.n_rows
         self.n_sought, self.sought = len(axes), axes
-        self.by_rank = np.empty((len(axes), n), dtype=np.int32)
-        self.ranks = np.empty((len(axes), n), dtype=np.int32)
-        self.left = np.empty(n * self.boosting.width, dtype=np.float32)
-        self.inverses = 1 / np.maximum(np.arange(n + 1), 1)
-        self.node = <int32_t *> calloc(n + 1, sizeof(int32_t))
-        self.marked = <uint64_t *> calloc(n // 64 + 1, sizeof(uint64_t))
-        if self.node == NULL or self.marked == NULL:
+        self.codes = np.zeros((n, OK_SOUGHT), dtype=np.uint16)
+        self.ascending = np.empty((len(axes), n), dtype=np.float32)
+        self.coded = np.empty(n * self.boosting.width, dtype=np.int16)
+        self.keys, self.turns = np.empty(n, dtype=np.uint32), np.empty((2, n), dtype=np.int32)
+        self.counts = <ok_counts *> calloc(1, sizeof(ok_counts))
+        if self.counts == NULL:
             raise MemoryError(f"no memory to cut {n} rows")
 
-    def rank(self, Py_ssize_t a):
-        """Rank the rows along an axis that is sought; equal ones by their number."""
-        cdef Py_ssize_t i, digit
-        cdef uint32_t *keys
-        cdef int32_t *turns[4]
+    def rank(self, Py_ssize_t a, Py_ssize_t step):
+        """Take one of `RANK_STEPS` steps to rank the rows along an axis that is sought."""
+        cdef Py_ssize_t i
+        cdef const float *column
+        cdef const int32_t *order
         if a >= self.n_sought:
             return
-        # The keys are where the ranks will be; the order changes between two places.
-        keys = <uint32_t *> &self.ranks[a, 0]
-        turns[0], turns[1], turns[2], turns[3] = NULL, &self.by_rank[a, 0], self.node, \
-            &self.by_rank[a, 0]
+        column = self.columns + self.sought[a] * self.n_rows
+        if step == 0:
+            for i in range(self.n_rows):
+                self.keys[i] = key_of(column[i])
+        order = &self.turns[(step + 1) % 2, 0]
+        if step < RANK_STEPS - 1:
+            sort_by(&self.keys[0], self.n_rows, DIGIT * step, order if step > 0 else NULL,
+                    &self.turns[step % 2, 0])
+        else:
+            self.code(a, column, order)
+
+    cdef void code(self, Py_ssize_t a, const float *column, const int32_t *order) noexcept nogil:
+        """Give rows, which are in ascending order along an axis, their codes there: of the rank of
+        the first that is equal. Of up to 32,768 rows each rank has a code of its own.
+        """
+        cdef Py_ssize_t i, first = 0
         for i in range(self.n_rows):
-            keys[i] = key_of(self.columns[self.sought[a] * self.n_rows + i])
-        for digit in range(3):
-            sort_by(keys, self.n_rows, DIGIT * digit, turns[digit], turns[digit + 1])
-        for i in range(self.n_rows):
-            self.ranks[a, self.by_rank[a, i]] = <int32_t> i
+            self.ascending[a, i] = column[order[i]]
+            if self.ascending[a, i] != self.ascending[a, first]:
+                first = i
+            self.codes[order[i], a] = <uint16_t> (<int64_t> first * CODES // self.n_rows)
+
+    cdef void begin_exact(self) noexcept nogil:
+        """Begin an exact tree: write what is left of the targets as whole numbers."""
+        cdef int bits = BITS_OF_SUM
+        cdef double unit
+        while self.n_rows >> (BITS_OF_SUM - bits):
+            bits -= 1
+        unit = self.loops.code_numbers(self.boosting.left, self.n_rows * self.boosting.width,
+                                       min(bits, MOST_BITS), &self.coded[0])
+        self.least, self.n_counted = <float> (LEAST_GAIN * unit * unit), 0
 
     cdef bint seeks(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Go on to seek the best cut of rows order[first] ... order[last - 1].
+        """Count some more of the rows order[first] ... order[last - 1] of a large node.
 
-        Returns whether there is more to be done, which is so after a part of a large node.
+        Returns whether there is more to be done before it can be cut.
         """
-        cdef Py_ssize_t n = last - first, most = self.work + MOST_AT_ONCE
-        if self.n_seen < 0:
-            self.begin_cut(first, last)
-        while self.n_seen < self.n_sought and n >= 2 * LEAST_ROWS:
-            if self.work > most:
-                return True
-            self.sort_node(self.n_seen, first, n)
-            self.seek(self.n_seen, n)
-            self.n_seen += 1
-            self.work += WORK_OF_ROW * n
-        return False
+        cdef Py_ssize_t n = last - first, width = self.boosting.width, m
+        if n <= OK_MOST_SORTED:
+            return False
+        if self.n_counted == 0:
+            self.loops.begin_counts(self.counts, width)
+        elif self.n_counted == n:
+            self.loops.near_edges(self.counts, n, width, self.n_sought)
+            self.work += WORK_OF_BINS[width > 1]
+        first += self.n_counted % n
+        m = min(last - first, COUNTED)
+        self.loops.count_rows(&self.codes[0, 0], self.order + first, m, &self.coded[0], width,
+                              self.n_sought, self.counts)
+        self.n_counted += m
+        self.work += WORK_OF_TWO[width > 1] * self.n_sought * m // 2
+        return self.n_counted < 2 * n
 
     cdef Cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         return self.exact_cut(first, last) if self.is_exact else Cutter.best_cut(self, first, last)
 
-    cdef void begin_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Begin to seek a cut: sum up what the rows tell."""
-        cdef Py_ssize_t i, k, n = last - first, width = self.boosting.width
-        cdef int32_t row
-        cdef float number
-        self.least = 0
-        for k in range(width):
-            self.total[k] = 0
-        for i in range(first, last):
-            row = self.order[i]
-            for k in range(width):
-                number = self.boosting.residual(row * width + k)
-                self.left[row * width + k] = number
-                self.total[k] += number
-        for k in range(width):
-            self.least += self.total[k] * self.total[k] * self.inverses[n]
-        self.least += LEAST_GAIN * n
-        self.best.feature, self.best.at, self.best.gain = 0, 0, self.least
-        self.n_seen = 0
-        self.work += WORK_OF_ROW * n
-
     cdef Cut exact_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """The best of all cuts of rows order[first] ... order[last - 1] that leave enough rows."""
-        while self.seeks(first, last):
-            pass
-        self.n_seen = -1
-        if self.best.gain <= self.least:
-            self.best.gain = -1
-        return self.best
+        """The best cut of rows order[first] ... order[last - 1], which are counted if many."""
+        cdef Py_ssize_t n = last - first, width = self.boosting.width
+        cdef ok_exact_cut found
+        cdef Cut cut
+        found.gain, found.axis, found.low, found.high = self.least, -1, 0, 0
+        if n <= OK_MOST_SORTED:
+            self.loops.cut_sorted(&self.codes[0, 0], self.order + first, n, &self.coded[0], width,
+                                  self.n_sought, &found)
+            self.work += WORK_OF_NODE + WORK_OF_SORTED[width > 1] * self.n_sought * n
+        else:
+            self.loops.cut_counted(&self.codes[0, 0], self.order + first, n, width, self.n_sought,
+                                   self.counts, &found)
+            self.n_counted = 0
+            self.work += WORK_OF_BINS[width > 1] + n
+        if found.axis < 0:
+            cut.gain, cut.feature, cut.at = -1, 0, 0
+        else:
+            cut.gain, cut.feature = found.gain, self.sought[found.axis]
+            cut.at = self.between(found.axis, found.low, found.high)
+        return cut
 
-    cdef void sort_node(self, Py_ssize_t a, Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Sort the rows of a node along an axis."""
-        cdef Py_ssize_t i, j, n_words = self.n_rows // 64 + 1
-        cdef uint64_t word
-        cdef int32_t row, rank
-        cdef const int32_t *ranks = &self.ranks[a, 0]
-        cdef const int32_t *by_rank = &self.by_rank[a, 0]
-        if n < INSERTED:
-            for i in range(n):
-                row = self.order[first + i]
-                rank, j = ranks[row], i
-                while j > 0 and ranks[self.node[j - 1]] > rank:
-                    self.node[j] = self.node[j - 1]
-                    j -= 1
-                self.node[j] = row
-            return
-        for i in range(n):
-            rank = ranks[self.order[first + i]]
-            self.marked[rank >> 6] |= <uint64_t> 1 << (rank & 63)
-        j = 0
-        for i in range(n_words):
-            word = self.marked[i]
-            while word:
-                self.node[j] = by_rank[64 * i + first_bit(word)]
-                word &= word - 1
-                j += 1
-            self.marked[i] = 0
-
-    cdef void seek(self, Py_ssize_t a, Py_ssize_t n) noexcept nogil:
-        """Take a cut along an axis, by which the rows of a node are sorted, if it is better."""
-        cdef Py_ssize_t at
-        cdef Cut *best = &self.best
-        cdef float low, high
-        cdef const float *column = self.columns + self.sought[a] * self.n_rows
-        at = self.place_of_one(column, n) if self.boosting.width == 1 else self.place(column, n)
-        if at < 0:
-            return
-        low, high = column[self.node[at - 1]], column[self.node[at]]
-        best.feature = self.sought[a]
-        best.at = <float> (low + (<double> high - low) * 0.5)
+    cdef float between(self, Py_ssize_t a, int64_t low, int64_t high) noexcept nogil:
+        """The place between the largest number of one code along an axis and the least of one."""
+        cdef int64_t n = self.n_rows
+        cdef float under = self.ascending[a, ((low + 1) * n + CODES - 1) // CODES - 1]
+        cdef float over = self.ascending[a, (high * n + CODES - 1) // CODES]
+        cdef float at = <float> (under + (<double> over - under) * 0.5)
         # Rounding must not put both sides on one.
-        if best.at >= high:
-            best.at = low
-
-    cdef Py_ssize_t place_of_one(self, const float *column, Py_ssize_t n) noexcept nogil:
-        """`place` where there is one output, whose sum stays in a register."""
-        cdef Py_ssize_t i, at = -1
-        cdef double gain, rest, left = 0, total = self.total[0], most = self.best.gain
-        cdef const float *numbers = &self.left[0]
-        cdef const double *inverses = &self.inverses[0]
-        cdef int32_t row, after = self.node[0]
-        for i in range(1, n - LEAST_ROWS + 1):
-            row, after = after, self.node[i]
-            left += numbers[row]
-            if i < LEAST_ROWS or column[row] == column[after]:
-                continue
-            rest = total - left
-            gain = left * left * inverses[i] + rest * rest * inverses[n - i]
-            if gain > most:
-                most, at = gain, i
-        self.best.gain = most
-        return at
-
-    cdef Py_ssize_t place(self, const float *column, Py_ssize_t n) noexcept nogil:
-        """How many rows are below the best cut, if that gains more than any so far; or -1."""
-        cdef Py_ssize_t i, k, at = -1, width = self.boosting.width
-        cdef const double *total = self.total
-        cdef Cut *best = &self.best
-        cdef double gain, rest
-        cdef double left[LANES]
-        for k in range(width):
-            left[k] = 0
-        for i in range(1, n - LEAST_ROWS + 1):
-            for k in range(width):
-                left[k] += self.left[self.node[i - 1] * width + k]
-            if i < LEAST_ROWS or column[self.node[i - 1]] == column[self.node[i]]:
-                continue
-            gain = 0
-            for k in range(width):
-                rest = total[k] - left[k]
-                gain += left[k] * left[k] * self.inverses[i] + rest * rest * self.inverses[n - i]
-            if gain > best.gain:
-                best.gain, at = gain, i
-        return at
+        return under if at >= over else at

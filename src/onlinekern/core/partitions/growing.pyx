@@ -68,6 +68,8 @@ cdef class Grower(ExactCutter):
         memset(self.ends, 0, old * sizeof(int32_t))
         self.n_leaves, self.leaf, self.n_waiting = old, -1, 0
         self.count, self.n_chosen, self.n_walked, self.n_told = count, 0, 0, -1
+        if self.is_exact:
+            self.begin_exact()
         return 0
 
     cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_leaves) except -1:
@@ -263,7 +265,7 @@ cdef class Grower(ExactCutter):
         self.n_waiting += 1
 
     cdef void cut_next(self) noexcept nogil:
-        """Cut the leaf that waits and came last, if it has enough rows, or seek some more."""
+        """Cut the leaf that waits and came last, if it has enough rows, or count some more."""
         cdef Py_ssize_t *waiting = self.waiting + 4 * (self.n_waiting - 1)
         cdef bint may_cut = (
             waiting[2] - waiting[1] > self.most_in_leaf and waiting[3] < DEEPEST

@@ -1,0 +1,380 @@
+/* The best of all cuts of a node along several axes: by the codes of its rows, OK_SOUGHT side by
+ * side.
+ *
+ * Small nodes are sorted, along eight axes at a time. Of large ones the rows are counted in bins,
+ * and then in the codes of the two bins beside the best edge of each axis. Sums are whole numbers,
+ * whose order does not matter. */
+
+typedef int16_t shorts8 __attribute__((vector_size(2 * LANES)));
+typedef uint16_t codes8 __attribute__((vector_size(2 * LANES)));
+typedef uint64_t pairs8 __attribute__((vector_size(8 * LANES)));
+
+/* Bins of 2^7 codes of 15 bits. */
+#define BITS_OF_BIN 7
+
+/* A sum in the upper half and how many numbers it is of in the lower one, which grow together. */
+INLINE uint64_t pair_of(int64_t number)
+{
+    return ((uint64_t)number << 32) + 1;
+}
+
+INLINE numbers8 chosen(integers8 mask, numbers8 one, numbers8 other)
+{
+    return (numbers8)(((integers8)one & mask) | ((integers8)other & ~mask));
+}
+
+INLINE integers8 chosen_integers(integers8 mask, integers8 one, integers8 other)
+{
+    return (one & mask) | (other & ~mask);
+}
+
+INLINE integers8 load_integers(const int16_t *p)
+{
+    shorts8 v;
+    memcpy(&v, p, sizeof v);
+    return __builtin_convertvector(v, integers8);
+}
+
+/* The sum of eight lanes, in the same order everywhere. */
+INLINE float sum_of_lanes(numbers8 v)
+{
+    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
+
+static double code_numbers(const float *numbers, ptrdiff_t n, int bits, int16_t *coded)
+{
+    uint32_t largest = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        uint32_t number;
+        memcpy(&number, numbers + i, sizeof number);
+        number &= 0x7fffffff;
+        largest = number > largest ? number : largest;
+    }
+    int exponent = (int)(largest >> 23) - 126;
+    /* A power of two, which loses no digits, and whose square is a float. */
+    float unit = ldexpf(1, bits - (exponent > -40 ? exponent : -40));
+    for (ptrdiff_t i = 0; i < n; i++) {
+        float number = numbers[i] * unit;
+        coded[i] = (int16_t)(int32_t)(number + (number < 0 ? -0.5f : 0.5f));
+    }
+    return unit;
+}
+
+INLINE void exchange(integers8 *one, integers8 *other)
+{
+    /* Lane by lane: of that compilers make minimum and maximum, however long vectors are. */
+    integers8 x = *one, y = *other, low, high;
+    UNROLL
+    for (int k = 0; k < LANES; k++) {
+        low[k] = x[k] < y[k] ? x[k] : y[k];
+        high[k] = x[k] < y[k] ? y[k] : x[k];
+    }
+    *one = low, *other = high;
+}
+
+/* Exchanges of runs of so many keys with those d behind, from r on. */
+INLINE void exchange_runs(const ptrdiff_t run, integers8 *keys, ptrdiff_t n, ptrdiff_t r,
+                          ptrdiff_t d)
+{
+    ptrdiff_t first = r;
+    for (; first + run <= n - d; first += 2 * run) {
+        UNROLL
+        for (ptrdiff_t i = 0; i < run; i++)
+            exchange(keys + first + i, keys + first + i + d);
+    }
+    for (; first < n - d; first++)
+        exchange(keys + first, keys + first + d);
+}
+
+/* Sort n keys in each lane: merge exchange (Knuth, The art of computer programming, 5.2.2 M). */
+static void sort_lanes(integers8 *keys, ptrdiff_t n)
+{
+    ptrdiff_t top = 1;
+    while (2 * top < n)
+        top *= 2;
+    for (ptrdiff_t run = top; run > 0; run /= 2) {
+        ptrdiff_t r = 0, d = run, q = top;
+        for (;;) {
+            switch (run) {
+            case 1: exchange_runs(1, keys, n, r, d); break;
+            case 2: exchange_runs(2, keys, n, r, d); break;
+            case 4: exchange_runs(4, keys, n, r, d); break;
+            default:
+                for (ptrdiff_t first = r; first < n - d; first += 2 * run) {
+                    ptrdiff_t last = first + run < n - d ? first + run : n - d;
+                    for (ptrdiff_t i = first; i < last; i++)
+                        exchange(keys + i, keys + i + d);
+                }
+            }
+            if (q == run)
+                break;
+            d = q - run, q /= 2, r = run;
+        }
+    }
+}
+
+/* Take a cut along an axis between two codes, or bins, if it gains more. */
+INLINE void take(ok_exact_cut *best, float gain, ptrdiff_t axis, int32_t low, int32_t high)
+{
+    if (gain > best->gain) {
+        best->gain = gain, best->axis = (int32_t)axis;
+        best->low = low, best->high = high;
+    }
+}
+
+/* Times the square of how far the sum of i rows is from that of as many mean ones, it is what a cut
+ * behind i of n rows gains, over n. */
+INLINE float weight_of(ptrdiff_t i, ptrdiff_t n)
+{
+    return 1 / ((float)i * (float)(n - i));
+}
+
+/* Cuts of n rows whose single numbers are in the lower halves of their sorted keys. */
+INLINE void seek_single(const integers8 *keys, ptrdiff_t n, ptrdiff_t first_axis, float mean,
+                        ok_exact_cut *best)
+{
+    integers8 sum = {0}, place = {0};
+    numbers8 most = (numbers8){0} + best->gain;
+    for (ptrdiff_t i = 1; i <= n - OK_LEAST_ROWS; i++) {
+        sum += keys[i - 1] << 16 >> 16;
+        if (i < OK_LEAST_ROWS)
+            continue;
+        numbers8 apart = __builtin_convertvector(sum, numbers8) - (float)i * mean;
+        numbers8 gain = apart * apart * weight_of(i, n);
+        integers8 better = (gain > most) & ((keys[i - 1] >> 16) != (keys[i] >> 16));
+        most = chosen(better, gain, most);
+        place = chosen_integers(better, (integers8){0} + (int32_t)i, place);
+    }
+    for (int a = 0; a < LANES; a++)
+        if (most[a] > best->gain)
+            take(best, most[a], first_axis + a, keys[place[a] - 1][a] >> 16,
+                 keys[place[a]][a] >> 16);
+}
+
+/* Cuts of n rows of LANES numbers, whose places are in the lower halves of their sorted keys. */
+INLINE void seek_several(const integers8 *keys, ptrdiff_t n, ptrdiff_t first_axis, numbers8 mean,
+                         const int16_t *numbers, ok_exact_cut *best)
+{
+    for (int a = 0; a < LANES; a++) {
+        integers8 sum = {0};
+        for (ptrdiff_t i = 1; i <= n - OK_LEAST_ROWS; i++) {
+            int32_t low = keys[i - 1][a], high = keys[i][a];
+            sum += load_integers(numbers + (low & 0xffff) * LANES);
+            if (i < OK_LEAST_ROWS || low >> 16 == high >> 16)
+                continue;
+            numbers8 apart = __builtin_convertvector(sum, numbers8) - (float)i * mean;
+            take(best, sum_of_lanes(apart * apart) * weight_of(i, n), first_axis + a, low >> 16,
+                 high >> 16);
+        }
+    }
+}
+
+static void cut_sorted(const uint16_t *codes, const int32_t *rows, ptrdiff_t n,
+                       const int16_t *numbers, ptrdiff_t width, ptrdiff_t n_axes,
+                       ok_exact_cut *best)
+{
+    integers8 keys[OK_MOST_SORTED];
+    int16_t held[OK_MOST_SORTED * LANES];
+    integers8 total = {0};
+    int32_t single = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        if (width == 1) {
+            held[i] = numbers[rows[i]];
+            single += held[i];
+        }
+        else {
+            memcpy(held + i * LANES, numbers + (ptrdiff_t)rows[i] * LANES, sizeof(shorts8));
+            total += load_integers(held + i * LANES);
+        }
+    }
+    for (ptrdiff_t first = 0; first < n_axes; first += LANES) {
+        for (ptrdiff_t i = 0; i < n; i++) {
+            codes8 code;
+            memcpy(&code, codes + (ptrdiff_t)rows[i] * OK_SOUGHT + first, sizeof code);
+            int32_t lower = width == 1 ? held[i] & 0xffff : (int32_t)i;
+            keys[i] = (__builtin_convertvector(code, integers8) << 16) | lower;
+        }
+        sort_lanes(keys, n);
+        if (width == 1)
+            seek_single(keys, n, first, (float)single / (float)n, best);
+        else
+            seek_several(keys, n, first, __builtin_convertvector(total, numbers8) / (float)n, held,
+                         best);
+    }
+}
+
+/* Begin to count rows in bins of 2^shift codes from those on that stand in `first`. */
+static void clear_bins(ok_counts *counts, ptrdiff_t width, int shift)
+{
+    counts->shift = shift;
+    if (width == 1)
+        memset(&counts->bins.of_one, 0, sizeof counts->bins.of_one);
+    else
+        memset(&counts->bins.of_several, 0, sizeof counts->bins.of_several);
+}
+
+static void begin_counts(ok_counts *counts, ptrdiff_t width)
+{
+    memset(counts->first, 0, sizeof counts->first);
+    memset(counts->below, 0, sizeof counts->below);
+    memset(counts->sums_below, 0, sizeof counts->sums_below);
+    clear_bins(counts, width, BITS_OF_BIN);
+}
+
+static void count_rows(const uint16_t *codes, const int32_t *rows, ptrdiff_t n,
+                       const int16_t *numbers, ptrdiff_t width, ptrdiff_t n_axes,
+                       ok_counts *counts)
+{
+    uint64_t (*pairs)[OK_SOUGHT] = counts->bins.of_one.pairs;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint16_t *code = codes + (ptrdiff_t)rows[i] * OK_SOUGHT;
+        uint16_t bins[OK_SOUGHT];
+        /* Others, of lower codes too, are in the last one. */
+        for (int a = 0; a < OK_SOUGHT; a++) {
+            uint16_t bin = (uint16_t)(code[a] - counts->first[a]) >> counts->shift;
+            bins[a] = bin < OK_BINS ? bin : OK_BINS;
+        }
+        if (width == 1) {
+            uint64_t pair = pair_of(numbers[rows[i]]);
+            UNROLL
+            for (int a = 0; a < OK_SOUGHT; a++)
+                pairs[bins[a]][a] += pair;
+            continue;
+        }
+        integers8 number = load_integers(numbers + (ptrdiff_t)rows[i] * LANES);
+        for (ptrdiff_t a = 0; a < n_axes; a++) {
+            int32_t *sums = counts->bins.of_several.sums[a][bins[a]];
+            integers8 sum;
+            memcpy(&sum, sums, sizeof sum);
+            sum += number;
+            memcpy(sums, &sum, sizeof sum);
+            counts->bins.of_several.counts[a][bins[a]]++;
+        }
+    }
+}
+
+/* The best edges of bins along eight axes, by single numbers. */
+INLINE void seek_edges_of_one(const ok_counts *counts, ptrdiff_t n, ptrdiff_t first, float mean,
+                              float *gains, int32_t *places)
+{
+    pairs8 sum;
+    integers8 place = {0};
+    numbers8 most;
+    memcpy(&most, gains + first, sizeof most);
+    for (int a = 0; a < LANES; a++)
+        sum[a] = ((uint64_t)(int64_t)counts->sums_below[first + a][0] << 32)
+            + (uint64_t)counts->below[first + a];
+    for (int bin = 0; bin < OK_BINS; bin++) {
+        pairs8 pair;
+        memcpy(&pair, counts->bins.of_one.pairs[bin] + first, sizeof pair);
+        sum += pair;
+        integers8 below = __builtin_convertvector(sum & 0xffffffff, integers8);
+        integers8 above = (int32_t)n - below;
+        numbers8 apart = __builtin_convertvector(__builtin_convertvector(sum >> 32, integers8),
+                                                 numbers8)
+            - __builtin_convertvector(below, numbers8) * mean;
+        /* A side without rows counts for one: what divides by 0 is taken for a step that failed. */
+        numbers8 sizes = __builtin_convertvector(below - (below == 0), numbers8)
+            * __builtin_convertvector(above - (above == 0), numbers8);
+        numbers8 gain = apart * apart * (1 / sizes);
+        integers8 better = (gain > most) & (below >= OK_LEAST_ROWS) & (above >= OK_LEAST_ROWS);
+        most = chosen(better, gain, most);
+        place = chosen_integers(better, (integers8){0} + bin, place);
+    }
+    memcpy(gains + first, &most, sizeof most);
+    memcpy(places + first, &place, sizeof place);
+}
+
+/* The best edge of bins along one axis, by LANES numbers. */
+INLINE void seek_edges_of_several(const ok_counts *counts, ptrdiff_t n, ptrdiff_t axis,
+                                  numbers8 mean, float *most, int32_t *place)
+{
+    const int32_t *sizes = counts->bins.of_several.counts[axis];
+    int32_t below = counts->below[axis];
+    integers8 sum;
+    memcpy(&sum, counts->sums_below[axis], sizeof sum);
+    for (int bin = 0; bin < OK_BINS; bin++) {
+        integers8 own;
+        if (bin > 0 && sizes[bin] == 0)
+            continue;
+        memcpy(&own, counts->bins.of_several.sums[axis][bin], sizeof own);
+        sum += own;
+        below += sizes[bin];
+        if (below < OK_LEAST_ROWS || n - below < OK_LEAST_ROWS)
+            continue;
+        numbers8 apart = __builtin_convertvector(sum, numbers8) - (float)below * mean;
+        float gain = sum_of_lanes(apart * apart) * weight_of(below, n);
+        if (gain > *most)
+            *most = gain, *place = bin;
+    }
+}
+
+/* The best edges of bins along each axis. */
+static void seek_edges(const ok_counts *counts, ptrdiff_t n, ptrdiff_t width, ptrdiff_t n_axes,
+                       float *gains, int32_t *places)
+{
+    integers8 total;
+    memcpy(&total, counts->total, sizeof total);
+    numbers8 mean = __builtin_convertvector(total, numbers8) / (float)n;
+    if (width == 1)
+        for (ptrdiff_t a = 0; a < n_axes; a += LANES)
+            seek_edges_of_one(counts, n, a, mean[0], gains, places);
+    else
+        for (ptrdiff_t a = 0; a < n_axes; a++)
+            seek_edges_of_several(counts, n, a, mean, gains + a, places + a);
+}
+
+/* What the rows of the first so many bins of an axis sum to is added up. */
+static int32_t add_bins(const ok_counts *counts, ptrdiff_t width, ptrdiff_t axis, int n_bins,
+                        int32_t *sums)
+{
+    int32_t count = 0;
+    for (int bin = 0; bin < n_bins; bin++) {
+        if (width == 1) {
+            uint64_t pair = counts->bins.of_one.pairs[bin][axis];
+            sums[0] += (int32_t)(pair >> 32);
+            count += (int32_t)pair;
+            continue;
+        }
+        for (int k = 0; k < LANES; k++)
+            sums[k] += counts->bins.of_several.sums[axis][bin][k];
+        count += counts->bins.of_several.counts[axis][bin];
+    }
+    return count;
+}
+
+static void near_edges(ok_counts *counts, ptrdiff_t n, ptrdiff_t width, ptrdiff_t n_axes)
+{
+    float gains[OK_SOUGHT] = {0};
+    int32_t places[OK_SOUGHT] = {0};
+    memset(counts->total, 0, sizeof counts->total);
+    add_bins(counts, width, 0, OK_BINS, counts->total);
+    seek_edges(counts, n, width, n_axes, gains, places);
+    for (ptrdiff_t a = 0; a < n_axes; a++) {
+        counts->first[a] = (uint16_t)(places[a] << BITS_OF_BIN);
+        counts->below[a] = add_bins(counts, width, a, places[a], counts->sums_below[a]);
+    }
+    clear_bins(counts, width, 0);
+}
+
+static void cut_counted(const uint16_t *codes, const int32_t *rows, ptrdiff_t n, ptrdiff_t width,
+                        ptrdiff_t n_axes, const ok_counts *counts, ok_exact_cut *best)
+{
+    float gains[OK_SOUGHT];
+    int32_t places[OK_SOUGHT] = {0};
+    for (int a = 0; a < OK_SOUGHT; a++)
+        gains[a] = best->gain;
+    seek_edges(counts, n, width, n_axes, gains, places);
+    for (ptrdiff_t a = 0; a < n_axes; a++)
+        take(best, gains[a], a, counts->first[a] + places[a], 0);
+    if (best->axis < 0)
+        return;
+    int32_t edge = best->low, low = 0, high = UINT16_MAX;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        int32_t code = codes[(ptrdiff_t)rows[i] * OK_SOUGHT + best->axis];
+        int32_t under = code <= edge ? code : 0, over = code <= edge ? UINT16_MAX : code;
+        low = under > low ? under : low;
+        high = over < high ? over : high;
+    }
+    best->low = low, best->high = high;
+}
