@@ -173,10 +173,11 @@ static void cut_sorted(const uint16_t *codes, const int32_t *rows, ptrdiff_t n,
                        const int16_t *numbers, ptrdiff_t width, ptrdiff_t n_axes,
                        ok_exact_cut *best)
 {
-    integers8 keys[OK_MOST_SORTED];
+    integers8 keys[OK_MOST_SORTED], total = {0};
     int16_t held[OK_MOST_SORTED * LANES];
-    integers8 total = {0};
     int32_t single = 0;
+    if (n < 2 * OK_LEAST_ROWS)
+        return;
     for (ptrdiff_t i = 0; i < n; i++) {
         if (width == 1) {
             held[i] = numbers[rows[i]];

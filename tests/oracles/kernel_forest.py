@@ -706,14 +706,14 @@ class Renewal:
         if forest.entered < forest.memory or least == 0:
             return least
         again = 12 + 3 * forest.n_outputs
-        growth = 270 + 20 * MOST_SOUGHT * self.n_exact / len(forest.trees)
+        growth = 270 + 30 * MOST_SOUGHT * self.n_exact / len(forest.trees)
         rows = min(n, max(64, int(forest.max_samples * n)), forest.max_rows)
         work = growth * rows + again * forest.n_replays * n
         return min(max(least, int(work / (24 * (again + 60)))), n)
 
     def work_of(self, n):
         """Return the work on the first n trees, in units of one that is not cut exactly."""
-        return n + 6 * len(self.sought) / 270 * max(0, n - len(self.trees) + self.n_exact)
+        return n + 9 * len(self.sought) / 270 * max(0, n - len(self.trees) + self.n_exact)
 
     def take_scale(self, X, y):
         """Take units and tables of the samples; an axis that is new has its feature's metric."""

@@ -21,8 +21,8 @@ STEP = 3e5
 # Growth of a row in a tree, by exact cuts along an axis, those of leaves alone, and a step of its
 # rank there.
 GROWTH = 270
-EXACT = 20
-EXACT_LEAVES = 6
+EXACT = 30
+EXACT_LEAVES = 9
 RANK = 4
 # Replay of a row in a tree, an output of it, and a walk.
 REPLAY = 12
