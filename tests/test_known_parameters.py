@@ -2,17 +2,26 @@
 
 import copy
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
+from learners import CLASSES
 from sklearn import config_context
 
 from onlinekern import (
+    ConformalClassifier,
     CWClassifier,
+    FOGDClassifier,
+    FourierFeatures,
     KernelOGDClassifier,
     OGDClassifier,
+    OnlineStandardScaler,
     PAClassifier,
+    QKLMSRegressor,
+    SPAOneClass,
     StreamClassifier,
+    TableEncoder,
 )
 from onlinekern.core import RULES
 from onlinekern.estimators.parameters import are_same, parameters_of
@@ -134,3 +143,59 @@ def test_a_rule_of_the_users_is_asked_each_time():
     Decaying.step = 0.25
     model.partial_fit(X, Y)
     assert model._model.rule != before
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+@pytest.mark.parametrize("value", ["no such", [1], -7.5, float("nan")], ids=repr)
+def test_what_fit_would_refuse_is_refused_in_a_stream(name, value):
+    model = CLASSES[name](random_state=0).fit(X, Y)
+    before = model.get_params()
+    for parameter in before:
+        try:
+            CLASSES[name](random_state=0).set_params(**{parameter: value})._validate_params()
+        except ValueError:
+            with pytest.raises(ValueError, match=f"'{parameter}' parameter of {name}"):
+                model.set_params(**{parameter: value})
+    assert all(value is before[name] for name, value in model.get_params().items())
+
+
+@pytest.mark.parametrize(
+    ("make", "wrong"),
+    [
+        (OnlineStandardScaler, {"clip": -1}),
+        (TableEncoder, {"kinds": [1]}),
+        (FourierFeatures, {"n_components": 0}),
+        (ConformalClassifier, {"coverage": 5}),
+        (SPAOneClass, {"contamination": 3}),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_so_do_others_than_learners(make, wrong):
+    model = make().fit(X, Y)
+    before = model.get_params()
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        model.set_params(**wrong)
+    assert model.get_params() == before
+    model.partial_fit(X, Y)
+
+
+@pytest.mark.parametrize("value", [True, False])
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_truth_is_no_number(name, value):
+    whole = ("n_components", "budget", "n_epochs", "n_trees", "window", "gamma", "C", "eta")
+    for parameter in set(whole) & set(CLASSES[name]().get_params()):
+        with pytest.raises(ValueError, match=f"'{parameter}' parameter of {name}"):
+            CLASSES[name](**{parameter: value}).fit(X, Y)
+
+
+def test_numbers_of_other_types_are_numbers():
+    model = FOGDClassifier(gamma=Fraction(1, 4), eta=Fraction(1, 8), random_state=0).fit(X, Y)
+    same = FOGDClassifier(gamma=0.25, eta=0.125, random_state=0).fit(X, Y)
+    assert (model.decision_function(X) == same.decision_function(X)).all()
+    with pytest.raises(ValueError, match="'eta' parameter of FOGDClassifier"):
+        FOGDClassifier(eta=Fraction(-1, 2)).fit(X, Y)
+
+
+def test_a_distance_whose_square_overflows_keeps_one_sample():
+    model = QKLMSRegressor(gamma=1.0, epsilon=1e300).fit(X, X[:, 0])
+    assert model.n_support_ == 1

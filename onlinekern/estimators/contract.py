@@ -38,7 +38,6 @@ from onlinekern.estimators.parameters import (
     Count,
     RandomState,
     are_same,
-    check_parameters_of,
     estimator,
     note_constraints,
     parameters_of_rule,
@@ -369,19 +368,11 @@ class Learner(Savable, BaseEstimator):
             If there is no such parameter, or what has been learnt cannot go on with a value. The
             parameters stay as they were.
         """
-        with lock_of(self):
-            before = {name: value for name, value in vars(self).items() if name in params}
-            try:
-                super().set_params(**params)
-                if params and self.__sklearn_is_fitted__():
-                    self._renew(self._model)
-            except Exception:
-                try:
-                    check_parameters_of(self)  # It names the parameter.
-                    raise
-                finally:
-                    vars(self).update(before)
-        return self
+        return super().set_params(**params)
+
+    def _renew_parameters(self) -> None:
+        super()._renew_parameters()
+        self._renew(self._model)
 
     export_c = exportable.export_c
     export_onnx = exportable.export_onnx

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 SITE = "https://onlinekern.github.io/onlinekern"
 
@@ -86,6 +86,42 @@ class Savable:
         True
         """
         operations().save_model(self, path, metadata, storage_options)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters. An estimator that has learnt takes no value that `fit` would refuse.
+
+        Parameters
+        ----------
+        **params : dict
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or what has been learnt cannot go on with a value. The
+            parameters stay as they were.
+        """
+        from onlinekern.estimators.atomic import lock_of
+
+        with lock_of(self):
+            before = {name: value for name, value in vars(self).items() if name in params}
+            try:
+                super().set_params(**params)  # type: ignore[misc]
+                if params and getattr(self, "__sklearn_is_fitted__", bool)():
+                    self._renew_parameters()
+            except Exception:
+                vars(self).update(before)
+                raise
+        return self
+
+    def _renew_parameters(self) -> None:
+        """Check parameters that were set in a stream, and let those take effect that can."""
+        from onlinekern.estimators.parameters import check_parameters_of
+
+        check_parameters_of(self)
 
     def _validate_params(self) -> None:
         """Raise InvalidParameterError for the first parameter that is not valid."""

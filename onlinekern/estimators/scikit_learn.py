@@ -8,16 +8,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from sklearn.base import BaseEstimator as TheirBase
 from sklearn.utils._param_validation import (
     HasMethods,
-    Interval,
     InvalidParameterError,
     RealNotInt,
     StrOptions,
 )
+from sklearn.utils._param_validation import Interval as TheirInterval
 
 check_parameters: Any = TheirBase._validate_params
+
+
+class Interval(TheirInterval):
+    """Numbers between two bounds. True and False are none, though they are integers of Python."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
+
+    def __contains__(self, val: Any) -> bool:
+        # NumPy, which the base class asks for NaN, knows no numbers of other types.
+        known = isinstance(val, (int, float, np.number))
+        return bool(super().__contains__(val if known else float(val)))
+
 
 if TYPE_CHECKING:
     from collections.abc import Callable

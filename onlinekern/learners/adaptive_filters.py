@@ -277,7 +277,7 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
     budget: Count | None = 500
 
     def _budget(self, rng: Generator) -> Any:
-        distance = self.epsilon if self.kernel == "laplacian" else self.epsilon**2
+        distance = self.epsilon if self.kernel == "laplacian" else self.epsilon * self.epsilon
         return POLICIES["quantise"](math.exp(-self.gamma_ * distance), self.budget or 0)
 
 
