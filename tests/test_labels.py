@@ -94,3 +94,23 @@ def test_a_fitted_model_refuses_them_too(kind, state_of, same_state):
 def test_numbers_as_objects_are_targets():
     model = KernelPARegressor(gamma=0.5).fit(X, X[:, 0].astype(object))
     assert model.n_seen_ == 30
+
+
+@pytest.mark.parametrize(
+    ("classes", "words"),
+    [
+        ({0, 1}, "at least two labels, in a list or an array, got {0, 1}"),
+        ("no", "at least two labels, in a list or an array, got 'no'"),
+        ([0, 1, np.nan], "classes must be labels of one kind, none of them missing"),
+        ([None, 0, 1], "classes must be labels of one kind, none of them missing"),
+        ([0, "yes"], "classes must be labels of one kind, none of them missing"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("fitted", [False, True])
+def test_wrong_classes_are_named(classes, words, fitted):
+    model = KernelPAClassifier(gamma=0.5)
+    if fitted:
+        model.partial_fit(X, HIGH.astype(int), classes=[0, 1])
+    with pytest.raises(ValueError, match=words):
+        model.partial_fit(X, HIGH.astype(int), classes=classes)

@@ -212,6 +212,22 @@ def test_samples_of_the_warm_up_are_renumbered(stream):
 CLASSIFIERS = dict(all_estimators("classifier"))
 
 
+@pytest.mark.parametrize("name", sorted(CLASSIFIERS))
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ({5: 1.0, 7: 2.0}, "class_weight has 7, which is none of the classes"),
+        ({5: -1.0}, "class_weight of 5 must be a number >= 0, got -1.0"),
+        ({5: np.nan}, "class_weight of 5 must be a number >= 0, got nan"),
+        ({5: "x"}, "class_weight of 5 must be a number >= 0, got 'x'"),
+    ],
+)
+def test_wrong_class_weights_are_named(name, weights, words, stream):
+    X, y = stream("ovr", n=60)
+    with pytest.raises(ValueError, match=words):
+        CLASSIFIERS[name](class_weight=weights).fit(X, y)
+
+
 @pytest.mark.parametrize("name", sorted(set(CLASSIFIERS) - {"PAClassifier"}))
 def test_class_weights_of_fit(name, stream):
     X, y = stream("ovr", n=60)
@@ -226,10 +242,6 @@ def test_class_weights_of_fit(name, stream):
         one = make(class_weight=weights).fit(X, y)
         other = make().fit(X, y, sample_weight=factors)
         np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
-    with pytest.raises(ValueError, match="class_weight has 7, which is none of the classes"):
-        make(class_weight={7: 1.0}).fit(X, y)
-    with pytest.raises(ValueError, match="must be a number >= 0"):
-        make(class_weight={5: -1.0}).fit(X, y)
 
 
 def test_balanced_helps_the_rare_class():

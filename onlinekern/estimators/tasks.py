@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.special import log_expit, log_softmax, logsumexp
-from sklearn.utils.multiclass import unique_labels
 
 from onlinekern.core import HEADS
 from onlinekern.core.learning.labels import class_numbers
@@ -32,6 +31,7 @@ from onlinekern.estimators.validation import (
     are_whole,
     goes_by_names,
     has_more,
+    labels_of,
     learn_encoded,
     learn_row,
     own_weight,
@@ -423,18 +423,17 @@ class OnlineClassifier(Classifier):
         fitted = self.__sklearn_is_fitted__()
         if fitted and (classes is None or same_labels(classes, self.classes_)):
             return self.classes_
-        if fitted and classes is not None and has_more(classes, self.classes_):
-            self._take_up(np.unique(classes))
+        labels = None if classes is None else labels_of(classes)
+        if fitted and labels is not None and has_more(labels, self.classes_):
+            self._take_up(labels)
             return self.classes_
-        if classes is not None and len(np.unique(classes)) < 2:
-            raise ValueError(f"classes must hold at least two labels, got {classes}")
         if not fitted:
             self.__dict__.pop("classes_", None)
         if not hasattr(self, "classes_"):
-            if classes is None:
+            if labels is None:
                 raise ValueError("classes must be passed on the first call to partial_fit.")
-            self.classes_ = unique_labels(classes)
-        elif classes is not None and not np.array_equal(self.classes_, unique_labels(classes)):
+            self.classes_ = labels
+        elif labels is not None and not np.array_equal(self.classes_, labels):
             raise ValueError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: "
                 f"{self.classes_!r}"

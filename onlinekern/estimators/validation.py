@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import validation
+from sklearn.utils.multiclass import unique_labels
 
 from onlinekern.core.samples.plain import all_finite, plain_rows
 from onlinekern.core.samples.rows import checked_csr
@@ -350,6 +351,24 @@ def learn_row(estimator: Any, x: Any, *arguments: Any, **named: Any) -> Any:
         return estimator.partial_fit(one_row(x), *arguments, **named)
     with names_are_no_matter():
         return estimator.partial_fit(one_row(x), *arguments, **named)
+
+
+def labels_of(classes: Any) -> Any:
+    """Return the sorted labels of the argument `classes`; ValueError unless there are two."""
+    if np.ndim(classes) and np.size(classes):
+        try:
+            with np.errstate(invalid="ignore"):  # It makes whole numbers of NaN, too.
+                labels = unique_labels(classes)
+        except (TypeError, ValueError) as error:
+            raise type(error)(
+                f"classes must be labels of one kind, none of them missing, got {classes!r}: "
+                f"{error}"
+            ) from None
+        if len(labels) > 1:
+            return labels
+    raise ValueError(
+        f"classes must hold at least two labels, in a list or an array, got {classes!r}"
+    )
 
 
 def has_more(labels: Any, known: Any) -> bool:

@@ -17,6 +17,7 @@ from onlinekern.core.learning.heads import Weighted
 from onlinekern.core.models.linear import LinearSpace
 from onlinekern.core.stream import Model
 from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.class_weights import factors_of
 from onlinekern.estimators.contract import new_generator
 from onlinekern.estimators.linear import LinearEstimator
 from onlinekern.estimators.parameters import Count, NotNegative, Share, estimator
@@ -362,13 +363,18 @@ class PAClassifier(LinearPA, OnlineClassifier):
         return LOSSES["hinge"]()
 
     def _weigh_classes(self, y: Any) -> None:
-        if y is None and self.class_weight == "balanced":
+        if self.class_weight is None or (y is None and self.class_weight == "balanced"):
             # A stream has no counts of the whole; `_weigh` uses those so far.
             self._class_weights = None
             return
-        labels = self.classes_ if y is None else self.classes_[y.astype(np.intp)]
-        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
-        self._class_weights = None if self.class_weight is None else tuple(weights.tolist())
+        if isinstance(self.class_weight, dict):
+            # Classes may come along a stream, unless the dictionary has none of those that did.
+            known = not self.class_weight.keys().isdisjoint(self.classes_.tolist())
+            weights = factors_of(self.class_weight, self.classes_, known and y is None)
+        else:
+            labels = self.classes_[y.astype(np.intp)]
+            weights = compute_class_weight("balanced", classes=self.classes_, y=labels)
+        self._class_weights = tuple(weights.tolist())
 
     def _weigh(self, y: Any, weight: Any, whole: bool = False) -> Any:
         # The head has the known weights, as factors of steps.
