@@ -21,6 +21,7 @@ from onlinekern import (
     SPAClassifier,
     StreamClassifier,
     StreamRegressor,
+    TableEncoder,
 )
 from onlinekern.fitted.save import to_bytes
 
@@ -254,3 +255,33 @@ def test_other_errors_stay_as_they_are():
         SPAClassifier(encode=False).fit(X, LABELS).predict(pandas({"x": NUMBERS, "work": TEXTS}))
     with pytest.raises(TypeError, match=r"argument must be .* string.* number"):
         SPAClassifier().fit(np.array([[{}, 1.0]] * N, dtype=object), LABELS)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [PAClassifier, KernelForestClassifier, FourierFeatures, OnlineStandardScaler, TableEncoder],
+)
+def test_rows_that_are_no_table_are_told_of_at_any_time(make):
+    pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    table = pl.DataFrame({"a": [1.0, 2.0, 3.0] * 20, "b": [2.0, 3.0, 1.0] * 20})
+    y = [0, 1, 0] * 20
+    model = make().fit(table, y)
+    twice = pd.DataFrame(np.ones((3, 2)), columns=["a", "a"])
+    for rows, error, words in (
+        (table.lazy(), TypeError, "LazyFrame, which has no rows yet"),
+        (table["a"], ValueError, "X is a Series, no table"),
+        (twice, ValueError, "X has two columns named 'a'"),
+        (twice.iloc[:, :0], ValueError, "X has no columns"),
+    ):
+        for method in (
+            getattr(model, "predict", None) or model.transform,
+            lambda X: make().fit(X, y),
+        ):
+            with pytest.raises(error, match=words):
+                method(rows)
+
+
+def test_a_column_of_structures_is_named():
+    pl = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match="column 'a' holds struct"):
+        PAClassifier().fit(pl.DataFrame({"a": [{"q": 1}, {"q": 2}]}), [0, 1])

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from onlinekern.estimators.categories import TYPES, names_of
+from onlinekern.estimators.categories import TYPES
 from onlinekern.estimators.savable import operations
 from onlinekern.estimators.table_errors import (
     as_numbers,
@@ -95,25 +95,11 @@ def asks_for_encoder(estimator: Any, X: Any) -> bool:
     encode = getattr(estimator, "encode", False)
     if encode is not True and (encode is False or type(X) is np.ndarray or sp.issparse(X)):
         return False
-    check_names(X)
     if encode is True or holds_rows_by_name(X):
         return True
     if types_of(X) is None:
         return is_other_table(X)
     return any(needs_encoder(estimator, *column) for column in columns_of(X))
-
-
-def check_names(X: Any) -> None:
-    """Raise an error if X is no table yet, or has no columns, or two of one name."""
-    if type(X).__name__ == "LazyFrame":
-        raise TypeError("X is a LazyFrame, which has no rows yet: give X.collect()")
-    if types_of(X) == []:
-        raise ValueError(f"X has no columns: 0 feature(s) (shape=({len(X)}, 0)) while a minimum of "
-                         "1 is required.")  # fmt: skip
-    found = names_of(X) or getattr(X, "column_names", None) or ()
-    if len(set(found)) < len(found):
-        first = next(name for name in found if list(found).count(name) > 1)
-        raise ValueError(f"X has two columns named {first!r}")
 
 
 def holds_rows_by_name(X: Any) -> bool:

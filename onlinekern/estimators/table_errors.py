@@ -44,16 +44,34 @@ def check_types(estimator: Any, X: Any, takes_missing: bool) -> None:
 
 def check_rows(X: Any) -> None:
     """Raise an error if X is no table, but looks like one: a Series, or rows of several kinds."""
-    if hasattr(X, "iloc") and not hasattr(X, "columns"):
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("X is a LazyFrame, which has no rows yet: give X.collect()")
+    if type(X).__name__ == "Series" and not hasattr(X, "columns"):
         raise ValueError(
             "X is a Series, no table. Expected 2D array, got 1D array instead: X.to_frame() is a "
-            "table of one column, X.to_frame().T of one row. learn_one and score_one take a row"
+            f"table of one column{', X.to_frame().T of one row' * hasattr(X, 'iloc')}. "
+            "learn_one and score_one take a row"
         )
     listed = isinstance(X, list | tuple) and any(isinstance(row, Mapping) for row in X)
     if listed and not holds_dictionaries(X):
         raise TypeError("X holds dictionaries and other things: rows are all of one kind")
     if getattr(getattr(X, "dtype", None), "names", None):
         raise TypeError("X is an array with named fields: pandas.DataFrame(X) is a table")
+    check_names(X)
+
+
+def check_names(X: Any) -> None:
+    """Raise ValueError if a table has no columns, or two of one name."""
+    types = types_of(X)
+    if types is None:
+        return
+    if types == []:
+        raise ValueError(f"X has no columns: 0 feature(s) (shape=({len(X)}, 0)) while a minimum of "
+                         "1 is required.")  # fmt: skip
+    found = names_of(X) or list(getattr(X, "column_names", []))
+    if len(set(found)) < len(found):
+        first = next(name for name in found if found.count(name) > 1)
+        raise ValueError(f"X has two columns named {first!r}")
 
 
 def explained(estimator: Any, X: Any, error: Exception, takes_missing: bool) -> Exception:
@@ -233,9 +251,10 @@ def kind_of_type(kind: Any) -> str:
 def as_numbers(column: Any) -> Array | None:
     """Return the values of a column as numbers; None if some are none."""
     try:
-        return np.asarray(column, dtype=np.float64)
+        numbers = np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
         return None
+    return numbers if numbers.ndim == 1 else None  # Structures may become a matrix.
 
 
 def kinds_of_values(column: Any, kind: Any) -> list[str]:
