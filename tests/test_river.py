@@ -23,6 +23,7 @@ from sklearn.linear_model import LinearRegression
 from onlinekern import (
     AROWClassifier,
     AROWRegressor,
+    KernelForestClassifier,
     KernelPAClassifier,
     OGDRegressor,
     OLLARegressor,
@@ -303,6 +304,34 @@ def test_labels_of_another_kind_are_refused():
     with pytest.raises(ValueError, match="another kind"):
         model.learn_one({"a": 1.0}, "2")
     assert model.predict_proba_one({"a": 1.0}).keys() == {1, 2}
+
+
+def test_missing_values_wait_for_the_second_class():
+    nan = float("nan")
+    samples = [
+        ({"a": nan, "b": 1.0}, "x"),
+        ({"a": 1.0, "b": nan}, "x"),
+        ({"a": 2.0, "b": 3.0}, "y"),
+    ]
+    model = Learner(KernelForestClassifier(random_state=0))
+    for x, y in samples:
+        model.learn_one(x, y)
+    assert model.estimator_.n_seen_ == 3
+    other = Learner(PAClassifier())
+    other.learn_one({"a": 1.0}, "x")
+    with pytest.raises(ValueError, match="X has missing values"):
+        other.learn_one({"a": nan}, "x")
+
+
+@pytest.mark.parametrize("before", [[], [1], [0, 1]])
+@pytest.mark.parametrize(("label", "words"), [(None, "y.0. is missing"), (1.5, "continuous")])
+def test_what_is_no_label_is_refused_at_any_time(before, label, words):
+    model = Learner(PAClassifier())
+    for y in before:
+        model.learn_one({"a": 1.0}, y)
+    with pytest.raises(ValueError, match=words):
+        model.learn_one({"a": 1.0}, label)
+    model.learn_one({"a": 1.0}, 1)
 
 
 def test_of_one_class_the_last_samples_are_kept():

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from onlinekern.compat._on_dictionaries import OnDictionaries
-from onlinekern.estimators.table_errors import check_labels
+from onlinekern.estimators.table_errors import check_labels, explained
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.estimators.validation import check_weights, one_row
 
@@ -60,6 +60,8 @@ class ClassesAsTheyCome(OnDictionaries):
         labels = before if y[0] in before else [*before, y[0]]
         if len({isinstance(label, str) for label in labels}) > 1:
             raise ValueError(f"y is {y[0]!r}, which is of another kind than {before}")
+        if len(labels) > len(before):
+            check_labels(y)
         if len(labels) == 1:
             self._wait(rows, y, weights)
         elif len(labels) == len(self._labels):
@@ -74,9 +76,13 @@ class ClassesAsTheyCome(OnDictionaries):
 
     def _wait(self, rows: Any, y: list[Any], weights: Floats) -> None:
         """Keep samples of the only class that has come."""
-        check_labels(y)
         if not isinstance(rows, list):
-            rows = check_array(rows, accept_sparse="csr")
+            missing = getattr(self.estimator_, "_takes_missing", False)
+            finite = "allow-nan" if missing else True
+            try:
+                rows = check_array(rows, accept_sparse="csr", ensure_all_finite=finite)
+            except ValueError as error:
+                raise explained(self.estimator_, rows, error, missing) from None
             weights = check_weights(weights, rows)
         self._waiting.extend((rows[k : k + 1], weights[k]) for k in range(len(y)))
 
