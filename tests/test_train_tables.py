@@ -295,6 +295,26 @@ def test_what_does_not_fit_is_named(folder, capsys):
     assert (code, "only text has faulty lines" in err) == (2, True)
 
 
+def test_a_fault_of_several_files_is_named_by_its_file(folder, capsys):
+    write(folder / "one.csv", rows(1500))
+    lines = (folder / "one.csv").read_text().splitlines()
+    place = lines[0].split(",").index("size")
+    row = lines[50].split(",")
+    row[place] = "1e999"
+    (folder / "two.csv").write_text("\n".join([*lines[:50], ",".join(row), *lines[51:]]) + "\n")
+    said = "two.csv, data row 50: column 'size' is infinite"
+    code, _, err = run(
+        capsys, "train", "one.csv", "two.csv", "--target", "sold", "-o", "m.okn", *FAST
+    )
+    assert (code, said in err) == (2, True), err
+    assert run(capsys, "train", "one.csv", "--target", "sold", "-o", "m.okn", *FAST)[0] == 0
+    (folder / "both").mkdir()
+    for name in ("one.csv", "two.csv"):
+        (folder / name).rename(folder / "both" / name)
+    code, _, err = run(capsys, "predict", "m.okn", "both", "--target", "sold")
+    assert (code, said in err) == (2, True), err
+
+
 def test_columns_of_another_kind(folder, capsys):
     (folder / "rows.csv").write_text("zip,x,y\n" + "89073,1,0\n53111,2,1\n" * 50)
     run(capsys, "train", "rows.csv", "--target", "y", "-o", "m.okn", *FAST, "--column",

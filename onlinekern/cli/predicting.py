@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onlinekern.cli.rows import PIECE, Known, reading_of, rows_from
+from onlinekern.cli.rows import PIECE, Known, reading_of, rows_of_files
 from onlinekern.estimators import answers
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.fitted.save import load
@@ -48,11 +48,11 @@ def predict(request: Request) -> None:
         if header:
             lines.writerow(header)
         n_rows = 0
-        for X, y in in_blocks(blocks, PIECE):
-            with rows_from(n_rows + 1):
+        with rows_of_files(blocks, lambda: n_rows):
+            for X, y in in_blocks(blocks, PIECE):
                 lines.writerows(rows_of(answer(X)))
-            stream.flush()  # of a pipe that goes on, the answers are wanted now
-            n_rows += len(y)
+                stream.flush()  # of a pipe that goes on, the answers are wanted now
+                n_rows += len(y)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from onlinekern.cli.options import FromText
 from onlinekern.estimators.validation import one_of
 from onlinekern.preprocessing.tables.errors import TableError
+from onlinekern.streams.files import Blocks
 from onlinekern.streams.formats.libsvm import LibsvmReader, StreamError
 from onlinekern.streams.formats.readers import reader_of
 from onlinekern.streams.formats.reading import KNOWN, Reading
@@ -54,12 +55,16 @@ def reading_of(options: FromText, kinds: Any = (), faults: list[str] | None = No
 
 
 @contextmanager
-def rows_from(first: int) -> Iterator[None]:
-    """Let errors of a value of a table name the row of the stream."""
+def rows_of_files(blocks: Blocks, before: Callable[[], int]) -> Iterator[None]:
+    """Let errors of a value of a table name its file, and its row there.
+
+    `before` tells how many rows of the stream came before those of the error.
+    """
     try:
         yield
     except TableError as error:
-        raise StreamError(error.at(first)) from error
+        name, begin = blocks.place_of(before() + (error.row or 0))
+        raise StreamError(f"{name}, {error.at(before() - begin + 1)}") from error
 
 
 def count_features(paths: Iterable[str], zero_based: bool, reading: Reading) -> int | None:

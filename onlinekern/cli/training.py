@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from onlinekern.cli.rows import PIECE, count_features, reading_of, rows_from
+from onlinekern.cli.rows import PIECE, count_features, reading_of, rows_of_files
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval
 from onlinekern.evaluate.errors import Errors
@@ -162,8 +162,7 @@ class Training:
             )
 
     def _take(self, X: Any, y: Any, **known: Any) -> None:
-        with rows_from(self.errors.n_rows + 1):
-            predicted = self.model.partial_fit_predict(X, y, **known)
+        predicted = self.model.partial_fit_predict(X, y, **known)
         self.errors.add(y, predicted)
         if self.checkpoint.due(len(y)):
             self.keep()
@@ -216,7 +215,7 @@ def new_encoder(request: Request, takes_wide: bool) -> TableEncoder:
 
 def has_slots(encoder: TableEncoder, X: Any) -> bool:
     """Return whether the categories of a table share slots in an encoder that begins with it."""
-    with rows_from(1), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return clone(encoder).fit(X).n_slots_ > 0
 
@@ -260,7 +259,8 @@ def learn(run: Training) -> None:
     faults: list[str] | None = [] if request.on_error == "skip" else None
     blocks = blocks_of(request, run.model, faults)
     rows = in_blocks(blocks, PIECE, skip=run.n_before, limit=request.limit, join=True)
-    with names_are_no_matter(), Stop() as stop, shown(errors) as show:
+    named = rows_of_files(blocks, lambda: run.errors.n_rows)
+    with names_are_no_matter(), Stop() as stop, shown(errors) as show, named:
         for X, y in stop.between(rows):
             run.learn(X, y)
             show(run, time.perf_counter() - began)

@@ -12,8 +12,15 @@ from sklearn.exceptions import NotFittedError
 
 from onlinekern.estimators.answers import ANSWERS, columns_of, learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
+from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.rows import Samples
+
+
+def refused(error: TableError) -> Refusal:
+    """Return the refusal of a value that an encoder does not take, as that of other values."""
+    where = "" if error.row is None else f"rows[{error.row}] "
+    return Refusal(400, f'{where}(feature "{error.column}") {error.what}')
 
 
 class ServedModel:
@@ -70,6 +77,8 @@ class ServedModel:
         try:
             with self._whole:
                 return self.model.partial_fit_predict(samples.X, *targets, **more)
+        except TableError as error:
+            raise refused(error) from error
         except (ValueError, ArithmeticError) as error:
             raise Refusal(422, str(error)) from error
         except MemoryError as error:
@@ -82,6 +91,8 @@ class ServedModel:
                 return getattr(self.model, ANSWERS[what])(X)
         except NotFittedError as error:
             raise Refusal(409, f"the model cannot say {what} yet: {error}") from error
+        except TableError as error:
+            raise refused(error) from error
         except (ValueError, ArithmeticError) as error:
             raise Refusal(422, str(error)) from error
         except MemoryError as error:

@@ -144,7 +144,10 @@ class Blocks:
     ) -> None:
         self._rest = iter(located(paths, storage_options))
         self._target, self._form, self._options = target, form, (labelled, reading)
-        self._reader = reader_of(next(self._rest), target, like, *self._options)
+        first = next(self._rest)
+        self._reader = reader_of(first, target, like, *self._options)
+        # Each file begins behind so many rows.
+        self._begins = [(0, name_of(first))]
         self._blocks = self._all()
 
     @property
@@ -161,12 +164,21 @@ class Blocks:
     def __next__(self) -> tuple[Array | Sparse, Array]:
         return next(self._blocks)
 
+    def place_of(self, row: int) -> tuple[str, int]:
+        """Return the file of a row of the stream, counted from 0, and the rows before the file."""
+        begin, name = next(one for one in reversed(self._begins) if one[0] <= row)
+        return name, begin
+
     def _all(self) -> Iterator[tuple[Any, Any]]:
+        n_rows = 0
         while True:
-            yield from self._form.blocks(self._reader)
+            for X, y in self._form.blocks(self._reader):
+                n_rows += len(y)
+                yield X, y
             path = next(self._rest, None)
             if path is None:
                 return
+            self._begins.append((n_rows, name_of(path)))
             self._reader = reader_of(path, self._target, self._reader, *self._options)
 
 
