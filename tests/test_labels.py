@@ -104,6 +104,8 @@ def test_numbers_as_objects_are_targets():
         ([0, 1, np.nan], "classes must be labels of one kind, none of them missing"),
         ([None, 0, 1], "classes must be labels of one kind, none of them missing"),
         ([0, "yes"], "classes must be labels of one kind, none of them missing"),
+        (np.array([0, 1], dtype=object), r"got \[0, 1\] of dtype object"),
+        (np.arange(99) + 0.5, r"got \[0.5, 1.5, 2.5, 3.5, 4.5, 5.5, ...\]$"),
     ],
     ids=repr,
 )
@@ -114,3 +116,12 @@ def test_wrong_classes_are_named(classes, words, fitted):
         model.partial_fit(X, HIGH.astype(int), classes=[0, 1])
     with pytest.raises(ValueError, match=words):
         model.partial_fit(X, HIGH.astype(int), classes=classes)
+
+
+def test_labels_that_are_objects_are_told_so():
+    labels = np.where(HIGH, 1, 0).astype(object)
+    with pytest.raises(ValueError, match=r"y holds objects \(int\): .* y.astype\(int\)"):
+        KernelPAClassifier(gamma=0.5).fit(X, labels)
+    labels[0] = "a"
+    with pytest.raises(ValueError, match=r"y holds objects \(int, str\): labels are of one kind"):
+        KernelPAClassifier(gamma=0.5).fit(X, labels)

@@ -26,10 +26,11 @@ DATE_TYPES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, n
 MISSING_TYPES = ("NoneType", "NAType", "NaTType")
 # So many names of each kind are told.
 MOST_NAMES = 4
-# What scikit-learn says of targets of which one is missing.
+# What scikit-learn says of targets that are objects, and of those of which one is missing.
+OBJECTS = "Unknown label type: unknown"
 OF_MISSING_TARGETS = (
-    "Input contains NaN", "Input y contains NaN", "value of NA is ambiguous",
-    "Unknown label type: unknown", "not supported between instances",
+    "Input contains NaN", "Input y contains NaN", "value of NA is ambiguous", OBJECTS,
+    "not supported between instances",
 )  # fmt: skip
 # Errors of other things than the values of X.
 OTHER_ERRORS = ("The feature names should match", "requires y to be passed")
@@ -121,13 +122,25 @@ def explained(estimator: Any, X: Any, error: Exception, takes_missing: bool) -> 
 
 
 def explained_targets(y: Any, error: Exception) -> Exception | None:
-    """Return the error to raise where targets were refused because one is missing; else None."""
+    """Return the error to raise where targets were refused as one is missing, or they are objects.
+
+    It is None for all else.
+    """
     if not any(words in str(error) for words in OF_MISSING_TARGETS):
         return None
     values = np.asarray(y, dtype=object)
     row = next((k for k, value in enumerate(values.tolist()) if is_missing(value)), None)
-    if values.ndim != 1 or row is None:
+    if values.ndim != 1:
         return None
+    if row is None:
+        kinds = sorted({type(value).__name__ for value in values.tolist()})
+        unlike = "str" in kinds and len(kinds) > 1
+        if not unlike and OBJECTS not in str(error):
+            return None
+        return ValueError(
+            f"{OBJECTS}. y holds objects ({', '.join(kinds)}): labels are of one kind, and "
+            "whole numbers an array of these, such as y.astype(int)"
+        )
     return ValueError(f"y[{row}] is missing or NaN: leave out the samples that have no target")
 
 

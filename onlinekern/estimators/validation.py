@@ -6,6 +6,7 @@ Everything else, valid or not, goes to `validate_data`.
 """
 
 import inspect
+import reprlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -360,9 +361,11 @@ def labels_of(classes: Any) -> Any:
             with np.errstate(invalid="ignore"):  # It makes whole numbers of NaN, too.
                 labels = unique_labels(classes)
         except (TypeError, ValueError) as error:
+            shown = reprlib.repr(np.asarray(classes, dtype=object).tolist())
+            shown += " of dtype object" * str(getattr(classes, "dtype", "")).count("object")
             raise type(error)(
-                f"classes must be labels of one kind, none of them missing, got {classes!r}: "
-                f"{error}"
+                "classes must be labels of one kind, none of them missing: whole numbers, text, "
+                f"truth or dates, got {shown}"
             ) from None
         if len(labels) > 1:
             return labels
