@@ -7,12 +7,13 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.decomposition import IncrementalPCA
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.preprocessing import (
     FunctionTransformer,
     Normalizer,
@@ -93,6 +94,21 @@ def test_any_batches_same_bits(layout, as_layout, equal):
         equal(scores(other, X), scores(whole, X))
     ones = [whole.score_one(X[i]) for i in range(20)]
     equal(np.array(ones), scores(whole, X[:20]))
+
+
+def test_weights_are_routed_to_the_steps_that_request_them():
+    rng = np.random.default_rng(0)
+    X, weights = rng.normal(size=(60, 3)), rng.uniform(0.1, 2.0, size=60)
+    y = X[:, 0] > 0
+    plain = make_stream_pipeline(OnlineStandardScaler(), SGDClassifier(random_state=0))
+    alone = clone(plain).fit(X, y, sgdclassifier__sample_weight=weights)
+    with config_context(enable_metadata_routing=True):
+        plain[0].set_fit_request(sample_weight=False)
+        plain[1].set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        routed = clone(plain).fit(X, y, sample_weight=weights)
+        cross_val_score(plain, X, y, params={"sample_weight": weights}, cv=2, error_score="raise")
+    assert (routed[1].coef_ == alone[1].coef_).all()
+    assert routed[0].mean_ == pytest.approx(X.mean(axis=0))
 
 
 def test_weights_reach_all_steps_that_take_them(equal):

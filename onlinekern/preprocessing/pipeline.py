@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import get_config
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
@@ -94,7 +95,8 @@ class StreamPipeline(Savable, Pipeline):
             What the first step takes.
         y : array-like of shape (n_samples,), default=None
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights for all steps that take some; None is 1 for every sample.
+            Weights for all steps that take some; None is 1 for every sample. With scikit-learn's
+            routing of metadata, for the steps that request them.
         **params : dict
             As in Pipeline: ``step__parameter``.
 
@@ -102,7 +104,9 @@ class StreamPipeline(Savable, Pipeline):
         -------
         self : object
         """
-        if sample_weight is not None:
+        if sample_weight is not None and get_config()["enable_metadata_routing"]:
+            params["sample_weight"] = sample_weight  # The steps have said who takes it.
+        elif sample_weight is not None:
             for name, step in self.steps:
                 if takes(step, "fit", "sample_weight"):
                     params[f"{name}__sample_weight"] = sample_weight
