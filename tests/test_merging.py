@@ -365,7 +365,7 @@ def test_what_does_not_fit_is_refused():
         ([one, one], {"weights": [1.0]}, ValueError, "weights must be 2"),
         ([one, one], {"weights": [1.0, 0.0]}, ValueError, "weights must be 2"),
         ([one, deepcopy(one).fit(X, y == "yes")], {}, ValueError, "classes_"),
-        ([one, deepcopy(one).fit(X[:, :2], y)], {}, ValueError, "number of features"),
+        ([one, deepcopy(one).fit(X[:, :2], y)], {}, ValueError, "different numbers of features: "),
         ([one], {"base": deepcopy(one).partial_fit(X, y)}, ValueError, "begun with base"),
     ]
     for models, how, error, message in cases:

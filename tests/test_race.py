@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from oracles import race as twins
 from oracles.race import stream_learner
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import balanced_accuracy_score, recall_score
 
 from onlinekern import StreamClassifier, StreamRegressor
@@ -553,6 +554,9 @@ def test_one_class_may_come_alone():
     for row in ones:
         np.testing.assert_array_equal(learner.partial_fit_predict(X[[row]], text[[row]]), "yes")
     np.testing.assert_array_equal(learner.predict(X[:3]), "yes")
+    for ask in (learner.decision_function, learner.predict_proba):
+        with pytest.raises(NotFittedError, match="has seen samples of one class only"):
+            ask(X)
     learner = pickle.loads(pickle.dumps(learner))
     with pytest.raises(ValueError, match="features"):
         learner.partial_fit(X[:2, :2], text[:2])

@@ -478,9 +478,14 @@ class Learner(Savable, BaseEstimator):
         try:
             return self.__dict__["_model"]
         except KeyError:
+            name = type(self).__name__
+            if "_waiting" in self.__dict__:
+                raise NotFittedError(
+                    f"This {name} has seen samples of one class only: it has no scores before the "
+                    "second class has come."
+                ) from None
             raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet: "
-                "call fit or partial_fit first."
+                f"This {name} instance is not fitted yet: call fit or partial_fit first."
             ) from None
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_regressor
-from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -56,11 +55,6 @@ def describe(estimator: Any) -> parts.Scoring:
 
 def of_learner(learner: Any) -> parts.Scoring:
     """Describe a learner alone."""
-    if "_waiting" in vars(learner):
-        raise NotFittedError(
-            f"This {type(learner).__name__} has seen samples of one class only: it has no scores "
-            "before the second class has come."
-        )
     model = learner._fitted_model
     if "encoder_" in vars(learner):
         table = encoding_of(learner.encoder_, f"the encoder of the {type(learner).__name__}")

@@ -48,8 +48,8 @@ def check_parts(parts: list[State]) -> None:
         for name in ("head", "rule", "sampler", "d", "dtype"):
             one, other = getattr(first, name), getattr(own, name)
             if one != other:
-                said = "number of features" if name == "d" else name
-                raise ValueError(f"the models have different {said}s: {one} and {other}")
+                said = "numbers of features" if name == "d" else f"{name}s"
+                raise ValueError(f"the models have different {said}: {one} and {other}")
         one, other = first.space.kind_, own.space.kind_
         if one is not other:
             raise ValueError(f"the models are of different kinds: {one.name}, {other.name}")
