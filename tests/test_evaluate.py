@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+import onlinekern
 from onlinekern.evaluate import compare, comparing, prequential, search
 from onlinekern.evaluate.baselines import BASELINES
 from onlinekern.evaluate.methods import METHODS, given_parameters, select_methods
@@ -68,6 +69,24 @@ def test_prequential_squared_error():
     assert result.late_error == result.error  # too short to have a second half
     y = np.arange(1000.0)
     assert prequential(LastLabel(), [(np.zeros((1000, 1)), y)]).late_error == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("stream", "error", "words"),
+    [
+        (lambda X, y: (X, y), TypeError, "must yield pairs"),
+        (lambda X, y: X, TypeError, "must yield pairs"),
+        (lambda X, y: "rows.csv", TypeError, "must yield pairs"),
+        (lambda X, y: [(X, y, y)], TypeError, "must yield pairs"),
+        (lambda X, y: [({"a": 1.0}, 1)], TypeError, "must yield pairs"),
+        (lambda X, y: [(X, y[:-1])], ValueError, "10 rows of X with 9 targets"),
+        (lambda X, y: [(X.tolist(), [*y, 1])], ValueError, "10 rows of X with 11 targets"),
+    ],
+)
+def test_a_stream_yields_rows_and_as_many_targets(stream, error, words):
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    with pytest.raises(error, match=words):
+        prequential(onlinekern.PAClassifier(), stream(X, X[:, 0] > 0), classes=[False, True])
 
 
 def test_prequential_needs_test_then_train_and_samples():

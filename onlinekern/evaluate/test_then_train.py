@@ -26,7 +26,7 @@ from onlinekern.evaluate.errors import Curve, Metrics
 from onlinekern.evaluate.queries import Asked, LabelQuery
 from onlinekern.evaluate.refitting import Refitted
 from onlinekern.fitted.save import from_bytes, to_bytes
-from onlinekern.streams.checks import check_count
+from onlinekern.streams.checks import check_count, pairs_of
 
 # Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples. Their length grows with the
 # logarithm of the stream's, and blocks are split too rarely to slow the learner.
@@ -403,9 +403,11 @@ def prequential(
     Raises
     ------
     TypeError
-        If the estimator can neither learn streams nor be fitted, or the detector is none.
+        If the estimator can neither learn streams nor be fitted, the detector is none, or the
+        stream yields no pairs.
     ValueError
-        If an argument is out of range, or the stream has no sample.
+        If an argument is out of range, the stream has no sample, or X and y of a pair differ in
+        length.
 
     References
     ----------
@@ -439,6 +441,6 @@ def prequential(
         estimator, classes, window=window, fading=fading, detector=detector, on_drift=on_drift,
         delay=delay, query=query, watch=watch,
     )  # fmt: skip
-    for X, y in stream:
+    for X, y in pairs_of(stream, "stream"):
         run.feed(X, y)
     return run.result()

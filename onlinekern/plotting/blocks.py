@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length
 
 from onlinekern.streams.blocks import in_blocks
-from onlinekern.streams.checks import check_count
+from onlinekern.streams.checks import check_count, pairs_of
 
 # Rows that a learner is given at a time. What it learns does not depend on it.
 ROWS = 1000
@@ -37,14 +37,7 @@ def blocks_of(X: Any, y: Any = None) -> Iterable[tuple[Any, Any]]:
         return [(X, np.asarray(y))]
     if hasattr(X, "shape") or not isinstance(X, Iterable):
         raise TypeError(f"y may be None only if X is an iterable of (X, y), got {type(X).__name__}")
-    return _pairs(X)
-
-
-def _pairs(blocks: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    for block in blocks:
-        if not isinstance(block, tuple) or len(block) != 2:
-            raise TypeError(f"X must yield pairs (X, y), got {type(block).__name__}")
-        yield block[0], np.asarray(block[1])
+    return ((rows, np.asarray(labels)) for rows, labels in pairs_of(X, "X"))
 
 
 def with_classes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import Any
 
@@ -27,6 +28,29 @@ def check_count(name: str, value: Any, optional: bool = False) -> None:
         return
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise StreamError(f"{name} must be an integer of at least 1, got {value!r}")
+
+
+def pairs_of(blocks: Iterable[Any], name: str) -> Iterator[tuple[Any, Any]]:
+    """Yield blocks (X, y) that the argument `name` holds, of which y has a value for each row.
+
+    Raises
+    ------
+    TypeError
+        If it yields anything else.
+    ValueError
+        If y has more or fewer values than X has rows.
+    """
+    for block in blocks:
+        if not isinstance(block, tuple | list) or len(block) != 2 or np.ndim(block[1]) == 0:
+            raise TypeError(
+                f"{name} must yield pairs (X, y) of rows and their targets, such as [(X, y)], got "
+                f"{type(block).__name__}"
+            )
+        X, y = block
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        if n_rows != len(y):
+            raise ValueError(f"{name} has {n_rows} rows of X with {len(y)} targets y")
+        yield X, y
 
 
 def stored(X: Any, dtype: Any, name: str) -> Any:
