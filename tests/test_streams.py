@@ -463,3 +463,12 @@ def test_chess_board_alternates(size):
     column, row = ((X + 1) * size / 2).astype(int).T
     assert set(column) == set(row) == set(range(size))
     np.testing.assert_array_equal(y, 1 - 2 * ((column + row) % 2))
+
+
+def test_text_of_pandas_is_text_and_a_frame_is_no_array():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.0, 2.0, 3.0], "y": ["no", "yes", "no"]})
+    with Source.from_arrays(frame[["a"]].to_numpy(), frame["y"]) as source:
+        assert source.classes.tolist() == ["no", "yes"]
+    with pytest.raises(StreamError, match=r"got a DataFrame: X.to_numpy\(\) is one"):
+        Source.from_arrays(frame[["a"]], frame["y"])

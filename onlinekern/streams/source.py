@@ -288,7 +288,14 @@ class Source:
         if sparse.issparse(X):
             X = sparse.csr_matrix(X)
             options.setdefault("zero_based", True)
+        if hasattr(X, "columns"):
+            raise StreamError(
+                f"X must be an array or a sparse matrix, got a {type(X).__name__}: X.to_numpy() is "
+                "one if its columns are numbers"
+            )
         y = np.asarray(y)
+        if y.dtype.kind == "O" and all(isinstance(label, str) for label in y.flat):
+            y = y.astype(str)  # So does pandas keep text.
         if not hasattr(X, "shape") or len(X.shape) != 2 or y.shape != (X.shape[0],):
             raise StreamError(
                 "X must be an array or a sparse matrix of shape (n, d), and y of shape (n,), got "
