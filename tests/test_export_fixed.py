@@ -404,3 +404,11 @@ def test_a_full_metric_has_no_form(tmp_path, stream):
     X, y = stream("binary", n=60)
     model = KernelRLSClassifier(metric="full", n_components=10, gamma=0.4)
     refused(model.fit(X, y), tmp_path, X, "a metric that is a matrix has no fixed point", TypeError)
+
+
+def test_guesses_of_missing_values_have_no_form(tmp_path, stream):
+    X, y = stream("binary", n=60)
+    gaps = X.copy()
+    gaps[::3, 1] = np.nan
+    model = KernelForestClassifier(n_trees=3).fit(gaps, y)
+    refused(model, tmp_path, X, "guesses of what is missing, have no fixed point", TypeError)

@@ -252,7 +252,7 @@ def test_models_of_tables_are_merged():
     others = [fitted(X[:200], y[:200]), fitted(X[200:] * [1, 1, 1, np.nan, 1, 1], y[200:])]
     merged = merge(others)
     assert merged.score(X, y) > 0.8
-    assert merged._model.space.get_state()["metric"].shape == (6 + 4 + 4,)
+    assert merged._model.space.get_state()["metric"].shape == (6 + 4 + 2,)
 
 
 def test_models_with_other_numbers_for_categories_are_not_merged():
@@ -283,6 +283,15 @@ def test_models_with_other_numbers_for_categories_are_not_merged():
         ("table_entries", lambda a: a * np.float32(np.nan)),
         ("table_entries", lambda a: a.astype(float)),
         ("table_entries", lambda a: a[:-1]),
+        ("gap_sources", lambda a: a[::-1].copy()),
+        ("gap_sources", lambda a: a + 5),
+        ("gap_sources", lambda a: a[:0]),
+        ("gap_givers", lambda a: a.astype(np.int64)),
+        ("gap_givers", lambda a: a[:-1]),
+        ("gap_guesses", lambda a: a + np.float32(np.inf)),
+        ("gap_places", lambda a: a[:, :1]),
+        ("gap_weights", lambda a: a[:, :1]),
+        ("gap_means", lambda a: a[:1]),
         ("metric", lambda a: a[:-1]),
         ("directions", lambda a: a[:-1]),
         ("rows", lambda a: a + np.inf),
@@ -304,10 +313,10 @@ def test_damaged_categories_are_refused(categories):
         type(space)(*arguments, categories, n_exact, exact_from)
 
 
-def test_more_columns_miss_values_than_have_an_indicator():
+def test_more_columns_miss_values_than_have_guesses():
     X = np.random.default_rng(0).normal(size=(120, 300))
     y = X[:, 0] > 0
     X[np.random.default_rng(1).random(X.shape) < 0.1] = np.nan
     model = KernelForestClassifier(n_trees=3, random_state=0).fit(X, y)
-    assert len(model._model.space.get_state()["table_sources"]) == 256
+    assert len(model._model.space.get_state()["gap_sources"]) == 256
     assert model.predict(X).shape == (120,)

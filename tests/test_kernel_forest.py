@@ -104,6 +104,10 @@ def assert_twins(model, twin, X):
     np.testing.assert_allclose(model.expert_weights_.ravel(), twin.weights(), rtol=1e-4, atol=1e-4)
     for name in ("met", "metric", "importances", "offset", "unit"):
         np.testing.assert_allclose(state[name], getattr(twin, name), rtol=1e-5)
+    gaps = twin.scale.gaps
+    assert len(state["gap_sources"]) == (len(gaps.sources) if gaps else 0)
+    for name in ("sources", "givers", "guesses", "places", "weights", "means") if gaps else ():
+        np.testing.assert_allclose(state[f"gap_{name}"], getattr(gaps, name), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +130,33 @@ def test_twin(setting, task, dtype, layout):
         )
     assert model.cumulative_loss_ == pytest.approx(twin.cumulative_loss, rel=1e-6)
     assert_twins(model, twin, X)
+
+
+MISSING = ["default", "grows", "anew", "slow", "first cuts"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "task", "dtype", "layout"),
+    grid(MISSING, list(CLASSES), ["float64", "float32"], ["dense", "csr"]),
+)
+def test_twin_of_missing_values(setting, task, dtype, layout):
+    """Guesses, both sides, and what missing values tell, which are more where y is large."""
+    X, y, weight = samples(CLASSES[task])
+    first = y.reshape(len(y), -1)[:, :1]
+    share = np.where(first > np.median(first), 0.5, 0.05)
+    missing = np.random.default_rng(1).random(X.shape) < share * (np.arange(9) % 4 != 3)
+    X = np.where(missing, np.nan, X).astype(dtype)
+    given = sp.csr_matrix(X) if layout == "csr" else X
+    model, predictions, twin = run(given, y, weight, CLASSES[task], **SETTINGS[setting])
+    unit = np.abs(y).max(axis=0) if CLASSES[task] <= 0 else 1
+    np.testing.assert_allclose(predictions / unit, twin.predictions / unit, rtol=1e-6, atol=1e-6)
+    assert_twins(model, twin, X)
+    found = state(model)
+    assert found["gap_sources"].tolist() == [0, 1, 2, 4, 5, 6, 8]
+    assert (np.abs(found["gap_weights"]).max(axis=0) > 0).all()
+    n_drawn = 9 + 2 + 8
+    assert (found["features"] >= n_drawn).any()
+    assert found["features"].max() < n_drawn + 2 * 7
 
 
 RULES = ["least_squares", "scw1", "scw2", "pa1", "pa2", "logistic"]

@@ -329,6 +329,15 @@ def test_other_models_are_refused(model, text, library, tmp_path):
     assert refused.value.code == -7
 
 
+def test_a_forest_that_guesses_missing_values_is_refused(library, tmp_path):
+    X, y = samples("binary", LEARNT)
+    X[::3, 1] = np.nan
+    onlinekern.KernelForestClassifier(n_trees=5).fit(X, y).save(tmp_path / "model.okn")
+    with pytest.raises(Refused, match="guesses of missing values are not known") as refused:
+        Native(library, tmp_path / "model.okn")
+    assert refused.value.code == -7
+
+
 def test_no_file_is_said(library, tmp_path):
     with pytest.raises(Refused, match="cannot be read") as refused:
         Native(library, tmp_path / "model.okn")

@@ -273,6 +273,8 @@ int okn_forest_read(okn_t *model, const json_value *space)
     model->scale = 1;
     if (!okn_tree_array(model, okn_tree_entry(model, state, "table_sources"), "I32", 0))
         return okn_tree_unknown(model, "tables of columns (its categories) are not known");
+    if (!okn_tree_array(model, okn_tree_entry(model, state, "gap_sources"), "I32", 0))
+        return okn_tree_unknown(model, "guesses of missing values are not known");
     if (okn_json_real(okn_tree_entry(model, state, "offset"), &own->offset) < 0
         || okn_json_real(okn_tree_entry(model, state, "unit"), &unit) < 0)
         return okn_tree_unknown(model, "forests of several targets are not known");

@@ -1,4 +1,4 @@
-"""Tables of a kernel forest: places of categories in three orders, and which values are missing.
+"""Tables of a kernel forest: places of categories in three orders; and guesses of missing values.
 
 A table has entries for what it does not know, for NaN, and for the numbers 0, 1, ... of categories.
 """
@@ -21,7 +21,7 @@ class Table:
 
 
 def learnt_tables(X, center, factor, categories, targets, draws):
-    """Return the tables of samples: of categories first, then those of missing values.
+    """Return the tables of samples.
 
     `targets` are those of at most eight outputs, ndarray (n, n_outputs).
     """
@@ -53,12 +53,53 @@ def learnt_tables(X, center, factor, categories, targets, draws):
             entries = [unit * places.get(e, 0.0) for e in range(size)]
             found.append(Table(j, j if turn == 0 else column, entries))
             column += turn > 0
-    share = {j: np.isnan(X[:, j]).mean() for j in numbers}
-    for j in sorted(sorted(share, key=lambda j: -share[j])[:256]):
-        if 0 < share[j] < 1:
-            found.append(Table(j, column, [-share[j] / 2, (1 - share[j]) / 2]))
-            column += 1
     return found
+
+
+class Gaps:
+    """Features with missing values: guesses, two sides, and two sums of what is missing.
+
+    A guess is a weighted sum of the values, in units of their spread, that are there; the weights
+    are those of ridge regression on all features, in which missing values are 0. The first sum is
+    how many values of a row are missing; in the second each counts by what it says of the target.
+    """
+
+    def __init__(self, Z, missing, numbers, targets):
+        n, share = len(Z), missing.mean(axis=0)
+        most = sorted((j for j in numbers if 0 < share[j] < 1), key=lambda j: -share[j])[:256]
+        self.sources = sorted(most)
+        others = [j for j in numbers if j not in self.sources]
+        self.givers = sorted(self.sources + others[: 256 - len(most)])
+        Z = np.clip(np.where(missing, 0, Z), -4, 4)
+        own = Z[:, self.givers]
+        products = own.T @ own / n
+        ridged = products + (0.05 + 0.5 * len(self.givers) / n) * np.eye(len(self.givers))
+        self.guesses = np.zeros((len(self.sources), len(self.givers)), dtype=np.float32)
+        self.places = np.zeros((len(self.sources), 2), dtype=np.float32)
+        for k, j in enumerate(self.sources):
+            place = self.givers.index(j)
+            rest = [i for i in range(len(self.givers)) if i != place]
+            weights = np.linalg.solve(ridged[rest][:, rest], products[rest, place])
+            self.guesses[k, rest] = weights / max(1 - share[j], 0.05)
+            self.places[k] = Z[~missing[:, j], j].min(), Z[~missing[:, j], j].max()
+        own = missing[:, self.sources].astype(float)
+        self.weights = np.ones((len(self.sources), 2))
+        self.weights[:, 1] = slopes_of_missing(own, targets)
+        for weight, deviation in zip(self.weights.T, (own @ self.weights).std(axis=0), strict=True):
+            weight *= 0.5 / deviation if deviation > 1e-9 else 0
+        self.weights = self.weights.astype(np.float32)
+        self.means = own.mean(axis=0) @ self.weights.astype(float)
+
+    def fill(self, X, Z):
+        """Return scaled rows with guesses and sums of missing values, and their sides."""
+        missing = np.isnan(X[:, self.sources])
+        given = np.clip(Z[:, self.givers].astype(float), -4, 4)
+        guesses = np.clip(given @ self.guesses.T.astype(float), -4, 4)
+        sums = missing @ self.weights.astype(float) - self.means
+        filled = np.column_stack([Z, sums]).astype(Z.dtype)
+        filled[:, self.sources] = np.where(missing, guesses, Z[:, self.sources])
+        sides = np.where(missing[:, :, None], self.places, Z[:, self.sources, None])
+        return filled, sides.reshape(len(X), -1)
 
 
 def entry(value):
@@ -94,3 +135,24 @@ def standardised(values, places):
     if not deviation > 1e-12:
         return dict.fromkeys(places, 0.0)
     return {e: (place - mean) / deviation for e, place in places.items()}
+
+
+def slopes_of_missing(missing, targets):
+    """Return the slopes of the targets by each column, 0 below three times what chance has.
+
+    They are along the direction of the targets in which they differ most; the largest is positive.
+    """
+    n = len(missing)
+    deviations = missing - missing.mean(axis=0)
+    targets = targets - targets.mean(axis=0)
+    spread = targets.std(axis=0)
+    targets = targets / np.where(spread > 1e-9, spread, 1)
+    slopes = []
+    for column in deviations.T:
+        correlation = column @ targets / n / column.std()
+        told = np.abs(correlation).max() >= 3 / np.sqrt(n)
+        slopes.append(correlation / column.std() if told else np.zeros(targets.shape[1]))
+    slopes = np.array(slopes).reshape(-1, targets.shape[1])
+    weighted = slopes * deviations.std(axis=0)[:, None]
+    slopes = slopes @ np.linalg.eigh(weighted.T @ weighted)[1][:, -1]
+    return slopes * np.sign(max(slopes, key=abs, default=0.0))

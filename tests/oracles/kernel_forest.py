@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import second_order
-from .forest_tables import learnt_tables
+from .forest_tables import Gaps, learnt_tables
 from .fourier import splitmix
 from .losses import LOSSES
 from .rules import AROW, RULES
@@ -73,34 +73,49 @@ class Tree:
 
 @dataclass
 class Scale:
-    """Units of the features, tables of others, and directions beside them."""
+    """Units of the features, tables of others, gaps, and directions beside them."""
 
     center: np.ndarray
     factor: np.ndarray
     directions: np.ndarray | None = None
     tables: list = field(default_factory=list)
+    gaps: Gaps | None = None
 
     def sources(self):
-        """Return the feature that each axis tells of."""
+        """Return the feature that each axis tells of; -1 is what is missing in all."""
         d = len(self.center)
-        return [*range(d), *(table.source for table in self.tables if table.column >= d)]
+        further = [table.source for table in self.tables if table.column >= d]
+        return [*range(d), *further, *([-1, -1] if self.gaps else [])]
+
+    def sides(self, n_drawn):
+        """Return the first of the two last columns of each feature with gaps."""
+        sources = self.gaps.sources if self.gaps else []
+        return {j: n_drawn + 2 * k for k, j in enumerate(sources)}
 
     def axes(self, X):
         """Return the rows in double, without directions."""
-        Z = np.zeros((len(X), len(self.sources())))
+        Z = self.looked_up(X)
+        return self.gaps.fill(X, Z)[0] if self.gaps else Z
+
+    def looked_up(self, X):
+        """Return the rows in double, without directions, 0 where values are missing."""
+        Z = np.zeros((len(X), len(self.sources()) - 2 * bool(self.gaps)))
         Z[:, : X.shape[1]] = np.nan_to_num((X.astype(float) - self.center) * self.factor)
         for table in self.tables:
             Z[:, table.column] = [table.look_up(value) for value in X[:, table.source]]
         return Z
 
     def rows(self, X):
-        Z = np.clip(self.axes(X), -1e6, 1e6).astype(single)
+        Z, sides = np.clip(self.looked_up(X), -1e6, 1e6).astype(single), np.zeros((len(X), 0))
+        if self.gaps:
+            Z, sides = self.gaps.fill(X, Z)
+        sides = sides.astype(single)
         if self.directions is None:
-            return Z
+            return np.hstack([Z, sides])
         products = np.zeros((len(X), N_DIRECTIONS), dtype=single)
         for j in range(Z.shape[1]):
             products += Z[:, j : j + 1] * self.directions[j]
-        return np.hstack([Z, products])
+        return np.hstack([Z, products, sides])
 
 
 def units_of(X):
@@ -198,8 +213,10 @@ class Grower:
     A tree that `is_exact` has the best of all cuts along the axes `sought` [5]_.
     """
 
-    def __init__(self, rows, n_axes, slopes, goals, has_margin, n_candidates, max_leaf, sought=()):
-        self.sought, self.is_exact = sought, False
+    def __init__(
+        self, rows, n_axes, slopes, goals, has_margin, n_candidates, max_leaf, sought=(), sides=None
+    ):
+        self.sought, self.is_exact, self.sides = sought, False, sides or {}
         self.rows, self.n_axes, self.slopes = rows, n_axes, slopes
         self.goals, self.has_margin = goals.astype(single), has_margin
         self.scores = np.zeros_like(self.goals)
@@ -345,13 +362,14 @@ class Grower:
 
     def draw(self, kind, own):
         """Draw a cut between two rows, by how much they differ and how steep the function is."""
-        if kind == "directions" and self.rows.shape[1] == self.n_axes:
+        n_drawn = self.slopes.shape[1]
+        if kind == "directions" and n_drawn == self.n_axes:
             kind = "steep axes"
         columns = slice(self.n_axes, None) if kind == "directions" else slice(0, self.n_axes)
         one = own[int(len(own) * self.uniform())]
         for _ in range(3):
             other = own[int(len(own) * self.uniform())]
-            weights = np.abs(self.rows[one] - self.rows[other])
+            weights = np.abs(self.rows[one, :n_drawn] - self.rows[other, :n_drawn])
             if kind != "axes":
                 weights = weights * (self.slopes[one] + self.slopes[other])
             weights = weights[columns]
@@ -365,6 +383,12 @@ class Grower:
         else:
             return None
         feature = self.column_at(total * self.uniform(), lanes, weights) + columns.start
+        if feature in self.sides:
+            # Half of the cuts take the guesses, the others one of the sides, if it tells.
+            turn = int(4 * self.uniform())
+            side = self.sides[feature] + turn
+            if turn < 2 and self.rows[one, side] != self.rows[other, side]:
+                feature = side
         low, high = sorted((self.rows[one, feature], self.rows[other, feature]))
         at = single(float(low) + (float(high) - float(low)) * self.uniform())
         return feature, low if at >= high else at
@@ -689,7 +713,8 @@ class Renewal:
         goals = fresh.few_goals(y, np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32))
         has_margin = fresh.n_classes > 0 and fresh.n_outputs <= 8
         grower = Grower(self.rows, n_axes, slopes, goals, has_margin, fresh.n_candidates,
-                        fresh.max_leaf, self.sought)  # fmt: skip
+                        fresh.max_leaf, self.sought,
+                        fresh.scale.sides(slopes.shape[1]))  # fmt: skip
         count = min(len(X), max(64, int(fresh.max_samples * len(X))))
         if self.anew:
             count = min(count, fresh.max_rows)
@@ -724,9 +749,12 @@ class Renewal:
         Y = fresh.few_goals(y, draws) if fresh.categories else None
         known = dict(zip(numbered(fresh.scale.sources()), fresh.metric, strict=True))
         tables = learnt_tables(X, center, factor, fresh.categories, Y, draws)
-        fresh.scale = Scale(center, factor, tables=tables)
-        axes = numbered(fresh.scale.sources())
-        fresh.metric = np.array([known.get(key, known[key[0], 0]) for key in axes])
+        missing, numbers = np.isnan(X), [j for j in range(X.shape[1]) if j not in fresh.categories]
+        few = np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32)
+        gaps = Gaps((X - center) * factor, missing, numbers, fresh.few_goals(y, few))
+        fresh.scale = Scale(center, factor, tables=tables, gaps=gaps if gaps.sources else None)
+        axes, mean = numbered(fresh.scale.sources()), np.mean(fresh.metric)
+        fresh.metric = np.array([known.get(key, known.get((key[0], 0), mean)) for key in axes])
 
     def finish(self, forest):
         """Let the new forest learn the samples, and replace the old one."""
@@ -762,7 +790,13 @@ class Renewal:
         if fresh.scale.directions is not None:
             along = ((gradients @ fresh.scale.directions.astype(float)) ** 2).sum(axis=0)
             squares = np.hstack([squares, along])
-        fresh.importances = np.bincount(fresh.scale.sources(), weights=own / own.sum())
+        fresh.importances = np.zeros(X.shape[1])
+        shares, n = own / own.sum(), len(own) - 2 * bool(fresh.scale.gaps)
+        np.add.at(fresh.importances, fresh.scale.sources()[:n], shares[:n])
+        for k, share in enumerate(shares[n:]):
+            # Features with gaps have parts of it by their weights.
+            parts = np.abs(fresh.scale.gaps.weights[:, k].astype(float))
+            fresh.importances[fresh.scale.gaps.sources] += share * parts / max(parts.sum(), 1e-300)
         metric = np.maximum(np.sqrt(own / own.mean()), 1e-3)
         fresh.metric = metric / metric.mean()
         mean = squares.mean(axis=0)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from onlinekern.core.partitions.scale import fields_of_scale
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.learning import described
 from onlinekern.fitted.export.states import CannotLearn, ForestState, Numbers
-from onlinekern.fitted.export.terms import Constant, Tables, Terms, Trees
+from onlinekern.fitted.export.terms import Constant, Gaps, Tables, Terms, Trees
 from onlinekern.fitted.state import State, closed
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 SCALE = (
     *("center", "factor", "directions"),
     *("table_sources", "table_columns", "table_starts", "table_entries"),
+    *("gap_sources", "gap_givers", "gap_guesses", "gap_places"),
+    *("gap_weights", "gap_means"),
 )
 # Depth of the nodes that are cells beside the leaves: a constant of `core.partitions.trees`.
 UPPER_LEVEL = 4
@@ -47,7 +50,7 @@ def terms_of_forest(space: Any) -> Terms:
 
 
 def trees_of(
-    scale: Sequence[Any],
+    scale: Iterable[Any],
     cuts: Array,
     features: Array,
     left: Array,
@@ -64,13 +67,16 @@ def trees_of(
         return Constant(weights.sum(axis=0))
     sizes, places = preorder(below, inner, first, levels_of(below, inner, first))
     nodes, leaves = in_order(inner, places), in_order(~inner, places)
-    center, factor, directions, *tables = scale
-    n_axes = len(center) + np.count_nonzero(tables[1] >= len(center))
+    center, factor, directions, *rest = scale
+    tables, gaps = Tables(*rest[:4]), Gaps(*rest[4:])
+    n_axes = len(center) + np.count_nonzero(tables.columns >= len(center))
+    n_axes += len(gaps.means) if gaps.any else 0
     return Trees(
         center=center,
         factor=factor,
         directions=np.zeros((n_axes, 0), np.float32) if directions is None else directions,
-        tables=Tables(*tables),
+        tables=tables,
+        gaps=gaps,
         cuts=cuts[nodes],
         features=features[nodes],
         left=sizes[below[nodes]],
@@ -91,7 +97,7 @@ def terms_of_cells(partition: Any, weights: Floats) -> Terms:
     found = []
     for forest, start in zip(partition.forests, partition.reserved(), strict=False):
         cuts, features, left, first = forest.arrays()
-        scale = *forest.scale.arrays(), *forest.scale.table_arrays()
+        scale = fields_of_scale(forest.scale).values()
         left, first = left.astype(np.int64), first.astype(np.int64)
         below = left + np.repeat(first[:-1], np.diff(first))
         leaves = np.flatnonzero(below == np.arange(len(left)))

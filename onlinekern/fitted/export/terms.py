@@ -296,6 +296,8 @@ class Local:
 
 # A scaled value is held within so many spreads: a constant of `core.partitions.scale`.
 FARTHEST = 1e6
+# And values that guesses of missing ones come from, and guesses.
+FARTHEST_GIVEN = 4.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,13 +333,63 @@ class Tables:
 
 
 @dataclass(frozen=True, eq=False)
+class Gaps:
+    """What a scaled row has where values are missing, in features with gaps.
+
+    A guess stands there, the weighted sum of the givers' scaled values, 0 where these are missing.
+    Both are held within -FARTHEST_GIVEN ... FARTHEST_GIVEN, and the sum is of float64. Two sums of
+    weights of missing values, less their means, follow the columns of the tables. At the end of the
+    row are two columns for each feature, which have its places where the value is missing.
+
+    Attributes
+    ----------
+    sources : ndarray of shape (n,)
+        The features, ascending.
+    givers : ndarray of shape (n_givers,)
+    guesses : ndarray of shape (n, n_givers), float32
+    places : ndarray of shape (n, 2), float32
+    weights : ndarray of shape (n, 2), float32
+    means : ndarray of shape (2,)
+    """
+
+    sources: Array
+    givers: Array
+    guesses: Array
+    places: Array
+    weights: Array
+    means: Floats
+
+    @property
+    def any(self) -> bool:
+        """Whether a feature has gaps."""
+        return len(self.sources) > 0
+
+    def fill(self, X: Floats, Z: Array) -> Array:
+        """Write guesses and sums of rows X into the scaled rows Z; return the last columns."""
+        missing = np.isnan(X[:, self.sources])
+        given = held(Z[:, self.givers].astype(np.float64))
+        guesses = held(given @ self.guesses.T.astype(np.float64))
+        Z[:, self.sources] = np.where(missing, guesses, Z[:, self.sources])
+        sums = missing @ self.weights.astype(np.float64) - self.means
+        Z[:, Z.shape[1] - len(self.means) :] = sums
+        sides = np.where(missing[:, :, None], self.places, Z[:, self.sources, None])
+        return sides.reshape(len(X), -1).astype(np.float32)
+
+
+def held(values: Floats) -> Floats:
+    """Return values within -FARTHEST_GIVEN ... FARTHEST_GIVEN."""
+    return np.clip(values, -FARTHEST_GIVEN, FARTHEST_GIVEN)
+
+
+@dataclass(frozen=True, eq=False)
 class Trees:
     """Sum of the weights of the leaf that a row falls into in each tree.
 
     A row is scaled, z_j = (x_j - center_j) factor_j, or 0 for NaN, held within -FARTHEST ...
-    FARTHEST and rounded to float32. Tables put other numbers in the place of some, or behind them.
-    Products of all of them with the directions follow, which are added up in float32, number by
-    number. In a node, a row goes left if the number that the node looks at is at most its cut.
+    FARTHEST and rounded to float32. Tables put other numbers in the place of some, or behind them,
+    and so do gaps in the place of NaN. Products of all of them with the directions follow, which
+    are added up in float32, number by number, and the last columns of gaps. In a node, a row goes
+    left if the number that the node looks at is at most its cut.
 
     A node is followed by those of its left subtree, and these by those of its right one. Leaves are
     no nodes: a row is in one where no nodes are left.
@@ -346,8 +398,9 @@ class Trees:
     ----------
     center, factor : ndarray of shape (n_features,)
     directions : ndarray of shape (n_axes, n_directions), float32
-        n_axes are the features, and the further columns of the tables.
+        n_axes are the features, the further columns of the tables, and those of gaps.
     tables : Tables
+    gaps : Gaps
     cuts : ndarray of shape (n,), float32
     features : ndarray of shape (n,)
         Which number of a scaled row a node looks at.
@@ -363,6 +416,7 @@ class Trees:
     factor: Floats
     directions: Array
     tables: Tables
+    gaps: Gaps
     cuts: Array
     features: Array
     left: Array
@@ -374,11 +428,12 @@ class Trees:
         own = np.clip((X - self.center) * self.factor, -FARTHEST, FARTHEST).astype(np.float32)
         Z = np.zeros((len(X), len(self.directions)), dtype=np.float32)
         Z[:, : X.shape[1]] = np.where(np.isnan(own), 0, own)
+        sides = [self.gaps.fill(X, Z)] if self.gaps.any else []
         self.tables.fill(X, Z)
         products = np.zeros((len(X), self.directions.shape[1]), dtype=np.float32)
         for z, direction in zip(Z.T, self.directions, strict=True):
             products += z[:, np.newaxis] * direction
-        return np.hstack([Z, products])
+        return np.hstack([Z, products, *sides])
 
     def scores(self, X: Floats) -> Floats:
         """Return what the term adds to the scores of rows, ndarray (n, n_outputs)."""

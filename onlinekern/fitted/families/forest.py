@@ -24,6 +24,10 @@ from onlinekern.fitted.state import State, closed, describe, opened, same
 
 SCALE = "center[feature] factor[feature] directions[axis direction]"
 TABLES = "table_sources[table] table_columns[table] table_starts[border] table_entries[entry]"
+GAPS = (
+    "gap_sources[gap] gap_givers[giver] gap_guesses[gap giver] gap_places[gap side] "
+    "gap_weights[gap number] gap_means[sum]"
+)
 NODES = "cuts[node] features[node] left[node] first[end]"
 KEPT = "rows~[sample feature] targets~[sample] weights~[sample]"
 # As in the core.
@@ -32,6 +36,8 @@ FIRST_RENEWAL = 32
 CELLS = (
     *("center", "factor", "directions"),
     *("table_sources", "table_columns", "table_starts", "table_entries"),
+    *("gap_sources", "gap_givers", "gap_guesses", "gap_places"),
+    *("gap_weights", "gap_means"),
     *("cuts", "features", "left", "first", "offset", "unit"),
 )
 
@@ -176,8 +182,8 @@ describe(
     "arguments(d= dtype= n_outputs# n_labels= rule= noises= levels= n_trees= most_in_leaf= "
     "n_candidates= share= most_rows= memory= replays= spread= at_once= anew= seed= categories= "
     "n_exact= exact_from=) "
-    f"state(entered~ renewed~ n_grown~ {KEPT} errors[expert other] met {SCALE} {TABLES} {NODES} "
-    "variances~[node expert] values[node expert output] metric~[axis] "
+    f"state(entered~ renewed~ n_grown~ {KEPT} errors[expert other] met {SCALE} {TABLES} {GAPS} "
+    f"{NODES} variances~[node expert] values[node expert output] metric~[axis] "
     "importances~[feature] offset unit)",
     read=read,
     write=write,

@@ -13,6 +13,37 @@ static void ${id}_scale(const real *x)
 $more
 }
 
+/*** gap_columns ***/
+    double first = 0, second = 0;
+    for (int32_t k = 0; k < $gaps; k++) {
+        const int32_t source = ${id}_sources[k];
+        float *side = ${id}_z + $sides + 2 * k;
+        double sum = 0;
+        side[0] = ${id}_z[source];
+        side[1] = 0;
+        if (x[source] == x[source])
+            continue;
+        for (int32_t j = 0; j < $givers; j++) {
+            const float given = ${id}_z[${id}_givers[j]];
+            const float held = given > $most ? $most : given < -$most ? -$most : given;
+            sum += (double)${id}_guesses[k * $givers + j] * (double)held;
+        }
+        side[0] = (float)(sum > $most ? $most : sum < -$most ? -$most : sum);
+        side[1] = 1;
+        first += (double)${id}_missed[2 * k];
+        second += (double)${id}_missed[2 * k + 1];
+    }
+    ${id}_z[$number] = (float)(first - ${id}_means[0]);
+    ${id}_z[$number + 1] = (float)(second - ${id}_means[1]);
+    /* Guesses come from what is there, not from guesses. */
+    for (int32_t k = 0; k < $gaps; k++) {
+        float *side = ${id}_z + $sides + 2 * k;
+        const int is_missing = side[1] > 0;
+        ${id}_z[${id}_sources[k]] = side[0];
+        side[1] = is_missing ? ${id}_places[2 * k + 1] : side[0];
+        side[0] = is_missing ? ${id}_places[2 * k] : side[0];
+    }
+
 /*** table_columns ***/
     for (int32_t k = 0; k < $tables; k++) {
         const ${id}_table table = ${id}_tables[k];

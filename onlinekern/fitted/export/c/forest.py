@@ -10,7 +10,7 @@ from onlinekern.fitted.export.c.rules import write_rule
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.forest import UPPER_CELLS, UPPER_LEVEL
 from onlinekern.fitted.export.states import Described, ForestState, Learning
-from onlinekern.fitted.export.terms import FARTHEST, Tables, Trees
+from onlinekern.fitted.export.terms import FARTHEST, FARTHEST_GIVEN, Tables, Trees
 
 TABLE = "typedef struct {{ int32_t source, column, first, size; }} {}_table;\n"
 TABLE_BYTES = 16
@@ -34,10 +34,11 @@ def write_trees(source: Source, id_: str, term: Trees) -> bool:
 def write_walk(source: Source, id_: str, term: Trees) -> None:
     """Write the nodes, and the function that scales a row."""
     axes, directions = term.directions.shape
-    source.memory(f"{id_}_z", axes + directions, "float")
+    source.memory(f"{id_}_z", axes + directions + term.gaps.places.size, "float")
     source.exact(f"{id_}_center", term.center)
     source.exact(f"{id_}_factor", term.factor)
-    more = [table_columns(source, id_, term.tables)] if len(term.tables.sources) else []
+    more = [gap_columns(source, id_, term)] if term.gaps.any else []
+    more += [table_columns(source, id_, term.tables)] if len(term.tables.sources) else []
     if directions:
         source.exact(f"{id_}_directions", term.directions)
         sizes = {"axes": axes, "directions": directions}
@@ -45,6 +46,20 @@ def write_walk(source: Source, id_: str, term: Trees) -> None:
     write_nodes(source, id_, term)
     row = {"features": len(term.center), "farthest": FARTHEST, "more": "\n".join(more)}
     source.fill("scaled_row", id=id_, **row)
+
+
+def gap_columns(source: Source, id_: str, term: Trees) -> str:
+    """Write what features with gaps have; return the lines that fill them."""
+    gaps, (axes, directions) = term.gaps, term.directions.shape
+    source.integers(f"{id_}_sources", gaps.sources, "uint16_t", 2)
+    source.integers(f"{id_}_givers", gaps.givers, "uint16_t", 2)
+    source.exact(f"{id_}_guesses", gaps.guesses)
+    source.exact(f"{id_}_places", gaps.places)
+    source.exact(f"{id_}_missed", gaps.weights)
+    source.exact(f"{id_}_means", gaps.means)
+    sizes = {"gaps": len(gaps.sources), "givers": len(gaps.givers), "most": int(FARTHEST_GIVEN)}
+    columns = {"number": axes - len(gaps.means), "sides": axes + directions}
+    return source.filled("gap_columns", id=id_, **sizes, **columns).rstrip()
 
 
 def table_columns(source: Source, id_: str, tables: Tables) -> str:

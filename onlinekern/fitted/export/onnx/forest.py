@@ -8,7 +8,7 @@ import numpy as np
 
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export.onnx.graph import ML_DOMAIN, Graph, Tensor, narrowed
-from onlinekern.fitted.export.terms import FARTHEST, Trees
+from onlinekern.fitted.export.terms import FARTHEST, FARTHEST_GIVEN, Trees
 
 
 def tree_scores(graph: Graph, x: Tensor, term: Trees) -> Tensor:
@@ -50,16 +50,46 @@ def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
     moved = graph.op("Sub", graph.cast(x, np.float64), term.center)
     own = without_nan(graph, graph.op("Mul", moved, term.factor))
     z = graph.cast(graph.op("Clip", own, -FARTHEST, FARTHEST), np.float32)
+    number, sides = [], []
+    if term.gaps.any:
+        z, *found = filled(graph, x, z, term)
+        number, sides = found[:1], found[1:]
     if len(term.tables.sources):
         z = looked_up(graph, x, z, term)
+    if number:
+        z = graph.op("Concat", z, *number, axis=1)
     d, count = term.directions.shape
     if count == 0:
-        return z
+        return graph.op("Concat", z, *sides, axis=1) if sides else z
     # Sums of a product of matrices have an order of their own; these are in that of the features.
     each = graph.op("Mul", graph.op("Unsqueeze", z, graph.integers([2])), term.directions)
     sums = graph.op("CumSum", each, graph.integers(1))
     last = graph.op("Gather", sums, graph.integers(d - 1), axis=1)
-    return graph.op("Concat", z, last, axis=1)
+    return graph.op("Concat", z, last, *sides, axis=1)
+
+
+def filled(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the scaled features with guesses, numbers of missing values, and the sides."""
+    gaps, d = term.gaps, len(term.center)
+    own, both = graph.integers(gaps.sources), graph.integers(np.repeat(gaps.sources, 2))
+    missing = graph.op("IsNaN", graph.op("Gather", x, own, axis=1), dtype=bool)
+    given = graph.cast(graph.op("Gather", z, graph.integers(gaps.givers), axis=1), np.float64)
+    given = graph.op("Clip", given, -FARTHEST_GIVEN, FARTHEST_GIVEN)
+    # Products of float32 are exact in double: the order of the sum does not tell.
+    sums = graph.op("MatMul", given, gaps.guesses.T)
+    guesses = graph.cast(graph.op("Clip", sums, -FARTHEST_GIVEN, FARTHEST_GIVEN), np.float32)
+    known = graph.op("Gather", z, own, axis=1)
+    known = graph.op("Where", missing, guesses, known, dtype=np.float32)
+    aside = graph.op("IsNaN", graph.op("Gather", x, both, axis=1), dtype=bool)
+    places = graph.constant(gaps.places.ravel(), np.float32)
+    there = graph.op("Gather", z, both, axis=1)
+    sides = graph.op("Where", aside, places, there, dtype=np.float32)
+    sums = graph.op("MatMul", graph.cast(missing, np.float64), gaps.weights)
+    numbers = graph.cast(graph.op("Sub", sums, gaps.means), np.float32)
+    order = np.arange(d)
+    order[gaps.sources] = d + np.arange(len(gaps.sources))
+    z = graph.op("Gather", graph.op("Concat", z, known, axis=1), graph.integers(order), axis=1)
+    return z, numbers, sides
 
 
 def without_nan(graph: Graph, x: Tensor) -> Tensor:

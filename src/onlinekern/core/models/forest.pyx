@@ -34,7 +34,7 @@ from onlinekern.core.partitions.renewal import (
     COUNTS, check_labels, check_reach, check_settings, check_sizes, restored_counts,
     restored_metric, restored_units, told)
 from onlinekern.core.partitions.scale import SCALE, fields_of_scale, restored_scale
-from onlinekern.core.partitions.tables import check_categories, most_further
+from onlinekern.core.partitions.tables import check_categories, most_further, most_gaps
 
 # A forest is renewed at this sample, and whenever there are twice as many.
 cdef int64_t FIRST_RENEWAL = 32
@@ -98,7 +98,8 @@ cdef class ForestSpace(Space):
                          at_once, bool(anew), seed)
         self.categories = check_categories(categories, d)
         self.n_exact, self.exact_from = n_exact, exact_from
-        self.most_columns = d + most_further(d, len(self.categories)) + N_DIRECTIONS
+        n = len(self.categories)
+        self.most_columns = d + most_further(d, n) + N_DIRECTIONS + 2 * most_gaps(d, n)
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
         self.rule, self.memory, self.anew = rule, memory, anew
         # A renewal that is done again needs the samples that it grew from.

@@ -26,7 +26,7 @@ cdef class ForestLook:
     cdef list units
     cdef double[::1] costs           # of each unit and those before
     cdef Py_ssize_t n_units, n_looked
-    cdef object X, y, weight, spread, tables, seen, teacher, along, mean, slopes, told, scaled
+    cdef object X, y, weight, spread, tables, gaps, seen, teacher, along, mean, slopes, told, scaled
     cdef object sought
     cdef Scale axes                  # what the kernel machine sees
     cdef float[:, ::1] rows          # all of them, scaled

@@ -21,8 +21,10 @@ from onlinekern.core.features.looking import (
     LANDMARKS, directions_of, machine_of, metric_of, number_taught, signs_of)
 import onlinekern.core.partitions.costs as costs
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, RANK_STEPS, steepest
+from onlinekern.core.partitions.gaps import GapLearner
 from onlinekern.core.partitions.renewal import Spread, common_slopes, own_slopes, units_of_each
-from onlinekern.core.partitions.tables import TableLearner, most_further, of_features, on_axes
+from onlinekern.core.partitions.tables import (
+    TableLearner, most_further, most_gaps, of_features, on_axes)
 
 # Rows of a unit that copies them, or makes others of them.
 cdef Py_ssize_t COPIED = 64
@@ -46,6 +48,8 @@ cdef class ForestLook:
         self.spread = Spread(n, self.d)
         self.tables = TableLearner(n, self.d, categories,
                                    np.random.RandomState(self.seed & 0xffffffff))
+        self.gaps = GapLearner(n, self.d, self.tables.numbers,
+                               most_gaps(self.d, len(categories)))
         self.units = self.plan()
         self.costs = np.cumsum([cost for _, _, cost in self.units])
         self.n_units = len(self.units)
@@ -59,7 +63,10 @@ cdef class ForestLook:
         most = equations + most_further(d, len(self.tables.categories))
         of_gradient = costs.SLOPE * LANDMARKS * d * min(self.n_outputs, MOST_OUTPUTS)
         of_equation = costs.PAIR * equations ** 2
-        measures = once(self.code, *self.tables.plan()) if self.is_whole else []
+        # Where values were missing they are so again, as a rule.
+        of_gap = costs.GAP * d if self.before.forest.scale.gaps is not None else 0
+        measures = [*once(self.code, *self.tables.plan()), *by_rows(self.miss, n, MIXED, of_gap),
+                    (self.fill, None, of_gap * MIXED)] if self.is_whole else []
         return [
             *by_rows(self.copy, n, COPIED, costs.COPY * d),
             *[(function, j, costs.MEASURE * n) for j in range(d if self.is_whole else 0)
@@ -93,7 +100,7 @@ cdef class ForestLook:
     def measure(self, j):
         """Find the center and spread of a feature, and how many of its values are missing."""
         self.spread.look(self.X, j)
-        self.tables.miss(self.X, slice(j, j + 1))
+        self.gaps.miss(self.X, j)
 
     def code(self, _):
         """Find the units of the targets, and begin with the tables."""
@@ -105,11 +112,23 @@ cdef class ForestLook:
             self.tables.begin(self.X, self.spread.center, self.spread.factor,
                               few_outputs(self.goals(self.y[:self.n]), self.tables.draws))
 
+    def miss(self, rows):
+        """Find what features with gaps have to do with others."""
+        self.gaps.absorb(self.X, self.spread.center, self.spread.factor, rows)
+
+    def fill(self, _):
+        """Have what stands in the place of missing values."""
+        found = None
+        if len(self.gaps.sources):
+            draws = np.random.RandomState(self.seed >> 32)
+            found = self.gaps.solve(few_outputs(self.goals(self.y[:self.n]), draws))
+        self.gaps = found
+
     def see(self, rows):
         """Bring some rows to the units in which the kernel machine sees them."""
         if self.axes is None:
             self.axes = self.before.forest.scale if not self.is_whole else Scale(
-                self.spread.center, self.spread.factor, None, self.tables.arrays())
+                self.spread.center, self.spread.factor, None, self.tables.arrays(), self.gaps)
             self.seen = np.empty((self.n_taught, self.axes.n_axes))
         first = self.n - self.n_taught
         self.seen[rows] = self.axes.axes(self.X[first + rows.start:first + rows.stop])
@@ -143,7 +162,7 @@ cdef class ForestLook:
         cdef Scale scale = self.fresh.forest.scale
         self.fresh.metric, shares = metric_of(self.teacher)
         self.fresh.importances = of_features(shares, scale)
-        self.along = np.empty((self.n_taught, scale.width()))
+        self.along = np.empty((self.n_taught, scale.n_axes + scale.n_directions))
         self.scaled = np.empty((self.n + self.lag, scale.width()), dtype=np.float32)
         self.rows = self.scaled
 
@@ -187,6 +206,8 @@ cdef class ForestLook:
         has_margin = self.n_labels > 0 and self.told.shape[1] == self.n_outputs
         self.grower = Grower(self.scaled[:self.n], self.axes.n_axes, *self.slopes, self.told,
                              has_margin, n_candidates, most_in_leaf)
+        if self.axes.gaps is not None:
+            self.grower.put_aside(self.axes.gaps.sources)
         if self.n_exact:
             self.grower.seek_along(self.sought)
         self.along = self.slopes = self.told = None

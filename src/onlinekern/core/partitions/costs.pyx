@@ -13,6 +13,8 @@ COPY = 4
 SCALE = 10
 LOAD = 15
 MEASURE = 7
+# A number of a row that tells of others, where values are missing.
+GAP = 15
 # A pair of equations that the kernel machine learns, and a landmark and feature of a gradient.
 PAIR = 0.1
 SLOPE = 0.4

@@ -18,7 +18,7 @@ cdef struct Cut:
 
 
 cdef class Cutter:
-    cdef readonly Py_ssize_t n_rows, width, n_axes
+    cdef readonly Py_ssize_t n_rows, width, n_axes, n_drawn_from
     cdef readonly Py_ssize_t n_candidates
     cdef const float[:, ::1] rows          # scaled
     cdef const float[:, ::1] slopes        # their gradients' absolute values
@@ -26,6 +26,8 @@ cdef class Cutter:
     cdef readonly Boosting boosting        # what is left of the targets
     cdef int32_t *order                    # the rows of the tree that grows, leaf by leaf
     cdef float *columns                    # the rows, column by column
+    cdef bint has_gaps
+    cdef const int32_t[::1] side_of        # the first side of each axis; 0: it has no gaps
     cdef float *weights                    # of the columns, for a draw
     cdef double lanes[LANES]               # their sums in each lane
     # The rows of a node that tell what cuts gain, what is left of their targets, and its sums.
@@ -39,6 +41,7 @@ cdef class Cutter:
     cdef uint64_t drawn                    # random numbers drawn so far
     cdef readonly Py_ssize_t work          # done so far
 
+    cdef Py_ssize_t side(self, Py_ssize_t j, int32_t one, int32_t other) noexcept nogil
     cdef void load(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef double uniform(self) noexcept nogil
     cdef Cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil

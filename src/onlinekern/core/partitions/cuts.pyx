@@ -13,6 +13,8 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
+import numpy as np
+
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.partitions.boosting cimport LANES, Boosting
 from onlinekern.core.partitions.loops cimport OK_CUTS, forest_loops
@@ -56,11 +58,11 @@ cdef class Cutter:
     Parameters
     ----------
     rows : ndarray of shape (n, width), float32
-        Scaled, with their products with the directions.
+        Scaled, with their products with the directions, and the sides of gaps.
     n_axes : int
         So many of the columns are features, the others directions.
-    slopes : ndarray of shape (m, width), float32
-        Absolute slopes of the function along the columns.
+    slopes : ndarray of shape (m, n_drawn_from), float32
+        Absolute slopes of the function along the columns but the sides.
     slope_of : ndarray of shape (n,), int32
         Which of them belongs to each row.
     goals : ndarray of shape (n, n_outputs), or None
@@ -77,6 +79,7 @@ cdef class Cutter:
         self.boosting = Boosting(goals, rows.shape[0], has_margin)
         self.rows, self.slopes, self.slope_of = rows, slopes, slope_of
         self.n_rows, self.width, self.n_axes = rows.shape[0], rows.shape[1], n_axes
+        self.n_drawn_from = slopes.shape[1]
         self.n_candidates = n_candidates
         self.order = <int32_t *> calloc(self.n_rows + 1, sizeof(int32_t))
         self.weights = <float *> calloc(self.width + LANES, sizeof(float))
@@ -88,6 +91,18 @@ cdef class Cutter:
         free(self.order)
         free(self.weights)
         free(self.columns)
+
+    def put_aside(self, const int32_t[::1] sources):
+        """Tell which axes have gaps: they have two columns each, behind those that are drawn."""
+        side_of = np.zeros(self.n_axes, dtype=np.int32)
+        side_of[np.asarray(sources)] = self.n_drawn_from + 2 * np.arange(len(sources))
+        self.side_of, self.has_gaps = side_of, True
+
+    cdef Py_ssize_t side(self, Py_ssize_t j, int32_t one, int32_t other) noexcept nogil:
+        """The column that a cut of an axis with gaps takes: guesses, or one of the sides."""
+        cdef Py_ssize_t turn = <Py_ssize_t> (4 * self.uniform()), k = self.side_of[j] + turn
+        # What is missing in both rows does not divide them.
+        return k if turn < 2 and self.rows[one, k] != self.rows[other, k] else j
 
     cdef void load(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """Copy rows column by column, as `divide` reads them: before the first tree, all."""
@@ -108,7 +123,7 @@ cdef class Cutter:
         """
         cdef Py_ssize_t j, k
         cdef Py_ssize_t first = self.n_axes if kind == STEEP else 0
-        cdef Py_ssize_t n = (self.width if kind == STEEP else self.n_axes) - first
+        cdef Py_ssize_t n = (self.n_drawn_from if kind == STEEP else self.n_axes) - first
         cdef const float *x = &self.rows[one, first]
         cdef const float *z = &self.rows[other, first]
         cdef const float *a = &self.slopes[self.slope_of[one], first]
@@ -164,8 +179,11 @@ cdef class Cutter:
                 break
         else:
             return False
-        j = begin + self.column_at(total * self.uniform(),
-                                   (self.width if kind == STEEP else self.n_axes) - begin)
+        j = begin + self.column_at(
+            total * self.uniform(),
+            (self.n_drawn_from if kind == STEEP else self.n_axes) - begin)
+        if self.has_gaps and j < self.n_axes and self.side_of[j] > 0:
+            j = self.side(j, one, other)
         low = min(self.rows[one, j], self.rows[other, j])
         high = max(self.rows[one, j], self.rows[other, j])
         cut.feature = j
@@ -267,7 +285,7 @@ cdef class Cutter:
             self.sum_up(first + skipped, min(n, <Py_ssize_t> MOST_SCORED))
         for e in range(n_drawn):
             kind = TURNS[(e if scored else <Py_ssize_t> (5 * self.uniform())) % 5]
-            if kind == STEEP and self.width == self.n_axes:
+            if kind == STEEP and self.n_drawn_from == self.n_axes:
                 kind = STEEP_AXES
             cuts[n_cuts].gain = 0
             n_cuts += self.draw(kind, first, last, cuts + n_cuts)

@@ -1,6 +1,7 @@
 # What trees cut: rows in units of their spread, and tables of codes. May change at minor versions.
 from libc.stdint cimport int32_t
 
+from onlinekern.core.partitions.gaps cimport Gaps
 from onlinekern.core.samples.rows cimport Rows
 
 
@@ -23,17 +24,18 @@ cdef struct Table:
 
 
 cdef class Scale:
-    cdef readonly Py_ssize_t d, n_axes, n_directions, n_tables
+    cdef readonly Py_ssize_t d, n_axes, n_directions, n_tables, n_sides
     cdef double *center          # d
     cdef double *factor          # d, 0 where a feature is constant
     cdef float *zero             # d, a sample of zeros
     cdef float *directions       # n_axes x N_DIRECTIONS, of scaled samples; NULL without
     cdef Table *tables
     cdef float *entries          # of all tables
+    cdef readonly Gaps gaps      # None: no values are missing
 
     cdef inline Py_ssize_t width(self) noexcept nogil:
-        """Numbers of a scaled row: the axes, then the directions."""
-        return self.n_axes + self.n_directions
+        """Numbers of a scaled row: the axes, the directions, then the sides of gaps."""
+        return self.n_axes + self.n_directions + self.n_sides
 
     cdef void load(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil
     cdef void look_up(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil

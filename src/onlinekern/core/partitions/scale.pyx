@@ -2,8 +2,8 @@
 
 A row is walked in units of its own spread: float32 then tells values apart that lie close together
 far from 0, such as dates. Other columns are looked up in tables: the place of a category in an
-order, so that a cut divides the categories into two sets, and whether a value is missing. Products
-with directions follow.
+order, so that a cut divides the categories into two sets. Missing values have what `Gaps` say.
+Products with directions follow.
 """
 from libc.math cimport floor
 from libc.stdint cimport int32_t
@@ -14,12 +14,15 @@ import numpy as np
 
 from onlinekern.core.base.state cimport doubles_of_shape
 from onlinekern.core.base.vector cimport ok_sparse_row
+from onlinekern.core.partitions.gaps cimport N_NUMBERS, Gaps, value_at
 from onlinekern.core.samples.rows cimport (
     Rows, Samples, dense_row, is_sparse, samples_of, sparse_row)
 
+from onlinekern.core.partitions.gaps import GAPS, fields_of_gaps, gaps_of
+
 # The fields of a scale in a state.
 SCALE = ("center", "factor", "directions",
-         "table_sources", "table_columns", "table_starts", "table_entries")
+         "table_sources", "table_columns", "table_starts", "table_entries", *GAPS)
 # A scaled value is cut off at so many spreads: products with it stay finite.
 cdef double FARTHEST = 1e6
 
@@ -33,22 +36,24 @@ cdef class Scale:
     """Centers and factors of the features, tables of others, and directions beside them.
 
     A row z has (x_j - center_j) factor_j for each feature, 0 where a value is missing. Tables put
-    what they know of a feature in its place, or into further columns. Products of all of these with
-    the directions follow.
+    what they know of a feature in its place, or into further columns. Gaps put guesses in the place
+    of missing values, and numbers of them behind. Products of all of these with the directions
+    follow, and two columns of each feature with gaps.
 
     Parameters
     ----------
     center, factor : ndarray of shape (d,)
     directions : ndarray of shape (n_axes, n), float32, optional
-        n is `N_DIRECTIONS`, and n_axes d and the further columns.
+        n is `N_DIRECTIONS`, and n_axes d and the further columns, those of gaps too.
     tables : tuple, optional
         What `tables_of` gives: feature and column of each table, int32; where its entries begin,
         int32, with their count at the end; and these entries, float32. The further columns are
         d, d + 1, ...
+    gaps : Gaps, optional
     """
 
     def __cinit__(self, const double[::1] center, const double[::1] factor,
-                  const float[:, ::1] directions=None, tables=None):
+                  const float[:, ::1] directions=None, tables=None, Gaps gaps=None):
         cdef Py_ssize_t j, d = center.shape[0]
         if factor.shape[0] != d or d < 1:
             raise ValueError(f"center and factor must have one length >= 1, got {d} and "
@@ -56,6 +61,9 @@ cdef class Scale:
         self.d = self.n_axes = d
         if tables is not None:
             self.take_tables(*tables)
+        self.gaps = gaps
+        if gaps is not None:
+            self.n_axes, self.n_sides = self.n_axes + N_NUMBERS, 2 * gaps.n
         if directions is not None and (directions.shape[0] != self.n_axes
                                        or directions.shape[1] != N_DIRECTIONS):
             raise ValueError(f"directions must have shape ({self.n_axes}, {N_DIRECTIONS}), got "
@@ -115,6 +123,9 @@ cdef class Scale:
             scale_dense(<const float *> dense_row(rows, i), self.center, self.factor, d, z)
         else:
             scale_dense(<const double *> dense_row(rows, i), self.center, self.factor, d, z)
+        if self.n_sides:
+            self.gaps.fill(rows, i, z, z + self.n_axes - N_NUMBERS,
+                           z + self.n_axes + self.n_directions)
         if self.n_tables:
             self.look_up(rows, i, z)
         if self.n_directions:
@@ -172,10 +183,10 @@ cdef class Scale:
         missing = np.isnan(Z)
         if missing.any():
             Z[missing] = 0
-        if not self.n_tables:
-            return Z
-        sources, columns, starts, entries = self.table_arrays()
         Z = np.hstack([Z, np.empty((len(X), self.n_axes - self.d))])
+        if self.n_sides:
+            self.gaps.fill_axes(X, Z)
+        sources, columns, starts, entries = self.table_arrays()
         for source, column, first, end in zip(sources, columns, starts[:self.n_tables],
                                               starts[1:]):
             Z[:, column] = entries[first + entries_of(X[:, source], end - first)]
@@ -184,13 +195,15 @@ cdef class Scale:
     def directed(self, directions):
         """The same scale with other directions, or None."""
         center, factor, _ = self.arrays()
-        return Scale(center, factor, directions, self.table_arrays() if self.n_tables else None)
+        return Scale(center, factor, directions, self.table_arrays() if self.n_tables else None,
+                     self.gaps)
 
     def source_of_axes(self):
-        """The feature that each axis tells of, ndarray of shape (n_axes,), int32."""
+        """The feature that each axis tells of, ndarray of shape (n_axes,), int32; -1: all gaps."""
         sources, columns, _, _ = self.table_arrays()
         further = columns >= self.d
-        return np.concatenate([np.arange(self.d, dtype=np.int32), sources[further]])
+        last = np.full(N_NUMBERS if self.n_sides else 0, -1, dtype=np.int32)
+        return np.concatenate([np.arange(self.d, dtype=np.int32), sources[further], last])
 
 
 ctypedef fused real:
@@ -203,28 +216,6 @@ cdef inline void scale_dense(const real *x, const double *center, const double *
     cdef Py_ssize_t j
     for j in range(d):
         z[j] = scaled(x[j], center[j], factor[j])
-
-
-cdef double value_at(const Rows *rows, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-    """Element j of row i."""
-    cdef ok_sparse_row x
-    cdef Py_ssize_t low = 0, high, middle
-    cdef const void *values
-    if is_sparse(rows):
-        x = sparse_row(rows, i)
-        high = x.count
-        while low < high:
-            middle = (low + high) // 2
-            if x.columns[middle] < j:
-                low = middle + 1
-            else:
-                high = middle
-        if low == x.count or x.columns[low] != j:
-            return 0
-        values, j = x.values, low
-    else:
-        values = dense_row(rows, i)
-    return (<const float *> values)[j] if rows.itemsize == 4 else (<const double *> values)[j]
 
 
 cdef int check_codes(const Rows *rows, tuple categories) except -1:
@@ -261,26 +252,29 @@ def scaled_rows(Scale scale not None, X):
 
 def fields_of_scale(scale):
     """The arguments that make a scale, by the names that `SCALE` gives them."""
-    return dict(zip(SCALE, (*scale.arrays(), *scale.table_arrays())))
+    return dict(zip(SCALE, (*scale.arrays(), *scale.table_arrays(), *fields_of_gaps(scale.gaps))))
 
 
 def restored_scale(state, Py_ssize_t d, Py_ssize_t most_columns):
     """The scale that the fields of a state tell of, checked."""
-    center, factor, directions, *tables = [state[name] for name in SCALE]
-    scale = scale_of(center, factor, directions, d, tables)
-    if scale.n_axes + N_DIRECTIONS > most_columns:
-        raise ValueError("table_columns must be those of categories and missing values, got "
-                         f"{scale.n_axes - d} beside the features")
+    n = len(SCALE) - len(GAPS)
+    center, factor, directions, *tables = [state[name] for name in SCALE[:n]]
+    gaps = gaps_of(*[state[name] for name in GAPS], d)
+    scale = scale_of(center, factor, directions, d, tables, gaps)
+    if scale.n_axes + N_DIRECTIONS + scale.n_sides > most_columns:
+        raise ValueError("table_columns and gap_sources must be those of categories and missing "
+                         f"values, got {scale.width() - d} columns beside the features")
     return scale
 
 
-def scale_of(center, factor, directions, Py_ssize_t d, tables=None):
-    """The scale that `arrays` and `table_arrays` tell of, checked."""
+def scale_of(center, factor, directions, Py_ssize_t d, tables=None, gaps=None):
+    """The scale that `arrays` and `table_arrays` tell of, checked, with gaps."""
     center = doubles_of_shape("center", center, (d,))
     factor = doubles_of_shape("factor", factor, (d,))
     if (factor < 0).any():
         raise ValueError(f"factor must be >= 0, got {factor.min()}")
-    n_axes = d if tables is None else d + check_tables(*tables, d)
+    n_axes = d + (0 if tables is None else check_tables(*tables, d))
+    n_axes += 0 if gaps is None else N_NUMBERS
     if directions is not None:
         if not isinstance(directions, np.ndarray) or directions.dtype != np.float32 \
                 or directions.shape != (n_axes, N_DIRECTIONS) or not np.isfinite(directions).all():
@@ -288,8 +282,8 @@ def scale_of(center, factor, directions, Py_ssize_t d, tables=None):
                 f"directions must be finite, float32 and of shape {(n_axes, N_DIRECTIONS)}")
         directions = np.ascontiguousarray(directions)
     if tables is None or not len(tables[0]):
-        return Scale(center, factor, directions)
-    return Scale(center, factor, directions, tuple(map(np.ascontiguousarray, tables)))
+        return Scale(center, factor, directions, None, gaps)
+    return Scale(center, factor, directions, tuple(map(np.ascontiguousarray, tables)), gaps)
 
 
 def check_tables(sources, columns, starts, entries, Py_ssize_t d):

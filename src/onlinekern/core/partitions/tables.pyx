@@ -1,4 +1,4 @@
-"""Tables of a scale: orders of categories, and which values are missing, learnt from samples.
+"""Tables of a scale: orders of categories, learnt from samples.
 
 A cut of a column divides the categories into those before and those behind it. Where one number
 is to be told, the best division into two sets is among those of the order by the mean target
@@ -11,7 +11,9 @@ random, for what neither tells.
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.core.partitions.gaps cimport N_NUMBERS
 from onlinekern.core.partitions.scale cimport FIRST_CODE, MOST_COLUMNS, N_DIRECTIONS
+from onlinekern.core.partitions.gaps import MOST_GAPS, leading
 from onlinekern.core.partitions.scale import entries_of
 
 # A category of so many samples has half the deviation of its mean that they show.
@@ -19,23 +21,24 @@ SMOOTH = 4.0
 # Columns that a category becomes, and in how many numbers other columns tell the second order.
 N_ORDERS = 3
 MOST_OTHERS = 16
-# Features whose missing values have a column: those with the most.
-MOST_MISSING = 256
 FARTHEST = 8.0
 # Rows of a piece of the work.
 BLOCK = 1024
-# How far entries differ in the second order and in the random one, and missing values from others,
-# in spreads: cuts of columns that often tell little take the place of cuts that tell more.
+# How far entries differ in the second order and in the random one, in spreads: cuts of columns that
+# often tell little take the place of cuts that tell more.
 SECOND_UNIT = 0.5
 RANDOM_UNIT = 1 / 3.0
-MISSING_UNIT = 0.5
 
 
 def most_further(Py_ssize_t d, Py_ssize_t n_categories):
-    """How many columns tables may add to d features, of which so many are categories."""
-    further = (N_ORDERS - 1) * n_categories
-    left = MOST_COLUMNS - N_DIRECTIONS - d - further
-    return further + max(0, min(d - n_categories, MOST_MISSING, left))
+    """How many axes tables and gaps may add to d features, of which so many are categories."""
+    return (N_ORDERS - 1) * n_categories + N_NUMBERS * (most_gaps(d, n_categories) > 0)
+
+
+def most_gaps(Py_ssize_t d, Py_ssize_t n_categories):
+    """How many features may have gaps: each has two columns, and so have all together."""
+    left = MOST_COLUMNS - N_DIRECTIONS - N_NUMBERS - d - (N_ORDERS - 1) * n_categories
+    return max(0, min(d - n_categories, MOST_GAPS, left // 2))
 
 
 class TableLearner:
@@ -57,7 +60,7 @@ class TableLearner:
         self.n, self.d, self.draws = n, d, draws
         self.categories = np.array(categories, dtype=np.intp)
         self.numbers = np.setdiff1d(np.arange(d), self.categories)
-        self.share, self.found = np.zeros(d), []
+        self.found = []
 
     def begin(self, X, center, factor, targets):
         """Take samples, the units of those that are numbers, and targets of a few outputs."""
@@ -77,10 +80,6 @@ class TableLearner:
         rows = [slice(k, min(k + BLOCK, self.n)) for k in range(0, self.n, BLOCK)]
         return [*((self.order, k) for k in each), *((self.mix, part) for part in rows),
                 *((self.order_again, k) for k in each)]
-
-    def miss(self, X, columns):
-        """Note how many values of some columns are missing."""
-        self.share[columns] = np.isnan(X[:, columns]).mean(axis=0)
 
     def order(self, k):
         """Order a feature's categories by their mean targets."""
@@ -110,7 +109,7 @@ class TableLearner:
 
     def arrays(self):
         """The argument `tables` of a `Scale`; None where there is nothing to look up."""
-        found = [*self.found, *self.indicators()]
+        found = self.found
         if not found:
             return None
         column, columns = self.d, []
@@ -121,17 +120,6 @@ class TableLearner:
         return (np.array([source for source, _, _ in found], dtype=np.int32),
                 np.array(columns, dtype=np.int32), starts.astype(np.int32),
                 np.concatenate([places for _, _, places in found]).astype(np.float32))
-
-    def indicators(self):
-        """Tables that tell whether a value is missing, where some are."""
-        share = self.share.copy()
-        share[self.categories] = 0
-        partly = np.flatnonzero((share > 0) & (share < 1))
-        room = most_further(self.d, len(self.categories))
-        room -= (N_ORDERS - 1) * len(self.categories)
-        most = np.argsort(-share[partly], kind="stable")[:room]
-        return [(j, False, MISSING_UNIT * np.array([-share[j], 1 - share[j]]))
-                for j in np.sort(partly[most])]
 
 
 def code(values):
@@ -159,15 +147,6 @@ def deviations(hot, targets, counts):
     return (sums - counts[:, None] * mean) / (counts + SMOOTH)[:, None]
 
 
-def leading(points, counts):
-    """Coordinates along the direction in which weighted points differ most, ndarray (size,)."""
-    if points.shape[1] == 1:
-        return points[:, 0]
-    _, vectors = np.linalg.eigh(points.T @ (counts[:, None] * points))
-    direction = vectors[:, len(vectors) - 1]
-    return points @ (direction * np.sign(direction[np.abs(direction).argmax()]))
-
-
 def in_units(places, counts):
     """Places with mean 0 and deviation 1 over the samples; entries without samples are at 0."""
     total = counts.sum()
@@ -192,12 +171,13 @@ def check_categories(categories, Py_ssize_t d):
 def on_axes(numbers, before, after):
     """Numbers of the axes of a scale, for those of another one.
 
-    An axis that was not there has the number of its feature.
+    An axis that was not there has the number of its feature; those of all gaps are as the mean.
     """
     if np.array_equal(before.source_of_axes(), after.source_of_axes()):
         return numbers
     known = dict(zip(keys(before), numbers))
-    return np.array([known.get(key, known[key[0], 0]) for key in keys(after)])
+    mean = np.mean(numbers)
+    return np.array([known.get(key, known.get((key[0], 0), mean)) for key in keys(after)])
 
 
 def keys(scale):
@@ -210,5 +190,15 @@ def keys(scale):
 
 
 def of_features(shares, scale):
-    """The sums of the axes' shares for each feature, ndarray of shape (d,)."""
-    return np.bincount(scale.source_of_axes(), weights=shares, minlength=scale.d)
+    """The sums of the axes' shares for each feature, ndarray of shape (d,).
+
+    Features with gaps have parts of the shares of the axes of all gaps, by their weights there.
+    """
+    sources = scale.source_of_axes()
+    own = sources >= 0
+    found = np.bincount(sources[own], weights=shares[own], minlength=scale.d)
+    if scale.gaps is not None:
+        gaps, _, _, _, weights, _ = scale.gaps.fields()
+        parts = np.abs(weights.astype(float))
+        found[gaps] += parts @ (shares[~own] / np.maximum(parts.sum(axis=0), 1e-300))
+    return found

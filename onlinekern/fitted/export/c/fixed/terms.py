@@ -106,8 +106,8 @@ def reduced(term: terms.Term) -> terms.Term:
         if kernel == "linear":
             vectors = terms.dense(term.vectors)
             return terms.Linear((term.coefficients @ vectors).reshape(-1, vectors.shape[1]))
-    if isinstance(term, terms.Trees) and len(term.tables.sources):
-        raise TypeError("trees that look up categories have no fixed point")
+    if isinstance(term, terms.Trees) and (len(term.tables.sources) or term.gaps.any):
+        raise TypeError("trees with categories, or guesses of what is missing, have no fixed point")
     if isinstance(term, terms.Moved) and term.root.ndim == 2:
         return turned(reduced(term.term), term.root)
     if isinstance(term, terms.Leverage | terms.Local):
