@@ -44,7 +44,7 @@ FURTHER = 2
 AT_ONCE = 512
 # Of a classifier's trees one in so many is cut exactly, where a renewal grows from so many samples:
 # of fewer, and of numbers, exact cuts find noise too (docs/kernel_forests.md).
-TREES_OF_EXACT = 4
+TREES_OF_EXACT = 3
 EXACT_FROM = 1 << 14
 # What they keep of a sample, beside its numbers.
 EXACT_BYTES = 60
@@ -338,7 +338,7 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     for each cell: a cell that was seen often takes small steps. That is a linear learner of the
     feature map of a random partition kernel [3]_.
 
-    Where a renewal grows from 16,384 samples, the last quarter of the trees has exact cuts, like
+    Where a renewal grows from 16,384 samples, the last third of the trees has exact cuts, like
     CART [4]_: the best of all along the sixteen steepest features that leave three samples on each
     side. They find where a function jumps along features, in what the other trees leave.
 
