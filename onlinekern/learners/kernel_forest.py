@@ -42,10 +42,11 @@ FURTHER = 2
 # The renewal after so many samples is not spread over others: it takes some milliseconds, and a
 # short stream would see little of it.
 AT_ONCE = 512
-# Of a classifier's trees one in so many is cut exactly, where a renewal grows from so many samples:
-# of fewer, and of numbers, exact cuts find noise too (docs/kernel_forests.md).
+# Of a classifier's trees one in so many is cut exactly, where a renewal grows from twice so many
+# samples, and half of these from so many: of fewer, and of numbers, exact cuts find noise too
+# (docs/kernel_forests.md).
 TREES_OF_EXACT = 3
-EXACT_FROM = 1 << 14
+EXACT_FROM = 1 << 13
 # What they keep of a sample, beside its numbers.
 EXACT_BYTES = 60
 
@@ -338,9 +339,10 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     for each cell: a cell that was seen often takes small steps. That is a linear learner of the
     feature map of a random partition kernel [3]_.
 
-    Where a renewal grows from 16,384 samples, the last third of the trees has exact cuts, like
-    CART [4]_: the best of all along the sixteen steepest features that leave three samples on each
-    side. They find where a function jumps along features, in what the other trees leave.
+    Where a renewal grows from 8,192 samples, the last sixth of the trees has exact cuts, like
+    CART [4]_, and from 16,384 samples on the last third: the best of all cuts along the sixteen
+    steepest features that leave three samples on each side. They find where a function jumps along
+    features, in what the other trees leave.
 
     What is done at a sample depends on its number alone. So calls may be cut anywhere. A model that
     is saved in the middle of a renewal goes on with the same bits: its next call does again what \

@@ -696,7 +696,8 @@ class Renewal:
 
     def __init__(self, forest):
         self.begun, self.anew = forest.entered, forest.anew or forest.entered <= forest.memory
-        self.n_exact = forest.n_exact if len(forest.kept) >= forest.exact_from else 0
+        times = len(forest.kept) / forest.exact_from
+        self.n_exact = 0 if times < 1 else forest.n_exact // 2 if times < 2 else forest.n_exact
         self.lag = self.samples_spread_over(forest) if forest.entered > forest.at_once else 0
         self.later, self.taken = [], 0
         self.fresh = fresh = copy.copy(forest)

@@ -80,7 +80,7 @@ cdef class ForestSpace(Space):
     categories : tuple of int
         Features that hold the numbers of categories, ascending.
     n_exact, exact_from : int
-        The last trees are cut exactly where a renewal grows from at least so many samples.
+        The last trees are cut exactly from twice so many samples on, half of these from so many.
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_labels,
@@ -243,7 +243,7 @@ cdef class ForestSpace(Space):
 
     def exact_trees(self, Py_ssize_t n):
         """How many trees a renewal cuts exactly that grows from n samples."""
-        return self.n_exact if n >= self.exact_from else 0
+        return self.n_exact * min(n // self.exact_from, 2) // 2
 
     def new_renewal(self, int64_t begun, lag=None):
         """The renewal that begins after so many samples.
