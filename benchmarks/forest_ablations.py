@@ -1,11 +1,11 @@
-"""Change one parameter of the kernel forests at a time, on the sets of `forests.py`.
+"""Change one parameter of the kernel forests at a time, on the sets of `forests.py` and five more.
 
     python benchmarks/forest_ablations.py FOLDER [--orders 3] [--json FILE] [--only trees,dial,...]
         [--sets NAME,...] [--plot docs/kernel_forests.png] [--every]
 
 Each line is a setting. Its error on a set is divided by that of the default on the same rows in the
 same order; the geometric mean over the sets is told as a change in per cent, as mean and deviation
-over the orders, of the nine sets with classes and of the six with targets apart, or of those
+over the orders, of the twelve sets with classes and of the eight with targets apart, or of those
 that --sets names. So are the microseconds a row of the whole pass. --every adds the errors on each
 set.
 
@@ -17,7 +17,7 @@ import argparse
 from functools import partial
 
 import numpy as np
-from forests import LABELS, SETS, TARGETS, learn
+from forests import LABELS, MORE_LABELS, MORE_TARGETS, NUMBERS, TARGETS, learn
 from second_order.figures import Kept, mean
 
 GROUPS = {
@@ -55,6 +55,7 @@ DIAL = [
     )
 ]
 SETTINGS = {**GROUPS, "dial": DIAL}
+SETS = [*LABELS, *MORE_LABELS, *TARGETS, *MORE_TARGETS]
 ORANGE, BLUE = "#D55E00", "#0072B2"
 
 
@@ -101,13 +102,13 @@ def line(found, setting, arguments):
     if arguments.every:
         for name in arguments.sets:
             errors = figures_of(found, [name], setting, arguments.orders)[0]
-            cells.append(f"{errors.mean():.{3 if name in TARGETS else 2}f}")
+            cells.append(f"{errors.mean():.{3 if name in NUMBERS else 2}f}")
     return cells
 
 
 def kinds(sets):
     """Return the sets with classes, and those with targets."""
-    return [[name for name in sets if name in kind] for kind in (LABELS, TARGETS)]
+    return [[name for name in sets if (name in NUMBERS) == number] for number in (False, True)]
 
 
 def show(found, groups, arguments):
