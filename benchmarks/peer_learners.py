@@ -141,6 +141,7 @@ LEARNERS = {
     "onlinekern kernel logistic": Own("KernelLogisticClassifier", {}, {"r": 0.3}, CONFIDENCE),
     # Those to begin with: defaults, nothing tuned.
     "onlinekern StreamClassifier": Own("StreamClassifier"),
+    "onlinekern kernel forest": Own("KernelForestClassifier"),
     "onlinekern kernel RLS": Own("KernelRLSClassifier"),
     "sklearn RBFSampler + SGD, one row": Streamed(
         batches(1, sgd, fourier), ("sklearn",), MAPPED_SGD, slow=True
