@@ -303,14 +303,26 @@ def test_budgets_have_room_for_a_forest():
         assert any("0.3/d" in one.name for one in experts) != bool(found)
         return sum(found)
 
-    assert trees(10) == 70
-    assert trees(10, time=50.0) == 35
+    assert trees(10) == 80
+    assert trees(10, time=50.0) == 40
     assert trees(10, time=10.0) == 0
-    assert 10 < trees(10, n_outputs=50) < 70
+    assert 10 < trees(10, n_outputs=50) < 80
     assert trees(10, n_outputs=1000, memory=256.0) == 0
     # Their slopes would take more time than there is.
     assert trees(256, n_outputs=10) == 0
     assert trees(2000, memory=1000.0) == 0
+
+
+def test_trees_of_classes_have_half_of_what_a_forest_keeps():
+    def forest(n_outputs, memory):
+        experts = StreamClassifier(memory_budget=memory)._experts(10, n_outputs, False)
+        return next(one.estimator for one in experts if one.name == "kernel forest")
+
+    for n_outputs, memory, kept in ((1, 64.0, 16_384), (7, 64.0, 8_192), (7, 8.0, 2_048)):
+        found = forest(n_outputs, memory)
+        assert (found.memory, found.max_rows) == (kept, kept // 2)
+        # As long as rows are few, they have more of them.
+        assert found.max_samples > 0.5
 
 
 def test_few_features_of_targets_leave_room_for_trees():

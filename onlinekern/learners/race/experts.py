@@ -74,15 +74,16 @@ BUDGET = 300
 NARROW = 10.0
 FOLLOWING = 500
 # Forests have so many trees for each microsecond of the time budget, between these numbers, and at
-# most as many as this share of the memory has room for. With fewer there is none.
+# most as many as a share of the memory has room for, which is larger where classes take much of it.
+# With fewer there is none.
 FEWEST_TREES, MOST_TREES = 10, 200
-FOREST_MEMORY = 0.7
+FOREST_MEMORY = {"classification": 0.85, "regression": 0.7}
 # A forest has further trees as long as it takes no more than this share of the time.
 CHEAP = 0.37
-# A forest keeps fewer samples only where there is no room for two thirds of its trees: half of the
-# trees on twice as many samples err less on covtype.
+# A forest keeps fewer samples only where there is no room for most of its trees: half of the trees
+# on twice as many samples err less on covtype.
 LEAST_KEPT = 2048
-MOST_OF_TREES = 2 / 3
+MOST_OF_TREES = 0.6
 # The patience of an expert that never sleeps.
 FOREVER = 1 << 62
 
@@ -121,7 +122,8 @@ class ForestKind:
     """A forest of the race.
 
     Its name; the trees for a microsecond of the budget; its parameters; the samples before which it
-    does not sleep; and how many times as many trees it has where they cost no more than `CHEAP`.
+    does not sleep; how many times as many trees it has where they cost no more than `CHEAP`; and
+    how much of the samples that it keeps a tree has at most, or 0 for the forest's own limit.
     """
 
     name: str
@@ -129,6 +131,40 @@ class ForestKind:
     parameters: dict[str, Any]
     patience: int = 0
     further: float = 1.0
+    most: float = 0.0
+
+    def forest(self, task: str, n_trees: int, kept: int) -> Any:
+        """Return a forest of so many trees that keeps so many samples."""
+        make = KernelForestClassifier if task == "classification" else KernelForestRegressor
+        limit = {"max_rows": int(self.most * kept)} if self.most else {}
+        parameters = {**self.parameters, "memory": kept, **limit}
+        return make(n_trees=n_trees, random_state=0, **parameters)
+
+
+@dataclass(frozen=True)
+class ForestCost:
+    """What a sample costs a forest, with all that renewals take of a stream of some thousands.
+
+    For its teacher: always, for each feature, and for each of its slopes, by features and outputs;
+    and each tree: always, by the root of the number of features, among which cuts are sought, and
+    for each output.
+    """
+
+    teacher: float
+    feature: float
+    slope: float
+    tree: float
+    root: float
+    cell: float
+
+    def always(self, width: int, n_outputs: int) -> float:
+        """Return the cost of its teacher."""
+        each = self.feature + self.slope * min(n_outputs, MOST_SLOPES)
+        return self.teacher + width * each
+
+    def each(self, width: int, n_outputs: int) -> float:
+        """Return the cost of a tree."""
+        return self.tree + self.root * sqrt(width) + self.cell * n_outputs
 
 
 # Where there is no forest, kernels of several widths race.
@@ -147,18 +183,18 @@ ALONE = {
 BESIDE = (SquaresKind(1.0), FOLLOWS)
 MEASURED = (SquaresKind(1.0, 2 / 3, metric="auto", patience=32_768), FOLLOWS)
 
-# The defaults of the learners take up to twice as long as these: more trees, classes of 70 % of the
-# rows, targets of all of them with leaves of 16 (pol and puma32H lose by that here, where 70 % and
-# leaves of ten are level). A second replay of half of the rows is worth more than 70 % of them
-# once, and ten cuts a node more than four; targets want thirty, and more trees where features are
-# few. The forest of the last 512 samples follows a stream that changes; what it costs is its
-# teacher more than its trees (docs/race.md).
+# Trees of classes have 70 % of the rows as long as these are few, and half of those that are kept
+# when they are many; those of targets 70 %, with leaves of ten. A second replay of half of the rows
+# is worth more than 70 % of them once, and ten cuts a node more than four; targets want thirty, and
+# more trees where features are few. The forest of the last 512 samples follows a stream that
+# changes; what it costs is its teacher more than its trees (docs/race.md).
 HALVES = {"max_samples": 0.5, "n_replays": 1}
 FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "classification": (
         ForestKind(
-            "kernel forest", 0.7,
-            {"max_samples": 0.5, "n_replays": 2, "memory": 16_384, "n_candidates": 10},
+            "kernel forest", 0.8,
+            {"max_samples": 0.7, "n_replays": 2, "memory": 16_384, "n_candidates": 10},
+            most=0.5,
         ),
         ForestKind(
             "kernel forest of the last 512", 0.3,
@@ -180,14 +216,12 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
         ),
     ),
 }  # fmt: skip
-# With all that renewals take of a stream of some thousands, a sample costs a forest so much: for
-# its teacher, and the teacher's slopes of each feature and output; and each tree: always, by the
-# root of the number of features, among which cuts are sought, and for each output.
-TEACHER = 5.0
-PER_SLOPE = 0.05
-PER_TREE = 0.09
-PER_ROOT = 0.044
-PER_CELL = 0.01
+# Those of classes have the form of measured times, in units in which all experts that are awake
+# cost together what the race takes (docs/race.md).
+FOREST_COSTS = {
+    "classification": ForestCost(8.0, 0.1, 0.016, tree=0.16, root=0.01, cell=0.015),
+    "regression": ForestCost(5.0, 0.0, 0.05, tree=0.09, root=0.044, cell=0.01),
+}
 # More outputs are replaced by so many (`features.gradients`).
 MOST_SLOPES = 8
 # Scores of the hinge and of the logistic loss are no least squares: their links have these slopes.
@@ -355,7 +389,7 @@ def forests_of(
     The others have their share of the memory, and the main one what they leave of theirs.
     """
     form = n_features, n_outputs, is_sparse
-    left = FOREST_MEMORY * memory
+    left = FOREST_MEMORY[task] * memory
     found: list[Expert] = []
     for place, kind in reversed(list(enumerate(FORESTS[task]))):
         others = forest_of(kind, task, *form, time, left / (place + 1), layout)
@@ -373,18 +407,14 @@ def forest_of(
     The list is empty if there is none. Where there is no room for most of its trees, a forest keeps
     fewer samples.
     """
-    make = KernelForestClassifier if task == "classification" else KernelForestRegressor
-    width = len(layout) or n_features
-    always = TEACHER + PER_SLOPE * width * min(n_outputs, MOST_SLOPES)
-    each = PER_TREE + PER_ROOT * sqrt(width) + PER_CELL * n_outputs
+    costs, width = FOREST_COSTS[task], len(layout) or n_features
+    always, each = costs.always(width, n_outputs), costs.each(width, n_outputs)
     usual = min(kind.trees_of_time * time, (MOST * time - always) / each)
     further = min(kind.further * usual, (CHEAP * time - always) / each)
     wanted = max(0, int(min(MOST_TREES, max(usual, further))))
 
     def of_size(n_trees: int, kept: int) -> Expert:
-        parameters = {**kind.parameters, "memory": kept}
-        estimator = make(n_trees=n_trees, random_state=0, **parameters)
-        cost = always + n_trees * each
+        estimator, cost = kind.forest(task, n_trees, kept), always + n_trees * each
         return Expert(kind.name, estimator, cost, layout=layout, patience=kind.patience)
 
     kept = kind.parameters["memory"]

@@ -174,7 +174,7 @@ mistakes so
         Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
-        learnt by all experts, at about twice that. The default gives the forests 70 and 30 trees
+        learnt by all experts, at about twice that. The default gives the forests 80 and 30 trees
         (of a regression 45 to 120, the more the fewer features there are, and 15), and the largest
         kernel 300 landmarks, of a regression 200 to 300.
     memory_budget : float > 0, default=64.0
@@ -459,7 +459,7 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
         Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
-        learnt by all experts, at about twice that. The default gives the forests 70 and 30 trees
+        learnt by all experts, at about twice that. The default gives the forests 80 and 30 trees
         (of a regression 45 to 120, the more the fewer features there are, and 15), and the largest
         kernel 300 landmarks, of a regression 200 to 300.
     memory_budget : float > 0, default=64.0
