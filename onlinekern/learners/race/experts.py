@@ -80,10 +80,10 @@ FEWEST_TREES, MOST_TREES = 10, 200
 FOREST_MEMORY = {"classification": 0.85, "regression": 0.7}
 # A forest has further trees as long as it takes no more than this share of the time.
 CHEAP = 0.37
-# A forest keeps fewer samples only where there is no room for most of its trees: half of the trees
-# on twice as many samples err less on covtype.
+# A forest keeps fewer samples only where there is no room for this share of its trees: half of the
+# trees on twice as many samples err less on covtype.
 LEAST_KEPT = 2048
-MOST_OF_TREES = 0.6
+MOST_OF_TREES = {"classification": 0.6, "regression": 2 / 3}
 # The patience of an expert that never sleeps.
 FOREVER = 1 << 62
 
@@ -421,7 +421,7 @@ def forest_of(
     while True:
         one, two = (of_size(n, kept).n_bytes(n_features, n_outputs, is_sparse) for n in (1, 2))
         found = int(max(0, min(wanted, (room - (2 * one - two)) / (two - one))))
-        if found >= MOST_OF_TREES * wanted or kept <= LEAST_KEPT:
+        if found >= MOST_OF_TREES[task] * wanted or kept <= LEAST_KEPT:
             break
         kept //= 2
     return [of_size(found, kept)] if found >= FEWEST_TREES else []
