@@ -404,9 +404,8 @@ def test_prototypes_that_do_not_fit(given, message):
         LOLClassifier(prototypes=given).fit(X, y)
     model, _ = run(X, y, prototypes=GIVEN)
     before = pickle.dumps(model._model)
-    model.set_params(prototypes=given)
     with pytest.raises(ValueError, match=message):
-        model.fit(X, y)
+        model.set_params(prototypes=given).fit(X, y)
     assert pickle.dumps(model._model) == before
 
 

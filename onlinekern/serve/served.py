@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,18 @@ from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.rows import Samples
 
 
-def refused(error: TableError) -> Refusal:
-    """Return the refusal of a value that an encoder does not take, as that of other values."""
-    where = "" if error.row is None else f"rows[{error.row}] "
-    return Refusal(400, f'{where}(feature "{error.column}") {error.what}')
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Turn errors of a model into refusals, of a value in a table as those of other values."""
+    try:
+        yield
+    except TableError as error:
+        where = "" if error.row is None else f"rows[{error.row}] "
+        raise Refusal(400, f'{where}(feature "{error.column}") {error.what}') from error
+    except (ValueError, ArithmeticError) as error:
+        raise Refusal(422, str(error)) from error
+    except MemoryError as error:
+        raise Refusal(503, str(error) or "out of memory", 10) from error
 
 
 class ServedModel:
@@ -74,29 +83,16 @@ class ServedModel:
         given = {"sample_weight": samples.sample_weight}
         more = {key: value for key, value in given.items() if value is not None}
         targets = () if samples.y is None else (samples.y,)
-        try:
-            with self._whole:
-                return self.model.partial_fit_predict(samples.X, *targets, **more)
-        except TableError as error:
-            raise refused(error) from error
-        except (ValueError, ArithmeticError) as error:
-            raise Refusal(422, str(error)) from error
-        except MemoryError as error:
-            raise Refusal(503, str(error) or "out of memory", 10) from error
+        with refusals(), self._whole:
+            return self.model.partial_fit_predict(samples.X, *targets, **more)
 
     def answer(self, X: Any, what: str) -> Any:
         """Return what the model says of rows, ndarray (n_samples,) or (n_samples, n_classes)."""
-        try:
-            with self._whole:
+        with refusals(), self._whole:
+            try:
                 return getattr(self.model, ANSWERS[what])(X)
-        except NotFittedError as error:
-            raise Refusal(409, f"the model cannot say {what} yet: {error}") from error
-        except TableError as error:
-            raise refused(error) from error
-        except (ValueError, ArithmeticError) as error:
-            raise Refusal(422, str(error)) from error
-        except MemoryError as error:
-            raise Refusal(503, str(error) or "out of memory", 10) from error
+            except NotFittedError as error:
+                raise Refusal(409, f"the model cannot say {what} yet: {error}") from error
 
     def check_what(self, what: Any) -> str:
         """Return which answers are wanted; 400 if none are called so, 422 if the model has none."""

@@ -203,12 +203,12 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
     ),
     "regression": (
         ForestKind(
-            "kernel forest", 0.45,
+            "kernel forest", 0.5,
             {
                 "max_samples": 0.7, "max_rows": 16_384, "max_leaf": 10, "n_replays": 2,
                 "memory": 16_384, "n_candidates": 30,
             },
-            patience=FOREVER, further=2.7,
+            patience=FOREVER, further=2.43,
         ),
         ForestKind(
             "kernel forest of the last 512", 0.15,

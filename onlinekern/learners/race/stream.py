@@ -175,7 +175,7 @@ mistakes so
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
         learnt by all experts, at about twice that. The default gives the forests 80 and 30 trees
-        (of a regression 45 to 120, the more the fewer features there are, and 15), and the largest
+        (of a regression 50 to 120, the more the fewer features there are, and 15), and the largest
         kernel 300 landmarks, of a regression 200 to 300.
     memory_budget : float > 0, default=64.0
         Megabytes that the experts may take at first.
@@ -460,7 +460,7 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
         learnt by all experts, at about twice that. The default gives the forests 80 and 30 trees
-        (of a regression 45 to 120, the more the fewer features there are, and 15), and the largest
+        (of a regression 50 to 120, the more the fewer features there are, and 15), and the largest
         kernel 300 landmarks, of a regression 200 to 300.
     memory_budget : float > 0, default=64.0
         Megabytes that the experts may take at first.

@@ -2,6 +2,16 @@
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport JournaledMatrix
 
+# OpenBLAS takes one thread for products of at most so many multiplications. With more threads the
+# bits would depend on their number, and what comes with single samples has no limit of them.
+cdef enum:
+    MOST_OF_ONE_THREAD = 1 << 18
+
+
+cdef inline int at_once(Py_ssize_t first, Py_ssize_t last, Py_ssize_t each) noexcept nogil:
+    """How many of the columns first ... last - 1, of `each` multiplications, one product makes."""
+    return <int> min(last - first, max(1, MOST_OF_ONE_THREAD // max(1, each)))
+
 
 cdef class Information:
     cdef readonly Py_ssize_t length, n_outputs

@@ -56,12 +56,15 @@ cdef class Information:
 
         Of n rows of features the first `used` numbers are not 0.
         """
-        cdef Py_ssize_t first = strip * OK_PANEL
-        cdef int order = <int> (used - first), width = min(order, <int> OK_PANEL), count = <int> n
+        cdef Py_ssize_t first = strip * OK_PANEL, place = first
+        cdef int order, width = <int> min(used - first, <Py_ssize_t> OK_PANEL), count = <int> n
         cdef int stride = <int> self.length
         cdef double one = 1
-        dgemm(b"N", b"T", &order, &width, &count, &one, rows + first, &stride, rows + first,
-              &stride, &one, matrix + first * self.length + first, &stride)
+        while place < used:
+            order = at_once(place, used, width * n)
+            dgemm(b"N", b"T", &order, &width, &count, &one, rows + place, &stride, rows + first,
+                  &stride, &one, matrix + first * self.length + place, &stride)
+            place += order
 
     cdef void decay(self, Py_ssize_t used, double factor) noexcept nogil:
         """A <- factor A + (1 - factor) r I, b <- factor b."""

@@ -12,6 +12,7 @@ from scipy.linalg.cython_blas cimport dgemm, sgemm
 
 from onlinekern.core.base.vector cimport OK_PANEL, whole_panels
 from onlinekern.core.linalg.block_memory cimport LANES, BlockMemory
+from onlinekern.core.linalg.information cimport at_once
 
 
 cdef class PacedInverse(BlockMemory):
@@ -79,20 +80,26 @@ cdef class PacedInverse(BlockMemory):
     cdef void subtract(self, char *inverse, Py_ssize_t p, Py_ssize_t first,
                        Py_ssize_t last) noexcept nogil:
         """Subtract rows first ... last - 1 of R from a panel, from its diagonal on."""
-        cdef Py_ssize_t size = self.itemsize, begin = p * OK_PANEL
-        cdef char *r = self.solved + (begin * LANES + first) * size
-        cdef char *out = inverse + (p * self.length + begin) * OK_PANEL * size
-        cdef int lanes = LANES, n = <int> (last - first), rows = <int> (self.used - begin)
+        cdef Py_ssize_t size = self.itemsize, row = p * OK_PANEL
+        cdef char *own = self.solved + (row * LANES + first) * size
+        cdef char *r
+        cdef char *out
+        cdef int lanes = LANES, n = <int> (last - first), rows
         cdef double one = 1, minus = -1
         cdef float one32 = 1, minus32 = -1
-        if n <= 0 or rows <= 0:
+        if n <= 0:
             return
-        if size == 4:
-            sgemm(b"T", b"N", &lanes, &rows, &n, &minus32, <float *> r, &lanes, <float *> r,
-                  &lanes, &one32, <float *> out, &lanes)
-        else:
-            dgemm(b"T", b"N", &lanes, &rows, &n, &minus, <double *> r, &lanes, <double *> r,
-                  &lanes, &one, <double *> out, &lanes)
+        while row < self.used:
+            rows = at_once(row, self.used, LANES * n)
+            r = self.solved + (row * LANES + first) * size
+            out = inverse + (p * self.length + row) * OK_PANEL * size
+            if size == 4:
+                sgemm(b"T", b"N", &lanes, &rows, &n, &minus32, <float *> own, &lanes, <float *> r,
+                      &lanes, &one32, <float *> out, &lanes)
+            else:
+                dgemm(b"T", b"N", &lanes, &rows, &n, &minus, <double *> own, &lanes, <double *> r,
+                      &lanes, &one, <double *> out, &lanes)
+            row += rows
 
     cdef void mirror(self, Py_ssize_t p) noexcept nogil:
         """Write what a panel of N has below its diagonal into the panels that follow."""
@@ -125,15 +132,18 @@ cdef class PacedInverse(BlockMemory):
 
     cdef void solve_products(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """Rows first ... last - 1 of R = C^-1 Q: a product is faster than LAPACK's solver."""
-        cdef int lanes = LANES, n = <int> (last - first), count = <int> last
-        cdef int used = <int> self.used
+        cdef int lanes = LANES, n = <int> (last - first), count = <int> last, rows
+        cdef Py_ssize_t row = 0
         cdef double one = 1, zero = 0
         cdef float one32 = 1, zero32 = 0
-        if self.itemsize == 8:
-            dgemm(b"T", b"N", &n, &used, &count, &one, self.scaled + first * LANES, &lanes,
-                  <double *> self.contents.products, &lanes, &zero,
-                  <double *> self.solved + first, &lanes)
-        else:
-            sgemm(b"T", b"N", &n, &used, &count, &one32, self.factor32 + first * LANES, &lanes,
-                  <float *> self.contents.products, &lanes, &zero32,
-                  <float *> self.solved + first, &lanes)
+        while row < self.used:
+            rows = at_once(row, self.used, n * count)
+            if self.itemsize == 8:
+                dgemm(b"T", b"N", &n, &rows, &count, &one, self.scaled + first * LANES, &lanes,
+                      <double *> self.contents.products + row * LANES, &lanes, &zero,
+                      <double *> self.solved + row * LANES + first, &lanes)
+            else:
+                sgemm(b"T", b"N", &n, &rows, &count, &one32, self.factor32 + first * LANES, &lanes,
+                      <float *> self.contents.products + row * LANES, &lanes, &zero32,
+                      <float *> self.solved + row * LANES + first, &lanes)
+            row += rows
