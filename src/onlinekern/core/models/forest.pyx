@@ -248,14 +248,14 @@ cdef class ForestSpace(Space):
     def new_renewal(self, int64_t begun, lag=None):
         """The renewal that begins after so many samples.
 
-        It is spread over `lag` samples, by default as the settings say.
+        It is spread over `lag` samples, by default as the settings say, or all since it was due.
         """
         cdef bint is_whole = self.anew or begun <= self.memory
         (n_trees, most_in_leaf, n_candidates, share, most_rows, _, replays, _, at_once, _,
          seed) = self.settings[2:]
         n = min(self.recent.n() - (self.entered - begun), self.memory)
-        if lag is None:
-            lag = self.samples_of_renewal(begun) if begun > at_once else 0
+        due = self.samples_of_renewal(begun) if begun > at_once else 0
+        lag = max(due, self.entered - begun) if lag is None else lag
         settings = n_trees, most_in_leaf, n_candidates, share, most_rows, replays
         return Renewal(self.now, self.experts, self.recent, begun, n, lag, is_whole, self.n_grown,
                        self.n_labels, settings, seed, self.categories, self.exact_trees(n))
