@@ -35,6 +35,10 @@ MODELS = {
     ),
     "KernelRLS, 100 landmarks": lambda: ok.KernelRLSClassifier(gamma=0.05, n_components=100),
     "KernelRLS, 400 landmarks": lambda: ok.KernelRLSClassifier(gamma=0.05),
+    # After 6,000 samples no renewal is due before 8,192.
+    "KernelForest, 20 trees": lambda: ok.KernelForestClassifier(
+        n_trees=20, n_epochs=3, random_state=0
+    ),
 }
 LOOPS = """
 #include <okn.h>

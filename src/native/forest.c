@@ -1,5 +1,4 @@
-/* Kernel forests, which are scored: the core's `models.forest`, with what all experts say of a leaf
-   in one weight for each output. */
+/* Kernel forests of files: the core's `models.forest`, in the order of exported C. */
 #include "forest.h"
 #include "tree.h"
 
@@ -7,289 +6,260 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NUMBERS = INT32_MAX - 64, MOST_OUTPUTS = 10000, MOST_EXPERTS = 100, UPPER_LEVEL = 4 };
-static const double FARTHEST = 1e6, PRIOR = 10, LEAST_ERROR = 1, LEAST_PIVOT = 1e-12;
+enum {
+    MOST_NUMBERS = INT32_MAX - 64,
+    MOST_OUTPUTS = 10000,
+    UPPER_LEVEL = 4,
+    UPPER_CELLS = 1 << UPPER_LEVEL,
+    FIRST_RENEWAL = 32,
+};
 
-/* The features of the trees: those of the row, then products with directions, in float. */
-static void scale_row(const forest *own, const real *x, int64_t d)
+/* Places of the nodes of a tree from left to right, parents in front: how many inner nodes are
+   below each, its number among these, the leaves in front of it, and its way down from the root. */
+typedef struct {
+    int32_t below, size, place, leaves, turns;
+} place;
+
+/* Sizes of subtrees; -1 unless each node but the root has one parent, in front of it: so no walk
+   goes round, and none is longer than the tree. */
+static int measure_tree(place *nodes, int32_t n)
 {
-    float *z = own->z;
-    for (int64_t j = 0; j < d; j++) {
-        const double product = (x[j] - own->center[j]) * own->factor[j];
-        const double scaled = product == product ? product : 0;
-        z[j] = (float)(scaled > FARTHEST ? FARTHEST : scaled < -FARTHEST ? -FARTHEST : scaled);
-    }
-    for (int64_t m = 0; m < own->n_directions; m++)
-        z[d + m] = 0;
-    for (int64_t j = 0; j < d; j++)
-        for (int64_t m = 0; m < own->n_directions; m++) {
-            /* Two statements, which are rounded twice. */
-            const float product = z[j] * (float)own->directions[j * own->n_directions + m];
-            z[d + m] += product;
-        }
-}
-
-static void forest_look(okn_t *model, const row *x, row *phi)
-{
-    const forest *own = model->forest;
-    scale_row(own, x->values, model->n_features);
-    for (int64_t k = 0; k < model->n_outputs; k++)
-        model->features[k] = own->offset;
-    for (int32_t t = 0; t < own->n_trees; t++) {
-        int32_t at = own->roots[t];
-        while (own->below[at] != at)
-            at = own->below[at] + (own->z[own->features[at]] > (float)own->cuts[at]);
-        for (int64_t k = 0; k < model->n_outputs; k++)
-            model->features[k] += own->weights[at * model->n_outputs + k];
-    }
-    phi->values = model->features;
-    phi->columns = NULL;
-    phi->n = (int32_t)model->n_outputs;
-}
-
-/* The scores are what `look` has found: of the output of these numbers. */
-static real forest_product(okn_t *model, const real *numbers, const row *phi)
-{
-    return phi->values[(numbers - model->values) / model->stride];
-}
-
-static const space_part FOREST = {forest_product, forest_look, NULL};
-
-/* Turn a matrix into its Cholesky factor; 0 if it is not positive. */
-static int factored(double *matrix, int n)
-{
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j <= i; j++) {
-            double value = matrix[i * n + j];
-            for (int k = 0; k < j; k++)
-                value -= matrix[i * n + k] * matrix[j * n + k];
-            if (i > j)
-                matrix[i * n + j] = value / matrix[j * n + j];
-            else if (value > LEAST_PIVOT * matrix[i * n + i] && isfinite(value))
-                matrix[i * n + i] = sqrt(value);
-            else
-                return 0;
-        }
-    return 1;
-}
-
-static double solved(const double *factor, int n, double *x)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) {
-        for (int k = 0; k < i; k++)
-            x[i] -= factor[i * n + k] * x[k];
-        x[i] /= factor[i * n + i];
-    }
-    for (int i = n - 1; i >= 0; i--) {
-        for (int k = i + 1; k < n; k++)
-            x[i] -= factor[k * n + i] * x[k];
-        x[i] /= factor[i * n + i];
-        sum += x[i];
-    }
-    return sum;
-}
-
-/* The weights of the experts that sum to 1 and err least, near equal ones as long as little is
-   known, and where errors are few: the core's `learning.combination`. `errors` is overwritten. */
-static void combine(double *errors, double met, double least_error, int n, double *weights)
-{
-    double least = INFINITY, level, second, first, ones[MOST_EXPERTS], shares[MOST_EXPERTS];
-    for (int e = 0; e < n; e++)
-        weights[e] = 1.0 / n;
-    if (!(met > 0))
-        return;
-    for (int i = 0; i < n * n; i++)
-        errors[i] /= met;
-    for (int e = 0; e < n; e++)
-        least = errors[e * n + e] < least ? errors[e * n + e] : least;
-    level = fmax(PRIOR * least, least_error) / met;
-    for (int e = 0; e < n; e++) {
-        errors[e * n + e] += level;
-        shares[e] = level / n;
-        ones[e] = 1;
-    }
-    if (!factored(errors, n))
-        return;
-    first = solved(errors, n, shares);
-    second = solved(errors, n, ones);
-    for (int e = 0; e < n && second > 0 && isfinite(second) && isfinite(first); e++)
-        weights[e] = shares[e] + ones[e] * (1 - first) / second;
-}
-
-/* Whole numbers of an array; NULL if they are none, or one is not from `least` to `most`. */
-static int32_t *wholes_of(const okn_t *model, const json_value *node, int64_t count, int64_t least,
-                          int64_t most)
-{
-    const file_array *array = okn_tree_array(model, node, "I32", count);
-    int32_t *found = array ? calloc((size_t)count + 1, sizeof *found) : NULL;
-    for (int64_t j = 0; found && j < count; j++) {
-        const int64_t value = okn_array_whole(array, j);
-        if (value < least || value > most) {
-            free(found);
-            return NULL;
-        }
-        found[j] = (int32_t)value;
-    }
-    return found;
-}
-
-static real *reals_of(const okn_t *model, const json_value *state, const char *key,
-                      const char *dtype, int64_t count)
-{
-    return okn_tree_numbers(okn_tree_array(model, okn_tree_entry(model, state, key), dtype, count),
-                            count, 0);
-}
-
-/* Where nodes are below one another. A child comes behind its parent: no walk goes round. */
-static int read_nodes(okn_t *model, const json_value *state)
-{
-    forest *own = model->forest;
-    const int64_t n = own->n_nodes;
-    int32_t *first =
-        wholes_of(model, okn_tree_entry(model, state, "first"), own->n_trees + 1, 0, n);
-    const file_array *cuts = okn_tree_array(model, okn_tree_entry(model, state, "cuts"), "F32", n);
-    int wrong = !first || first[0] != 0 || first[own->n_trees] != n;
-    own->roots = first;
-    own->below = wholes_of(model, okn_tree_entry(model, state, "left"), n, 0, n);
-    own->features = wholes_of(model, okn_tree_entry(model, state, "features"), n, 0,
-                              model->n_features + own->n_directions - 1);
-    own->cuts = cuts ? calloc((size_t)n + 1, sizeof(real)) : NULL;
-    for (int64_t i = 0; own->cuts && i < n; i++)
-        own->cuts[i] = okn_array_real(cuts, i); /* infinite in leaves */
-    if (wrong || !own->below || !own->features || !own->cuts)
-        return -1;
-    for (int32_t t = 0; t < own->n_trees; t++) {
-        if (first[t] >= first[t + 1])
+    int32_t inner = 0;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t below = nodes[i].below;
+        if (below == i)
+            continue;
+        if (below < i || below + 1 >= n || nodes[below].turns || nodes[below + 1].turns)
             return -1;
-        for (int32_t i = first[t]; i < first[t + 1]; i++) {
-            const int64_t below = (int64_t)own->below[i] + first[t];
-            if (below < i || (below > i && below + 1 >= first[t + 1]))
-                return -1;
-            own->below[i] = (int32_t)below;
-        }
+        nodes[below].turns = nodes[below + 1].turns = 1;
+        inner++;
     }
+    if (n != 2 * inner + 1 || inner > UINT16_MAX)
+        return -1;
+    for (int32_t i = n - 1; i >= 0; i--)
+        if (nodes[i].below != i)
+            nodes[i].size = 1 + nodes[nodes[i].below].size + nodes[nodes[i].below + 1].size;
     return 0;
 }
 
-/* The cell beside the leaves that a node is part of: one above at a certain depth, or itself. */
-static int32_t *upper_cells(const forest *own)
+static void place_children(place *nodes, int32_t i)
 {
-    int32_t *upper = calloc((size_t)own->n_nodes, sizeof *upper);
-    int32_t *depths = calloc((size_t)own->n_nodes, sizeof *depths);
-    for (int32_t i = 0; upper && i < own->n_nodes; i++)
-        upper[i] = i;
-    for (int32_t i = 0; upper && depths && i < own->n_nodes; i++)
-        for (int32_t child = own->below[i]; child != i && child < own->below[i] + 2; child++) {
-            depths[child] = depths[i] + 1;
-            upper[child] = depths[i] >= UPPER_LEVEL ? upper[i] : child;
-        }
-    if (!depths) {
-        free(upper);
-        upper = NULL;
-    }
-    free(depths);
-    return upper;
+    place *left = nodes + nodes[i].below, *right = left + 1;
+    const int32_t turns = nodes[i].turns;
+    left->place = nodes[i].place + 1;
+    right->place = left->place + left->size;
+    left->leaves = nodes[i].leaves;
+    right->leaves = left->leaves + left->size + 1;
+    left->turns = turns > 0 && turns < UPPER_CELLS ? 2 * turns : 0;
+    right->turns = left->turns ? left->turns + 1 : 0;
 }
 
-/* What experts say of each node, in one number for each output. */
-static int fold(okn_t *model, const json_value *told, const json_value *state, real unit)
+/* Number the nodes and the cells of tree t, which begins at node `first` of the file and has so
+   many inner nodes in front of it. */
+static int read_tree(forest *own, place *nodes, int32_t n, int32_t t, int32_t first, int32_t before,
+                     const file_array *cuts, const int32_t *features)
+{
+    if (measure_tree(nodes, n) < 0)
+        return -1;
+    nodes[0].place = nodes[0].leaves = 0;
+    nodes[0].turns = 1;
+    for (int32_t i = 0; i < n; i++) {
+        const int is_leaf = nodes[i].below == i;
+        const int is_upper = nodes[i].turns >= UPPER_CELLS;
+        own->cells[first + i] = is_leaf    ? before + t + nodes[i].leaves
+                                : is_upper ? -2 - (t * UPPER_CELLS + nodes[i].turns - UPPER_CELLS)
+                                           : -1;
+        if (is_leaf)
+            continue;
+        place_children(nodes, i);
+        trees_node *node = own->trees_nodes + before + nodes[i].place;
+        node->cut = (float)okn_array_real(cuts, first + i);
+        node->feature = (uint16_t)features[first + i];
+        node->left = (uint16_t)nodes[nodes[i].below].size;
+    }
+    own->trees_sizes[t] = nodes[0].size;
+    return 0;
+}
+
+static int read_trees(okn_t *model, const int32_t *first, const int32_t *left,
+                      const int32_t *features, const file_array *cuts)
+{
+    forest *own = model->forest;
+    place *nodes = calloc((size_t)own->n_nodes, sizeof *nodes);
+    int32_t before = 0;
+    int wrong = !nodes || first[0] != 0 || first[own->n_trees] != own->n_nodes;
+    for (int32_t t = 0; !wrong && t < own->n_trees; t++) {
+        const int32_t n = first[t + 1] - first[t];
+        wrong = n < 1 || first[t + 1] > own->n_nodes;
+        for (int32_t i = 0; !wrong && i < n; i++)
+            nodes[first[t] + i].below = left[first[t] + i];
+        wrong =
+            wrong || read_tree(own, nodes + first[t], n, t, first[t], before, cuts, features) < 0;
+        before += own->trees_sizes[t];
+    }
+    free(nodes);
+    return wrong ? -1 : 0;
+}
+
+static int read_nodes(okn_t *model, const json_value *state)
+{
+    forest *own = model->forest;
+    const int64_t n = own->n_nodes, last = own->n_columns - 1;
+    const int64_t most = last < UINT16_MAX ? last : UINT16_MAX;
+    const file_array *ends = okn_tree_array(model, okn_tree_entry(model, state, "first"), "I32",
+                                            (int64_t)own->n_trees + 1),
+                     *below = okn_tree_array(model, okn_tree_entry(model, state, "left"), "I32", n),
+                     *cuts = okn_tree_array(model, okn_tree_entry(model, state, "cuts"), "F32", n);
+    int32_t *first = okn_forest_wholes(ends, n), *left = okn_forest_wholes(below, n);
+    int32_t *features = okn_forest_wholes(
+        okn_tree_array(model, okn_tree_entry(model, state, "features"), "I32", n), most);
+    int wrong;
+    own->trees_nodes = calloc((size_t)n, sizeof *own->trees_nodes);
+    own->cells = calloc((size_t)n, sizeof *own->cells);
+    own->trees_sizes = calloc((size_t)own->n_trees, sizeof *own->trees_sizes);
+    wrong = !first || !left || !features || !cuts || !own->trees_nodes || !own->cells
+            || !own->trees_sizes || read_trees(model, first, left, features, cuts) < 0;
+    free(first);
+    free(left);
+    free(features);
+    return wrong ? -1 : 0;
+}
+
+float *okn_forest_number(const okn_t *model, int64_t node, int32_t expert, int32_t k)
+{
+    const forest *own = model->forest;
+    const int32_t cell = own->cells[node], outputs = (int32_t)model->n_outputs;
+    const int32_t e = cell >= 0 ? expert : expert - own->n_lower;
+    const int32_t experts = cell >= 0 ? own->n_experts : own->n_experts - own->n_lower;
+    float *record = cell >= 0 ? own->leaves + (int64_t)cell * own->record_length
+                              : own->upper + (int64_t)(-2 - cell) * own->n_both;
+    if (cell == -1 || e < 0)
+        return NULL;
+    return record + (k > 0 ? e * outputs + k - 1 : experts * outputs + e);
+}
+
+static int read_cells(okn_t *model, const json_value *state)
+{
+    forest *own = model->forest;
+    const int32_t width = 1 + (int32_t)model->n_outputs;
+    const int64_t each = (int64_t)own->n_experts * width,
+                  n_leaves = (own->n_nodes + own->n_trees) / 2;
+    const json_value *node = okn_tree_entry(model, state, "cells");
+    float *numbers = okn_forest_floats(okn_tree_array(model, node, "F32", own->n_nodes * each));
+    own->leaves = calloc((size_t)(n_leaves * own->record_length), sizeof *own->leaves);
+    own->upper =
+        calloc((size_t)((int64_t)own->n_trees * UPPER_CELLS * own->n_both) + 1, sizeof *own->upper);
+    for (int64_t j = 0; numbers && own->leaves && own->upper && j < own->n_nodes * each; j++) {
+        float *place =
+            okn_forest_number(model, j / each, (int32_t)(j % each / width), (int32_t)(j % width));
+        if (place)
+            *place = numbers[j];
+    }
+    free(numbers);
+    return numbers && own->leaves && own->upper ? 0 : -1;
+}
+
+/* Noises and levels of the experts, and the weights of their scores. */
+static int read_experts(okn_t *model, const json_value *told, const json_value *state)
 {
     forest *own = model->forest;
     const json *tree = &model->file.tree;
     const json_value *noises = okn_json_get(tree, okn_tree_item(model, told, "items", 5), "items");
     const json_value *levels = okn_json_get(tree, okn_tree_item(model, told, "items", 6), "items");
-    const int64_t n = own->n_nodes, outputs = model->n_outputs;
-    const int64_t experts =
-        noises && levels && noises->count < MOST_EXPERTS && levels->count < MOST_EXPERTS
-            ? (int64_t)noises->count * levels->count
-            : 0;
-    double weights[MOST_EXPERTS], met, *errors;
-    ptrdiff_t n_labels;
-    int32_t *upper;
-    real *cells;
-    if (experts < 1 || experts > MOST_EXPERTS || n > MOST_NUMBERS / outputs / (2 * experts)
-        || okn_tree_size(okn_tree_item(model, told, "items", 3), 0, MOST_OUTPUTS, &n_labels) < 0
-        || okn_json_real(okn_tree_entry(model, state, "met"), &met) < 0)
+    const int64_t outputs = model->n_outputs;
+    int64_t n;
+    real *errors;
+    if (!noises || !levels || noises->count < 1 || levels->count < 1
+        || noises->count > OKN_MOST_EXPERTS || levels->count > OKN_MOST_EXPERTS
+        || noises->count * levels->count > OKN_MOST_EXPERTS)
         return -1;
-    errors = reals_of(model, state, "errors", "F64", experts * experts);
-    cells = reals_of(model, state, "cells", "F32", n * experts * (1 + outputs));
-    upper = upper_cells(own);
-    own->weights = calloc((size_t)(n * outputs), sizeof(real));
-    if (errors)
-        combine(errors, met, n_labels > 0 ? LEAST_ERROR : 0, (int)experts, weights);
-    for (int64_t i = 0; errors && cells && upper && own->weights && i < n * experts; i++) {
-        const int64_t node = i / experts, e = i % experts;
-        const int is_both = okn_tree_true(okn_json_at(tree, levels, (int32_t)(e / noises->count)));
-        const real share = weights[e] / sqrt((is_both ? 2.0 : 1.0) * own->n_trees) * unit;
-        const real *leaf = cells + i * (1 + outputs) + 1;
-        const real *above = cells + (upper[node] * experts + e) * (1 + outputs) + 1;
-        for (int64_t k = 0; k < outputs; k++)
-            own->weights[node * outputs + k] +=
-                share * (leaf[k] + (is_both && upper[node] != node ? above[k] : 0));
+    n = own->n_experts = noises->count * levels->count;
+    for (int32_t j = 0; j < levels->count; j++)
+        own->n_lower += okn_tree_true(okn_json_at(tree, levels, j)) ? 0 : noises->count;
+    own->record_length = (int32_t)(n * (1 + outputs));
+    own->n_both = (int32_t)((n - own->n_lower) * (1 + outputs));
+    if (own->n_nodes + UPPER_CELLS * (int64_t)own->n_trees > MOST_NUMBERS / own->record_length)
+        return -1;
+    own->share_lower = 1 / sqrt(own->n_trees);
+    own->share_both = 1 / sqrt(2.0 * own->n_trees);
+    own->noises = calloc((size_t)n, sizeof(real));
+    own->combination = calloc((size_t)(n * (n + 1) + 1), sizeof(real));
+    errors = okn_forest_reals(model, state, "errors", n * n);
+    if (!own->noises || !own->combination || !errors
+        || okn_json_real(okn_tree_entry(model, state, "met"), own->combination + n * (n + 1)) < 0) {
+        free(errors);
+        return -1;
     }
+    memcpy(own->combination + n, errors, (size_t)(n * n) * sizeof(real));
     free(errors);
-    free(cells);
-    free(upper);
-    return errors && cells && upper && own->weights ? 0 : -1;
+    for (int32_t e = 0; e < n; e++)
+        if (okn_json_real(okn_json_at(tree, noises, e % noises->count), &own->noises[e]) < 0
+            || !(own->noises[e] > 0))
+            return -1;
+    okn_forest_weigh(model);
+    return 0;
 }
 
-/* The units of a row, and directions; -1 if they are none. */
-static int read_scale(okn_t *model, const json_value *state)
+/* What calls overwrite. */
+static int make_room(okn_t *model)
 {
     forest *own = model->forest;
-    const int64_t d = model->n_features;
-    const json_value *node = okn_tree_entry(model, state, "directions");
-    const file_array *array =
-        okn_file_find(&model->file, okn_json_get(&model->file.tree, node, "array"));
-    if (node && node->kind != JSON_NULL) {
-        if (!array || array->n_axes != 2 || array->shape[0] != d)
-            return -1;
-        own->n_directions = array->shape[1];
-        own->directions = reals_of(model, state, "directions", "F32", array->count);
-        if (!own->directions)
-            return -1;
-    }
-    own->center = reals_of(model, state, "center", "F64", d);
-    own->factor = reals_of(model, state, "factor", "F64", d);
-    own->z = calloc((size_t)(d + own->n_directions), sizeof *own->z);
-    return own->center && own->factor && own->z ? 0 : -1;
+    const size_t scores = (size_t)own->n_experts * (size_t)model->n_outputs;
+    own->leaf_of = calloc((size_t)own->n_trees, sizeof(int32_t));
+    own->upper_of = calloc((size_t)own->n_trees, sizeof(int32_t));
+    own->scored = calloc(scores, sizeof(real));
+    own->expert_steps = calloc(scores, sizeof(real));
+    own->expert_variances = calloc((size_t)own->n_experts, sizeof(real));
+    own->falls = calloc((size_t)own->n_experts, sizeof(real));
+    own->expert_sums = calloc((size_t)own->record_length + (size_t)own->n_both + 1, sizeof(real));
+    return own->leaf_of && own->upper_of && own->scored && own->expert_steps
+                   && own->expert_variances && own->falls && own->expert_sums
+               ? 0
+               : -1;
+}
+
+static int read_sizes(okn_t *model, const json_value *told, const json_value *state)
+{
+    forest *own = model->forest;
+    const json_value *cuts = okn_tree_entry(model, state, "cuts");
+    const file_array *nodes =
+        okn_file_find(&model->file, okn_json_get(&model->file.tree, cuts, "array"));
+    ptrdiff_t n_trees, n_labels;
+    if (okn_tree_size(okn_tree_item(model, told, "items", 2), 1, MOST_OUTPUTS, &model->n_outputs)
+            < 0
+        || okn_tree_size(okn_tree_item(model, told, "items", 3), 0, MOST_NUMBERS, &n_labels) < 0
+        || okn_tree_size(okn_tree_item(model, told, "items", 7), 1, MOST_NUMBERS, &n_trees) < 0
+        || !nodes || nodes->count > MOST_NUMBERS || n_trees > nodes->count
+        || n_labels != model->n_classes)
+        return -1;
+    own->n_trees = (int32_t)n_trees;
+    own->n_nodes = nodes->count;
+    own->n_labels = (int32_t)n_labels;
+    own->least_error = n_labels > 0 ? 1 : 0;
+    model->stride = model->n_outputs;
+    return 0;
 }
 
 int okn_forest_read(okn_t *model, const json_value *space)
 {
     const json_value *told = okn_tree_argument(model, space, 0),
                      *state = okn_tree_argument(model, space, 1);
-    const json_value *cuts = okn_tree_entry(model, state, "cuts");
-    const file_array *nodes =
-        okn_file_find(&model->file, okn_json_get(&model->file.tree, cuts, "array"));
     forest *own = model->forest = calloc(1, sizeof *own);
-    ptrdiff_t n_trees;
-    real unit;
     if (!own)
         return okn_fail(model, OKN_NO_MEMORY, "no memory");
-    okn_forbid(model, "forests are scored only");
-    model->space = &FOREST;
-    model->scale = 1;
-    if (!okn_tree_array(model, okn_tree_entry(model, state, "table_sources"), "I32", 0))
-        return okn_tree_unknown(model, "tables of columns (its categories) are not known");
-    if (!okn_tree_array(model, okn_tree_entry(model, state, "gap_sources"), "I32", 0))
-        return okn_tree_unknown(model, "guesses of missing values are not known");
     if (okn_json_real(okn_tree_entry(model, state, "offset"), &own->offset) < 0
-        || okn_json_real(okn_tree_entry(model, state, "unit"), &unit) < 0)
+        || okn_json_real(okn_tree_entry(model, state, "unit"), &own->unit) < 0)
         return okn_tree_unknown(model, "forests of several targets are not known");
-    if (okn_tree_size(okn_tree_item(model, told, "items", 2), 1, MOST_OUTPUTS, &model->n_outputs)
-            < 0
-        || okn_tree_size(okn_tree_item(model, told, "items", 7), 1, MOST_NUMBERS, &n_trees) < 0
-        || !nodes || nodes->count > MOST_NUMBERS || n_trees > nodes->count)
-        return okn_tree_damaged(model, "its forest has no trees");
-    own->n_trees = (int32_t)n_trees;
-    own->n_nodes = nodes->count;
-    model->stride = model->n_outputs;
-    model->values = calloc((size_t)(model->n_outputs * model->stride), sizeof(real));
-    if (!model->values || read_scale(model, state) < 0 || read_nodes(model, state) < 0
-        || fold(model, told, state, unit) < 0)
+    own->rule = okn_tree_item(model, told, "items", 4);
+    if (!(own->unit > 0) || read_sizes(model, told, state) < 0
+        || okn_forest_read_rows(model, told, state) < 0 || read_nodes(model, state) < 0
+        || read_experts(model, told, state) < 0 || read_cells(model, state) < 0
+        || make_room(model) < 0)
         return okn_tree_damaged(model, "the trees of its forest are none");
+    if (okn_forest_read_samples(model, space) < 0)
+        return okn_tree_damaged(model, "the samples of its forest are none");
+    if (own->entered < FIRST_RENEWAL)
+        okn_forbid(model, "its trees have not grown yet: Python must have learnt 32 samples");
     return 0;
 }
 
@@ -297,8 +267,15 @@ void okn_forest_free(forest *own)
 {
     if (!own)
         return;
-    void *const owned[] = {own->center,  own->factor,   own->directions, own->cuts,
-                           own->weights, own->features, own->below,      own->roots, own->z};
+    void *const owned[] = {
+        own->trees_center,  own->trees_factor,  own->trees_means,  own->trees_directions,
+        own->trees_entries, own->trees_guesses, own->trees_places, own->trees_missed,
+        own->trees_z,       own->trees_sources, own->trees_givers, own->categories,
+        own->trees_tables,  own->trees_nodes,   own->trees_sizes,  own->leaves,
+        own->upper,         own->combination,   own->noises,       own->leaf_of,
+        own->upper_of,      own->scored,        own->expert_steps, own->expert_variances,
+        own->expert_sums,   own->falls,         own->cells,        own->kept.numbers,
+    };
     for (size_t j = 0; j < sizeof owned / sizeof *owned; j++)
         free(owned[j]);
     free(own);

@@ -1,5 +1,6 @@
 /* Scoring and learning: what chooses among the parts of a model, around the loops that exported C
    has too. */
+#include "forest.h"
 #include "scalers.h"
 #include "squares.h"
 
@@ -33,7 +34,8 @@ static real rule_coefficient(okn_t *model, real f, real y, real q, int64_t t, re
 
 static real rule_contraction(okn_t *model, real f, real y, real q, real importance)
 {
-    return model->rule->contraction(model, f, y, q, importance);
+    /* NULL of first order */
+    return model->rule->contraction ? model->rule->contraction(model, f, y, q, importance) : 0;
 }
 
 static real sampler(okn_t *model, real f, real y, real weight, double *drawn)
@@ -120,8 +122,15 @@ static void update(okn_t *model, const row *x, const row *phi);
 static void shrink_before(okn_t *model, int64_t t);
 static void count_model(okn_t *model, int64_t led);
 static real noted_of(okn_t *model, real y, real weight);
+static int takes(okn_t *model, const real *values, int32_t n);
 
 #include "loops.inc"
+
+/* NaN is a missing value to a forest. Scalers know none. */
+static int takes(okn_t *model, const real *values, int32_t n)
+{
+    return model->forest && !model->n_scalers ? none_infinite(values, n) : all_finite(values, n);
+}
 
 static real kernel_norm(okn_t *model, const row *x)
 {
@@ -316,28 +325,59 @@ FIND(okn_head, head_part, HEADS)
 FIND(okn_kernel, kernel_part, KERNELS)
 FIND(okn_policy, policy_part, POLICIES)
 
+/* Let scalers follow a row that was read with this status. */
+static int follow(okn_t *model, int status, int learns, const row *x)
+{
+    if (!status && model->n_scalers > 0)
+        status = okn_scalers_apply(model, model->dense_row, learns);
+    if (status || !model->forest)
+        return status;
+    status = okn_forest_check(model, x);
+    if (status && learns)
+        okn_scalers_undo(model);
+    return status;
+}
+
 int okn_read_dense(okn_t *model, const real *x, int learns, row *out)
 {
-    const int status = read_dense(model, x, out);
-    return status ? status : okn_scalers_apply(model, model->dense_row, learns);
+    return follow(model, read_dense(model, x, out), learns, out);
 }
 
 int okn_read_sparse(okn_t *model, const int32_t *columns, const real *values, int32_t n, int learns,
                     row *out)
 {
-    const int status = read_sparse(model, columns, values, n, out);
-    return status ? status : okn_scalers_apply(model, model->dense_row, learns);
+    return follow(model, read_sparse(model, columns, values, n, out), learns, out);
 }
 
 int okn_finish(okn_t *model, const row *x, real *scores)
 {
-    body(model, x, scores);
+    if (model->forest)
+        forest_body(model, x, scores);
+    else
+        body(model, x, scores);
     return all_finite(scores, (int32_t)model->n_outputs) ? OKN_OK : OKN_NOT_FINITE;
 }
 
 int okn_step(okn_t *model, const row *x, real y)
 {
+    if (model->forest) {
+        const int status = forest_learn(model, x, y, 1);
+        if (!status)
+            okn_forest_keep(model, x, y);
+        return status;
+    }
     return model->squares ? okn_squares_step(model, x, y) : learn(model, x, y, 1);
+}
+
+void okn_forest_weigh(okn_t *model)
+{
+    forest *own = model->forest;
+    const int32_t n = own->n_experts;
+    const real met = own->combination[n * (n + 1)];
+    for (int32_t e = 0; e < n; e++)
+        own->combination[e] = 1.0 / n;
+    if (met > 0)
+        weigh(model, own->combination + n, met, own->combination);
 }
 
 void okn_kernel_row(okn_t *model, const row *x, real *g)

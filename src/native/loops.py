@@ -20,7 +20,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "onlinekern" / "fitted" / "export
 NAMES = {
     "prefix": "okn",
     "PREFIX": "OKN",
-    "taken": "all_finite",
+    "taken": "takes",
     "outputs": "n_outputs",
     "length": "stride",
     "features": "n_features",
@@ -42,11 +42,19 @@ steps lead added n_added n_support policy_nu policy_eta policy_price policy_unit
 covariance half solution gain noted generator target dense_row features current predicting
 coefficients squared_lengths directions contractions
 """
+# Those of its forest (forest.h).
+FOREST = """
+n_trees n_experts n_lower n_both record_length n_labels n_axes n_directions n_gaps n_givers n_tables
+offset unit share_lower share_both least_error trees_center trees_factor trees_directions
+trees_tables trees_entries trees_sources trees_givers trees_guesses trees_places trees_missed
+trees_means trees_nodes trees_sizes trees_z leaves upper combination noises leaf_of upper_of scored
+expert_steps expert_variances expert_sums falls
+"""
 # Functions of loops.c that choose one of several parts; each takes the model.
 CHOOSERS = """
 loss_value loss_slope loss_demand step_size rule_coefficient rule_contraction sampler solve_all
 wrong product look length_of fold model_scores add weight_of sum_of_weights measure admit
-noted_of support_kernel kernel_norm kernel_diagonal update shrink_before count_model quantile
+noted_of takes support_kernel kernel_norm kernel_diagonal update shrink_before count_model quantile
 alpha_of bound contraction_of
 """
 LOSSES = """
@@ -101,8 +109,9 @@ class Loops:
         reentrant = load("reentrant")
         units = [unit for block in self.blocks for unit in reentrant.UNIT_END.split(block)]
         units = [unit for unit in units if unit.strip()]
-        found, _ = reentrant.with_model(units, "okn", [], MEMBERS.split(), self.own)
-        found = [named(unit) for unit in found]
+        members, forest = MEMBERS.split(), FOREST.split()
+        found, _ = reentrant.with_model(units, "okn", forest, members, self.own)
+        found = [named(unit).replace("model->state.", "model->forest->") for unit in found]
         functions = ("exp", "tanh", "sqrt", "fabs", "cos", "sin", "pow", "expm1", "log1p")
         macros = "".join(f"#define {name.upper()} {name}\n" for name in functions)
         return f"/* Made by loops.py. */\n{macros}\n" + "\n".join(found)
@@ -273,10 +282,10 @@ def write_admission(loops: Loops) -> None:
 
 def write_step(loops: Loops) -> None:
     """Write `learn` and `body`, and what reads rows."""
-    loops.used |= {"single", "none_infinite"}  # NaN stands for no missing number here
+    loops.used.add("single")
     loops.fill("single")
     steps = "    if (is_single)\n        single(x, n_features);"
-    loops.fill("prepared", taken="all_finite", steps=steps, scored="n_features")
+    loops.fill("prepared", steps=steps, scored="n_features")
     loops.fill("target_state", rounding="(is_single ? 1e-7 : 1e-15)")
     which = loops.filled("class_factors", which="one_factor || k == (int32_t)y")
     loops.fill(
@@ -302,10 +311,40 @@ def write_step(loops: Loops) -> None:
     loops.fill("learner_body", room="", units=units)
 
 
+def write_forest(loops: Loops) -> None:
+    """Write how a row goes through trees, and how the experts of its cells score and learn it."""
+    columns = {"number": "(n_axes - 2)", "sides": "(n_axes + n_directions)", "most": "4"}
+    sizes = {"gaps": "n_gaps", "givers": "n_givers", "tables": "n_tables", "axes": "n_axes",
+             "directions": "n_directions", "id": "trees"}  # fmt: skip
+    gaps = loops.filled("gap_columns", **sizes, **columns)
+    others = [loops.filled(name, **sizes) for name in ("table_columns", "row_products")]
+    more = "\n".join([f"    if (n_gaps > 0) {{\n{gaps}\n    }}", *others])
+    loops.fill("scaled_row", id="trees", farthest="1e6", more=more)
+    both = "real *sums = expert_sums, *above = expert_sums + record_length;"
+    label = "n_outputs > 1 ? (k == (int32_t)y ? 1 : -1) : y > 0 ? 1 : -1"
+    own = {"trees": "n_trees", "experts": "n_experts", "lower": "n_lower", "both": "n_both",
+           "length": "record_length", "level": "4", "cells": "16", "share_lower": "share_lower",
+           "share_both": "share_both", "offset": "offset", "unit": "unit", "sums": f"    {both}",
+           "most_experts": "OKN_MOST_EXPERTS"}  # fmt: skip
+    for name in ("forest_cells", "forest_scores"):
+        loops.fill(name, **own)
+    loops.fill("forest_body", {"body": "forest_body"}, **own)
+    loops.fill("forest_goal", goal=f"n_labels > 0 ? ({label}) : (y - offset) / unit")
+    clipped = "            if (n_labels > 0)\n                f = f > 1 ? 1 : f < -1 ? -1 : f;"
+    given = {"keep": "0.999", "most_error": "2", "most_weight": "1e30", "prior": "10"}
+    own["numbers"] = "(n_experts * (n_experts + 1) + 1)"
+    loops.fill("forest_combination", clipped=clipped, least_error="least_error", **given, **own)
+    told = "    memcpy(fresh, combination, $numbers * sizeof(real));\n"
+    told += "    if (n_experts > 1)\n        combine(y, weight, fresh);"
+    names = {"learn": "forest_learn", "move": "move_cells"}
+    loops.fill("forest_learn", names, combine=Template(told).substitute(own), largest="3e38", **own)
+
+
 def main() -> None:
     """Write the file that the command names."""
     loops = Loops()
-    for write in (write_parts, write_averages, write_spaces, write_admission, write_step):
+    for write in (write_parts, write_averages, write_spaces, write_admission, write_step,
+                  write_forest):  # fmt: skip
         write(loops)
     Path(sys.argv[1]).write_text(loops.text(), encoding="ascii")
 

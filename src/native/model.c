@@ -1,4 +1,5 @@
 /* The model that a file describes: its parts, its labels and its counters. */
+#include "forest.h"
 #include "scalers.h"
 #include "squares.h"
 #include "tree.h"
@@ -137,8 +138,8 @@ static int read_rule(okn_t *model, const json_value *node)
                    ? okn_tree_damaged(model, NO_NUMBERS)
                    : 0;
     model->rule = model->squares ? NULL : okn_rule(name);
-    if (!model->rule || (model->second_order && !model->rule->contraction)
-        || (!model->second_order && model->rule->contraction)) {
+    if (!model->rule
+        || (!model->forest && model->second_order != (model->rule->contraction != NULL))) {
         okn_forbid_class(model, "its rule", name);
         return 0;
     }
@@ -207,7 +208,8 @@ static int read_parts(okn_t *model, const json_value *node, const json_value *to
 {
     int status = read_head(model, okn_tree_item(model, told, "items", 1));
     if (!status)
-        status = read_rule(model, okn_tree_item(model, told, "items", 2));
+        status = read_rule(model, model->forest ? model->forest->rule
+                                                : okn_tree_item(model, told, "items", 2));
     if (!status)
         status = read_sampler(model, okn_tree_item(model, told, "items", 3));
     if (!status)
@@ -349,6 +351,20 @@ static int is_there(const okn_t *model, const json_value *value)
     return value && !(items && items->count == 0);
 }
 
+/* Whether categories have names: they are pairs of a feature and these, or None. */
+static int have_names(const okn_t *model, const json_value *value)
+{
+    const json_value *node = okn_tree_node(model, value);
+    const json_value *items = okn_json_get(&model->file.tree, node, "items");
+    for (int32_t j = 0; items && j < items->count; j++) {
+        const json_value *names =
+            okn_tree_item(model, okn_tree_item(model, node, "items", j), "items", 1);
+        if (!names || names->kind != JSON_NULL)
+            return 1;
+    }
+    return 0;
+}
+
 int okn_make(okn_t *model)
 {
     static const struct {
@@ -357,7 +373,6 @@ int okn_make(okn_t *model)
         {"_recent", "detectors are not known"},
         {"_waiting", "models whose samples wait are not known"},
         {"encoder_", "tables of columns (its encoder) are not known"},
-        {"_categories", "tables of columns (its categories) are not known"},
     };
     const json *tree = &model->file.tree;
     const json_value *nodes = &tree->values[0], *last = okn_json_at(tree, nodes, nodes->count - 1);
@@ -374,6 +389,8 @@ int okn_make(okn_t *model)
     for (size_t j = 0; j < sizeof others / sizeof *others; j++)
         if (is_there(model, okn_json_get(tree, own, others[j].key)))
             return okn_tree_unknown(model, others[j].text);
+    if (have_names(model, okn_json_get(tree, own, "_categories")))
+        return okn_tree_unknown(model, "categories that have names are not known");
     if (okn_json_get(tree, own, "classes_"))
         status = read_labels(model, okn_tree_node(model, okn_json_get(tree, own, "classes_")));
     if (!status)

@@ -92,8 +92,10 @@ static int told(okn_t *model, int status)
         return okn_fail(model, status, "columns must ascend and be features of the model");
     case OKN_BAD_LABEL:
         return okn_fail(model, status, "y must be the number of a class");
+    case OKN_BAD_CATEGORY:
+        return okn_fail(model, status, "a category must be a number from 0 to 65535, or NaN");
     case OKN_NO_MEMORY:
-        return okn_fail(model, status, "no memory for another support vector");
+        return okn_fail(model, status, "no memory for another support vector or sample");
     default:
         return status;
     }

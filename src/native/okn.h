@@ -14,7 +14,8 @@ extern "C" {
 /* What functions return: 0, or one of the others, after which the model is as it was. */
 enum {
     OKN_OK = 0,
-    OKN_NOT_FINITE = -1,   /* infinity or NaN in the row or the target, or a score that would be */
+    OKN_NOT_FINITE = -1,   /* infinity or NaN in the row or the target, or a score that would be;
+                              NaN in the row of a forest is a missing value */
     OKN_BAD_COLUMN = -2,   /* columns do not ascend, or are none of the features */
     OKN_BAD_LABEL = -3,    /* no class has the number */
     OKN_NO_MEMORY = -4,
@@ -23,6 +24,7 @@ enum {
     OKN_NOT_KNOWN = -7,    /* a part of the model that this library lacks */
     OKN_CANNOT_LEARN = -8, /* a model that is scored only */
     OKN_CANNOT_WRITE = -9,
+    OKN_BAD_CATEGORY = -10, /* no number of a category, 0 ... 65535, or NaN */
 };
 
 typedef struct okn_model okn_t;

@@ -1,4 +1,5 @@
 /* Budget policies: which support vectors stay, what a policy keeps of them, and room for more. */
+#include "forest.h"
 #include "squares.h"
 #include "tree.h"
 
@@ -171,6 +172,8 @@ int okn_make_room(okn_t *model)
     wider parts[12];
     if (model->squares)
         return okn_squares_make_room(model);
+    if (model->forest)
+        return okn_forest_make_room(model);
     if (!model->is_kernel || model->n_support < from || model->n_support >= model->budget)
         return OKN_OK;
     to = to < model->budget ? to : model->budget;

@@ -7,6 +7,7 @@
 #define OKN_SYNC(stream) 0
 #endif
 
+#include "forest.h"
 #include "scalers.h"
 #include "sha256.h"
 #include "squares.h"
@@ -156,6 +157,8 @@ static int set_space(okn_t *model, const json_value *space)
     int status;
     if (model->squares)
         return okn_squares_set(model, space);
+    if (model->forest)
+        return okn_forest_set(model, space);
     okn_tree_set_real(okn_tree_value(model, state, "scale"), model->scale);
     okn_tree_set_real(okn_tree_value(model, state, "total"), model->total);
     if (!model->averaged)

@@ -119,10 +119,10 @@ static void find_cells(const row *x)
    experts see the upper cells too. */
 static void score_experts(const row *x)
 {
-    real sums[$length], above[$both + 1];
+$sums
     find_cells(x);
-    memset(sums, 0, sizeof(sums));
-    memset(above, 0, sizeof(above));
+    memset(sums, 0, $length * sizeof(real));
+    memset(above, 0, ($both + 1) * sizeof(real));
     for (int32_t t = 0; t < $trees; t++) {
         for (int32_t j = 0; j < $length; j++)
             sums[j] += (real)leaves[leaf_of[t] * $length + j];
@@ -135,8 +135,8 @@ static void score_experts(const row *x)
         for (int32_t k = 0; k < $outputs; k++)
             scored[e * $outputs + k] = share * (sums[e * $outputs + k]
                                                 + (own < 0 ? 0 : above[own * $outputs + k]));
-        variances[e] = share * share * (sums[$experts * $outputs + e]
-                                        + (own < 0 ? 0 : above[($experts - $lower) * $outputs + own]));
+        expert_variances[e] = share * share * (sums[$experts * $outputs + e]
+            + (own < 0 ? 0 : above[($experts - $lower) * $outputs + own]));
     }
 }
 
@@ -176,7 +176,7 @@ static real goal_of(int32_t k, real y)
    equal ones as long as little is known, and where errors are few. */
 static void weigh(const real *errors, real met, real *weights)
 {
-    real matrix[$experts * $experts], a[$experts], c[$experts];
+    real matrix[$most_experts * $most_experts], a[$most_experts], c[$most_experts];
     real least = errors[0] / met, level, first = 0, second = 0;
     for (int32_t e = 0; e < $experts; e++)
         weights[e] = (real)1 / $experts;
@@ -208,7 +208,7 @@ static void combine(real y, real weight, real *fresh)
 {
     real *errors = fresh + $experts;
     real *met = errors + $experts * $experts;
-    real missed[$experts];
+    real missed[$most_experts];
     weight = weight < $most_weight ? weight : $most_weight;
     for (int32_t i = 0; i < $experts * $experts; i++)
         errors[i] = $keep * combination[$experts + i];
@@ -247,7 +247,7 @@ static void move(float *record, int32_t first)
         if (!(falls[e] >= 0))
             continue;
         for (int32_t k = 0; k < $outputs; k++) {
-            const float step = (float)steps[e * $outputs + k] * variance;
+            const float step = (float)expert_steps[e * $outputs + k] * variance;
             record[(e - first) * $outputs + k] += step;
         }
         record[weights + e - first] = variance - (float)falls[e] * variance * variance;
@@ -256,7 +256,7 @@ static void move(float *record, int32_t first)
 
 static int learn(const row *x, real y, real weight)
 {
-    real fresh[$numbers];
+    real fresh[$most_experts * ($most_experts + 1) + 1];
     score_experts(x);
     if (!all_finite(scored, $experts * $outputs))
         return ${PREFIX}_NOT_FINITE;
@@ -269,9 +269,9 @@ $combine
         real largest = -1;
         for (int32_t k = 0; k < $outputs; k++) {
             const real f = scored[e * $outputs + k], goal = goal_of(k, y);
-            const real contraction = rule_contraction(f, goal, variances[e], importance);
-            const real step = rule_coefficient(f, goal, variances[e], 1, importance);
-            steps[e * $outputs + k] = step * share;
+            const real contraction = rule_contraction(f, goal, expert_variances[e], importance);
+            const real step = rule_coefficient(f, goal, expert_variances[e], 1, importance);
+            expert_steps[e * $outputs + k] = step * share;
             /* One variance serves all outputs: it falls once, by the largest contraction. It is -1
                where there is no step, and 0 where a rule of first order steps. */
             if ((step > 0 || step < 0 || contraction > 0) && contraction > largest)
@@ -279,9 +279,9 @@ $combine
         }
         falls[e] = largest * share * share;
     }
-    if (!all_float(steps, $experts * $outputs) || !all_float(falls, $experts))
+    if (!all_float(expert_steps, $experts * $outputs) || !all_float(falls, $experts))
         return ${PREFIX}_NOT_FINITE;
-    memcpy(combination, fresh, sizeof(combination));
+    memcpy(combination, fresh, $numbers * sizeof(real));
     for (int32_t t = 0; t < $trees; t++) {
         move(leaves + leaf_of[t] * $length, 0);
         if (upper_of[t] >= 0)

@@ -97,11 +97,14 @@ class ForestLearner(Forms):
         state, outputs = self.state, self.size.outputs
         experts, trees = len(state.noises), len(state.trees.first) - 1
         self.write_state(experts, trees)
+        both = (experts - state.n_lower) * (1 + outputs)
         values = {
             "trees": trees,
             "experts": experts,
+            "most_experts": experts,
             "lower": state.n_lower,
-            "both": (experts - state.n_lower) * (1 + outputs),
+            "both": both,
+            "sums": f"    real sums[{self.size.length}], above[{both + 1}];",
             "level": UPPER_LEVEL,
             "cells": UPPER_CELLS,
             "share_lower": self.number(1 / np.sqrt(trees)),
@@ -136,8 +139,8 @@ class ForestLearner(Forms):
             source.constants("units", state.unit)
         for name in ("leaf_of", "upper_of"):
             source.memory(name, trees, "int32_t")
-        for name, count in (("scored", experts * outputs), ("steps", experts * outputs),
-                            ("variances", experts), ("falls", experts)):  # fmt: skip
+        for name, count in (("scored", experts * outputs), ("expert_steps", experts * outputs),
+                            ("expert_variances", experts), ("falls", experts)):  # fmt: skip
             source.memory(name, count)
 
     def write_rule(self, rule: Described) -> None:
