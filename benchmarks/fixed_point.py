@@ -1,11 +1,11 @@
 """Fixed point of exported C beside float and double: changed predictions, and what a chip takes.
 
-    python -P benchmarks/fixed_point.py --data DIR [--only NAME,...]
+    python -P benchmarks/fixed_point.py --data DIR [--only NAME,...] [--missing SHARE]
     python -P benchmarks/fixed_point.py --chip
 
 The first form lets learners learn 70 % of the rows of LIBSVM files (5,000 at most), exports them as
 float64, float32 and int16, whose ranges are those of 2,000 of these rows, and lets the C predict
-the other rows (3,000 at most).
+the other rows (3,000 at most). With --missing, a share of all values is missing, and forests learn.
 
 The second form builds models of 2,000 rows of 8 features for a Cortex-M0, which has no floating
 unit (`arm-none-eabi-gcc -mcpu=cortex-m0 -Os`, with newlib and libgcc), and runs them in
@@ -93,8 +93,8 @@ class Units:
         self.zeros = np.array((ctypes.c_int32 * n).in_dll(library, "m_zeros"), float)
 
     def features(self, X):
-        found = np.rint(X * np.exp2(self.shift)) - self.zeros
-        return np.clip(found, -32767, 32767).astype(np.int16)
+        found = np.clip(np.rint(X * np.exp2(self.shift)) - self.zeros, -32767, 32767)
+        return np.where(np.isnan(X), -32768, found).astype(np.int16)
 
 
 def predictions(model, dtype, rows, X, regression):
@@ -131,16 +131,16 @@ def split(path):
     return X, y[learnt[:LEARNT]], far, y[others[:OTHERS]]
 
 
-def learners(kind, n_features):
+def learners(kind, n_features, missing):
     """Yield the name of each learner, and the learner; kernels are as wide as rows are long."""
-    for name, given in SCALED.items():
+    for name, given in () if missing else SCALED.items():
         width = {} if name in ("PA", "AROW") else {"gamma": 1 / n_features}
         learner = getattr(ok, name + kind)(**given, **width)
         yield name, ok.make_stream_pipeline(ok.OnlineStandardScaler(), learner)
     yield "KernelForest", getattr(ok, f"KernelForest{kind}")(n_trees=30, random_state=0)
 
 
-def changes(data, only):
+def changes(data, only, missing):
     """Print the share of predictions that other types change."""
     print("| set | learner | error | float32 changes | int16 changes | error, int16 |")
     print("|---" * 6 + "|")
@@ -150,7 +150,10 @@ def changes(data, only):
         regression = name in TARGETS
         X, y, far, truth = split(Path(data) / f"{name}.libsvm.xz")
         kind = "Regressor" if regression else "Classifier"
-        for title, learner in learners(kind, X.shape[1]):
+        rng = np.random.default_rng(1)
+        for part in (X, far) if missing else ():
+            part[rng.random(part.shape) < missing] = np.nan
+        for title, learner in learners(kind, X.shape[1], missing):
             known = {} if regression else {"classes": np.unique(y)}
             model = learner.partial_fit(X, y, **known)
             double, single, fixed = (
@@ -291,10 +294,11 @@ def main():
     parser = argparse.ArgumentParser(description="Fixed point beside float and double")
     parser.add_argument("--data", metavar="DIR", help="a folder of LIBSVM files")
     parser.add_argument("--only", help="names of sets, separated by commas")
+    parser.add_argument("--missing", type=float, default=0.0, help="share of missing values")
     parser.add_argument("--chip", action="store_true", help="what a Cortex-M0 takes")
     arguments = parser.parse_args()
     if arguments.data is not None:
-        changes(arguments.data, arguments.only)
+        changes(arguments.data, arguments.only, arguments.missing)
     if arguments.chip:
         chip()
 

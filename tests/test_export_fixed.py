@@ -16,6 +16,7 @@ from sklearn.base import is_regressor
 from onlinekern import (
     FourierFeatures,
     KernelForestClassifier,
+    KernelForestRegressor,
     KernelMeanDetector,
     KernelPAClassifier,
     KernelRLSClassifier,
@@ -255,6 +256,64 @@ def test_forests(task, copies, tmp_path, stream):
     assert "int16_t cut" in program.code
 
 
+def forest_with_gaps(task, stream, shares=(0.3, 0.1, 0.3), **parameters):
+    """Return a forest that guesses missing values of some features, and its rows."""
+    X, y = stream(task, n=400)
+    X[:, 1] = X[:, 1] / 10 + 2 * X[:, 0] + 1000
+    rng = np.random.default_rng(0)
+    for column, share in enumerate(shares):
+        X[rng.random(len(X)) < share, column] = np.nan
+    learner = KernelForestRegressor if task == "regression" else KernelForestClassifier
+    return learner(n_trees=8, random_state=0, **parameters).fit(X, y), X
+
+
+def features_of(program, X):
+    """Return features, of which some are missing."""
+    assert "M_MISSING = INT16_MIN" in program.header
+    return np.where(np.isnan(X), -32768, program.features(np.nan_to_num(X))).astype(np.int16)
+
+
+@pytest.mark.parametrize("task", ["binary", "ovr", "regression"])
+def test_forests_guess_missing_values(task, tmp_path, stream):
+    model, X = forest_with_gaps(task, stream)
+    assert len(model._model.space.get_state()["gap_sources"]) == 3
+    program = exported(model, X, tmp_path, more=sanitizing())
+    rows = np.vstack([X, np.full((1, X.shape[1]), np.nan)])
+    expected, Q = scores_of(model, rows), features_of(program, rows)
+    gaps = np.abs(program.numbers(Q) / 2.0**program.bits - expected).max(axis=1)
+    assert (gaps / np.abs(expected).max() < 1e-3).mean() > 0.98
+    assert gaps[-1] < 1e-3 * np.abs(expected).max()
+    call = program.library.m_predict
+    if task != "regression":
+        predicted = model.classes_[[call(address(q)) for q in Q]]
+        assert (predicted == model.predict(rows)).mean() > 0.99
+
+
+@pytest.mark.parametrize("task", ["binary", "ovr"])
+@pytest.mark.parametrize("shares", [(0.3,), (0.3, 0.1, 0.3)])
+def test_forests_have_the_numbers_of_the_twin(shares, task, tmp_path, stream):
+    model, X = forest_with_gaps(task, stream, shares)
+    program = exported(model, X[:50] / 3, tmp_path, more=sanitizing())
+    rng = np.random.default_rng(1)
+    Q = rng.integers(-32768, 32768, (60, X.shape[1])).astype(np.int16)
+    Q[rng.random(Q.shape) < 0.4] = -32768
+    Q = np.vstack([features_of(program, X[:60]), Q])
+    Z, sides = twin.filled(program.table, Q)
+    Z = np.hstack([Z, twin.directed(program.table, Z), sides])
+    sums = twin.trees(program.table, program.n_outputs, Z)
+    np.testing.assert_array_equal(program.numbers(Q), begun(program, sums, moved_bits(program)))
+
+
+def test_a_feature_with_gaps_may_have_one_value(tmp_path, stream):
+    X, y = stream("binary", n=200)
+    X[:, 1], X[::3, 1] = 7.0, np.nan
+    model = KernelForestClassifier(n_trees=8, random_state=0).fit(X, y)
+    program = exported(model, X, tmp_path, more=sanitizing())
+    expected, Q = scores_of(model, X), features_of(program, X)
+    gaps = np.abs(program.numbers(Q) / 2.0**program.bits - expected).max(axis=1)
+    assert (gaps / np.abs(expected).max() < 1e-3).mean() > 0.98
+
+
 def test_pipelines(tmp_path, stream):
     X, y = stream("ovr", n=80)
     X = X * np.logspace(0, 3, X.shape[1]) + 50
@@ -329,10 +388,13 @@ def test_no_floating_number_is_computed(tmp_path, stream):
             OnlineStandardScaler(), FourierFeatures(n_components=9), PAClassifier()
         ),
         KernelForestClassifier(n_trees=4, random_state=0),
+        KernelForestClassifier(n_trees=4, random_state=0),
     ]
+    gaps = np.where(np.arange(X.size).reshape(X.shape) % 7 == 0, np.nan, X)
     cross = shutil.which("arm-none-eabi-gcc")
     for number, model in enumerate(models):
-        made = model.fit(X, y).export_c(tmp_path / f"m{number}.c", dtype="int16", rows=X)
+        rows = gaps if number == 3 else X
+        made = model.fit(rows, y).export_c(tmp_path / f"m{number}.c", dtype="int16", rows=rows)
         code = re.sub(r"/\*.*?\*/", "", made.code.read_text() + made.header.read_text(), flags=re.S)
         assert not re.search(r"\b(float|double|real)\b|\d\.\d|math\.h", code)
         if cross is None:
@@ -406,9 +468,8 @@ def test_a_full_metric_has_no_form(tmp_path, stream):
     refused(model.fit(X, y), tmp_path, X, "a metric that is a matrix has no fixed point", TypeError)
 
 
-def test_guesses_of_missing_values_have_no_form(tmp_path, stream):
+def test_trees_with_categories_have_no_form(tmp_path, stream):
     X, y = stream("binary", n=60)
-    gaps = X.copy()
-    gaps[::3, 1] = np.nan
-    model = KernelForestClassifier(n_trees=3).fit(gaps, y)
-    refused(model, tmp_path, X, "guesses of what is missing, have no fixed point", TypeError)
+    X[:, 1] = np.arange(60) % 4
+    model = KernelForestClassifier(n_trees=3, categorical_features=[1]).fit(X, y)
+    refused(model, tmp_path, X, "trees with categories have no fixed point", TypeError)

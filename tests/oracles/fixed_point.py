@@ -71,3 +71,47 @@ def fourier(table, frequencies, phases, weights, Q):
     angles = (phases + Q.astype(np.int64) @ frequencies.T) % (1 << 32)
     cosines, sines = sine(table, (angles + (1 << 30)) % (1 << 32)), sine(table, angles)
     return cosines @ weights[:, :, 0] + sines @ weights[:, :, 1]
+
+
+def filled(table, Q):
+    """Return rows of axes, with guesses for -32768, and two columns of each feature with gaps.
+
+    `table` gives the table of a name.
+    """
+    rows, centers = Q.astype(np.int64), table("_centers")
+    Z = np.where(rows == -32768, centers, rows)
+    sources, givers = table("_sources"), table("_givers")
+    least, most = table("_ends").reshape(-1, 2).T
+    differences = np.clip(Z[:, givers], least[givers], most[givers]) - centers[givers]
+    sums = table("_starts") + differences @ table("_guesses").reshape(len(sources), -1).T
+    guesses = np.clip(sums >> table("_moves"), least[sources], most[sources])
+    missing = rows[:, sources] == -32768
+    Z[:, sources] = np.where(missing, guesses, Z[:, sources])
+    sides = np.where(missing[:, :, None], table("_places").reshape(-1, 2), Z[:, sources, None])
+    behind = missing.astype(np.int64) @ table("_missed").reshape(-1, 2)
+    return np.hstack([Z, behind]), sides.reshape(len(Q), -1)
+
+
+def directed(table, Z):
+    """Return products of rows of axes with directions."""
+    sums = table("_offsets") + Z @ table("_directions").reshape(-1, Z.shape[1]).T
+    return np.clip(sums >> table("_shifts"), -32767, 32767)
+
+
+def trees(table, n_outputs, Z):
+    """Return the sums of the leaves of rows."""
+    nodes, weights = table("_nodes").reshape(-1, 3), table("_weights").reshape(-1, n_outputs)
+    found = np.zeros((len(Z), n_outputs), dtype=np.int64)
+    for z, total in zip(Z, found, strict=True):
+        first = 0
+        for number, size in enumerate(table("_sizes")):
+            at, end, leaf = first, first + size, first + number
+            while at < end:
+                cut, feature, left = nodes[at]
+                if z[feature] > cut:
+                    at, leaf = at + 1 + left, leaf + 1 + left
+                else:
+                    at, end = at + 1, at + 1 + left
+            total += weights[leaf]
+            first += size
+    return found

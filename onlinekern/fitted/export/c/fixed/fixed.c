@@ -120,18 +120,57 @@ static void ${id}_add(const int16_t *x, int64_t *scores)
         scores[k] += $moved;
 }
 
+/*** fixed_gaps ***/
+/* A row with guesses in the place of missing values. Behind it are two sums over these, and at the
+   end two columns of each feature that has gaps. */
+static const int16_t *${id}_filled(const int16_t *x)
+{
+    int16_t *z = ${id}_z;
+    int32_t first = 0, second = 0;
+    for (int32_t j = 0; j < $features; j++)
+        z[j] = x[j] == INT16_MIN ? ${id}_centers[j] : x[j];
+    for (int32_t k = 0; k < $gaps; k++) {
+        const int32_t source = ${id}_sources[k];
+        const int16_t *guess = ${id}_guesses + k * $givers, *ends = ${id}_ends + 2 * source;
+        int64_t p = ${id}_starts[k];
+        z[$sides + 2 * k] = z[source];
+        if (x[source] != INT16_MIN)
+            continue;
+        for (int32_t j = 0; j < $givers; j++) {
+            const int32_t giver = ${id}_givers[j], q = z[giver];
+            const int32_t least = ${id}_ends[2 * giver], most = ${id}_ends[2 * giver + 1];
+            p += guess[j] * ((q > most ? most : q < least ? least : q) - ${id}_centers[giver]);
+        }
+        p >>= ${id}_moves[k];
+        z[$sides + 2 * k] = (int16_t)(p > ends[1] ? ends[1] : p < ends[0] ? ends[0] : p);
+        first += ${id}_missed[2 * k];
+        second += ${id}_missed[2 * k + 1];
+    }
+    z[$features] = (int16_t)first;
+    z[$features + 1] = (int16_t)second;
+    /* Guesses come from what is there, not from guesses. */
+    for (int32_t k = 0; k < $gaps; k++) {
+        int16_t *side = z + $sides + 2 * k;
+        const int is_missing = x[${id}_sources[k]] == INT16_MIN;
+        z[${id}_sources[k]] = side[0];
+        side[1] = is_missing ? ${id}_places[2 * k + 1] : side[0];
+        side[0] = is_missing ? ${id}_places[2 * k] : side[0];
+    }
+    return z;
+}
+
 /*** fixed_products ***/
 /* A row, and behind it its products with the directions of the trees. */
 static const int16_t *${id}_products(const int16_t *x)
 {
-    memcpy(${id}_z, x, $features * sizeof(int16_t));
+$begin
     for (int32_t m = 0; m < $directions; m++) {
-        const int16_t *direction = ${id}_directions + m * $features;
+        const int16_t *direction = ${id}_directions + m * $axes;
         int64_t p = ${id}_offsets[m];
-        for (int32_t j = 0; j < $features; j++)
-            p += (int32_t)direction[j] * x[j];
+        for (int32_t j = 0; j < $axes; j++)
+            p += (int32_t)direction[j] * ${id}_z[j];
         p >>= ${id}_shifts[m];
-        ${id}_z[$features + m] = (int16_t)(p > 32767 ? 32767 : p < -32767 ? -32767 : p);
+        ${id}_z[$axes + m] = (int16_t)(p > 32767 ? 32767 : p < -32767 ? -32767 : p);
     }
     return ${id}_z;
 }

@@ -13,10 +13,9 @@ import numpy as np
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export import terms
-from onlinekern.fitted.export.c.fixed.rows import Row, checked_rows, measured, row_of
+from onlinekern.fitted.export.c.fixed.rows import Given, Row, checked_rows, measured, row_of
 from onlinekern.fitted.export.c.fixed.source import FixedSource
 from onlinekern.fitted.export.c.fixed.terms import (
-    Given,
     bound_of,
     constant_of,
     reduced,
@@ -31,6 +30,9 @@ from onlinekern.fitted.export.c.labels import label_table
 SCORE_BITS = 29
 # Of a sum of 64 bits, that no row may overflow.
 SUM_BITS = 61
+MISSING = """,
+    /* a feature whose value is missing */
+    {}_MISSING = INT16_MIN"""
 PREDICT = {
     True: """/* The prediction. */
 int ${prefix}_predict(const int16_t *x, int32_t *target);
@@ -192,6 +194,7 @@ def finished(source: FixedSource, scoring: parts.Scoring, header: str, labels: s
         outputs=scoring.n_outputs,
         classes=0 if scoring.labels is None else len(scoring.labels),
         bits=source.bits,
+        missing=MISSING.format(source.names["PREFIX"]) if source.has_missing else "",
         labels=labels,
         meaning=MEANINGS["several" if regression and scoring.n_outputs > 1 else scoring.head],
         predict=Template(PREDICT[regression]).substitute(source.names),

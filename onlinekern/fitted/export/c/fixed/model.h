@@ -20,7 +20,7 @@ enum {
     ${PREFIX}_N_FEATURES = $features,
     ${PREFIX}_N_OUTPUTS = $outputs,
     ${PREFIX}_N_CLASSES = $classes,
-    ${PREFIX}_SCORE_BITS = $bits
+    ${PREFIX}_SCORE_BITS = $bits$missing
 };
 $labels$structures
 extern const int8_t ${prefix}_bits[$features];

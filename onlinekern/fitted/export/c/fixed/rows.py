@@ -117,3 +117,25 @@ def row_of(bits: Array, zeros: Array) -> Row:
     step = np.exp2(-bits.astype(np.float64))
     most = np.full(len(bits), LARGEST)
     return Row(zeros * step, step, -most, most)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What terms are told of the model.
+
+    Attributes
+    ----------
+    row : Row
+    rows : ndarray of shape (n, n_features)
+        The samples behind the scaler.
+    units : ndarray of shape (n_outputs,)
+        Factors of the scores.
+    """
+
+    row: Row
+    rows: Floats
+    units: Floats
+
+    def weighed(self, root: Floats) -> Given:
+        """Return the same for features that are multiplied with these numbers."""
+        return Given(self.row.weighed(root), self.rows * root, self.units)

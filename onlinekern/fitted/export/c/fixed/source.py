@@ -27,6 +27,8 @@ class FixedSource(Source):
         A score n stands for n / 2^bits.
     calls : str
         Lines that score a row.
+    has_missing : bool
+        Whether values of a row may be missing.
     """
 
     types: ClassVar[str] = ""
@@ -35,6 +37,7 @@ class FixedSource(Source):
         super().__init__(np.int16, prefix)
         self.bits = 0
         self.calls = ""
+        self.has_missing = False
 
     def whole(self, name: str, values: Any, type_name: str) -> None:
         """Add a table of whole numbers that never change."""

@@ -7,7 +7,6 @@ term has the bits that its coefficients allow, chosen so that no sum can overflo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,9 @@ import numpy as np
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export import terms
 from onlinekern.fitted.export.c.exponential import PARTS, VALUE_BITS, halves
-from onlinekern.fitted.export.c.fixed.rows import LARGEST, ROOM, Row
+from onlinekern.fitted.export.c.fixed.rows import LARGEST, Given, Row
 from onlinekern.fitted.export.c.fixed.source import FixedSource, bits_within, rounded
+from onlinekern.fitted.export.c.fixed.trees import write_trees
 
 # Bits of an exponent's fraction. At 32 halvings a value is 0.
 EXPONENT_BITS, HALVINGS = 18, 32
@@ -25,36 +25,12 @@ MOST_SHIFT = 40
 LEAST_FACTOR = 2.0**-25
 # A kernel of this width, in steps, changes by a tenth of its value within a step.
 LEAST_WIDTH = 8
-NODE = "typedef struct {{ int16_t cut; uint16_t feature, left; }} {}_node;\n"
-NODE_BYTES = 6
 CLOSED = {
     "polynomial": "its powers have no bound that 32 bits would hold",
     "sigmoid": "it has no table of the hyperbolic tangent",
     "cosine": "it has no root for the length of a row",
     "exponential": "it has no root for the distance",
 }
-
-
-@dataclass(frozen=True, eq=False)
-class Given:
-    """What terms are told of the model.
-
-    Attributes
-    ----------
-    row : Row
-    rows : ndarray of shape (n, n_features)
-        The samples behind the scaler.
-    units : ndarray of shape (n_outputs,)
-        Factors of the scores.
-    """
-
-    row: Row
-    rows: Floats
-    units: Floats
-
-    def weighed(self, root: Floats) -> Given:
-        """Return the same for features that are multiplied with these numbers."""
-        return Given(self.row.weighed(root), self.rows * root, self.units)
 
 
 def constant_of(term: terms.Term, given: Given) -> Floats:
@@ -106,8 +82,8 @@ def reduced(term: terms.Term) -> terms.Term:
         if kernel == "linear":
             vectors = terms.dense(term.vectors)
             return terms.Linear((term.coefficients @ vectors).reshape(-1, vectors.shape[1]))
-    if isinstance(term, terms.Trees) and (len(term.tables.sources) or term.gaps.any):
-        raise TypeError("trees with categories, or guesses of what is missing, have no fixed point")
+    if isinstance(term, terms.Trees) and len(term.tables.sources):
+        raise TypeError("trees with categories have no fixed point: they look up any number")
     if isinstance(term, terms.Moved) and term.root.ndim == 2:
         return turned(reduced(term.term), term.root)
     if isinstance(term, terms.Leverage | terms.Local):
@@ -259,70 +235,6 @@ def wrapped(turns: Floats) -> Array:
 def write_moved(source: FixedSource, id_: str, term: terms.Moved, given: Given) -> bool:
     inner = reduced(term.term)
     return WRITERS[type(inner)](source, id_, inner, given.weighed(term.root))
-
-
-def write_trees(source: FixedSource, id_: str, term: terms.Trees, given: Given) -> bool:
-    weights = given.units * term.weights
-    trees, outputs = len(term.first) - 1, weights.shape[1]
-    # A sum of so many leaves stays below 2^31.
-    bits = bits_within(weights, min(LARGEST, (2.0**31 - 1) // trees))
-    row, cuts = "x", axis_cuts(term, given.row)
-    if term.directions.shape[1]:
-        offsets, steps = write_directions(source, id_, term, given)
-        row = f"{id_}_products(x)"
-        own = term.features - len(term.directions)
-        m = np.maximum(own, 0)
-        cuts = np.where(own >= 0, np.floor((term.cuts - offsets[m]) / steps[m]), cuts)
-    cuts = np.clip(cuts, -LARGEST - 1, LARGEST)
-    numbers = zip(cuts.tolist(), term.features.tolist(), term.left.tolist(), strict=True)
-    source.tables.append(NODE.format(id_))
-    nodes = [f"{{{int(cut)}, {feature}, {left}}}" for cut, feature, left in numbers]
-    source.records(f"{id_}_nodes", f"{id_}_node", NODE_BYTES, nodes)
-    source.whole(f"{id_}_sizes", np.diff(term.first), "uint16_t")
-    source.whole(f"{id_}_weights", rounded(weights, bits), "int16_t")
-    moved = source.moved("sums[k]", bits)
-    source.fill("fixed_trees", id=id_, row=row, trees=trees, outputs=outputs, moved=moved)
-    return True
-
-
-def axis_cuts(term: terms.Trees, row: Row) -> Floats:
-    """Return the cuts of nodes that look at a feature, as whole numbers of it.
-
-    A row is right of a cut in whole numbers where what they stand for is right of the cut.
-    """
-    j = np.minimum(term.features, len(term.center) - 1)
-    factor, cuts = term.factor[j], term.cuts.astype(np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        values = (cuts / factor + term.center[j] - row.offset[j]) / row.step[j]
-    # Without a spread, a scaled feature is 0.
-    values = np.where(factor > 0, values, np.where(cuts >= 0, np.inf, -np.inf))
-    found: Floats = np.floor(np.clip(values, -LARGEST - 1, LARGEST))
-    return found
-
-
-def write_directions(
-    source: FixedSource, id_: str, term: terms.Trees, given: Given
-) -> tuple[Floats, Floats]:
-    """Write the function `<id>_products`; return what 0 and 1 of each product stand for."""
-    row, features = given.row, len(term.center)
-    weights = term.directions.T * (term.factor * row.step)
-    start = term.directions.T @ (term.factor * (row.offset - term.center))
-    products = term.scaled(given.rows)[:, features:].astype(np.float64)
-    least, most = products.min(axis=0), products.max(axis=0)
-    offsets, half = least / 2 + most / 2, most / 2 - least / 2
-    largest = np.abs(weights).max(axis=1)
-    # Steps below those of the weights would say nothing.
-    steps = np.maximum(half / ROOM, largest / LARGEST)
-    steps = np.where(steps > 0, steps, 1.0)
-    shifts = np.floor(np.log2(LARGEST) - np.log2(np.maximum(largest / steps, 1.0 / LARGEST)))
-    scale = np.exp2(shifts) / steps
-    begin = np.rint((start - offsets) * scale) + np.floor(np.exp2(shifts - 1))
-    source.whole(f"{id_}_directions", np.rint(weights * scale[:, np.newaxis]), "int16_t")
-    source.whole(f"{id_}_offsets", begin.astype(np.int64), "int64_t")
-    source.whole(f"{id_}_shifts", shifts, "int8_t")
-    source.memory(f"{id_}_z", features + len(steps))
-    source.fill("fixed_products", id=id_, features=features, directions=len(steps))
-    return offsets, steps
 
 
 Writer = Callable[[FixedSource, str, Any, Given], bool]

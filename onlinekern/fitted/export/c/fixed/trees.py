@@ -1,0 +1,164 @@
+"""Trees in fixed point: nodes with whole cuts, and the row that they cut.
+
+A column of that row is start + step q in the units of the trees, with a whole number q: a feature,
+one of two sums over missing values, a product with a direction, or one of two columns of a feature
+that has gaps, which are like the feature.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.fitted.export import terms
+from onlinekern.fitted.export.c.fixed.rows import LARGEST, ROOM, Given, Row
+from onlinekern.fitted.export.c.fixed.source import FixedSource, bits_within, rounded
+
+NODE = "typedef struct {{ int16_t cut; uint16_t feature, left; }} {}_node;\n"
+NODE_BYTES = 6
+# Weights of guesses: times a difference of two features, they stay below 2^31.
+MOST_GUESS, MOST_MOVE = 16383, 40
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """What 0 and 1 of each axis stand for: features, and sums over missing values."""
+
+    start: Floats
+    step: Floats
+
+
+def write_trees(source: FixedSource, id_: str, term: terms.Trees, given: Given) -> bool:
+    weights = given.units * term.weights
+    trees, outputs = len(term.first) - 1, weights.shape[1]
+    # A sum of so many leaves stays below 2^31.
+    bits = bits_within(weights, min(LARGEST, (2.0**31 - 1) // trees))
+    row, cuts = write_row(source, id_, term, given)
+    numbers = zip(cuts.tolist(), term.features.tolist(), term.left.tolist(), strict=True)
+    source.tables.append(NODE.format(id_))
+    nodes = [f"{{{int(cut)}, {feature}, {left}}}" for cut, feature, left in numbers]
+    source.records(f"{id_}_nodes", f"{id_}_node", NODE_BYTES, nodes)
+    source.whole(f"{id_}_sizes", np.diff(term.first), "uint16_t")
+    source.whole(f"{id_}_weights", rounded(weights, bits), "int16_t")
+    moved = source.moved("sums[k]", bits)
+    source.fill("fixed_trees", id=id_, row=row, trees=trees, outputs=outputs, moved=moved)
+    return True
+
+
+def write_row(source: FixedSource, id_: str, term: terms.Trees, given: Given) -> tuple[str, Floats]:
+    """Write what makes the row that trees cut; return its name, and the cuts of all nodes."""
+    row, gaps, (n_axes, n_products) = given.row, term.gaps, term.directions.shape
+    axes = Axes(term.factor * (row.offset - term.center), term.factor * row.step)
+    name, cuts = "x", feature_cuts(term, row)
+    if gaps.any:
+        sums = write_gaps(source, id_, term, row, axes)
+        name, cuts = f"{id_}_filled(x)", axis_cuts(term, sums, len(term.center), cuts)
+        axes = Axes(np.append(axes.start, sums.start), np.append(axes.step, sums.step))
+    if n_products:
+        begin = f"    memcpy({id_}_z, x, {n_axes} * sizeof(int16_t));"
+        begin = f"    {name};" if gaps.any else begin
+        products = write_directions(source, id_, term, given, axes, begin)
+        name, cuts = f"{id_}_products(x)", axis_cuts(term, products, n_axes, cuts)
+    if gaps.any or n_products:
+        source.memory(f"{id_}_z", n_axes + n_products + gaps.places.size)
+    return name, np.clip(cuts, -LARGEST - 1, LARGEST)
+
+
+def feature_cuts(term: terms.Trees, row: Row) -> Floats:
+    """Return the cuts of nodes that look at a feature, as whole numbers of it.
+
+    A row is right of a cut in whole numbers where what they stand for is right of the cut.
+    """
+    sides = term.features - sum(term.directions.shape)
+    own = np.append(term.gaps.sources, 0)[np.maximum(sides, 0) // 2]
+    j = np.where(sides < 0, np.minimum(term.features, len(term.center) - 1), own)
+    values = on_feature(term, row, term.cuts.astype(np.float64), j)
+    # Without a spread, a scaled feature is 0.
+    values = np.where(term.factor[j] > 0, values, np.where(term.cuts >= 0, np.inf, -np.inf))
+    found: Floats = np.floor(np.clip(values, -LARGEST - 1, LARGEST))
+    return found
+
+
+def on_feature(term: terms.Trees, row: Row, values: Floats, j: Array) -> Floats:
+    """Return numbers in the units of the trees as numbers of features j."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found: Floats = (values / term.factor[j] + term.center[j] - row.offset[j]) / row.step[j]
+    return found
+
+
+def axis_cuts(term: terms.Trees, axes: Axes, first: int, cuts: Floats) -> Floats:
+    """Return cuts, of which those of the axes from `first` on are whole numbers of these."""
+    own = term.features - first
+    m = np.clip(own, 0, len(axes.start) - 1)
+    whole = np.floor((term.cuts - axes.start[m]) / axes.step[m])
+    return np.where((own >= 0) & (own < len(axes.start)), whole, cuts)
+
+
+def write_gaps(source: FixedSource, id_: str, term: terms.Trees, row: Row, axes: Axes) -> Axes:
+    """Write the function `<id>_filled`; return what the sums over missing values stand for."""
+    gaps, n = term.gaps, len(term.center)
+    each, has_spread = np.arange(n), term.factor > 0
+    middle = on_feature(term, row, np.zeros(n), each)
+    middle = np.where(has_spread, middle, (term.center - row.offset) / row.step)
+    reach = terms.FARTHEST_GIVEN * np.stack([-np.ones(n), np.ones(n)])
+    ends = np.where(has_spread, on_feature(term, row, reach, each), middle)
+    places = on_feature(term, row, gaps.places.T.astype(float), gaps.sources)
+    places = np.where(has_spread[gaps.sources], places, middle[gaps.sources])
+    # A guess in the steps of its feature, of differences in those of the givers.
+    own, others = axes.step[gaps.sources][:, np.newaxis], axes.step[gaps.givers]
+    guesses = np.divide(gaps.guesses * others, own, out=np.zeros(gaps.guesses.shape), where=own > 0)
+    most = np.abs(guesses).max(axis=1, initial=0)
+    moves = np.floor(np.log2(MOST_GUESS / np.maximum(most, 2.0**-MOST_MOVE)))
+    moves = np.clip(moves, 0, MOST_MOVE)
+    whole = np.clip(np.rint(guesses * np.exp2(moves)[:, np.newaxis]), -MOST_GUESS, MOST_GUESS)
+    starts = np.rint(middle[gaps.sources] * np.exp2(moves)) + np.floor(np.exp2(moves - 1))
+    sums = np.stack([np.maximum(gaps.weights, 0).sum(axis=0), -np.minimum(gaps.weights, 0).sum(0)])
+    largest = sums.max(axis=0).astype(float)
+    steps = np.where(largest > 0, largest / ROOM, 1.0)
+    for name, values, kind in (
+        ("centers", held(middle), "int16_t"),
+        ("ends", held(ends).T, "int16_t"),
+        ("sources", gaps.sources, "uint16_t"),
+        ("givers", gaps.givers, "uint16_t"),
+        ("guesses", whole, "int16_t"),
+        ("moves", moves, "int8_t"),
+        ("starts", starts.astype(np.int64), "int64_t"),
+        ("places", held(places).T, "int16_t"),
+        ("missed", np.rint(gaps.weights / steps), "int16_t"),
+    ):
+        source.whole(f"{id_}_{name}", values, kind)
+    source.has_missing = True
+    sizes = {"features": n, "gaps": len(gaps.sources), "givers": len(gaps.givers)}
+    source.fill("fixed_gaps", id=id_, sides=sum(term.directions.shape), **sizes)
+    return Axes(-gaps.means, steps)
+
+
+def held(values: Floats) -> Array:
+    """Return whole numbers that features can be."""
+    return np.rint(np.clip(values, -LARGEST, LARGEST)).astype(np.int64)
+
+
+def write_directions(
+    source: FixedSource, id_: str, term: terms.Trees, given: Given, axes: Axes, begin: str
+) -> Axes:
+    """Write the function `<id>_products`; return what 0 and 1 of each product stand for."""
+    n_axes, n = term.directions.shape
+    weights = term.directions.T * axes.step
+    start = term.directions.T @ axes.start
+    products = term.scaled(given.rows)[:, n_axes : n_axes + n].astype(np.float64)
+    least, most = products.min(axis=0), products.max(axis=0)
+    offsets, half = least / 2 + most / 2, most / 2 - least / 2
+    largest = np.abs(weights).max(axis=1)
+    # Steps below those of the weights would say nothing.
+    steps = np.maximum(half / ROOM, largest / LARGEST)
+    steps = np.where(steps > 0, steps, 1.0)
+    shifts = np.floor(np.log2(LARGEST) - np.log2(np.maximum(largest / steps, 1.0 / LARGEST)))
+    scale = np.exp2(shifts) / steps
+    first = np.rint((start - offsets) * scale) + np.floor(np.exp2(shifts - 1))
+    source.whole(f"{id_}_directions", np.rint(weights * scale[:, np.newaxis]), "int16_t")
+    source.whole(f"{id_}_offsets", first.astype(np.int64), "int64_t")
+    source.whole(f"{id_}_shifts", shifts, "int8_t")
+    source.fill("fixed_products", id=id_, axes=n_axes, directions=n, begin=begin)
+    return Axes(offsets, steps)
