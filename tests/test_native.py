@@ -417,7 +417,7 @@ def forests_for_damage():
     X[:, 1] = np.arange(len(X)) % 7
     X[::5, 2] = np.nan
     given = {"n_trees": 3, "max_leaf": 60, "memory": 64, "categorical_features": [1]}
-    model = onlinekern.KernelForestClassifier(**given).fit(X, y)
+    model = onlinekern.KernelForestClassifier(**given, class_weight={5: 0.5}).fit(X, y)
     targets = onlinekern.KernelForestRegressor(n_trees=3, rule="pa2", levels="upper")
     return [model, targets.fit(X[:70], X[:70, 0])]
 

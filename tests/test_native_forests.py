@@ -23,6 +23,8 @@ FORESTS = {
     "one feature": {"d": 1, "missing": 0.0},
     "grown": {"memory": 64},
     **{rule: {"rule": rule, "task": 5} for rule in RULES},
+    "weighted": {"class_weight": {0: 0.3, 3: 2.0}},
+    "some of weight 0": {"class_weight": {6: 0, 12: 0.5}, "task": 5},
     "pa1 of targets": {"rule": "pa1", "task": "targets"},
     "pa2 of targets": {"rule": "pa2", "task": "targets"},
 }
@@ -101,7 +103,7 @@ def test_between_renewals_all_bits_are_those_of_python(name, dtype, library, tmp
     taught(model, X[:300], y[:300])
     loaded = onlinekern.load(path)
     assert differing(model, loaded) == []
-    assert loaded.n_seen_ == library.okn_n_seen(again.handle) == 900
+    assert loaded.n_seen_ == model.n_seen_ == library.okn_n_seen(again.handle)
     np.testing.assert_array_equal(again.scores(X), scores_of(model, X))
     # The next renewals grow from what the library has kept.
     model.partial_fit(X[300:1400], y[300:1400])
@@ -297,9 +299,22 @@ def test_other_forests_are_refused(library, tmp_path):
         assert refused.value.code == -7
 
 
-def test_class_weights_forbid_learning(library, tmp_path):
+@pytest.mark.parametrize("labels", [["a", "ö"], [1.0, 2.0]])
+def test_class_weights_have_labels(labels, library, tmp_path):
+    X, y = samples(400)
+    y = np.array(labels)[y // 3]
+    model = KernelForestClassifier(n_trees=3, class_weight={labels[1]: 0.25}, random_state=0)
+    model.partial_fit(X[:300], y[:300], classes=labels).save(tmp_path / "model.okn")
+    native = Native(library, tmp_path / "model.okn")
+    native.learn(X[300:], numbers_of(model, y[300:]))
+    taught(model, X[300:], y[300:])
+    np.testing.assert_array_equal(native.scores(X), scores_of(model, X))
+
+
+@pytest.mark.parametrize("weights", ["balanced", {True: 3.0}])
+def test_other_class_weights_forbid_learning(weights, library, tmp_path):
     X, y = samples(100)
-    model = KernelForestClassifier(n_trees=3, class_weight="balanced").fit(X, y)
+    model = KernelForestClassifier(n_trees=3, class_weight=weights).fit(X, y > 0)
     model.save(tmp_path / "model.okn")
     native = Native(library, tmp_path / "model.okn")
     np.testing.assert_array_equal(native.scores(X), scores_of(model, X))

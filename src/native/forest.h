@@ -77,7 +77,7 @@ void okn_forest_weigh(okn_t *model);
    was learnt; and all that learning has changed, back into the file. */
 int okn_forest_read_samples(okn_t *model, const json_value *space);
 int okn_forest_make_room(okn_t *model);
-void okn_forest_keep(okn_t *model, const row *x, real y);
+void okn_forest_keep(okn_t *model, const row *x, real y, real weight);
 int okn_forest_set(okn_t *model, const json_value *space);
 
 #endif

@@ -103,7 +103,7 @@ int okn_forest_make_room(okn_t *model)
     return OKN_OK;
 }
 
-void okn_forest_keep(okn_t *model, const row *x, real y)
+void okn_forest_keep(okn_t *model, const row *x, real y, real weight)
 {
     samples *own = &model->forest->kept;
     const int64_t d = model->n_features;
@@ -115,7 +115,7 @@ void okn_forest_keep(okn_t *model, const row *x, real y)
     place = sample(model, own->n - 1);
     memcpy(place, x->values, (size_t)d * sizeof *place);
     place[d] = y;
-    place[d + 1] = 1;
+    place[d + 1] = weight;
     model->forest->entered++;
 }
 

@@ -361,9 +361,10 @@ int okn_finish(okn_t *model, const row *x, real *scores)
 int okn_step(okn_t *model, const row *x, real y)
 {
     if (model->forest) {
-        const int status = forest_learn(model, x, y, 1);
-        if (!status)
-            okn_forest_keep(model, x, y);
+        const real weight = model->sample_factors ? model->sample_factors[(int32_t)y] : 1;
+        const int status = forest_learn(model, x, y, weight);
+        if (!status && weight > 0)
+            okn_forest_keep(model, x, y, weight);
         return status;
     }
     return model->squares ? okn_squares_step(model, x, y) : learn(model, x, y, 1);

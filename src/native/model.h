@@ -123,7 +123,7 @@ struct okn_model {
     real policy_nu, policy_eta, policy_price, policy_unit, jitter;
     int32_t kernel_degree;
     int64_t period, skipped;
-    real *class_factors;
+    real *class_factors, *sample_factors; /* of coefficients; of weights, or NULL */
     /* what it has learnt */
     real *values, *companions, *variances, *support_vectors, *support_norms, *lengths;
     real *map_frequencies, *factor, *covariance;

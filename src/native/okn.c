@@ -38,7 +38,7 @@ void okn_close(okn_t *model)
         model->predicting,    model->coefficients,    model->squared_lengths,
         model->directions,    model->contractions,    model->factor,
         model->covariance,    model->half,            model->solution,
-        model->gain,
+        model->gain,          model->sample_factors,
     };
     for (size_t j = 0; j < sizeof owned / sizeof *owned; j++)
         free(owned[j]);

@@ -34,6 +34,10 @@ real *okn_tree_numbers(const file_array *array, int64_t count, int64_t room);
 void okn_tree_set_whole(json_value *value, int64_t number);
 void okn_tree_set_real(json_value *value, double number);
 
+/* The labels of the classes, in labels.c, and factors of the weights of samples: class_weight of a
+   forest, a dictionary from labels. */
+int okn_read_labels(okn_t *model, const json_value *node);
+int okn_read_class_weight(okn_t *model, const json_value *node);
 /* The numbers of a space, in spaces.c; `n_features` and `is_single` are known. */
 int okn_make_space(okn_t *model, const json_value *space);
 /* Where feature j of a Fourier map is in a row of a file. */
