@@ -1,13 +1,19 @@
 """Time and size of the C library beside Python's single rows and exported C.
 
-    python -P benchmarks/native.py
+    python -P benchmarks/native.py [--waiting DIR]
 
 Binary models of 2,000 rows of 16 features score the next 2,000 rows and learn them, one by one, on
 one thread: by `score_one` and `learn_one` of Python, by the library, called from a loop in C, and
 by the C that is exported of the model (gcc -O2 both). Processor time, medians of rounds that take
 turns; each round begins with the model as it was.
+
+With --waiting, forests that have learnt 1,000 rows of LIBSVM files learn more in the library, up to
+80 % of all (of 10,000 at most, in random order), and their renewals wait for Python, which learns
+the last of these rows. What they predict wrong of the others stands beside what a forest does that
+Python alone has taught.
 """
 
+import argparse
 import ctypes
 import statistics
 import subprocess
@@ -19,9 +25,11 @@ from pathlib import Path
 import numpy as np
 
 import onlinekern as ok
+from onlinekern.streams import open_source
 
 HOME = Path(__file__).parents[1] / "src" / "native"
 ROWS, FEATURES, ROUNDS = 2000, 16, 7
+SETS = ("covtype.sample10k", "eeg-eye-state", "satimage.train", "waveform5000")
 FLAGS = ["-std=c11", "-O2", "-ffp-contract=off"]
 MODELS = {
     "PA, linear": lambda: ok.PAClassifier(),
@@ -124,22 +132,66 @@ def one_round(library, path, rows, labels):
     return found, np.abs(scores - expected).max() / np.abs(expected).max()
 
 
+def alone(folder, level):
+    """Build the library as own.so, and return its path."""
+    subprocess.run([sys.executable, "-P", HOME / "loops.py", folder / "loops.inc"], check=True)
+    include = [f"-I{part}" for part in (folder, HOME, HOME.parent / "include")]
+    made, sources = folder / "own.so", sorted(HOME.glob("*.c"))
+    options = ["-std=c11", level, "-ffp-contract=off", "-fPIC", "-shared", *include]
+    subprocess.run(["cc", *options, *sources, "-lm", "-o", made], check=True)
+    return made
+
+
 def sizes(folder):
     """Print lines of code and bytes of the library."""
     sources = sorted(HOME.glob("*.c"))
     lines = sum(len(path.read_text().splitlines()) for path in sources)
-    loops = len((folder / "loops.inc").read_text().splitlines())
-    include = [f"-I{part}" for part in (folder, HOME, HOME.parent / "include")]
     for level in ("-O2", "-Os"):
-        command = ["cc", "-std=c11", level, "-fPIC", "-shared", *include, *sources, "-lm", "-o"]
-        subprocess.run([*command, folder / "own.so"], check=True)
+        alone(folder, level)
+        loops = len((folder / "loops.inc").read_text().splitlines())
         subprocess.run(["strip", folder / "own.so"], check=True)
         bytes_ = (folder / "own.so").stat().st_size
         print(f"{lines:,} lines of C, {loops:,} of loops; {level}, stripped: {bytes_:,} bytes")
 
 
+def waiting(data):
+    """Print what renewals that wait change of a forest's errors, in per cent."""
+    print("| set | rows | Python | library | with Python's next row |")
+    with tempfile.TemporaryDirectory() as path:
+        library = ctypes.CDLL(str(alone(Path(path), "-O2")))
+        for name in SETS:
+            with open_source(Path(data) / f"{name}.libsvm.xz", dtype="float64") as source:
+                X, y = source.head(1 << 17)
+            order = np.random.default_rng(0).permutation(X.shape[0])[:10_000]
+            X, y = (X if isinstance(X, np.ndarray) else X.toarray())[order], y[order]
+            print(f"| {name} | {errors_of(library, Path(path) / 'model.okn', X, y)} |", flush=True)
+
+
+def errors_of(library, path, X, y):
+    """Return the row of a table: of Python alone, of the library, and of Python after it."""
+    n, handle = len(X) * 8 // 10, ctypes.c_void_p()
+    model = ok.KernelForestClassifier(random_state=0)
+    model.partial_fit(X[:1000], y[:1000], classes=np.unique(y)).save(path)
+    assert library.okn_open(bytes(path), ctypes.byref(handle)) == 0
+    for x, number in zip(X[1000 : n - 1], np.searchsorted(model.classes_, y[1000:]), strict=False):
+        assert library.okn_learn(handle, address(np.array(x)), ctypes.c_double(number)) == 0
+    found = [library.okn_predict(handle, address(np.array(x))) for x in X[n:]]
+    assert library.okn_save(handle, bytes(path)) == 0
+    library.okn_close(handle)
+    late = ok.load(path).partial_fit(X[n - 1 : n], y[n - 1 : n])
+    model.partial_fit(X[1000:n], y[1000:n])
+    told = model.predict(X[n:]), model.classes_[found], late.predict(X[n:])
+    return " | ".join([f"{n:,}", *(f"{100 * np.mean(own != y[n:]):.1f}" for own in told)])
+
+
 def main():
     """Print the tables of docs/native.md."""
+    parser = argparse.ArgumentParser(description="The C library beside Python and exported C")
+    parser.add_argument("--waiting", metavar="DIR", help="a folder of LIBSVM files")
+    data = parser.parse_args().waiting
+    if data is not None:
+        waiting(data)
+        return
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2 * ROWS, FEATURES))
     y = (np.sin(X[:, 0]) + X[:, 1] * X[:, 2] > 0).astype(int)
