@@ -127,6 +127,16 @@ def test_equal_targets_have_no_scale(y, regression):
         np.testing.assert_allclose(model.predict(X), y, rtol=1e-15)
 
 
+def test_a_weight_beside_which_those_before_are_nothing():
+    """What such a target adds to the squares is 0, and by rounding may be less."""
+    for seed in range(20):
+        y = np.random.default_rng(seed).normal(size=5)
+        model = AROWRegressor()
+        model.partial_fit(np.ones((5, 1)), y, sample_weight=np.array([1e-30] * 4 + [1.0]))
+        assert model.target_mean_ == pytest.approx(y[-1])
+        assert model.target_scale_ > 0
+
+
 @pytest.mark.parametrize("y", [[1e308, -1e308], [1e200, 0.0], [1e308, 1e308, -1e308]])
 def test_targets_beyond_numbers_fail_and_change_nothing(y, regression, same_state):
     X = regression[0][: len(y)]

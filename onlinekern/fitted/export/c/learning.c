@@ -311,9 +311,12 @@ $contraction
 static void take_up(real y, real weight)
 {
     const real before = y - target.mean;
+    real gain;
     target.weight = $forgetting * target.weight + weight;
     target.mean += weight / target.weight * before;
-    target.squares = $forgetting * target.squares + weight * before * (y - target.mean);
+    /* Where the weights before are next to nothing, rounding may make it negative. */
+    gain = weight * before * (y - target.mean);
+    target.squares = $forgetting * target.squares + (gain < 0 ? 0 : gain);
     target.scale = SQRT(target.squares / target.weight);
     if (target.scale <= $rounding * FABS(target.mean))
         target.scale = 1; /* equal targets: what is left is rounding */

@@ -16,14 +16,16 @@ cdef struct Targets:
 
 cdef inline bint take_up(Targets *targets, double y, double weight) noexcept nogil:
     """Count a target (Welford 1962; West 1979 for weights). Returns whether all is finite."""
-    cdef double before
+    cdef double before, gain
     if targets.fixed:
         return True
     targets.weight = targets.forgetting * targets.weight + weight
     targets.squares *= targets.forgetting
     before = y - targets.mean
     targets.mean += weight / targets.weight * before
-    targets.squares += weight * before * (y - targets.mean)
+    gain = weight * before * (y - targets.mean)
+    # Where the weights before are next to nothing, rounding may make it negative.
+    targets.squares += 0 if gain < 0 else gain
     targets.scale = sqrt(targets.squares / targets.weight)
     # Equal targets: what is left is rounding.
     if targets.scale <= 1e-15 * fabs(targets.mean):
