@@ -56,14 +56,14 @@ def new_model(task, **case):
     return KernelRLSClassifier(**{**SETTINGS, **case})
 
 
-def twin_of(model, X, y, dtype, weight=None):
+def twin_of(model, X, y, dtype, weight=None, first_taught=0):
     """Run the twin with the parameters, frequencies and seed of a model."""
     space = model._model.space
     return kernel_rls(
         X, y, model.frequencies_ if model.features == "fourier" else None, dtype=dtype,
         task="regression" if isinstance(model, KernelRLSRegressor) else "classification",
         block=space.block.epoch_length, closing=space.block.block_length, sample_weight=weight,
-        linear=bool(model.linear), seed=space.seed,
+        linear=bool(model.linear), seed=space.seed, first_taught=first_taught,
         **{name: getattr(model, name) for name in NAMES},
     )  # fmt: skip
 
@@ -91,6 +91,24 @@ def test_regressor_is_its_twin(case, dtype):
     run = twin_of(model, X, y, dtype, weight)
     np.testing.assert_allclose(found, run.predictions, atol=LOOSE[dtype])
     is_twin(model, run, X, dtype)
+
+
+@pytest.mark.parametrize("metric", ["diagonal", "full", "auto"])
+def test_the_metric_of_the_last_outputs_is_its_twin(metric):
+    X, y = samples("regression", n=600)
+    targets = np.stack([y, np.cos(2 * X[:, 2]) + X[:, 1]], axis=1)
+    model = new_model("regression", metric=metric)
+    model._first_taught = 1
+    found = model.partial_fit_predict(X, targets)
+    run = twin_of(model, X, targets, np.float64, first_taught=1)
+    np.testing.assert_allclose(found, run.predictions, atol=1e-8)
+    assert run.n_renewals > 0
+    own = model.metric_ if model.metric_.ndim == 2 else np.diag(model.metric_)
+    np.testing.assert_allclose(own, run.metric, atol=1e-8)
+    # What the first output alone depends on does not matter to it.
+    assert np.argmin(np.diag(own)) in (0, 3)
+    other = new_model("regression", metric=metric).fit(X, targets)
+    assert not np.allclose(other.metric_, model.metric_)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -51,6 +51,8 @@ class KernelRLS(FeatureEstimator):
     metric_exponent: Positive = 0.5
 
     _calls_blas = True
+    # The metric is learnt from the outputs from this one on.
+    _first_taught = 0
     coef_ = property(weights_of_features)
     intercept_ = property(constants_of_outputs)
 
@@ -101,6 +103,7 @@ class KernelRLS(FeatureEstimator):
             float(self.metric_exponent),
             int(rng.random(1)[0] * 2**53),
             () if self.metric == "auto" else None,
+            self._first_taught,
         )
 
     def _metric_bytes(self, n_features: int, itemsize: int) -> int:

@@ -315,11 +315,12 @@ def learn(run, X, y, head, sample_weight):
     return run
 
 
-def in_metric(metric, exponent, seed):
+def in_metric(metric, exponent, seed, first_taught):
     """Return what makes the learner in a metric, which is a `Run` too."""
     from .metric import InMetric
 
-    return partial(InMetric, form=metric, exponent=exponent, seed=seed)
+    parameters = {"form": metric, "exponent": exponent, "seed": seed}
+    return partial(InMetric, **parameters, first_taught=first_taught)
 
 
 def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400, selection="first",
@@ -327,7 +328,7 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
                margin=1.0, alpha=1.0, beta=1.0, weighted=False, uniforms=None, kernel="gaussian",
                gamma="scale", degree=3, coef0=0.0, classes=None, task="classification",
                sample_weight=None, dtype=np.float64, metric="none", metric_exponent=0.5,
-               seed=0, landmarks=()):  # fmt: skip
+               seed=0, first_taught=0, landmarks=()):  # fmt: skip
     """Run over a stream of labels of any kind, or, for regression, of numbers or rows of them.
 
     Parameters
@@ -348,6 +349,8 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
         See `oracles.metric`.
     seed : int
         Of the landmarks that are drawn in a new metric.
+    first_taught : int
+        The metric is learnt from the outputs from this one on.
     landmarks : sequence of ndarray
         Landmarks that are known before the first sample, as in a second pass.
 
@@ -379,7 +382,7 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
         labels = np.asarray(y, dtype=np.float64)
         several = labels.ndim == 2
         head = HEADS["several"](labels.shape[1]) if several else HEADS["regression"]()
-    kind = Run if metric == "none" else in_metric(metric, metric_exponent, seed)
+    kind = Run if metric == "none" else in_metric(metric, metric_exponent, seed, first_taught)
     run = kind(feature_map, gates, head.n_outputs, X.shape[1], linear, reg, forgetting,
                block, closing, below=BELOW if classification else 0)  # fmt: skip
     learn(run, X, labels, head, weights)

@@ -87,6 +87,8 @@ class InMetric(Run):
     exponent : float
     seed : int
         Of the landmarks that are drawn.
+    first_taught : int
+        The metric is learnt from the outputs from this one on.
     place, width : int, float
         Of the form in FORMS, with "auto", and the factor of the metric.
     before : ndarray of shape (d, d)
@@ -100,6 +102,7 @@ class InMetric(Run):
     form: str = "diagonal"
     exponent: float = 0.5
     seed: int = 0
+    first_taught: int = 0
     metric: np.ndarray = None
     kept: list = field(default_factory=list)
     n_kept: int = 0
@@ -142,7 +145,8 @@ class InMetric(Run):
 
     def renew(self):
         """Learn a metric, and, if it has changed, the model anew in it."""
-        found = [self.gradients(x) for _, x, _, _ in self.kept[-TAUGHT:]]
+        taught = slice(self.first_taught, None)
+        found = [self.gradients(x)[taught] for _, x, _, _ in self.kept[-TAUGHT:]]
         G = np.mean([g.T @ g for g in found], axis=0)
         draws = np.random.RandomState(splitmix(self.seed, self.n_kept) >> 32)
         if self.form == "auto":
@@ -195,7 +199,8 @@ class InMetric(Run):
                 self.map.consider(place, last[place][1], True)
         phi = np.array([self.phi(x) for _, x, _, _ in last])
         self.map = present
-        y, half = np.array([targets for _, _, targets, _ in last]), len(last) // 2
+        taught = slice(self.first_taught, None)
+        y, half = np.array([targets[taught] for _, _, targets, _ in last]), len(last) // 2
         factors = (1, 10, 0.1) if self.due < np.inf else (1,)
         errors = []
         for reg in self.reg * np.array(factors):

@@ -141,7 +141,8 @@ KEPT_SAMPLES = "kept(count~ rows~[row column] targets~[row] weights~[row])"
 describe(
     "models.metric_least_squares.MetricLeastSquares",
     f"map n_outputs# reg= forgetting= reach= residuals wide~ entered~ state({SUMS}) n_labels= "
-    f"exponent= seed~ {KEPT_SAMPLES} choice(form~ width~ gradients~[feature ...])",
+    f"exponent= seed~ {KEPT_SAMPLES} choice(form~ width~ gradients~[feature ...]) "
+    "first_taught=",
     read=read,
     merge=merged_metric,
     begin=begin,

@@ -12,6 +12,7 @@ from onlinekern.core.partitions.recent_rows cimport RecentRows
 cdef class MetricLeastSquares(LeastSquaresSpace):
     cdef readonly RecentRows recent
     cdef readonly Py_ssize_t n_labels
+    cdef readonly Py_ssize_t first_taught  # the metric is learnt from this output and those behind
     cdef readonly double exponent
     cdef readonly uint64_t seed
     cdef readonly int64_t interval     # renewals are no farther apart

@@ -83,16 +83,20 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
     choice : tuple, optional
         What `MetricChoice` has learnt, (form, width, gradients): it chooses among metrics. An empty
         tuple begins; without one, the form of the map's metric stays.
+    first_taught : int
+        The metric is learnt from the outputs from this one on.
     """
 
     def __cinit__(self, FeatureMap map not None, Py_ssize_t n_outputs, double reg,
                   double forgetting, double reach=INFINITY, Residuals residuals=None,
                   bint wide=False, bint follows=False, n_labels=0, exponent=1.0, seed=0,
-                  tuple choice=None):
+                  tuple choice=None, first_taught=0):
         in_metric(map)
         self.n_labels = integer_within("n_labels", n_labels, 0, max(n_outputs, 2))
         if n_labels == 1 or (n_labels > 0 and n_outputs != (n_labels if n_labels > 2 else 1)):
             raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
+        self.first_taught = integer_within("first_taught", first_taught, 0,
+                                           0 if n_labels else n_outputs - 1)
         self.exponent = positive_number("exponent", exponent)
         self.seed = integer_within("seed", seed, 0, MOST_SEED)
         self.choice = None if choice is None else MetricChoice(map.d, exponent, *choice)
@@ -109,7 +113,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         return _restore, (self.map, self.n_outputs, self.reg, self.block.forgetting,
                           self.ahead.reach, self.residuals, self.is_wide(), self.entered,
                           self.block.get_state(), self.n_labels, self.exponent, self.seed, kept,
-                          None if self.choice is None else self.choice.state())
+                          None if self.choice is None else self.choice.state(), self.first_taught)
 
     cdef bint is_time(self, int64_t count) noexcept nogil:
         """Whether the metric is looked at after so many samples."""
@@ -205,7 +209,8 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         cdef double reg = self.block.sums.reg
         factors = [1.0] if self.block.evidence is None else [1.0, 10.0, 0.1]
         regs = [reg * factor for factor in factors]
-        choice = self.choice.looked(self.map, X, self.targets_of(y), regs, self.n_labels > 0, draws)
+        goals = np.ascontiguousarray(self.targets_of(y)[:, self.first_taught:])
+        choice = self.choice.looked(self.map, X, goals, regs, self.n_labels > 0, draws)
         self.choice = choice.with_gradients(np.where(np.isfinite(gradients), gradients, 0.0))
 
     def draws(self):
@@ -215,7 +220,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
     def mean_gradients(self, X, draws):
         """The mean outer product of the gradients at the last rows, or its diagonal."""
         taught = max(LEAST_TAUGHT, min(TAUGHT, TAUGHT_NUMBERS // max(self.map.d, 1)))
-        weights = few_outputs(self.sharp_weights().T, draws).T
+        weights = few_outputs(self.sharp_weights()[self.first_taught:].T, draws).T
         full = self.root.ndim == 2 if self.choice is None else self.choice.gradients.ndim == 2
         with np.errstate(all="ignore"):
             return mean_of_slopes(self.map, weights, X[max(0, len(X) - taught):], full)
@@ -393,13 +398,13 @@ cdef void count_target(const double *target, Py_ssize_t n_outputs, double weight
 
 
 def _restore(map, n_outputs, reg, forgetting, reach, residuals, wide, entered, state, n_labels,
-             exponent, seed, kept, choice=None):
+             exponent, seed, kept, choice=None, first_taught=0):
     check_kind(map, "map", FeatureMap)
     if residuals is not None and not isinstance(residuals, Residuals):
         raise TypeError(f"residuals must be Residuals, got {type(residuals).__name__}")
     cdef MetricLeastSquares space = MetricLeastSquares(
         map, n_outputs, reg, forgetting, reach, residuals, flag_of("wide", wide), False, n_labels,
-        exponent, seed, choice)
+        exponent, seed, choice, first_taught)
     space.set_state(entered, state)
     if n_labels:
         check_labels(items_of(kept, "samples kept", 4)[2], n_labels)
