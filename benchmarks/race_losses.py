@@ -28,8 +28,8 @@ def opinions_of(race, Z):
     n, n_outputs = len(race.experts), race.head.n_outputs
     scores = np.zeros((n, len(Z), n_outputs))
     scaled = race.scaled(Z)
-    for own, expert, raw in zip(scores, race.experts, race.raw, strict=True):
-        expert.scores(Z if raw else scaled, own)
+    for k, raw in enumerate(race.raw):
+        race.score_expert(k, Z if raw else scaled, scores[k])
     return np.array([answer_of(race.vote, scores, k) for k in range(n)])
 
 

@@ -3,6 +3,7 @@
 import copy
 import itertools
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from onlinekern import StreamClassifier, StreamRegressor, TableEncoder, make_str
 from onlinekern.core.race import restore
 from onlinekern.core.samples.coded import coded_rows, layout_of
 from onlinekern.fitted.save import to_bytes
+from onlinekern.learners.race import experts
 
 LAYOUT = ((0, 1), (1, 4), (5, 0), (7, 2), (9, 1))
 
@@ -114,7 +116,9 @@ def test_it_is_saved_pickled_and_goes_on(tmp_path):
         assert np.array_equal(other.predict(X), learnt(X, y, (0, 200, 400)).predict(X))
 
 
-def test_a_race_of_an_older_file_goes_on_without_a_layout():
+def test_a_race_of_an_older_file_goes_on_without_a_layout(monkeypatch):
+    without = [replace(kind, twin=False) for kind in experts.MEASURED]
+    monkeypatch.setattr(experts, "MEASURED", tuple(without))
     X, y = table()
     model = StreamRegressor(random_state=0).fit(TableEncoder().fit_transform(X), y)
     race = model._model
@@ -123,6 +127,7 @@ def test_a_race_of_an_older_file_goes_on_without_a_layout():
     progress = race.n_seen, race.noted, race.alarm, race.stride, race.voting, race.learnt, []
     older = restore(parts, progress)
     assert older.layout == ()
+    assert older.twins == race.twins == (None,) * len(race.experts)
     assert older.patience == (0,) * len(race.experts) != race.patience
     with pytest.raises((TypeError, ValueError), match="layout"):
         restore((*parts, ((999, 1),)), progress)

@@ -61,7 +61,7 @@ UNNAMED = {
         "MappedSpace",
     ),
     *("MeanSpace", "NystroemSpace", "OLLASpace", "SketchedSpace"),
-    *("MeanVote", "NestedNystroem", "Nystroem", "Residuals", "Sketched", "Vote"),
+    *("MeanVote", "NestedNystroem", "Nystroem", "Residuals", "Sketched", "TwinTarget", "Vote"),
     "PythonKernel",  # a file holds no functions
 }
 

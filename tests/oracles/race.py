@@ -161,6 +161,41 @@ class MeanVote(Vote):
         return lately > 2 * usual
 
 
+class TwinTarget:
+    """A target and its twin z = asinh(y / s), of which an expert gives both scores.
+
+    s is half of the median size of the first 256 targets that are not 0. A score of z says s exp(v
+    / 2) sinh(z) of y, v being the discounted mean of the squared errors of z; a vote answers.
+    """
+
+    def __init__(self):
+        self.vote, self.sizes, self.scale = MeanVote((0, 0)), [], 1.0
+        self.errors = self.met = 0.0
+
+    def opinions(self, both):
+        variance = self.errors / self.met if self.met > 0 else 0
+        factor = self.scale * np.exp(min(50, variance / 2))
+        said = factor * np.sinh(np.clip(both[1], -50, 50))
+        return [np.array([both[0]]), self.vote.bounded(np.array([said]))]
+
+    def answer(self, both):
+        """Return the answer to one sample, from the scores of both."""
+        return self.vote.answer(self.opinions(both), np.ones(2, dtype=bool))
+
+    def learn(self, both, y, weight):
+        """Take up the target of a sample with these scores; return it and its twin."""
+        opinions, blind = self.opinions(both), not self.vote.seen
+        if weight > 0 and y != 0 and len(self.sizes) < 256:
+            self.sizes.append(abs(y))
+            self.scale = np.median(self.sizes) / 2
+        z = np.arcsinh(y / self.scale)
+        self.vote.learn(opinions, y, weight, np.ones(2, dtype=bool), np.ones(2, dtype=bool))
+        if weight > 0 and not blind:
+            self.errors = 0.999 * self.errors + weight * (z - both[1]) ** 2
+            self.met = 0.999 * self.met + weight
+        return np.array([y, z])
+
+
 def stream_learner(
     scaled, y, experts, costs, vote, time_budget, memory_budget=None, weight=None, rows=None,
     patience=None,

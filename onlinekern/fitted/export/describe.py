@@ -122,18 +122,34 @@ def of_race(race: Any) -> tuple[tuple[parts.Step, ...], parts.Body]:
     factors, links = race.vote.factors(race.voting), race.vote.links
     members = tuple(
         parts.Member(
-            float(factors[k]), float(links[k]), of_model(race.experts[k]), bool(race.raw[k])
+            float(factors[k]), float(links[k]), of_model(race.experts[k]), bool(race.raw[k]),
+            of_twin(race.twins[k]),
         )
         for k in awake
-    )
+    )  # fmt: skip
     before = rounding(race.dtype)
     if not isinstance(race.vote, MeanVote):
         return before, parts.ClassVote(race.head.n_outputs, members, steps, race.layout)
-    seen = race.vote.get_state()["range"]
-    least, most = (float(end) for end in seen) if len(seen) else (-np.inf, np.inf)
-    reach = parts.MARGIN * (most - least) if len(seen) else 0.0
-    ends = least - reach, most + reach
-    return before, parts.TargetVote(members, *ends, steps, layout=race.layout)
+    return before, parts.TargetVote(members, *ends_of(race.vote), steps, layout=race.layout)
+
+
+def of_twin(twin: Any) -> parts.Twin | None:
+    """Return how a target and its twin make one score."""
+    if twin is None:
+        return None
+    own, other, factor = twin.formula()
+    least, most = ends_of(twin.vote)
+    return parts.Twin(own, other, factor, least, most)
+
+
+def ends_of(vote: Any) -> tuple[float, float]:
+    """Return the bounds of what a vote says of a target."""
+    seen = vote.get_state()["range"]
+    if len(seen) == 0:
+        return -np.inf, np.inf
+    least, most = (float(end) for end in seen)
+    reach = parts.MARGIN * (most - least)
+    return least - reach, most + reach
 
 
 def of_pipeline(pipeline: Any) -> parts.Scoring:

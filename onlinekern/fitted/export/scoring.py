@@ -20,6 +20,8 @@ from onlinekern.fitted.export.terms import Fourier, Projected, Term, dense
 # the targets seen by the margin, in units of their range. Both are constants of `learning.vote`.
 LEAST_SHARE = 1e-6
 MARGIN = 0.25
+# Larger scores of a twin tell no more (`core.learning.twin`).
+MOST_TWIN = 50.0
 HEADS = ("binary", "classes", "regression", "outlier")
 
 
@@ -134,6 +136,35 @@ class Sum:
 
 
 @dataclass(frozen=True, eq=False)
+class Twin:
+    """How the scores of a target and of its twin, asinh(y / s), make one score.
+
+    Attributes
+    ----------
+    own, other : float
+        Weights of what the two say of the target.
+    factor : float
+        A score z of the twin says factor sinh(z) of the target.
+    least, most : float
+        What each says, and their sum, is held within the two.
+    """
+
+    own: float
+    other: float
+    factor: float
+    least: float
+    most: float
+
+    def scores(self, both: Floats) -> Floats:
+        """Return the scores of rows, ndarray (n, 1), from those of both, (n, 2)."""
+        z = np.clip(both[:, 1:], -MOST_TWIN, MOST_TWIN)
+        said = self.factor * np.sinh(z)
+        own, other = (np.clip(each, self.least, self.most) for each in (both[:, :1], said))
+        found: Floats = np.clip(self.own * own + self.other * other, self.least, self.most)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
 class Member:
     """Member of a vote.
 
@@ -147,12 +178,15 @@ class Member:
     sum : Sum
     raw : bool, default=False
         Whether it scores the rows as they are in front of the steps of the vote.
+    twin : Twin, optional
+        What makes its score of the two that its sum has.
     """
 
     share: float
     link: float
     sum: Sum
     raw: bool = False
+    twin: Twin | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +264,8 @@ def scores_of_members(vote: ClassVote | TargetVote, X: Floats) -> Iterator[tuple
         scaled = step.apply(scaled)
     raw = coded_rows(X, vote.layout) if vote.layout else X
     for member in vote.members:
-        yield member, member.sum.scores(raw if member.raw else scaled)
+        scores = member.sum.scores(raw if member.raw else scaled)
+        yield member, scores if member.twin is None else member.twin.scores(scores)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -107,7 +108,9 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
     own = parts[0]
     for other in (*parts[1:], *([before] if before else [])):
         names = ("costs", "head", "dtype", "budget", "limit", "forgetting", "layout")
-        if not all(same(getattr(own, n, ()), getattr(other, n, ())) for n in names):
+        known = [[twin is None for twin in race.twins] for race in (own, other)]
+        alike = all(same(getattr(own, n, ()), getattr(other, n, ())) for n in names)
+        if not alike or known[0] != known[1]:
             raise ValueError("the models have different experts, or different forms of samples")
     counted = mix.counting(*of(races, base, "progress.n_seen"))
     experts, known = of(parts, before, "experts")
@@ -120,9 +123,36 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
             experts=merged,
             vote=merged_vote(counted, *of(parts, before, "vote")),
             moments=merged_moments(mix, *of(parts, before, "moments"), own.forgetting),
+            twins=merged_twins(counted, parts, before),
         ),
         progress=merged_progress(counted, *of(races, base, "progress")),
         recent=merged_recent(counted, *of(races, base, "recent")),
+    )
+
+
+def merged_twins(mix: Mix, parts: list[State], base: State | None) -> tuple[State | None, ...]:
+    """Merge the twins of targets.
+
+    Models that began apart have scales of their own, which are nearly the same on streams of one
+    kind: the merged model goes on with that of the targets of all of them.
+    """
+    before = (None,) * len(parts[0].twins) if base is None else base.twins
+    every = zip(*(own.twins for own in parts), before, strict=True)
+    return tuple(None if each[0] is None else merged_twin(mix, each[:-1], each[-1])
+                 for each in every)  # fmt: skip
+
+
+def merged_twin(mix: Mix, twins: Sequence[State], base: State | None) -> State:
+    """Merge `TwinTarget`s by their mean losses."""
+    most = max(len(own.sizes) for own in twins)
+    sizes = np.sort(np.concatenate([own.sizes for own in twins]))
+    # Of sizes that all models have in common, these are again those.
+    places = (np.arange(most) + 0.5) * len(sizes) / max(1, most)
+    return twins[0].told(
+        vote=merged_vote(mix, *of(twins, base, "vote")),
+        sizes=sizes[places.astype(np.intp)],
+        errors=float(mix.mean([own.errors for own in twins])),
+        met=float(mix.mean([own.met for own in twins])),
     )
 
 
@@ -196,7 +226,7 @@ describe(
 describe(
     "race.Race",
     "arguments(experts costs= vote moments head= dtype= budget= limit= forgetting= "
-    "layout= patience=) "
+    "layout= patience= twins) "
     "progress(n_seen noted alarm stride voting[expert] learnt[expert] history) recent",
     merge=merged_race,
 )
@@ -208,6 +238,7 @@ describe(
     "state(losses[loss] counts[loss] n_mistakes total errors[expert other] met[expert other] "
     "combined[end] range[end])",
 )
+describe("learning.twin.TwinTarget", "vote sizes[size] errors met")
 describe(
     "linalg.running_moments.RunningMoments",
     "d= centred= state(moments[moment feature] count unit total)",

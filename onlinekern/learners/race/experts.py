@@ -94,7 +94,8 @@ class SquaresKind:
 
     The width in units of 1/d; the landmarks, as a share of those of the largest, or `FEW` if it is
     0; the forgetting factor; the metric, which asks for `PER_FEATURE` landmarks a feature, if there
-    are so many; and the samples before which it does not sleep.
+    are so many; the samples before which it does not sleep; and whether it learns the twin of a
+    target too (`core.learning.twin`), which then tells the metric.
     """
 
     scale: float
@@ -102,12 +103,15 @@ class SquaresKind:
     forgetting: float = 1.0
     metric: Literal["none", "auto"] = "none"
     patience: int = 0
+    twin: bool = False
 
     @property
     def name(self) -> str:
         """Its name in tables."""
         metric = "" if self.metric == "none" else ", learnt metric"
-        return f"kernel least squares, gamma {self.scale:g}/d{memory_of(self.forgetting)}{metric}"
+        twin = ", of logarithms too" if self.twin else ""
+        memory = memory_of(self.forgetting)
+        return f"kernel least squares, gamma {self.scale:g}/d{memory}{metric}{twin}"
 
     def length(self, size: int, n_features: int) -> int:
         """Return its landmarks if the largest experts have so many."""
@@ -181,7 +185,7 @@ ALONE = {
 # and features that are noise, but some of them after thousands of samples only. Of few features it
 # does with two thirds of the landmarks: trees are worth more (docs/race.md).
 BESIDE = (SquaresKind(1.0), FOLLOWS)
-MEASURED = (SquaresKind(1.0, 2 / 3, metric="auto", patience=32_768), FOLLOWS)
+MEASURED = (SquaresKind(1.0, 2 / 3, metric="auto", patience=32_768, twin=True), FOLLOWS)
 
 # Trees of classes have 70 % of the rows as long as these are few, and half of those that are kept
 # when they are many; those of targets 70 %, with leaves of ten. A second replay of half of the rows
@@ -247,6 +251,8 @@ class Expert:
         What a forest sees of the features of a table (`core.samples.coded`).
     patience : int
         The samples before which it does not sleep.
+    twin : bool
+        Whether it learns the twin of a target, as one more output.
     """
 
     name: str
@@ -255,6 +261,7 @@ class Expert:
     link: float = 0.0
     layout: Layout = ()
     patience: int = 0
+    twin: bool = False
 
     @property
     def is_raw(self) -> bool:
@@ -271,6 +278,8 @@ class Expert:
         estimator.n_features_in_ = like.shape[1]
         if hasattr(task, "classes_"):
             note_classes(estimator, task.classes_)
+        if self.twin:
+            estimator._n_targets, estimator._first_taught = 2, 1
         return estimator._new_model(like, draws)
 
     def grown(self, model: Any, before: Array, labels: Array) -> Any:
@@ -285,6 +294,7 @@ class Expert:
         if self.layout:
             estimator, n_features = copy.copy(estimator), len(self.layout)
             estimator._categories = categories_of(self.layout)
+        n_outputs = 2 if self.twin else n_outputs
         found: int = estimator._n_bytes(n_features, n_outputs, 4, is_sparse and not self.layout)
         return found
 
@@ -449,7 +459,7 @@ def squares_of(
         )  # fmt: skip
         cost = squares_cost(task, estimator.n_components, width)
         cost *= 1 if kind.metric == "none" else RENEWED
-        yield Expert(kind.name, estimator, cost, patience=kind.patience)
+        yield Expert(kind.name, estimator, cost, patience=kind.patience, twin=kind.twin)
     # With a metric, linear features are among those of the kernel.
     alone = (1.0, 0.98)
     beside = () if is_measured(task, n_features) and n_features < MOST_LINEAR else (1.0,)

@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from onlinekern.core.learning.labels import class_numbers
+from onlinekern.core.learning.twin import TwinTarget
 from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.linalg.running_moments import RunningMoments
 from onlinekern.core.race import Race
@@ -93,6 +94,7 @@ class StreamLearner(Learner):
             FORGETTING,
             layout,
             [expert.patience for expert in experts],
+            [TwinTarget() if expert.twin else None for expert in experts],
         )
 
     def _next_calls_blas(self) -> bool:
@@ -448,7 +450,10 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     As `StreamClassifier`, for targets in any units. The experts are two kernel forests, one of the
     last 512 samples, kernel least squares in a metric that is learnt along the stream, others that
     forget, linear AROW, gradient descent on Fourier features, and, from 32 features on, linear
-    least squares. The answer is the weighted mean of their predictions; with the discounted mean
+    least squares. Up to 128 features, those in a metric learn a target y and its twin ``asinh(y /
+    s)``, a logarithm of either sign, where effects that multiply add up; s is half of the median
+    size of the first 256 targets that are not 0, and the twin teaches the metric. The answer is \
+the weighted mean of their predictions; with the discounted mean
     (0.999) of the squared errors e, the share of an expert is ``exp(-60 (sqrt(e / min e) - 1))``
     [1]_ [2]_.
     A combination of the experts, of the least squared error, votes as one more [3]_.

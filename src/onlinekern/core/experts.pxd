@@ -24,6 +24,7 @@ cdef class Experts:
     cdef readonly tuple raw               # bool of each expert: whether it gets rows as they come
     cdef readonly tuple layout            # of the rows that forests get; () are rows as they come
     cdef readonly tuple patience          # samples before which each does not sleep
+    cdef readonly tuple twins             # `TwinTarget` of each expert that learns one, or None
     cdef readonly Vote vote
     cdef readonly Head head
     cdef readonly double budget, limit, forgetting

@@ -16,6 +16,7 @@ from onlinekern.core.base.state cimport (
     check_kind, check_width, count_of, float_dtype, integer_within, positive_number)
 from onlinekern.core.base.lock cimport Access, Reading, Lock, Writing
 from onlinekern.core.learning.heads cimport Head
+from onlinekern.core.learning.twin cimport TwinTarget
 from onlinekern.core.learning.vote cimport MeanVote, Vote
 from onlinekern.core.linalg.running_moments cimport RunningMoments, scaling_of
 from onlinekern.core.models.forest cimport ForestSpace
@@ -62,10 +63,13 @@ cdef class Experts:
         Of the rows that forests get; () are the rows as they come.
     patience : sequence of int >= 0, default=()
         See `Race`.
+    twins : sequence, default=()
+        A `TwinTarget` for each expert that learns one, None for the others; () is for none.
     """
 
     def __cinit__(self, experts, costs, Vote vote not None, moments, Head head not None, dtype,
-                  double budget, double limit, double forgetting, layout=(), patience=()):
+                  double budget, double limit, double forgetting, layout=(), patience=(),
+                  twins=()):
         self.lock, self.access = Lock(), Access()
         self.raw = tuple(isinstance(getattr(expert, "space", None), ForestSpace)
                          for expert in experts)
@@ -78,23 +82,29 @@ cdef class Experts:
         self.scaling = scaling_of(forgetting, limit, True)
         self.patience = tuple(count_of("patience", each)
                               for each in patience) or (0,) * len(self.experts)
+        self.twins = tuple(twins) or (None,) * len(self.experts)
         self._check(layout)
         self.voting = np.ones(len(self.experts), dtype=np.uint8)
 
     def _check(self, layout):
         """Raise TypeError or ValueError unless the parts fit together."""
         self.layout = layout_of(layout, self.moments.d)
-        for expert, raw in zip(self.experts, self.raw):
+        for expert, raw, twin in zip(self.experts, self.raw, self.twins):
             check_kind(expert, "an expert", Model)
+            if twin is not None:
+                check_kind(twin, "a twin", TwinTarget)
+                check_kind(self.vote, "the vote of a race with twins", MeanVote)
             d = len(self.layout) if raw and self.layout else self.moments.d
-            if expert.d != d or expert.head.n_outputs != self.head.n_outputs \
+            n_outputs = self.head.n_outputs if twin is None else 2
+            if expert.d != d or expert.head.n_outputs != n_outputs \
                     or expert.dtype != (self.dtype if raw else np.float32):
                 raise ValueError("the experts must be models of float32 samples, forests of the "
-                                 "race's, with as many features and outputs as the race")
-        if not len(self.experts) == len(self.costs) == len(self.patience) == self.vote.n_experts \
-                or self.vote.n_outputs != self.head.n_outputs:
+                                 "race's, with as many features and outputs as the race, or two "
+                                 "outputs of a target and its twin")
+        if not len(self.experts) == len(self.costs) == len(self.patience) == len(self.twins) \
+                == self.vote.n_experts or self.vote.n_outputs != self.head.n_outputs:
             raise ValueError("the race needs a cost, patience and a place in the vote for each "
-                             "expert")
+                             "expert, and a twin or None")
 
     @property
     def d(self):
@@ -143,6 +153,9 @@ cdef class Experts:
         cdef Py_ssize_t work = self.vote.work_size()
         cdef cnp.npy_intp size
         row.count = rows.starts[1] if is_sparse(rows) else rows.d
+        for twin in self.twins:
+            if twin is not None:
+                work = max(work, (<TwinTarget> twin).work_size(1))
         size = n_scores + work + 2 * row.count
         alive = cnp.PyArray_EMPTY(1, &size, cnp.NPY_FLOAT64, 0)
         row.scores = <double *> cnp.PyArray_DATA(alive)
@@ -202,6 +215,8 @@ cdef class Experts:
         """Write the answer to the only row, which has been checked."""
         cdef Py_ssize_t k
         cdef const Rows *taken
+        cdef double *own
+        cdef double[2] both
         cdef const unsigned char[::1] voting
         cdef Row row
         cdef RunningMoments moments = self.moments
@@ -215,8 +230,12 @@ cdef class Experts:
             for k in range(len(self.experts)):
                 if voting[k]:
                     taken = rows if self.raw[k] else &row.scaled
-                    (<Model> self.experts[k]).score_row(
-                        taken, row.scores + k * self.head.n_outputs)
+                    own = row.scores + k * self.head.n_outputs
+                    if self.twins[k] is None:
+                        (<Model> self.experts[k]).score_row(taken, own)
+                    else:
+                        (<Model> self.experts[k]).score_row(taken, both)
+                        (<TwinTarget> self.twins[k]).answer_rows(both, 1, row.work, own)
             self.vote.combine_rows(row.scores, 1, &voting[0], row.work, out)
         finally:
             self.access.end_reading()
@@ -234,8 +253,17 @@ cdef class Experts:
             Z, R = self.scaled(part), self.of_forests(part)
             found = np.zeros((len(self.experts), part.shape[0], self.head.n_outputs))
             for k in np.flatnonzero(self.voting):
-                self.experts[k].scores(R if self.raw[k] else Z, found[k])
+                self.score_expert(k, R if self.raw[k] else Z, found[k])
             self.vote.combine(found, self.voting, out[first:first + part.shape[0]])
+
+    def score_expert(self, Py_ssize_t k, X, double[:, ::1] out):
+        """Scores of expert k for rows as it gets them, as the vote takes them."""
+        if self.twins[k] is None:
+            self.experts[k].scores(X, out)
+            return
+        both = np.empty((out.shape[0], 2))
+        self.experts[k].scores(X, both)
+        self.twins[k].combine(both, out)
 
     def work(self, n):
         """What it costs to score n samples, in kernel values of some 16 features."""

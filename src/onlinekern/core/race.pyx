@@ -33,6 +33,7 @@ from onlinekern.core.base.lock cimport begin_writing, end_writing
 from onlinekern.core.experts cimport Experts, Row, narrow
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.recent_scores cimport RecentScores
+from onlinekern.core.learning.twin cimport TwinTarget
 from onlinekern.core.learning.vote cimport MeanVote
 from onlinekern.core.linalg.running_moments cimport RunningMoments
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
@@ -88,6 +89,8 @@ cdef class Race(Experts):
     patience : sequence of int >= 0, default=()
         The samples before which each expert does not fall asleep; none is awake for it alone
         without.
+    twins : sequence, default=()
+        A `TwinTarget` for each expert that learns one, None for the others; () is for none.
     """
 
     def __cinit__(self, *_, **__):
@@ -189,8 +192,11 @@ cdef class Race(Experts):
                    bint noted) except -1:
         """Let those who learn the present segment learn a row, and the vote."""
         cdef Py_ssize_t k
-        cdef double predicted
+        cdef double scale
+        cdef double *own
+        cdef double[2] predicted, goals, both
         cdef const Rows *taken
+        cdef TwinTarget twin
         cdef cnp.ndarray learnt = cnp.PyArray_NewCopy(self.learnt, cnp.NPY_CORDER)
         cdef const unsigned char[::1] voting = self.voting, fed = self._fed()
         cdef int64_t[::1] counts = learnt
@@ -199,8 +205,18 @@ cdef class Race(Experts):
         for k in range(len(self.experts)):
             if fed[k]:
                 taken = rows if self.raw[k] else &row.scaled
-                (<Model> self.experts[k]).learn_targets(
-                    taken, &y, weight, &predicted, row.scores + k * self.head.n_outputs, False)
+                own = row.scores + k * self.head.n_outputs
+                twin = self.twins[k]
+                if twin is None:
+                    (<Model> self.experts[k]).learn_targets(taken, &y, weight, predicted, own,
+                                                            False)
+                else:
+                    scale = twin.scale
+                    twin.take(y, weight, goals)
+                    (<Model> self.experts[k]).learn_targets(taken, goals, weight, predicted, both,
+                                                            False)
+                    twin.learn_row(both, goals, scale, weight, own, noted)
+                    twin.check_total()
                 counts[k] += weight > 0
         self.vote.learn_rows(row.scores, 1, &y, &weight, &voting[0], &fed[0], answer, noted)
         self.vote.check_total()
@@ -254,8 +270,14 @@ cdef class Race(Experts):
         R = self.of_forests(X)
 
         def teach(k):
-            self.experts[k].learn(R if self.raw[k] else Z, y, weight, None, window, scores[k],
-                                  False, self.experts[k].calls != self.begun[k])
+            rows, goes_on = R if self.raw[k] else Z, self.experts[k].calls != self.begun[k]
+            if self.twins[k] is None:
+                self.experts[k].learn(rows, y, weight, None, window, scores[k], False, goes_on)
+                return
+            goals, scales = self.twins[k].goals(y, weight)
+            both = np.empty_like(goals)
+            self.experts[k].learn(rows, goals.ravel(), weight, None, window, both, False, goes_on)
+            self.twins[k].learn(both, goals, scales, weight, scores[k], noted)
 
         # What takes longest begins first: no thread is then left alone with it.
         learners = [k for k in self.dearest if fed[k]]
@@ -325,7 +347,7 @@ cdef class Race(Experts):
                                self.vote.sharpness)
         vote.set_state(self.vote.get_state())
         arguments = (experts, self.costs, vote, self.moments, head, self.dtype, self.budget,
-                     self.limit, self.forgetting, self.layout, self.patience)
+                     self.limit, self.forgetting, self.layout, self.patience, self.twins)
         return restore(arguments, self._progress())
 
     def _begin(self):
@@ -336,6 +358,9 @@ cdef class Race(Experts):
         begun = [(<Model> expert).calls for expert in self.experts]
         begun.append((<RunningMoments> self.moments).calls)
         self.vote.checkpoint()
+        for twin in self.twins:
+            if twin is not None:
+                (<TwinTarget> twin).checkpoint()
         self.begun, self.saved = begun, self._progress()
         self.calls += 1
 
@@ -346,6 +371,9 @@ cdef class Race(Experts):
         self.begun = [learner.calls for learner in (*self.experts, self.moments)]
         self._set_progress(self.saved)
         self.vote.rollback()
+        for twin in self.twins:
+            if twin is not None:
+                (<TwinTarget> twin).rollback()
         self.calibration = None
         if self.recent is not None:
             self.recent.rollback()
@@ -358,15 +386,16 @@ cdef class Race(Experts):
     def __reduce__(self):
         with self.reading():
             arguments = (self.experts, self.costs, self.vote, self.moments, self.head, self.dtype,
-                         self.budget, self.limit, self.forgetting, self.layout, self.patience)
+                         self.budget, self.limit, self.forgetting, self.layout, self.patience,
+                         self.twins if any(self.twins) else ())
             return restore, (frozen(arguments, {}), tuple(self._progress()),
                              frozen(self.recent, {}))
 
 
 def restore(arguments, progress, recent=None):
     """A race of these parts that goes on from there; without recent scores there are none yet."""
-    # Races of older files have neither a layout nor patience.
-    count = min(max(9, len(arguments)), 11) if isinstance(arguments, (tuple, list)) else 11
+    # Races of older files have neither a layout nor patience, nor twins.
+    count = min(max(9, len(arguments)), 12) if isinstance(arguments, (tuple, list)) else 12
     cdef Race race = Race(*items_of(arguments, "arguments of a race", count))
     race._set_progress(items_of(progress, "progress of a race", 7))
     if recent is not None:

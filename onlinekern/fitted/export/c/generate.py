@@ -269,7 +269,8 @@ def write_body(source: Source, body: parts.Body, n_features: int) -> None:
     if is_coded:
         write_layout(source, body.layout)
         lines = ["    row of_trees;", "    code_row(x, &of_trees);", *lines]
-    lines.insert(0, f"    real own[{outputs}];")
+    most = max([outputs, *(member.sum.n_outputs for member in body.members)])
+    lines.insert(0, f"    real own[{most}];")
     for id_, member in zip(calls, body.members, strict=True):
         if texts and not member.raw:
             lines.append("    scale_row(x);")
@@ -281,10 +282,22 @@ def write_body(source: Source, body: parts.Body, n_features: int) -> None:
         elif outputs == 1:
             answer = f"scores[0] += {share} * vote_of(own[0], {link})"
         given = "&of_trees" if member.raw and is_coded else "x"
-        lines += [f"    {id_}_scores({given}, own);", f"    {answer};"]
+        lines.append(f"    {id_}_scores({given}, own);")
+        if member.twin is not None:
+            lines.append(f"    own[0] = {of_both(source, member.twin)};")
+        lines.append(f"    {answer};")
     if isinstance(body, parts.TargetVote):
         lines.append("    scores[0] = bounded(scores[0]);")
     source.fill("body", work="\n".join(lines))
+
+
+def of_both(source: Source, twin: parts.Twin) -> str:
+    """Return what makes one score of those of a target and its twin in `own`."""
+    source.fill("twin", limit=source.number(parts.MOST_TWIN))
+    largest = float(np.finfo(source.dtype).max)
+    ends = np.clip([twin.least, twin.most], -largest, largest)
+    numbers = (twin.own, twin.other, twin.factor, *ends)
+    return f"of_both(own, {', '.join(source.number(each) for each in numbers)})"
 
 
 def write_pair_vote(source: Source, body: parts.PairVote) -> None:

@@ -349,6 +349,21 @@ static real bounded(real target)
     return target < least ? least : target > most ? most : target;
 }
 
+/*** twin ***/
+static real within(real target, real least, real most)
+{
+    return target < least ? least : target > most ? most : target;
+}
+
+/* The score of a target, by its own and that of its twin on a logarithmic scale. */
+static real of_both(const real *both, real own, real other, real factor, real least, real most)
+{
+    const real z = within(both[1], -$limit, $limit);
+    const real said = factor * ((EXP(z) - EXP(-z)) / 2);
+    return within(own * within(both[0], least, most) + other * within(said, least, most), least,
+                  most);
+}
+
 /*** body ***/
 static void body(const row *x, real *scores)
 {

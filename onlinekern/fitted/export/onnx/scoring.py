@@ -80,14 +80,30 @@ def body_scores(graph: Graph, x: Tensor, body: parts.Body) -> Tensor:
     raw = coded(graph, x, body.layout) if is_coded else x
     for member in body.members:
         rows = raw if member.raw else scaled
-        own = opinion(graph, sum_scores(graph, rows, member.sum), member, body)
+        scores = sum_scores(graph, rows, member.sum)
+        scores = scores if member.twin is None else of_both(graph, scores, member.twin)
+        own = opinion(graph, scores, member, body)
         votes.append(graph.op("Mul", own, member.share))
     total = graph.total(votes) if votes else zeros(graph, x, body.n_outputs)
     return bounded(graph, total, body) if isinstance(body, parts.TargetVote) else total
 
 
-def bounded(graph: Graph, targets: Tensor, body: parts.TargetVote) -> Tensor:
-    """Return targets that are held within the bounds of a vote."""
+def of_both(graph: Graph, both: Tensor, twin: parts.Twin) -> Tensor:
+    """Return the score that a target and its twin make, (n, 1)."""
+    own, z = (graph.op("Gather", both, graph.integers([k]), axis=1) for k in range(2))
+    z = graph.op("Clip", z, -parts.MOST_TWIN, parts.MOST_TWIN)
+    # Not every runtime has sinh in double.
+    twice = graph.op("Sub", graph.op("Exp", z), graph.op("Exp", graph.op("Neg", z)))
+    said = graph.op("Mul", twice, twin.factor / 2)
+    parts_of_it = [
+        graph.op("Mul", bounded(graph, each, twin), weight)
+        for each, weight in ((own, twin.own), (said, twin.other))
+    ]
+    return bounded(graph, graph.total(parts_of_it), twin)
+
+
+def bounded(graph: Graph, targets: Tensor, body: parts.TargetVote | parts.Twin) -> Tensor:
+    """Return targets that are held within the bounds of a vote or a twin."""
     largest = float(np.finfo(targets.dtype).max)
     ends = np.clip([body.least, body.most], -largest, largest)
     return graph.op("Clip", targets, float(ends[0]), float(ends[1]))

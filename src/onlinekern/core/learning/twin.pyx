@@ -1,0 +1,190 @@
+"""TwinTarget: a target and its twin on a logarithmic scale, which one expert learns as two outputs.
+
+The twin of y is z = asinh(y / s): the logarithm of a target that is large, of either sign, and the
+target itself near 0. Where effects multiply, z is their sum. s is half of the median size of the
+first `FIRST` targets that are not 0, so that units of the target do not matter.
+
+What is said of z says s exp(v / 2) sinh(z) of y: the mean of targets whose z has the variance v
+about it, if it is normal. v is the discounted mean (0.999) of the squared errors of z so far. What
+is said of y in both ways is answered by a vote, as those of experts are.
+"""
+from libc.math cimport asinh, exp, fabs, sinh
+from libc.string cimport memcpy, memmove
+
+import numpy as np
+
+from onlinekern.core.base.state cimport check_kind, doubles_of_shape, not_negative
+
+# Targets that decide the scale, and the share of their median size that it is.
+cdef Py_ssize_t FIRST = 256
+cdef double SHARE = 0.5
+# exp and sinh of larger numbers tell no more.
+cdef double MOST = 50
+# Both are said of each target.
+cdef unsigned char[2] BOTH = [1, 1]
+
+
+cdef class TwinTarget(Component):
+    """The scale of the twin, how far it errs, and the vote of both. Nothing is known at first."""
+
+    def __cinit__(self):
+        self.vote = MeanVote((0.0, 0.0), 1)
+        self.sizes, self.saved_sizes = np.zeros((2, FIRST))
+        self.scale = 1
+
+    def components(self):
+        return (self.vote,)
+
+    cdef void take(self, double y, double weight, double *goals) noexcept nogil:
+        """Write y and its twin, in a scale that knows y."""
+        cdef double size = fabs(y)
+        cdef Py_ssize_t place = self.n_sizes
+        if weight > 0 and size > 0 and place < FIRST:
+            while place > 0 and self.sizes[place - 1] > size:
+                place -= 1
+            memmove(&self.sizes[0] + place + 1, &self.sizes[0] + place,
+                    (self.n_sizes - place) * sizeof(double))
+            self.sizes[place] = size
+            self.n_sizes += 1
+            self.rescale()
+        goals[0], goals[1] = y, asinh(y / self.scale)
+
+    cdef void rescale(self) noexcept nogil:
+        """Make the scale of the sizes."""
+        cdef Py_ssize_t n = self.n_sizes
+        cdef double median
+        if n > 0:
+            median = 0.5 * self.sizes[(n - 1) // 2] + 0.5 * self.sizes[n // 2]
+            # A size may be so small that half of it is 0.
+            self.scale = SHARE * median if SHARE * median > 0 else median
+
+    cdef double factor(self, double scale) noexcept nogil:
+        """s exp(v / 2)."""
+        cdef double variance = self.errors / self.met if self.met > 0 else 0
+        return scale * exp(min(MOST, variance / 2))
+
+    cdef double said(self, double z, double factor) noexcept nogil:
+        """What is said of y by what is said of its twin."""
+        cdef double y = factor * sinh(max(-MOST, min(MOST, z)))
+        self.vote.bound(&y)
+        return y
+
+    cdef void learn_row(self, const double *scores, const double *goals, double scale,
+                        double weight, double *out, bint earns) noexcept nogil:
+        """Answer a target, then learn how far the scores of both were off.
+
+        `scale` is the one before it.
+        """
+        cdef double[2] given
+        cdef double error = goals[1] - scores[1]
+        cdef bint blind = self.vote.knows_nothing()
+        given[0], given[1] = scores[0], self.said(scores[1], self.factor(scale))
+        self.vote.learn_rows(given, 1, goals, &weight, BOTH, BOTH, out, earns)
+        # Before the first target its error would be one of knowing nothing.
+        if earns and weight > 0 and not blind:
+            self.errors = self.vote.decay * self.errors + weight * error * error
+            self.met = self.vote.decay * self.met + weight
+
+    cdef int check_total(self) except -1:
+        """Raise FloatingPointError if a loss has overflowed."""
+        return self.vote.check_total()
+
+    cdef Py_ssize_t work_size(self, Py_ssize_t n) noexcept nogil:
+        """Numbers in the memory of n answers."""
+        return 2 * n + self.vote.work_size()
+
+    cdef void answer_rows(self, const double *scores, Py_ssize_t n, double *memory,
+                          double *out) noexcept nogil:
+        """Answer n targets, with memory of `work_size`; several threads may do it at once."""
+        cdef Py_ssize_t i
+        cdef double factor = self.factor(self.scale)
+        for i in range(n):
+            memory[i], memory[n + i] = scores[2 * i], self.said(scores[2 * i + 1], factor)
+        self.vote.combine_rows(memory, n, BOTH, memory + 2 * n, out)
+
+    def goals(self, const double[::1] y, const double[::1] weight=None):
+        """Targets of both outputs, (n, 2), and the scale before each, (n,); it learns from them."""
+        cdef Py_ssize_t i
+        goals, scales = np.empty((len(y), 2)), np.empty(len(y))
+        cdef double[:, ::1] both = goals
+        cdef double[::1] before = scales
+        for i in range(y.shape[0]):
+            before[i] = self.scale
+            self.take(y[i], 1 if weight is None else weight[i], &both[i, 0])
+        return goals, scales
+
+    def learn(self, const double[:, ::1] scores, const double[:, ::1] goals,
+              const double[::1] scales, const double[::1] weight, double[:, ::1] out,
+              bint earns=True):
+        """Answer targets one after the other, each before its loss is known.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, 2)
+            Of both outputs, before each sample was learnt.
+        goals, scales
+            What `goals` gave.
+        weight : ndarray of shape (n,), or None
+        out : ndarray of shape (n, 1)
+            Overwritten with the answers.
+        earns : bool, default=True
+            Whether losses are learnt from: not where the expert has learnt the samples before.
+        """
+        cdef Py_ssize_t i, n = scores.shape[0]
+        if scores.shape[1] != 2 or goals.shape[0] != n or goals.shape[1] != 2 \
+                or scales.shape[0] != n or out.shape[0] != n or out.shape[1] != 1 \
+                or (weight is not None and weight.shape[0] != n):
+            raise ValueError("scores, goals, scales, weight and out of a twin must fit together")
+        for i in range(n):
+            self.learn_row(&scores[i, 0], &goals[i, 0], scales[i],
+                           1 if weight is None else weight[i], &out[i, 0], earns)
+        self.check_total()
+
+    def combine(self, const double[:, ::1] scores, double[:, ::1] out):
+        """Answer targets from the scores of both outputs; see `learn`."""
+        cdef Py_ssize_t n = scores.shape[0]
+        if scores.shape[1] != 2 or out.shape[0] != n or out.shape[1] != 1:
+            raise ValueError("scores of a twin must have the shape (n, 2), its answers (n, 1)")
+        cdef double[::1] memory = np.empty(self.work_size(n))
+        if n > 0:
+            self.answer_rows(&scores[0, 0], n, &memory[0], &out[0, 0])
+
+    def formula(self):
+        """Weights of both in an answer, and what sinh(z) is multiplied by."""
+        own, twin = self.vote.factors(np.ones(2, dtype=np.uint8))
+        return float(own), float(twin), self.factor(self.scale)
+
+    cdef void checkpoint(self) noexcept nogil:
+        """Remember the twin as it is."""
+        self.vote.checkpoint()
+        if self.n_saved != self.n_sizes:
+            memcpy(&self.saved_sizes[0], &self.sizes[0], self.n_sizes * sizeof(double))
+        self.n_saved, self.saved_scale = self.n_sizes, self.scale
+        self.saved_errors, self.saved_met = self.errors, self.met
+
+    cdef void rollback(self) noexcept nogil:
+        """Return to the last checkpoint."""
+        self.vote.rollback()
+        memcpy(&self.sizes[0], &self.saved_sizes[0], self.n_saved * sizeof(double))
+        self.n_sizes, self.scale = self.n_saved, self.saved_scale
+        self.errors, self.met = self.saved_errors, self.saved_met
+
+    def __reduce__(self):
+        sizes = np.array(self.sizes[:self.n_sizes])
+        return restore, (self.vote, sizes, self.errors, self.met)
+
+
+def restore(vote, sizes, errors, met):
+    """A twin that goes on from there."""
+    cdef TwinTarget twin = TwinTarget()
+    check_kind(vote, "the vote of a twin", MeanVote)
+    count = min(len(sizes), FIRST)
+    known = doubles_of_shape("sizes", sizes, (count,))
+    if (<MeanVote> vote).n_experts != 2 or not (known > 0).all() or (np.diff(known) < 0).any():
+        raise ValueError("a twin has a vote of two, and sizes > 0 in ascending order")
+    twin.vote, twin.n_sizes = vote, count
+    np.asarray(twin.sizes)[:count] = known
+    twin.errors, twin.met = not_negative("errors", errors), not_negative("met", met)
+    twin.rescale()
+    twin.checkpoint()
+    return twin
