@@ -221,6 +221,43 @@ def test_faulty_lines_of_tables(folder, capsys, name):
     assert saved("m.okn") == saved("good.okn")
 
 
+@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl", "rows.txt"])
+def test_infinite_values_are_faults_of_their_row(folder, capsys, monkeypatch, name):
+    """As a feature or as a target, in whatever way it is written; they can be left out."""
+    forms = {
+        "rows.csv": ("{2},{0},{1}", "a,b,t\n", ["inf", "1e999", "-Infinity"]),
+        "rows.jsonl": ('{{"a": {2}, "b": {0}, "t": {1}}}', "", ["Infinity", "1e999"]),
+        "rows.txt": ("{1} 1:{2} 2:{0}", "", ["inf", "1e999"]),
+    }
+    form, head, words = forms[name]
+    good = [form.format(k / 7, k % 13 / 5, -k) for k in range(1200)]
+    bad = [line for word in words for line in (form.format(1, 2, word), form.format(1, word, 2))]
+    if name != "rows.txt":
+        # The kind of targets has been settled by then.
+        monkeypatch.setattr(binary, "CHUNK_BYTES", 10_000)
+        bad.append(form.format(1, '"many"', 2))
+    given = ["--target", "t"] if name != "rows.txt" else []
+    given += ["--method", "ogd", "--task", "regression"]
+    (folder / f"good-{name}").write_text(head + "\n".join(good) + "\n")
+    (folder / name).write_text(head + "\n".join([*good[:-5], *bad, *good[-5:]]) + "\n")
+    code, _, err = run(capsys, "train", name, "-o", "m.okn", *given, "--on-error", "skip",
+                       "--json", "o.json")  # fmt: skip
+    assert code == 0
+    assert f"left out: {name}, " in err
+    assert json.loads((folder / "o.json").read_text())["lines_left_out"] == len(bad)
+    assert run(capsys, "train", f"good-{name}", "-o", "good.okn", *given)[0] == 0
+    assert saved("m.okn") == saved("good.okn")
+
+
+def test_numbers_of_python_alone_are_faults(folder, capsys):
+    lines = ["a,t", *(f"{k},{k % 2}" for k in range(300))]
+    (folder / "rows.csv").write_text("\n".join([*lines, "1_000,1", "7,0"]) + "\n")
+    code, _, err = run(capsys, "train", "rows.csv", "--target", "t", "-o", "m.okn", *FAST,
+                       "--on-error", "skip")  # fmt: skip
+    assert code == 0
+    assert "left out: rows.csv, data row 301: '1_000' in column 'a' is no number\n" in err
+
+
 def test_bytes_that_are_not_utf8(folder, capsys, monkeypatch):
     """Python says nothing of its own of them, and they can be left out."""
     ignored = []
@@ -281,7 +318,7 @@ def test_what_does_not_fit_is_named(folder, capsys):
         ("a.csv", "lacks at"),
         ("b.csv", "line 2: 'big' in column 'size' is no number"),
         ("c.csv", "data row 2: column 'at' is 'soon', which is no date"),
-        ("d.jsonl", "data row 1: column 'size' is infinite"),
+        ("d.jsonl", "line 1: column 'size' is infinite"),
     ]:
         code, out, err = run(capsys, "predict", "m.okn", file)
         assert (code, out, err.count("\n")) == (2, "", 1)

@@ -14,6 +14,7 @@ import typer
 import typer.core
 import typer.main
 
+from onlinekern.cli.arguments import default_of
 from onlinekern.cli.options import Request
 
 # Name of a command, and of its module beside this one -> the first line of its help.
@@ -97,10 +98,9 @@ def signature_of(request: type[Request]) -> Signature:
 
 def parameter_of(field: Field[Any], kind: Any) -> Parameter:
     """Return a field as a parameter that typer understands."""
-    default = Parameter.empty if field.default is MISSING else field.default
-    if field.default_factory is not MISSING:
-        default = field.default_factory()
+    default = default_of(field)
     annotation = Annotated[kind, field.metadata["parameter"]]
+    default = Parameter.empty if default is MISSING else default
     return Parameter(field.name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ast import literal_eval
 from collections.abc import Iterable
+from dataclasses import MISSING, Field, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,35 @@ def check_least(request: Any, **least: int) -> None:
         value = getattr(request, name)
         if value is not None and value < bound:
             raise ValueError(f"--{name.replace('_', '-')} must be at least {bound}, got {value}")
+
+
+def check_unused(request: Any, why: str, *names: str) -> None:
+    """Raise ValueError if an option has been set that would do nothing.
+
+    Parameters
+    ----------
+    request : Request
+    why : str
+        What follows the option's name in the message.
+    *names : str
+        Fields; those that the request does not have are left out.
+    """
+    for field in fields(request):
+        if field.name in names and getattr(request, field.name) != default_of(field):
+            raise ValueError(f"{flag_of(field)} {why}")
+
+
+def default_of(field: Field[Any]) -> Any:
+    """Return what an option is if it is not given; MISSING if it must be."""
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def flag_of(field: Field[Any]) -> str:
+    """Return what sets an option to another value than its default, as users write it."""
+    # In an annotation, the first name of typer.Option takes the place of a default.
+    declared = field.metadata["parameter"].default
+    prefix = "--no-" if field.default is True else "--"
+    return declared if isinstance(declared, str) else prefix + field.name.replace("_", "-")
 
 
 def check_report(path: str | None) -> None:

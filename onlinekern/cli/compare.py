@@ -8,9 +8,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from onlinekern.cli.arguments import parse_value
+from onlinekern.cli.arguments import check_unused, parse_value
 from onlinekern.cli.options import Learning, argument, option
-from onlinekern.evaluate.methods import KERNELS, METHODS
+from onlinekern.evaluate.methods import KERNELS, KERNELS_WITHOUT_GAMMA, METHODS
 
 SCALES = ("running", "minmax", "standard", "none")
 DTYPES = ("float32", "float64")
@@ -81,6 +81,15 @@ class Request(Learning):
         self.set_parameters()
         if self.data is None and (self.test or self.target):
             raise ValueError("--test and --target need DATA")
+        if self.data is None:
+            check_unused(self, "needs DATA", "n_features", "zero_based")
+        if self.in_order:
+            check_unused(self, "is for random orders, and --in-order is one order", "repeats")
+        named = [METHODS.get(name.strip()) for name in self.methods.split(",")]
+        if self.scale == "none" and all(method and method.scales for method in named):
+            check_unused(self, f"does nothing: {self.methods} scale by themselves", "scale")
+        if self.kernel in KERNELS_WITHOUT_GAMMA:
+            check_unused(self, f"is for kernels with a width, and {self.kernel} has none", "gamma")
         if self.when and self.target is None:
             raise ValueError("--when names a column of a table, which needs --target")
         if self.data == self.test == "-":
@@ -112,6 +121,7 @@ class Request(Learning):
         if self.resume and self.checkpoint is None:
             raise ValueError("--resume needs --checkpoint PATH")
         if self.checkpoint is None:
+            check_unused(self, "needs --checkpoint PATH", "checkpoint_every")
             return
         if self.data is None:
             raise ValueError("--checkpoint needs DATA")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onlinekern._config import version
+from onlinekern.cli.rows import check_formats
 from onlinekern.evaluate.comparing import compare
 from onlinekern.evaluate.results import Comparison
 from onlinekern.preprocessing.tables.encoder import TableEncoder
@@ -85,6 +86,7 @@ def _sources(request: Request, stack: ExitStack, errors: Any) -> Iterator[Any]:
             X, y = X[: request.limit], y[: request.limit]
             yield stack.enter_context(Source.from_arrays(X, y, name=name, **options)), None
         return
+    check_formats(request, [one for one in (request.data, request.test) if one is not None])
     options |= {"zero_based": request.zero_based or "auto", "limit": request.limit}
     options |= {"n_features": request.n_features}
     test, encoder = None, TableEncoder(when=tuple(request.when) or None)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onlinekern.cli.rows import PIECE, Known, reading_of, rows_of_files
+from onlinekern.cli.rows import PIECE, Known, check_formats, reading_of, rows_of_files
 from onlinekern.estimators import answers
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.fitted.save import load
@@ -66,12 +66,13 @@ def hinting() -> Iterator[None]:
 
 def blocks_of(request: Request, model: Any) -> Blocks:
     """Open the rows, as the model takes them."""
-    encoder = encoder_of(model)
+    encoder, names = encoder_of(model), getattr(model, "feature_names_in_", None)
+    table = encoder is not None or names is not None
+    check_formats(request, [request.data], reading_of(request), table)
     if encoder is not None:
         kinds = encoder.kinds_
         known, reading = Known(list(kinds), None), reading_for(request, kinds.items())
         return Blocks([request.data], request.target, Columns(), known, False, reading)
-    names = getattr(model, "feature_names_in_", None)
     known = Known(None if names is None else list(names), None)
     form = Form(int(model.n_features_in_), request.zero_based, "float64", request.ignore_extra)
     return Blocks([request.data], request.target, form, known, False, reading_for(request))

@@ -7,17 +7,27 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from onlinekern.cli.options import FromText
+from onlinekern.cli.arguments import check_unused
+from onlinekern.cli.options import FromRows, FromText
 from onlinekern.estimators.validation import one_of
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.files import Blocks
 from onlinekern.streams.formats.libsvm import LibsvmReader, StreamError
-from onlinekern.streams.formats.readers import reader_of
-from onlinekern.streams.formats.reading import KNOWN, Reading
+from onlinekern.streams.formats.readers import format_of, reader_of
+from onlinekern.streams.formats.reading import KNOWN, PLAIN, Reading
 from onlinekern.streams.locations import located
 
 # So many rows are learnt or predicted at a time: Ctrl-C acts in between.
 PIECE = 1000
+# Options that act on files of some formats only: the formats, what they are called, the options.
+OF_FORMATS = (
+    (("csv", "tsv"), "CSV", ("separator", "decimal", "header")),
+    (("libsvm",), "LIBSVM text", ("n_features", "zero_based")),
+    (
+        tuple(name for name in KNOWN if name != "libsvm"), "tables",
+        ("columns", "when", "missing", "categories", "slots"),
+    ),
+)  # fmt: skip
 # A shell does not hand these on easily.
 SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 
@@ -52,6 +62,28 @@ def reading_of(options: FromText, kinds: Any = (), faults: list[str] | None = No
         if mark is not None and (len(mark.encode()) != 1 or mark in '"\n\r'):
             raise ValueError(f"--{name} must be one character, got {mark!r}")
     return Reading(options.format, separator, options.decimal, options.header, tuple(kinds), faults)
+
+
+def check_formats(
+    options: FromRows, paths: Iterable[str], reading: Reading = PLAIN, table: bool = False
+) -> None:
+    """Raise ValueError if an option has been set that acts on no file of these formats.
+
+    Parameters
+    ----------
+    options : FromRows
+    paths : iterable of str
+    reading : Reading
+    table : bool
+        Whether standard input is a table, as it is with a target.
+    """
+    table = table or options.target is not None
+    found = {format_of(path, reading, table) for path in located(paths)}
+    names = ", ".join(paths)
+    for formats, kind, fields in OF_FORMATS:
+        if found.isdisjoint(formats):
+            what = " and ".join(sorted(found))
+            check_unused(options, f"is for {kind}, and {names} is {what}", *fields)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from onlinekern.cli import options
+from onlinekern.cli.arguments import check_unused
 from onlinekern.cli.options import argument, option
 
 LEVELS = ("critical", "error", "warning", "info", "debug")
@@ -77,6 +78,11 @@ class Request(options.Request):
                 option = name.replace("_", "-")
                 raise ValueError(f"--{option} must be from {least} to {most}, got {value}")
         Interval.of(self.snapshot_every, "--snapshot-every")
+        if self.uds is not None:
+            check_unused(self, "is for the network, and --uds listens at a socket", "host", "port")
+        if self.read_only:
+            names = ("snapshot_every", "sync", "max_classes")
+            check_unused(self, "is for a model that learns, and --read-only does not", *names)
         if self.token is not None and self.token_file is not None:
             raise ValueError("--token and --token-file exclude each other")
         chosen = {

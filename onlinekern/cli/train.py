@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from onlinekern.cli.arguments import parse_pairs, parse_value
+from onlinekern.cli.arguments import check_unused, parse_pairs, parse_value
 from onlinekern.cli.options import (
     TASKS,
     FromText,
@@ -93,6 +93,10 @@ class Request(FromText, Learning):
             raise ValueError(f"--slots must be between 2 and 2147483647, got {self.slots}")
         if METHODS[self.method].batch:
             raise ValueError(f"--method {self.method} learns no streams")
+        if METHODS[self.method].scales:
+            check_unused(self, f"does nothing with {self.method}, which scales by itself", "scale")
+        if self.categories == "one-hot" and "hashed" not in self.kinds().values():
+            check_unused(self, "is for hashed categories, and --categories is one-hot", "slots")
         if self.task in TASKS[1:]:
             check_task(self.method, self.task, "--method")
         self.check_learning()

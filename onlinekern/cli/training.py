@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import clone
 
-from onlinekern.cli.rows import PIECE, count_features, reading_of, rows_of_files
+from onlinekern.cli.rows import PIECE, check_formats, count_features, reading_of, rows_of_files
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval
 from onlinekern.evaluate.errors import Errors
@@ -225,6 +225,7 @@ def blocks_of(request: Request, model: Any, faults: list[str] | None) -> Blocks:
     encoder = encoder_of(model)
     kinds = request.kinds() if encoder is None else encoder.kinds_
     reading = reading_of(request, kinds.items(), faults)
+    check_formats(request, request.data, reading)
     if request.target is not None:
         return Blocks(request.data, request.target, Columns(), reading=reading)
     n_features = request.n_features

@@ -314,6 +314,12 @@ def prepare_methods(
         for method in chosen
     ]
     _check_features(models, source)
+    for name, value, usual in (
+        ("kernel", setting.kernel, KERNELS[0]),
+        ("gamma", setting.gamma, None),
+    ):
+        if value != usual and not any(hasattr(model, name) for model in models):
+            raise ValueError(f"{name}={value!r} has no effect: none of the methods has a kernel")
     gamma = None if setting.kernel in KERNELS_WITHOUT_GAMMA else setting.gamma
     problem = problem_of(source, setting, keeper.trials)
     n_head = len(problem.y)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -193,8 +194,7 @@ class CsvReader(TableReader):
                 scars = pc.match_substring(batch.column(name), SCAR)
                 faults |= all_of(scars.fill_null(False), f"column {name!r} is not UTF-8")
         if self._own_target is not None:
-            missing = batch.column(self._own_target).is_null()
-            faults |= all_of(missing, f"no value of {self.target!r}")
+            faults |= self._faults_of_targets(batch.column(self._own_target))
         good = np.ones(batch.num_rows, dtype=bool)
         good[list(faults)] = False
         for row in sorted(faults):
@@ -208,17 +208,38 @@ class CsvReader(TableReader):
         return values if pa.types.is_string(kind) else pc.cast(self._with_points(values), kind)
 
     def _faults_of(self, values: Any, name: str, kind: Any) -> dict[int, str]:
-        """Return what is wrong with the values that are not of a type, by row."""
+        """Return what is wrong with the values that are not of a type or infinite, by row."""
+        texts, faults = self._with_points(values), {}
         try:
-            pc.cast(self._with_points(values), kind)
+            found = pc.cast(texts, kind)
         except pa.ArrowInvalid:
-            known = is_number if kind == pa.float64() else is_boolean
-            return {
+            known = is_decimal if kind == pa.float64() else is_boolean
+            rows = texts.to_pylist()
+            faults = {
                 row: f"{text[:30]!r} in column {name!r} is no {type_name(kind)}"
-                for row, text in enumerate(self._with_points(values).to_pylist())
+                for row, text in enumerate(rows)
                 if text is not None and not known(text)
             }
-        return {}
+            good = [None if row in faults else text for row, text in enumerate(rows)]
+            found = pc.cast(pa.array(good, pa.string()), kind)
+        if kind == pa.float64():
+            faults |= all_of(pc.is_inf(found).fill_null(False), f"column {name!r} is infinite")
+        return faults
+
+    def _faults_of_targets(self, values: Any) -> dict[int, str]:
+        """Return what is wrong with targets, by row: of those that are text, whose is missing."""
+        texts = ["" if text is None else text.strip() for text in values.to_pylist()]
+        faults = {row: f"no value of {self.target!r}" for row, text in enumerate(texts) if not text}
+        there = {row: text for row, text in enumerate(texts) if text}
+        text_labels = self.text_labels
+        if text_labels is None:
+            text_labels = not all(map(is_number, there.values()))
+        for row, text in there.items():
+            if not text_labels and not is_number(text):
+                faults[row] = f"target {text[:30]!r} is not a number"
+            elif not text_labels and not isfinite(float(text)):
+                faults[row] = f"column {self.target!r} is infinite"
+        return faults
 
     def _with_points(self, values: Any) -> Any:
         """Return texts of numbers with the decimal point of Arrow."""
@@ -231,6 +252,11 @@ class CsvReader(TableReader):
 def all_of(marks: Any, fault: str) -> dict[int, str]:
     """Return a fault for each row that is marked."""
     return dict.fromkeys(np.flatnonzero(marks.to_numpy(zero_copy_only=False)).tolist(), fault)
+
+
+def is_decimal(text: str) -> bool:
+    """Return whether a text is a number, as Arrow reads it: without 1_000 and digits of scripts."""
+    return is_number(text) and text.isascii() and "_" not in text
 
 
 def is_boolean(text: str) -> bool:

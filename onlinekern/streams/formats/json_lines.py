@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
+from math import isinf
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import json as arrow_json
 
 from onlinekern.preprocessing.tables.column_types import FIRST_ROWS, type_name, type_of_values
@@ -73,13 +75,16 @@ class JsonReader(TableReader):
                 table = arrow_json.read_json(text, read_options=reading, parse_options=options)
         except pa.ArrowInvalid:
             return self._parsed_slowly(chunk, first, schema)
-        if (
-            self.faults is not None
-            and self.target in self.names
-            and table.column(self.target).null_count
-        ):
+        if self.faults is not None and self._has_faults(table):
             return self._parsed_slowly(chunk, first, schema)
         return table.combine_chunks().to_batches()[0] if len(table) else empty(schema)
+
+    def _has_faults(self, table: Any) -> bool:
+        """Return whether a number of a table is infinite, or a target missing."""
+        if self._own_target and table.column(self._own_target).null_count:
+            return True
+        numbers = (column for column in table.columns if pa.types.is_floating(column.type))
+        return any(pc.any(pc.is_inf(column)).as_py() for column in numbers)
 
     def _parsed_slowly(self, chunk: bytes, first: int, schema: Any) -> Any:
         """Read them line by line, which tells what is wrong with which line."""
@@ -131,9 +136,12 @@ def value_of(found: dict[str, Any], field: Any) -> Any:
     if not isinstance(value, wanted) or isinstance(value, bool) != (wanted is bool):
         raise ValueError(f"{value!r} in column {field.name!r} is no {type_name(field.type)}")
     try:
-        return value if wanted is bool else float(value)
+        number = value if wanted is bool else float(value)
     except OverflowError as error:
         raise ValueError(f"a number in column {field.name!r} is too large") from error
+    if isinf(number):
+        raise ValueError(f"column {field.name!r} is infinite")
+    return number
 
 
 def empty(schema: Any) -> Any:

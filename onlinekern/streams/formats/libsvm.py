@@ -90,7 +90,7 @@ class LibsvmReader:
         labelled: bool = True,
         reading: Reading = PLAIN,
     ) -> None:
-        if target is not None and labelled:
+        if target is not None:
             name = name_of(path)
             told = "; the ending of a name tells the format, or `format` does"
             if name.endswith(".json"):
