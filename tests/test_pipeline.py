@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.decomposition import IncrementalPCA
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -109,6 +109,37 @@ def test_weights_are_routed_to_the_steps_that_request_them():
         cross_val_score(plain, X, y, params={"sample_weight": weights}, cv=2, error_score="raise")
     assert (routed[1].coef_ == alone[1].coef_).all()
     assert routed[0].mean_ == pytest.approx(X.mean(axis=0))
+
+
+def test_weights_of_a_stream_are_routed_too(equal):
+    X, y = stream()
+    weights = np.random.default_rng(0).uniform(0.1, 3, len(y))
+
+    def new(scaler, learner):
+        steps = OnlineStandardScaler(), Normalizer(), PAClassifier()
+        for step, wanted in ((steps[0], scaler), (steps[2], learner)):
+            step.set_partial_fit_request(sample_weight=wanted)
+        return make_stream_pipeline(*steps)
+
+    with config_context(enable_metadata_routing=True):
+        for wanted in ((True, False), (False, True), (True, True)):
+            scaler, learner = OnlineStandardScaler(), PAClassifier()
+            its, own = (weights if one else None for one in wanted)
+            Z = Normalizer().transform(scaler.learn_transform(X, sample_weight=its))
+            learner.partial_fit(Z, y, classes=LABELS, sample_weight=own)
+            one, many = new(*wanted), new(*wanted)
+            many.partial_fit(X, y, classes=LABELS, sample_weight=weights)
+            for row, label, weight in zip(X, y, weights.tolist(), strict=True):
+                one.learn_one(row, label, LABELS, weight)
+            for model in (one, many):
+                equal(model[-1].coef_, learner.coef_)
+                equal(model[0].mean_, scaler.mean_)
+        given = {"classes": LABELS, "sample_weight": weights}
+        with pytest.raises(UnsetMetadataPassedError, match=r"OnlineStandardScaler\.partial_fit"):
+            new(None, True).partial_fit(X, y, **given)
+        with pytest.raises(TypeError, match="not routed to any object"):
+            new(False, False).partial_fit(X, y, **given)
+        new(None, None).partial_fit(X, y, classes=LABELS)
 
 
 def test_weights_reach_all_steps_that_take_them(equal):

@@ -14,6 +14,7 @@ from sklearn import get_config
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators import exportable
@@ -132,7 +133,8 @@ class StreamPipeline(Savable, Pipeline):
         classes : array-like of shape (n_classes,), default=None
             For the learner: all labels, needed in the first call of a classifier.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights for all steps that take some; None is 1 for every sample.
+            Weights for all steps that take some; None is 1 for every sample. With scikit-learn's
+            routing of metadata, for the steps that request them (`set_partial_fit_request`).
 
         Returns
         -------
@@ -198,7 +200,7 @@ class StreamPipeline(Savable, Pipeline):
         classes : array-like of shape (n_classes,), default=None
             As in `partial_fit`.
         sample_weight : float >= 0, default=1.0
-            Weight for all steps that take one.
+            Weight for all steps that take one, or request it, as in `partial_fit`.
 
         Returns
         -------
@@ -215,15 +217,19 @@ class StreamPipeline(Savable, Pipeline):
         target = None if y is None else [y]
         if not hasattr(learner, "learn_one") or not self.__sklearn_is_fitted__():
             return self.partial_fit(as_rows(x), target, classes, weight)
+        weighs = self._weighed_steps(weight)
         with self._all_or_nothing():
             for name, step in self._transformers():
+                its = one if name in weighs else None
                 if hasattr(step, "learn_transform_one"):
-                    x = step.learn_transform_one(x, y, **weighed(step, "learn_transform_one", one))
+                    x = step.learn_transform_one(x, y, **weighed(step, "learn_transform_one", its))
                 else:
-                    x = as_one(learn_and_transform(name, step, as_rows(x), target, weight))
+                    its_weight = weight if name in weighs else None
+                    x = as_one(learn_and_transform(name, step, as_rows(x), target, its_weight))
             given = () if y is None else (y,)
             more = {} if classes is None else {"classes": classes}
-            learner.learn_one(x, *given, **more, **weighed(learner, "learn_one", one))
+            its = one if self.steps[-1][0] in weighs else None
+            learner.learn_one(x, *given, **more, **weighed(learner, "learn_one", its))
         return self
 
     @available_if(final_has("score_one"))
@@ -285,12 +291,13 @@ class StreamPipeline(Savable, Pipeline):
 
     def _teach(self, method: str, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         """Call the method of the learner with what the transformers, that learn too, make of X."""
-        given = {"classes": classes, "sample_weight": sample_weight}
         for name, step in self._transformers():
             check_streams(name, step)
+        weights = dict.fromkeys(self._weighed_steps(sample_weight), sample_weight)
+        given = {"classes": classes, "sample_weight": weights.get(self.steps[-1][0])}
         with self._all_or_nothing():
             for name, step in self._transformers():
-                X = learn_and_transform(name, step, X, y, sample_weight)
+                X = learn_and_transform(name, step, X, y, weights.get(name))
             more = {key: value for key, value in given.items() if value is not None}
             with self._encoder_told():
                 return getattr(self.steps[-1][1], method)(X, y, **more)
@@ -298,6 +305,20 @@ class StreamPipeline(Savable, Pipeline):
     def _transformers(self) -> list[tuple[str, Any]]:
         """Return the names and the steps in front of the learner."""
         return [(name, step) for name, step in self.steps[:-1] if does_something(step)]
+
+    def _weighed_steps(self, sample_weight: Any) -> list[str]:
+        """Return the names of the steps that get the weights of samples: all, or with
+        scikit-learn's routing of metadata those that request them for `partial_fit`."""
+        if sample_weight is None or not get_config()["enable_metadata_routing"]:
+            return [name for name, _ in self.steps]
+        router, params = MetadataRouter(owner=self), {"sample_weight": sample_weight}
+        mapping = MethodMapping().add(caller="partial_fit", callee="partial_fit")
+        for name, step in self.steps:
+            if takes(step, "partial_fit", "sample_weight"):
+                router.add(method_mapping=mapping, **{name: step})
+        router.validate_metadata(method="partial_fit", params=params)
+        routed = router.route_params(caller="partial_fit", params=params)
+        return [name for name, calls in routed.items() if calls.partial_fit]
 
     @contextmanager
     def _encoder_told(self) -> Iterator[None]:
