@@ -19,7 +19,9 @@ from onlinekern import (
     AROWRegressor,
     ConformalClassifier,
     ConformalRegressor,
+    FOGDRegressor,
     KernelForestClassifier,
+    KernelForestRegressor,
     KernelOGDRegressor,
     KernelPAClassifier,
     KernelRLSClassifier,
@@ -609,3 +611,19 @@ def test_single_samples_name_what_is_wrong(made):
     with pytest.raises(ValueError, match=r"\by\b"):
         model.learn_one(X[0], None)
     assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("learner", [FOGDRegressor, StreamRegressor, KernelForestRegressor])
+def test_one_model_without_a_seed_does_not_depend_on_the_calls(learner, equal):
+    """Its seed is drawn with its first sample. Two models draw two, and differ, as any two do."""
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    y = X[:, 0] + 0.1 * X[:, 1]
+    whole = ConformalRegressor(learner()).learn_one(X[0], y[0])
+    rows = pickle.loads(pickle.dumps(whole))
+    whole.partial_fit(X[1:], y[1:])
+    for x, target in zip(X[1:], y[1:], strict=True):
+        rows.learn_one(x, target)
+    for one, other in zip(whole.predict_interval(X), rows.predict_interval(X), strict=True):
+        equal(one, other)
+    single = [whole.predict_interval(X[k : k + 1]) for k in range(len(X))]
+    equal(np.hstack(single), np.vstack(whole.predict_interval(X)))

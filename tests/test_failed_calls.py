@@ -61,6 +61,13 @@ def test_single_samples_name_what_is_wrong(name, stream, as_layout, state_of, sa
     for call in (model.score_one, lambda row: model.learn_one(row, target)):
         with pytest.raises(TypeError, match=r"X holds dictionaries, .*encode=True"):
             call({"a": 1.0, "b": 2.0})
+        with pytest.raises(TypeError, match="x must be one sample, got a list of dictionaries"):
+            call([{"a": 1.0, "b": 2.0}])
+    numbers = f"{X.shape[1]} numbers without names: give lists of them in that order"
+    for named in ({"a": 1.0, "b": 2.0}, [{"a": 1.0}], {"a": [1.0, 2.0], "b": [3.0, 4.0]}):
+        for learn in (model.predict, lambda rows: model.partial_fit(rows, y[: len(rows)])):
+            with pytest.raises(TypeError, match=f"X holds dictionaries, .*{numbers}"):
+                learn(named)
     with pytest.raises(ValueError, match="sample_weight must hold numbers"):
         model.partial_fit(X[:2], y[:2], sample_weight=["a", "b"])
     same_state(model, before)

@@ -95,6 +95,7 @@ def explained(estimator: Any, X: Any, error: Exception, takes_missing: bool) -> 
             return error
         return ValueError(f"X has {MISSING}. {name} takes finite numbers: drop or fill in the "
                           "elements of the sparse matrix that are NaN")  # fmt: skip
+    X = [X] if isinstance(X, Mapping) else X
     found: dict[str, list[Any]] = {}
     for label, column, kind in columns_of(X):
         for what in kinds_in(column, kind):
@@ -104,8 +105,7 @@ def explained(estimator: Any, X: Any, error: Exception, takes_missing: bool) -> 
     by_name = holds_dictionaries(X)
     named = types_of(X) is not None or by_name
     if not found and by_name:
-        takes = f"{name} takes rows of numbers. {within(estimator, X)}"
-        return TypeError(f"X holds dictionaries, {takes}")
+        return TypeError(f"X holds dictionaries, {name} has learnt {what_instead(estimator, X)}")
     if not found or (list(found) == [INFINITE] and not named):
         return error
     has = "; ".join(f"{what} in {listed(labels, named)}" for what, labels in found.items())
@@ -174,6 +174,15 @@ def what_to_write(estimator: Any, X: Any, found: Mapping[str, list[Any]]) -> str
         f"{within(estimator, X)}, along a stream:\n\n"
         f"    from onlinekern import {imported}, make_stream_pipeline\n"
         f"    model = make_stream_pipeline({', '.join(steps)})\n"
+    )
+
+
+def what_instead(estimator: Any, X: list[Mapping[str, Any]]) -> str:
+    """Return what has been learnt, and what to give in the place of dictionaries."""
+    n_features = getattr(estimator, "n_features_in_", len(X[0]))
+    return (
+        f"rows of {n_features} numbers without names: give lists of them in that order, or learn "
+        f"tables from the beginning. {within(estimator, X)}"
     )
 
 

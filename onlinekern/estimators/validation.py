@@ -239,6 +239,8 @@ def one_row(x: Any) -> Any:
         return [x]
     if has_names(x):
         return row_of_table(x)
+    if isinstance(x, list | tuple) and any(isinstance(value, Mapping) for value in x):
+        raise TypeError("x must be one sample, got a list of dictionaries: give one of them")
     if isinstance(x, list | tuple) and any(isinstance(value, str) for value in x):
         return [list(x)]
     return x if sp.issparse(x) else np.reshape(x, (1, -1))
