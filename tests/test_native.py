@@ -320,6 +320,21 @@ def test_other_models_are_refused(model, text, library, tmp_path):
     with pytest.raises(Refused, match=re.escape(text)) as refused:
         Native(library, tmp_path / "model.okn")
     assert refused.value.code == -7
+    learner = getattr(model, "steps", [(None, model)])[-1][1]
+    if learner is model:
+        assert str(refused.value).startswith(f"{type(model).__name__}: ")
+
+
+def test_what_cannot_learn_says_what_to_set(library, tmp_path):
+    X, y = samples("binary", 60)
+    for setting, what in (({}, "set gamma, or learn more"), ({"gamma": 0.5}, None)):
+        onlinekern.KernelOGDClassifier(**setting).fit(X, y).save(tmp_path / "model.okn")
+        native = Native(library, tmp_path / "model.okn")
+        if what is None:
+            assert library.okn_can_learn(native.handle) == 0
+            continue
+        with pytest.raises(Refused, match=f"^KernelOGDClassifier: .*{what}"):
+            native.checked(library.okn_can_learn(native.handle))
 
 
 def test_no_file_is_said(library, tmp_path):

@@ -322,6 +322,6 @@ int okn_make(okn_t *model)
     if (status)
         return status;
     if (okn_json_get(tree, own, "_warm_up"))
-        okn_forbid(model, "the width of its kernel is not settled yet");
+        okn_forbid(model, "the width of its kernel is not settled yet: set gamma, or learn more samples");
     return make_scratch(model);
 }

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-enum { OKN_TEXT = 160 };
+enum { OKN_TEXT = 160, OKN_NAME = 40 };
 typedef double real;
 
 /* A row: n values, of the columns if there are some, else of the first n features. */
@@ -146,7 +146,7 @@ struct okn_model {
     int64_t first_seen, first_steps;
     char **labels;
     const char *cannot_learn; /* NULL if it can */
-    char reason[OKN_TEXT], error[OKN_TEXT];
+    char reason[OKN_TEXT], error[OKN_TEXT + OKN_NAME + 2];
 };
 
 /* Make a model of the tree of its file, in model.c. */

@@ -3,6 +3,7 @@
 #include "forest.h"
 #include "scalers.h"
 #include "squares.h"
+#include "tree.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +12,10 @@
 
 int okn_fail(okn_t *model, int code, const char *text)
 {
-    snprintf(model->error, sizeof model->error, "%s", text);
+    char name[OKN_NAME + 1] = "";
+    if (code == OKN_NOT_KNOWN || code == OKN_CANNOT_LEARN)
+        okn_tree_learner(model, name);
+    snprintf(model->error, sizeof model->error, "%s%s%s", name, *name ? ": " : "", text);
     return code;
 }
 

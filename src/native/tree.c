@@ -17,16 +17,28 @@ int okn_tree_unknown(okn_t *model, const char *text)
     return okn_fail(model, OKN_NOT_KNOWN, text);
 }
 
+/* Letters of a name, at most OKN_NAME, to text; their number. A stranger's file may say anything. */
+static int copy_name(char *text, const json_value *name)
+{
+    const size_t size = name && name->kind == JSON_TEXT ? name->size : 0;
+    int n = 0;
+    for (size_t j = 0; j < size && j < OKN_NAME; j++)
+        if (isalnum((unsigned char)name->text[j]) || name->text[j] == '_')
+            text[n++] = name->text[j];
+    return n;
+}
+
+void okn_tree_learner(const okn_t *model, char *text)
+{
+    if (model->learner)
+        text[copy_name(text, okn_tree_class(model, model->learner))] = 0;
+}
+
 /* "what (name) is not known", in text of OKN_TEXT bytes. */
 static void name_class(char *text, const char *what, const json_value *name)
 {
-    const int is_text = name && name->kind == JSON_TEXT;
-    const size_t size = is_text ? name->size : 0;
     int n = snprintf(text, OKN_TEXT - 64, "%s (", what);
-    /* A file of a stranger may say anything. */
-    for (size_t j = 0; j < size && j < 40; j++)
-        if (isalnum((unsigned char)name->text[j]) || name->text[j] == '_')
-            text[n++] = name->text[j];
+    n += copy_name(text + n, name);
     strcpy(text + n, ") is not known");
 }
 

@@ -9,6 +9,8 @@ int okn_tree_damaged(okn_t *model, const char *text);
 int okn_tree_unknown(okn_t *model, const char *text);
 /* OKN_NOT_KNOWN, with the name of a class: "its kernel (PythonKernel) is not known". */
 int okn_tree_unknown_class(okn_t *model, const char *what, const json_value *name);
+/* The class of the learner, to text of OKN_NAME + 1 bytes; text stays if there is no learner yet. */
+void okn_tree_learner(const okn_t *model, char *text);
 /* The node that a value stands for: itself, unless it refers to a node; NULL if that is none. */
 json_value *okn_tree_node(const okn_t *model, const json_value *value);
 /* Item j of a list of a node, of its "arguments", and item `key` of a dictionary, as such. */

@@ -105,7 +105,9 @@ def learning_of(
     except TypeError as error:
         if learn is None and capacity is None:
             return None
-        raise TypeError(f"{name} cannot be exported to learn: {error}") from error
+        raise TypeError(
+            f"{name} cannot be exported to learn: {error}. learn=False exports its scores"
+        ) from error
     grows = isinstance(learning.state, KernelState) and learning.state.unbounded
     if capacity is not None and not grows:
         raise ValueError(f"capacity={capacity} has no effect on {name}, whose memory does not grow")

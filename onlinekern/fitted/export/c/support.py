@@ -238,7 +238,8 @@ def capacity_of(state: KernelState, capacity: int | None) -> int:
     if room is None:
         raise ValueError(
             "capacity must say for how many support vectors there is room: the learner has no "
-            f"budget; {len(state.vectors)} are there now"
+            f"budget, and {len(state.vectors)} of them now: capacity={2 * len(state.vectors)} "
+            "lets it grow to twice that"
         )
     if room < max(1, len(state.vectors)):
         raise ValueError(
