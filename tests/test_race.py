@@ -260,6 +260,16 @@ def test_units_do_not_matter():
     )
 
 
+def test_rows_beyond_float32_are_scaled_without_a_warning():
+    X, y, _ = drifting(300)
+    learner = StreamClassifier(random_state=0).partial_fit(X, y)
+    far = StreamClassifier(random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        far.partial_fit(1e100 * X, y)
+    assert np.mean(far.predict(1e100 * X) == learner.predict(X)) > 0.98
+
+
 def test_a_call_that_fails_changes_nothing():
     X, y, _ = drifting(1500)
     learner = StreamClassifier(time_budget=20.0, random_state=0)

@@ -271,7 +271,8 @@ class Expert:
     def model(self, rows: Any, task: Any, draws: np.random.RandomState) -> Any:
         """Make a model of the core for rows of the form of `rows`, and the labels of `task`."""
         estimator = copy.copy(self.estimator)
-        like = rows if self.is_raw else rows.astype(np.float32)
+        with np.errstate(over="ignore"):  # Of the row, the form alone is looked at.
+            like = rows if self.is_raw else rows.astype(np.float32)
         if self.layout:
             like = coded_rows(rows, self.layout)
             estimator._categories = categories_of(self.layout)
