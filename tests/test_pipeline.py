@@ -338,3 +338,31 @@ def test_sparse_samples(equal):
     row = sparse.csr_matrix(X[:1])
     pipeline.learn_one(row, y[0])
     equal(np.array([pipeline.score_one(row)]), scores(pipeline, row))
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_set_output_holds_in_streams_too(container, equal):
+    """What learns a stream gets frames with the same names as what predicts."""
+    frames = pytest.importorskip(container)
+    X, y = stream(300)
+    names = [f"c{k}" for k in range(X.shape[1])]
+    table = frames.DataFrame(dict(zip(names, X.T, strict=True)))
+    scaler = OnlineStandardScaler().set_output(transform=container)
+    learnt = scaler.learn_transform(table)
+    assert isinstance(learnt, frames.DataFrame)
+    assert list(learnt.columns) == names
+    steps = OnlineStandardScaler(), FourierFeatures(gamma=0.5, random_state=0), PAClassifier()
+    plain = make_stream_pipeline(*map(clone, steps)).partial_fit(X, y, classes=LABELS)
+    model = make_stream_pipeline(*steps).set_output(transform=container)
+    model.partial_fit(table, y, classes=LABELS)
+    equal(model[0].learn_transform(table).to_numpy(), plain[0].learn_transform(X))
+    equal(scores(model, table), scores(plain, X))
+    assert model[-1].n_features_in_ == len(model[-1].feature_names_in_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for row, label in zip(X[:20], y[:20], strict=True):
+            plain.learn_one(row, label)
+            model.learn_one(row, label)
+        encoded = make_stream_pipeline(onlinekern.TableEncoder(), onlinekern.StreamClassifier())
+        encoded.set_output(transform=container).partial_fit(table, y).predict(table)
+    equal(scores(model, table), scores(plain, X))

@@ -17,8 +17,15 @@ from sklearn.utils._param_validation import (
     StrOptions,
 )
 from sklearn.utils._param_validation import Interval as TheirInterval
+from sklearn.utils._set_output import _wrap_method_output
 
 check_parameters: Any = TheirBase._validate_params
+
+
+def in_container(method: Function) -> Function:
+    """Return a method whose results are in the container of `set_output`, as of `transform`."""
+    wrapped: Function = _wrap_method_output(method, "transform")
+    return wrapped
 
 
 class Interval(TheirInterval):
@@ -80,5 +87,5 @@ else:
 __all__ = [
     "BaseEstimator", "ClassifierMixin", "HasMethods", "Interval", "InvalidParameterError",
     "OutlierMixin", "RealNotInt", "RegressorMixin", "StrOptions", "available_if",
-    "check_parameters",
+    "check_parameters", "in_container",
 ]  # fmt: skip

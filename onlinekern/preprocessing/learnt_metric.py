@@ -16,6 +16,7 @@ from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Positive, RandomState, estimator
+from onlinekern.estimators.scikit_learn import in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.preprocessing.taught import Target, TaughtTransformer
 
@@ -164,6 +165,7 @@ KernelPARegressor(random_state=0))
         return self
 
     @fit_method
+    @in_container
     def learn_transform(self, X: Samples, y: ArrayLike) -> Array:
         """Move each row of X by the metric that rows before it have given, and learn it.
 

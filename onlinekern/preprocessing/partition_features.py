@@ -14,7 +14,7 @@ from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Count, RandomState, estimator
-from onlinekern.estimators.scikit_learn import Interval
+from onlinekern.estimators.scikit_learn import Interval, in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples, Sparse
 from onlinekern.preprocessing.taught import Target, TaughtTransformer
 
@@ -165,6 +165,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         return self
 
     @fit_method
+    @in_container
     def learn_transform(self, X: Samples, y: ArrayLike | None = None) -> Sparse:
         """Transform each row of X by the trees that have grown from rows before it, and learn it.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +22,7 @@ from onlinekern.estimators.atomic import learnt_by, lock_of
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import available_if
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
-from onlinekern.estimators.validation import one_row, own_weight
+from onlinekern.estimators.validation import names_are_no_matter, one_row, own_weight
 from onlinekern.preprocessing.kernel_features import FeatureTransformer
 from onlinekern.preprocessing.tables.encoder import TableEncoder
 
@@ -225,7 +225,9 @@ class StreamPipeline(Savable, Pipeline):
                     x = step.learn_transform_one(x, y, **weighed(step, "learn_transform_one", its))
                 else:
                     its_weight = weight if name in weighs else None
-                    x = as_one(learn_and_transform(name, step, as_rows(x), target, its_weight))
+                    with rows_for(step):
+                        rows = learn_and_transform(name, step, as_rows(x), target, its_weight)
+                    x = as_one(rows)
             given = () if y is None else (y,)
             more = {} if classes is None else {"classes": classes}
             its = one if self.steps[-1][0] in weighs else None
@@ -256,7 +258,8 @@ class StreamPipeline(Savable, Pipeline):
             if hasattr(step, "transform_one"):
                 x = step.transform_one(x)
             else:
-                x = as_one(step.transform(as_rows(x)))
+                with rows_for(step):
+                    x = as_one(step.transform(as_rows(x)))
         score: float | Floats = self.steps[-1][1].score_one(x)
         return score
 
@@ -419,6 +422,11 @@ def learn_and_transform(name: str, step: Any, X: Any, y: Any, sample_weight: Any
         return step.transform(X)
     learnt = getattr(step, method)(X, y, **weighed(step, method, sample_weight))
     return learnt if method == "learn_transform" else step.transform(X)
+
+
+def rows_for(step: Any) -> AbstractContextManager[None]:
+    """Return a context for single rows, which have no names, though a step may have learnt some."""
+    return names_are_no_matter() if hasattr(step, "feature_names_in_") else nullcontext()
 
 
 def as_rows(x: Any) -> Any:

@@ -12,7 +12,7 @@ from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Forgetting, Positive, estimator
 from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import BaseEstimator
+from onlinekern.estimators.scikit_learn import BaseEstimator, in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import (
     check_results,
@@ -150,6 +150,7 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         return self
 
     @fit_method
+    @in_container
     def learn_transform(
         self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Array:

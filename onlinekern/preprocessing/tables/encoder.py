@@ -13,7 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.estimators.atomic import fit_method, lock_of
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import BaseEstimator, Interval, StrOptions
+from onlinekern.estimators.scikit_learn import (
+    BaseEstimator,
+    Interval,
+    StrOptions,
+    in_container,
+)
 from onlinekern.estimators.types import Array
 from onlinekern.estimators.validation import one_row
 from onlinekern.estimators.warnings import warn
@@ -207,6 +212,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return self
 
     @fit_method
+    @in_container
     def learn_transform(self, X: Any, y: Any = None) -> Array:
         """Learn each row of X, then turn it into features by what is known up to it.
 
