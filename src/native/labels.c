@@ -105,7 +105,7 @@ int okn_read_class_weight(okn_t *model, const json_value *node)
     const json_value *keys = okn_json_get(tree, node, "keys"),
                      *values = okn_json_get(tree, node, "values");
     if (!model->forest || !keys || !values || keys->count != values->count) {
-        okn_forbid(model, "class_weight of this learner is not known");
+        okn_forbid(model, "its class_weight is not known: set class_weight=None");
         return 0;
     }
     model->sample_factors = calloc((size_t)model->n_classes + 1, sizeof(real));
