@@ -201,6 +201,18 @@ def test_no_bit_depends_on_the_cache(layout, stream, as_layout, equal):
         assert model.n_iter_ == models[2].n_iter_
 
 
+def test_no_bit_depends_on_the_cache_when_points_leave(board, equal):
+    X, y = board
+    few, half, all_rows = (
+        minimiser_of(X, y, 10.0, True, cache_bytes=4.0 * 2560 * n) for n in (3, 300, 2500)
+    )
+    assert all_rows.n_shrunk > 0
+    assert few.rows.made > half.rows.made > all_rows.rows.made
+    for minimiser in (few, half):
+        assert minimiser.n_shrunk == all_rows.n_shrunk
+        equal(minimiser.coefficients, all_rows.coefficients)
+
+
 def test_a_warm_start_takes_fewer_steps(board):
     X, y = board[0][:800], board[1][:800]
     cold = OLLAClassifier(solver="smo", gamma=8.0, C=5.0).fit(X, y)

@@ -101,8 +101,13 @@ cdef class ActiveRows:
         return 0
 
     cdef int keep(self, Py_ssize_t[::1] places) except -1:
-        """Let the active points at these places, which ascend, take part, and no others."""
-        cdef Py_ssize_t count = places.shape[0]
+        """Let the active points at these places, which ascend, take part, and no others.
+
+        Nobody asks for kernel rows of the others until all take part again.
+        """
+        cdef Py_ssize_t count = places.shape[0], p
+        for p in np.delete(self.points, places):
+            self.cache.drop(p)
         self.activate(np.asarray(self.points)[np.asarray(places)])
         self.cache.keep_columns(&places[0], count, self.itemsize, self.columns * self.itemsize)
         return 0

@@ -13,7 +13,9 @@ cdef class KernelRowCache:
 
     cdef char *find(self, Py_ssize_t row) noexcept nogil
     cdef char *make(self, Py_ssize_t row) noexcept nogil
+    cdef void drop(self, Py_ssize_t row) noexcept nogil
     cdef void keep_columns(self, const Py_ssize_t *places, Py_ssize_t count, Py_ssize_t itemsize,
                            Py_ssize_t row_bytes) noexcept nogil
     cdef void unlink(self, Py_ssize_t slot) noexcept nogil
+    cdef void rename(self, Py_ssize_t slot, Py_ssize_t to) noexcept nogil
     cdef void link(self, Py_ssize_t slot) noexcept nogil

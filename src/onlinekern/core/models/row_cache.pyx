@@ -4,6 +4,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memmove, memset
 
 from onlinekern.core.base.state cimport integer_within, size_of
+from onlinekern.core.base.vector cimport aligned_room
 
 # Sums of a few such sizes do not overflow.
 cdef Py_ssize_t MOST_BYTES = 1 << 58
@@ -47,7 +48,7 @@ cdef class KernelRowCache:
         self.capacity = max(1, min(n, <Py_ssize_t> min(limit / row_bytes, 1e15)))
         self.oldest = self.newest = -1
         self.bytes = self.capacity * row_bytes
-        self.memory = <char *> malloc(size_of("kernel rows", self.capacity, row_bytes))
+        self.memory = <char *> aligned_room(size_of("kernel rows", self.capacity, row_bytes))
         self.slot_of = <Py_ssize_t *> malloc(
             size_of("kernel rows", 4 * max(n, 1), sizeof(Py_ssize_t)))
         if self.memory == NULL or self.slot_of == NULL:
@@ -90,22 +91,34 @@ cdef class KernelRowCache:
         self.link(slot)
         return self.memory + slot * self.row_bytes
 
+    cdef void drop(self, Py_ssize_t row) noexcept nogil:
+        """Keep a row no longer; its slot is free after the next `keep_columns`."""
+        cdef Py_ssize_t slot = self.slot_of[row]
+        if slot >= 0:
+            self.unlink(slot)
+            self.slot_of[row] = -1
+
     cdef void keep_columns(self, const Py_ssize_t *places, Py_ssize_t count, Py_ssize_t itemsize,
                            Py_ssize_t row_bytes) noexcept nogil:
         """Make every row one of the elements at `count` ascending places, padded with zeros.
 
         The rows are shorter from now on, so more of them fit.
         """
-        cdef Py_ssize_t slot
+        cdef Py_ssize_t slot, kept = 0
         cdef char *row
         for slot in range(self.used):
+            if self.slot_of[self.row_in[slot]] != slot:  # dropped
+                continue
             row = self.memory + slot * self.row_bytes
             if itemsize == 4:
                 gather(<float *> row, places, count)
             else:
                 gather(<double *> row, places, count)
             memset(row + count * itemsize, 0, row_bytes - count * itemsize)
-            memmove(self.memory + slot * row_bytes, row, row_bytes)
+            memmove(self.memory + kept * row_bytes, row, row_bytes)
+            self.rename(slot, kept)
+            kept += 1
+        self.used = kept
         self.row_bytes = row_bytes
         self.capacity = min(self.n, self.bytes // row_bytes)
 
@@ -120,6 +133,23 @@ cdef class KernelRowCache:
             self.older[newer] = older
         else:
             self.newest = older
+
+    cdef void rename(self, Py_ssize_t slot, Py_ssize_t to) noexcept nogil:
+        """Let the row of a slot be that of a free one, or of the same, in its place of the list."""
+        cdef Py_ssize_t row = self.row_in[slot]
+        cdef Py_ssize_t older = self.older[slot], newer = self.newer[slot]
+        self.row_in[to] = row
+        self.slot_of[row] = to
+        self.older[to] = older
+        self.newer[to] = newer
+        if older >= 0:
+            self.newer[older] = to
+        else:
+            self.oldest = to
+        if newer >= 0:
+            self.older[newer] = to
+        else:
+            self.newest = to
 
     cdef void link(self, Py_ssize_t slot) noexcept nogil:
         """Make an unlinked slot the newest."""
