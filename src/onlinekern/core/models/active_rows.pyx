@@ -1,8 +1,8 @@
 """ActiveRows: kernel values of training points with those points that still take part.
 
 A minimiser of a dual problem asks for whole rows of the kernel matrix, one or two at every step.
-`ActiveRows` keeps them in bounded memory. A row that is missing is made in one block with others
-that will probably be asked for: then a panel of points is read once for all of them.
+`ActiveRows` keeps them in bounded memory. Of points that are stored sparse, a row that is missing
+is made in one block with others that will probably be asked for.
 
 Points that are at a bound for good leave (`keep`): the rows that are kept lose their elements, and
 later ones are made without them.
@@ -17,11 +17,6 @@ from onlinekern.core.kernels.cost_model cimport best_length
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.models.row_cache cimport KernelRowCache
 from onlinekern.core.samples.rows cimport samples_of
-
-# Rows made together from points in panels (benchmarks/olla_table.py): a9a takes 2.33 s with 1, 2.22
-# with 2 and 3.36 with 8, as most of the others are not asked for. Points that are stored sparse are
-# multiplied with panels of rows, which cost the same with one row and with 64.
-cdef Py_ssize_t OF_PANELS = 2
 
 
 cdef class ActiveRows:
@@ -64,9 +59,14 @@ cdef class ActiveRows:
         return (<const float *> row)[place] if self.itemsize == 4 else (<const double *> row)[place]
 
     cdef Py_ssize_t batch(self) noexcept nogil:
-        """How many rows are made together, if all but one of those that are kept may go."""
-        cdef Py_ssize_t most = TOGETHER if self.active.store.needs_panels() else OF_PANELS
-        return min(most, self.cache.capacity - 1)
+        """How many rows are made together, if all but one of those that are kept may go.
+
+        Points that are stored sparse are multiplied with panels of rows, which cost the same with
+        one row and with 64. Of points in panels, most rows that nobody asked for would never be
+        asked for: two together take 1.07 times as long on a9a and cod-rna
+        (benchmarks/olla_table.py).
+        """
+        return min(TOGETHER, self.cache.capacity - 1) if self.active.store.needs_panels() else 1
 
     cdef Status make(self, const Py_ssize_t *numbers, Py_ssize_t count) noexcept nogil:
         """Make the rows of these points, none of which is kept. Returns a status.
