@@ -48,7 +48,8 @@ machines = found["machines"] = []
 for dtype in (np.float32, np.float64):
     for intercept in (True, False):
         machine = OLLAClassifier(solver="smo", C=3.0, gamma=0.3, tol=1e-6, fit_intercept=intercept)
-        machines.append(machine.fit(X.astype(dtype), label).dual_objective_.tolist())
+        for rows in (X, X > 0):
+            machines.append(machine.fit(rows.astype(dtype), label).dual_objective_.tolist())
 print(json.dumps(found))
 """
 

@@ -32,6 +32,7 @@
 #define UNSIGNED uint32_t
 #define SUFFIX f32
 #include "vector_product.h"
+#include "vector_bytes.h"
 #include "vector_elementary.h"
 #include "vector_pairs.h"
 #include "vector_symmetric.h"
@@ -47,6 +48,7 @@
 #define SUFFIX f64
 #define REAL_IS_DOUBLE
 #include "vector_product.h"
+#include "vector_bytes.h"
 #include "vector_elementary.h"
 #include "vector_pairs.h"
 #include "vector_symmetric.h"
@@ -62,7 +64,7 @@
         clip_##suffix, cheapest_##suffix, transpose_##suffix, follow_##suffix,               \
         standardise_##suffix, hadamard_##suffix, add_dots_##suffix, finish_dot_##suffix,     \
         pair_step_##suffix, pair_gains_##suffix, single_step_##suffix, dense_onto_##suffix,  \
-        symmetric_##suffix, listed_dot_##suffix                                              \
+        symmetric_##suffix, listed_dot_##suffix, ones_dot_##suffix             \
     }
 
 const ok_vector_table OK_TABLE = {OK_LEVEL, OPS(float, f32), OPS(double, f64), csr_faults};

@@ -126,6 +126,11 @@ typedef struct {
     /* sum_i g[slots[i]] a[i] for n ascending slots: the bits of `dot` with the a[i] in their slots, and
      * zeros in all others. */
     double (*listed_dot)(const void *g, const int32_t *slots, const double *a, ptrdiff_t n);
+    /* g[i, 0:OK_PANEL] = the number of columns that row i shares with every lane of the panel, for n
+     * rows of ones. The panel holds bytes, 0 or 1. The bits are those of `sparse` with OK_DOT. What lies
+     * `ahead` bytes behind the panel will probably be asked for soon. */
+    void (*ones_dot)(const ok_sparse_row *rows, ptrdiff_t n, const uint8_t *panel, ptrdiff_t ahead,
+                     void *g, ptrdiff_t ld);
 } ok_vector_ops;
 
 typedef struct {

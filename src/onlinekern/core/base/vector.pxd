@@ -1,6 +1,6 @@
 # The vector primitives and the choice of the instruction set. May change at minor versions.
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint8_t
 
 cdef extern from "onlinekern/vector.h" nogil:
     const Py_ssize_t OK_PANEL
@@ -71,6 +71,8 @@ cdef extern from "onlinekern/vector.h" nogil:
                           double *out) noexcept nogil
         double (*listed_dot)(const void *g, const int32_t *slots, const double *a,
                              Py_ssize_t n) noexcept nogil
+        void (*ones_dot)(const ok_sparse_row *rows, Py_ssize_t n, const uint8_t *panel,
+                         Py_ssize_t ahead, void *g, Py_ssize_t ld) noexcept nogil
 
     ctypedef struct ok_vector_table:
         const char *name

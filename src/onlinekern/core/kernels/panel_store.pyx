@@ -1,6 +1,6 @@
 """Stores: where the support vectors are kept, and their products with a block.
 
-Two layouts have one interface:
+Three layouts have one interface:
 
 PanelStore
     Dense feature-major panels, for dense and sparse blocks. With n support vectors of d features,
@@ -10,6 +10,8 @@ SparseStore
     One allocation per support vector, for sparse samples of many features (module sparse_store).
     The block is copied into panels, and each support vector is multiplied with them. Memory follows
     the stored elements.
+ByteStore
+    Panels of bytes, for rows of zeros and ones (module byte_store).
 
 A panel holds OK_PANEL rows, feature by feature; the elements of one row are its lane. A block g of
 products has one row per sample and OK_PANEL columns, one per slot of the panel.

@@ -38,6 +38,7 @@ class SupportSet:
         n_outputs: int,
         averaged: bool | str | float,
         sparse: bool,
+        ones: bool = False,
     ) -> None: ...
     def arguments(self) -> tuple[Any, ...]: ...
     def add_rows(

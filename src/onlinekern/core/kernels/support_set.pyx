@@ -21,6 +21,7 @@ from onlinekern.core.base.state cimport (
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, whole_panels
 from onlinekern.core.kernels.block cimport KernelBlock
+from onlinekern.core.kernels.byte_store cimport ByteStore
 from onlinekern.core.kernels.coefficients cimport Coefficients
 from onlinekern.core.kernels.cost_model cimport kept_sparse, outweighs
 from onlinekern.core.kernels.kernels cimport Kernel
@@ -56,10 +57,13 @@ cdef class SupportSet:
         Whether an average of f_1 ... f_t is scored beside f_t, and which; see `Coefficients`.
     sparse : bool
         Whether the samples are sparse: of many features, support vectors are stored sparse too.
+    ones : bool, default=False
+        Whether all samples are sparse rows of ones and the kernel is one of dot products: support
+        vectors are stored as bytes.
     """
 
     def __cinit__(self, Kernel kernel not None, Py_ssize_t n_features, dtype,
-                  Py_ssize_t n_outputs, averaged, bint sparse):
+                  Py_ssize_t n_outputs, averaged, bint sparse, bint ones=False):
         itemsize = float_dtype(dtype).itemsize
         integer_within("n_features", n_features, 0, MOST_FEATURES)
         self.kernel = kernel
@@ -69,7 +73,8 @@ cdef class SupportSet:
         self.coefficients = Coefficients(n_outputs, averaged, itemsize)
         self.slots = Slots()
         self.old_norm_terms = Journal(itemsize)
-        form = SparseStore if sparse and kept_sparse(n_features) else PanelStore
+        sparse_form = SparseStore if sparse and kept_sparse(n_features) else PanelStore
+        form = ByteStore if ones else sparse_form
         self.store = form(n_features, itemsize)
         self.window = self.new_window(1)
         if self.reserve(OK_PANEL) < 0:

@@ -15,6 +15,7 @@ cdef class ActiveRows:
     cdef readonly long long made
     cdef readonly KernelRowCache cache
     cdef object X
+    cdef bint ones                                   # whether X are sparse rows of ones
     cdef Samples samples
     cdef SupportSet form, active
     cdef Window window
@@ -25,6 +26,7 @@ cdef class ActiveRows:
     cdef Py_ssize_t batch(self) noexcept nogil
     cdef Status make(self, const Py_ssize_t *numbers, Py_ssize_t count) noexcept nogil
     cdef int activate(self, Py_ssize_t[::1] points) except -1
+    cdef SupportSet new_set(self)
     cdef int restart(self) except -1
     cdef int keep(self, Py_ssize_t[::1] places) except -1
     cdef Status expansion(self, SupportSet support, const Py_ssize_t *points, Py_ssize_t n,

@@ -4,19 +4,59 @@ A minimiser of a dual problem asks for whole rows of the kernel matrix, one or t
 `ActiveRows` keeps them in bounded memory. Of points that are stored sparse, a row that is missing
 is made in one block with others that will probably be asked for.
 
+Points of zeros and ones, as one-hot features are, are stored as bytes (`ByteStore`). Their rows
+have the same bits.
+
 Points that are at a bound for good leave (`keep`): the rows that are kept lose their elements, and
 later ones are made without them.
 """
+from cython cimport floating
 from libc.string cimport memcpy
 
 import numpy as np
+import scipy.sparse as sp
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
-from onlinekern.core.base.vector cimport whole_panels
+from onlinekern.core.base.vector cimport OK_DOT, whole_panels
 from onlinekern.core.kernels.cost_model cimport best_length
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.models.row_cache cimport KernelRowCache
-from onlinekern.core.samples.rows cimport samples_of
+from onlinekern.core.samples.rows cimport Rows, is_sparse, samples_of
+
+from onlinekern.core.samples.rows import checked_csr
+
+
+cdef bint may_be_bytes(SupportSet form) noexcept:
+    """Whether points of zeros and ones would be stored as bytes."""
+    return (form.kernel.accumulate == OK_DOT and not form.kernel.of_rows
+            and not form.store.needs_panels())
+
+
+cdef bint all_binary(const floating *values, Py_ssize_t n) noexcept nogil:
+    """Whether n numbers are zeros and ones."""
+    cdef Py_ssize_t j
+    for j in range(n):
+        if values[j] != 0 and values[j] != 1:
+            return False
+    return True
+
+
+cdef bint is_binary(const Rows *rows) noexcept nogil:
+    """Whether all rows consist of zeros and ones."""
+    cdef Py_ssize_t n = rows.starts[rows.n] if is_sparse(rows) else rows.n * rows.d
+    if rows.itemsize == 4:
+        return all_binary(<const float *> rows.values, n)
+    return all_binary(<const double *> rows.values, n)
+
+
+cdef object rows_of_ones(object X):
+    """Zeros and ones as a CSR matrix that stores the ones."""
+    if sp.issparse(X):
+        if X.data.all():
+            return X
+        X = X.copy()
+        X.eliminate_zeros()
+    return checked_csr(sp.csr_matrix(X))
 
 
 cdef class ActiveRows:
@@ -40,6 +80,10 @@ cdef class ActiveRows:
         self.form = form
         self.X = X
         self.samples = samples_of(X, form.dtype)
+        if may_be_bytes(form) and self.samples.rows.n > 0 and is_binary(&self.samples.rows):
+            self.ones = True
+            self.X = rows_of_ones(X)
+            self.samples = samples_of(self.X, form.dtype)
         self.n = self.samples.rows.n
         self.itemsize = form.itemsize
         self.cache_bytes = cache_bytes
@@ -81,6 +125,10 @@ cdef class ActiveRows:
         self.made += count
         return OK
 
+    cdef SupportSet new_set(self):
+        """An empty set for points of X, with one output."""
+        return SupportSet(*self.form.arguments()[:3], 1, False, self.form.sparse, self.ones)
+
     cdef int restart(self) except -1:
         """Let all points take part. Rows are kept if none had left."""
         if self.n_active == self.n > 0:
@@ -95,7 +143,7 @@ cdef class ActiveRows:
         self.points = points
         self.n_active = points.shape[0]
         self.columns = whole_panels(self.n_active)
-        self.active = SupportSet(*self.form.arguments()[:3], 1, False, self.form.sparse)
+        self.active = self.new_set()
         self.active.add_rows(self.X, np.zeros((self.n_active, 1)), np.asarray(points))
         self.window = self.active.new_window(TOGETHER)
         return 0

@@ -145,8 +145,7 @@ cdef class DualMinimiser:
         cdef Py_ssize_t first = 0, width, n = len(points)
         cdef double[::1] values = np.zeros(n)
         chosen = np.flatnonzero(self.beta)
-        cdef SupportSet support = SupportSet(*self.rows.form.arguments()[:3], 1, False,
-                                             self.rows.form.sparse)
+        cdef SupportSet support = self.rows.new_set()
         support.add_rows(self.rows.X, np.asarray(self.beta)[chosen, None], chosen)
         support.reserve_block(OK_PANEL)
         cdef const Py_ssize_t[::1] numbers = points
