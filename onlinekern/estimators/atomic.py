@@ -7,7 +7,7 @@ from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from onlinekern.core.base.lock import Lock
-from onlinekern.estimators.parameters import check_parameters_of
+from onlinekern.estimators.parameters import check_parameters_of, with_plain_numbers
 from onlinekern.estimators.types import Function
 
 # These attributes hold what an estimator has learnt, and the lock of its writers.
@@ -37,10 +37,10 @@ def change_attributes(estimator: Any, before: dict[str, Any], after: dict[str, A
     """Give an estimator what differs between two states, in one step; the rest stays in place."""
     own = estimator.__dict__
     changed = {name: value for name, value in after.items() if before.get(name, own) is not value}
-    gone = before.keys() - after.keys()
-    if not gone:
+    if before.keys() <= after.keys():
         own.update(changed)
         return
+    gone = before.keys() - after.keys()
     # A thread that copies the attributes must not meet new ones beside those that go.
     kept = {name: value for name, value in own.copy().items() if name not in gone}
     estimator.__dict__ = {**kept, **changed}
@@ -49,8 +49,9 @@ def change_attributes(estimator: Any, before: dict[str, Any], after: dict[str, A
 def all_or_nothing(method: Function, checked: bool = False) -> Function:
     """Make a method that learns wait for other threads, and undo a call that fails.
 
-    This decorator runs the method on a twin of the estimator. What the method sets shows all at
-    once when it has succeeded: other threads predict with the old attributes until then.
+    This decorator runs the method on a twin of the estimator, whose parameters are plain numbers.
+    What the method sets shows all at once when it has succeeded: other threads predict with the old
+    attributes until then.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def all_or_nothing(method: Function, checked: bool = False) -> Function:
     @functools.wraps(method)
     def on_a_twin(self: Any, *args: Any, **kwargs: Any) -> Any:
         with lock_of(self) as lock:
-            before = self.__dict__.copy()
+            before = with_plain_numbers(self)
             learnt = learnt_by(self)
             calls = learnt.calls if learnt is not None else 0
             twin = object.__new__(type(self))

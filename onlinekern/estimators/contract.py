@@ -22,7 +22,7 @@ from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.sampling import Sampler
 from onlinekern.core.stream import Model
 from onlinekern.estimators import exportable
-from onlinekern.estimators.atomic import fit_method, lock_of
+from onlinekern.estimators.atomic import all_or_nothing, fit_method, lock_of
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.extensions import check_declared, check_subclass, explained
 from onlinekern.estimators.median_width import (
@@ -370,6 +370,7 @@ class Learner(Savable, BaseEstimator):
         """
         return super().set_params(**params)
 
+    @all_or_nothing
     def _renew_parameters(self) -> None:
         super()._renew_parameters()
         self._renew(self._model)

@@ -11,7 +11,7 @@ import inspect
 import sys
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, fields
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from numbers import Integral, Real
 from operator import is_, itemgetter, or_
 from types import NoneType, UnionType
@@ -69,6 +69,8 @@ SHARED = (
 # These types say less of a parameter than a base class may have said.
 PLAIN = {bool: "boolean", int: Integral, float: Real, NoneType: None}
 KINDS = (*PLAIN.values(), str, dict)
+# NumPy's integers overflow, and its short floats round, in what is reckoned with them.
+NUMPY_NUMBERS = frozenset(np.dtype(code).type for code in "bBhHiIlLqQef")
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -158,6 +160,26 @@ def constraints_of(kind: Any) -> list[Any]:
     if kind is Any:
         return ["no_validation"]
     return [callable if origin is Callable else PLAIN.get(kind, origin or kind)]
+
+
+def with_plain_numbers(estimator: Any) -> dict[str, Any]:
+    """Return a copy of the attributes, in which parameters of NumPy's types are Python's numbers.
+
+    The estimator itself keeps what it was given: `clone` asks for the very object.
+    """
+    own: dict[str, Any] = estimator.__dict__.copy()
+    if not NUMPY_NUMBERS.isdisjoint(map(type, own.values())):
+        for name in type(estimator)._get_param_names():
+            if type(own.get(name)) in NUMPY_NUMBERS:
+                own[name] = plain_number(own[name])
+    return own
+
+
+@lru_cache(maxsize=256, typed=True)
+def plain_number(number: Any) -> int | float:
+    """Return Python's number for one of NumPy: the same object each time (`are_same`)."""
+    plain: int | float = number.item()
+    return plain
 
 
 # Checking parameters and making the rule of a model takes longer than learning a row.

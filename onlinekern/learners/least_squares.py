@@ -143,7 +143,7 @@ class KernelRLS(FeatureEstimator):
             return
         # Beside a loss that is very large, the share of another may be 0.
         shares = losses / total
-        count = min(int(self.n_components), int(np.count_nonzero(shares)))
+        count = min(self.n_components, int(np.count_nonzero(shares)))
         places = draws.choice(len(shares), count, replace=False, p=shares)
         space: Any = model.space
         space.begin_anew(rows_at(X, np.sort(places)))
