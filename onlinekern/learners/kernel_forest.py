@@ -13,6 +13,7 @@ from onlinekern.core.base.random import Generator
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.partitions.costs import samples_spread_over
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT
+from onlinekern.core.partitions.tables import N_ORDERS
 from onlinekern.estimators.categories import (
     CategoricalFeatures,
     Categories,
@@ -37,8 +38,6 @@ LEVELS = {"leaf": (False,), "upper": (True,), "both": (False, True)}
 # With which probability a sample shall be right, where a rule asks for one.
 CONFIDENCE = 0.9
 NODE_BYTES = 8
-# Columns that a feature of categories has beside its own, as in `core.partitions.tables`.
-FURTHER = 2
 # The renewal after so many samples is not spread over others: it takes some milliseconds, and a
 # short stream would see little of it.
 AT_ONCE = 512
@@ -113,7 +112,7 @@ class KernelForest(Learner):
             self.memory, self.renewal_spread, self.memory, self.n_trees, self.max_samples,
             self.max_rows, self.n_replays, n_exact, n_outputs,
         )  # fmt: skip
-        n_axes = n_features + FURTHER * len(self._categories)
+        n_axes = n_features + (N_ORDERS - 1) * len(self._categories)
         n_targets = 1 if isinstance(self, OnlineClassifier) else n_outputs
         sample = 2 * (itemsize * n_features + 8 * n_targets) + 8 * n_axes + 3 * self.n_trees
         if n_exact:
