@@ -348,28 +348,6 @@ class Learner(Savable, BaseEstimator):
         """Take note that class k has become class numbers[k]."""
         renumber(self, numbers)
 
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters. In a stream, those of the step take effect with the next sample.
-
-        Other parameters (kernel, width, outputs, averaging) take effect when the model is fitted
-        anew.
-
-        Parameters
-        ----------
-        **params : dict
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If there is no such parameter, or what has been learnt cannot go on with a value. The
-            parameters stay as they were.
-        """
-        return super().set_params(**params)
-
     @all_or_nothing
     def _renew_parameters(self) -> None:
         super()._renew_parameters()

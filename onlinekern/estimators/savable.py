@@ -90,6 +90,9 @@ class Savable:
     def set_params(self, **params: Any) -> Self:
         """Set parameters. An estimator that has learnt takes no value that `fit` would refuse.
 
+        In a stream, parameters of the step take effect with the next sample, others (kernel, width,
+        outputs, averaging) when the estimator is fitted anew.
+
         Parameters
         ----------
         **params : dict
