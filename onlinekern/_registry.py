@@ -43,9 +43,10 @@ def all_estimators(type_filter: str | None = None) -> list[tuple[str, type]]:
     >>> "SPAClassifier" in dict(all_estimators("classifier"))
     True
     """
+    from onlinekern.estimators.classification import Classifier
     from onlinekern.estimators.contract import Learner
     from onlinekern.estimators.outliers import OnlineOutlierDetector
-    from onlinekern.estimators.tasks import Classifier, Regressor
+    from onlinekern.estimators.regression import Regressor
 
     kinds = {
         None: Learner,

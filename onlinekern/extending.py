@@ -5,6 +5,7 @@ the core may: a package that uses them names the minor version that it was writt
 """
 
 from onlinekern.core import KERNELS, LOSSES, POLICIES, RULES, SAMPLERS, SCHEDULES
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.gradient import GradientStep, LabelLoss, TargetLoss
 from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.linear import LinearEstimator
@@ -17,7 +18,7 @@ from onlinekern.estimators.parameters import (
     TriedWidth,
     estimator,
 )
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.fitted.save.foreign import register
 
 __all__ = [

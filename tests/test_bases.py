@@ -21,7 +21,14 @@ EVERY = pytest.mark.parametrize(("name", "cls"), all_estimators())
 # scikit-learn's BaseEstimator brings five of them with `object`, its task one.
 DEEPEST = 13
 # In the order in which `partial_fit` of a stream that goes on first enters them.
-FILES_OF_PARTIAL_FIT = ["atomic", "parameters", "contract", "tasks", "validation", "kernel"]
+FILES_OF_PARTIAL_FIT = [
+    "atomic",
+    "parameters",
+    "contract",
+    "classification",
+    "validation",
+    "kernel",
+]
 
 
 @EVERY

@@ -116,9 +116,11 @@ def test_every_subclass_is_registered():
     def below(cls):
         return {cls}.union(*map(below, cls.__subclasses__()))
 
-    tasks = onlinekern.estimators.tasks
+    classification = onlinekern.estimators.classification
+    regression = onlinekern.estimators.regression
     bases = (
-        *(tasks.Classifier, tasks.Regressor, tasks.OnlineClassifier, tasks.OnlineRegressor),
+        *(classification.Classifier, classification.OnlineClassifier),
+        *(regression.Regressor, regression.OnlineRegressor),
         onlinekern.estimators.outliers.OnlineOutlierDetector,
         onlinekern.estimators.one_vs_one.PairwiseClassifier,
     )

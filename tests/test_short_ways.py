@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import onlinekern.estimators.tasks
+import onlinekern.estimators.classification
 import onlinekern.estimators.validation
 from onlinekern import OnlineStandardScaler, PAClassifier, PARegressor, SPAClassifier
 from onlinekern.core.learning.labels import class_numbers
@@ -182,7 +182,7 @@ CLASSES += [["-1", "1"], [-(2**62), 2**62], [np.nan, 1.0], [1], None]
 def long_ways(monkeypatch):
     """Leave the long ways only."""
     monkeypatch.setattr(onlinekern.estimators.validation, "plain_rows", lambda *_: None)
-    monkeypatch.setattr(onlinekern.estimators.tasks, "class_numbers", lambda *_: None)
+    monkeypatch.setattr(onlinekern.estimators.classification, "class_numbers", lambda *_: None)
 
 
 def outcome(model, call):

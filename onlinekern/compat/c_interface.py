@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from onlinekern._registry import all_estimators
+from onlinekern.estimators.classification import Classifier, OnlineClassifier
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.outliers import OnlineOutlierDetector
-from onlinekern.estimators.tasks import Classifier, OnlineClassifier, OnlineRegressor, Regressor
+from onlinekern.estimators.regression import OnlineRegressor, Regressor
 from onlinekern.estimators.types import Array
 from onlinekern.estimators.validation import NUMBERS, same_labels
 from onlinekern.fitted.save import from_bytes, to_bytes

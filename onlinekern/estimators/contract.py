@@ -1,9 +1,10 @@
 """The base of all estimators: scikit-learn's contract around the compiled stream loop.
 
 Validation ends here; the compiled core trusts its input. An estimator is a dataclass: its fields
-are its parameters, `__init__` only stores them. It is composed of a task (`tasks`, `outliers`), a
-space (`kernel`, `linear`, ...) and a rule, which say what the methods at the end of `Learner` ask.
-`fit` and `_partial_fit` show all that happens in a call, from top to bottom.
+are its parameters, `__init__` only stores them. It is composed of a task (`classification`,
+`regression`, `outliers`), a space (`kernel`, `linear`, ...) and a rule, which say what the methods
+at the end of `Learner` ask. `fit` and `_partial_fit` show all that happens in a call, from top to
+bottom.
 """
 
 from collections.abc import Callable

@@ -5,9 +5,9 @@ from typing import Any, Literal
 import numpy as np
 
 from onlinekern.core.learning.heads import OneVsOne
+from onlinekern.estimators.classification import Classifier
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.scikit_learn import available_if
-from onlinekern.estimators.tasks import Classifier
 from onlinekern.estimators.types import Floats, Sample, Samples
 
 

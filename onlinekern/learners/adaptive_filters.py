@@ -14,8 +14,8 @@ from onlinekern.estimators.filters import PolicyFilter
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
+from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.several_targets import SEVERAL
-from onlinekern.estimators.tasks import OnlineRegressor
 
 
 @estimator

@@ -6,10 +6,11 @@ import numpy as np
 
 from onlinekern.core import POLICIES
 from onlinekern.core.base.random import Generator
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.gradient import GradientStep, LabelLoss, TargetLoss
 from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.parameters import Count, Positive, estimator
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.regression import OnlineRegressor
 
 
 def random_eviction(learner: Any, rng: Generator) -> Any:

@@ -5,10 +5,11 @@ from typing import Any, Literal
 from onlinekern.core import LOSSES, POLICIES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.space import InverseTimeSpace
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Count, NotNegative, Positive, estimator
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.regression import OnlineRegressor
 
 
 @estimator

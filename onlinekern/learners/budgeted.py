@@ -6,10 +6,11 @@ from typing import Annotated, Any, TypeAlias
 
 from onlinekern.core import LOSSES, POLICIES, RULES, SAMPLERS, SCHEDULES
 from onlinekern.core.base.random import Generator
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.parameters import Count, NotNegative, Positive, estimator
+from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.scikit_learn import Interval
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
 Slack: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="left")]
 

@@ -7,6 +7,7 @@ import numpy as np
 from onlinekern.core import LOSSES, POLICIES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.dual_sgd import DualSpace
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.features import (
     DistanceKernel,
     Frequencies,
@@ -18,7 +19,7 @@ from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.median_width import width_of
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.types import Floats
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.mapped import MappedSpace
 from onlinekern.core.models.nogd import NystroemSpace
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.features import (
     DistanceKernel,
@@ -33,7 +34,7 @@ from onlinekern.estimators.parameters import (
     Schedule,
     estimator,
 )
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.types import Floats
 
 

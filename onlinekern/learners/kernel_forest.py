@@ -22,12 +22,13 @@ from onlinekern.estimators.categories import (
     kinds_of_chosen,
     numbered,
 )
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import Count, Positive, estimator
+from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.scikit_learn import Interval
 from onlinekern.estimators.several_targets import SEVERAL
 from onlinekern.estimators.table_door import Encoded, encoded, feature_names
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.estimators.validation import put_in_order
 

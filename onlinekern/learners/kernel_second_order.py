@@ -10,6 +10,7 @@ import numpy as np
 from onlinekern.core import COVARIANCES, LOSSES, RULES, SAMPLERS
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.mapped_second_order import MappedSecondOrderSpace
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.features import (
     FeatureEstimator,
     constants_of_outputs,
@@ -19,7 +20,6 @@ from onlinekern.estimators.linear import WEIGHT_BYTES
 from onlinekern.estimators.parameters import Average, Count, Positive, estimator
 from onlinekern.estimators.scikit_learn import StrOptions
 from onlinekern.estimators.second_order import check_memory, warn_of_degeneration
-from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Floats
 from onlinekern.learners.second_order import Confidence
 from onlinekern.learners.spa import check_alpha_and_beta

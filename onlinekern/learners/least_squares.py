@@ -19,6 +19,7 @@ from onlinekern.core.models.metric_least_squares import (
 from onlinekern.core.models.residuals import Residuals
 from onlinekern.core.samples.rows import rows_at
 from onlinekern.core.stream import Model
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.features import (
     FeatureEstimator,
     constants_of_outputs,
@@ -26,8 +27,8 @@ from onlinekern.estimators.features import (
     weights_of_features,
 )
 from onlinekern.estimators.parameters import Forgetting, Positive, estimator
+from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.several_targets import SEVERAL
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Array, Floats, Samples
 from onlinekern.estimators.validation import validate_data
 from onlinekern.learners.spa import check_alpha_and_beta

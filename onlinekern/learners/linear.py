@@ -10,10 +10,11 @@ from onlinekern.core import LOSSES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.linear_batches import BatchSpace
 from onlinekern.core.stream import Model
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.gradient import GradientStep, LabelLoss, TargetLoss
 from onlinekern.estimators.linear import LinearEstimator
 from onlinekern.estimators.parameters import Count, Positive, Schedule, estimator
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.regression import OnlineRegressor
 
 
 @estimator

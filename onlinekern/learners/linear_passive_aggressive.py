@@ -18,6 +18,7 @@ from onlinekern.core.models.linear import LinearSpace
 from onlinekern.core.stream import Model
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.class_weights import factors_of
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.contract import new_generator
 from onlinekern.estimators.linear import LinearEstimator
 from onlinekern.estimators.parameters import Count, NotNegative, Share, estimator
@@ -29,8 +30,8 @@ from onlinekern.estimators.passes import (
     report,
     score_held_out,
 )
+from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.scikit_learn import Interval
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import ArrayLike, Samples
 from onlinekern.estimators.warnings import warn
 

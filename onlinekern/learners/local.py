@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.local import LocalSpace
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Average, Count, Positive, Rows, estimator
-from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.learners.passive_aggressive import Variant, passive_aggressive
 

@@ -23,8 +23,8 @@ from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.one_vs_one import PairwiseClassifier
 from onlinekern.estimators.parameters import Count, NotNegative, Positive, Schedule, estimator
 from onlinekern.estimators.progress import progress_of
+from onlinekern.estimators.regression import Regressor
 from onlinekern.estimators.scikit_learn import Interval
-from onlinekern.estimators.tasks import Regressor
 from onlinekern.estimators.types import Floats
 from onlinekern.estimators.warnings import warn
 

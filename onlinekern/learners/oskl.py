@@ -3,10 +3,10 @@
 from typing import Any, Literal
 
 from onlinekern.core import SAMPLERS
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.gradient import GradientStep
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.parameters import Average, Count, Positive, estimator
-from onlinekern.estimators.tasks import OnlineClassifier
 
 
 @estimator

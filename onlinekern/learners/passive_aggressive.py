@@ -5,6 +5,7 @@ from typing import Any, Literal, TypeAlias
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.learning.losses import Loss
 from onlinekern.core.learning.rules import Rule
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.parameters import (
     Average,
@@ -14,7 +15,7 @@ from onlinekern.estimators.parameters import (
     TriedWidth,
     estimator,
 )
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.regression import OnlineRegressor
 
 Variant: TypeAlias = Literal["pa", "pa1", "pa2"]
 

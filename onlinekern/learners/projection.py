@@ -7,10 +7,10 @@ import numpy as np
 from onlinekern.core import POLICIES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.budgets.projectron import budget_price
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Count, Positive, estimator
-from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Floats
 
 # Where more of the support vectors are contradicted, labels are noisy.

@@ -17,7 +17,7 @@ from onlinekern.estimators.parameters import (
     Positive,
     estimator,
 )
-from onlinekern.estimators.tasks import OnlineRegressor
+from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.types import Array, Floats, Samples
 from onlinekern.estimators.validation import check_results, validate_data
 

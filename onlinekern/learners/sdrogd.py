@@ -10,10 +10,10 @@ from onlinekern.core.linalg.frequent_directions import FrequentDirections
 from onlinekern.core.linalg.scatter import Scatter
 from onlinekern.core.models.sdrogd import SketchedSpace
 from onlinekern.core.stream import Model
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.linear import LinearEstimator
 from onlinekern.estimators.parameters import Average, Count, NotNegative, Part, Positive, estimator
 from onlinekern.estimators.scikit_learn import StrOptions
-from onlinekern.estimators.tasks import OnlineClassifier
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.estimators.warnings import warn
 from onlinekern.preprocessing.sketches import SketchSize, sketch_bytes, sketch_rows

@@ -7,10 +7,11 @@ from numbers import Real
 from typing import Annotated, Any, Literal, TypeAlias
 
 from onlinekern.core import LOSSES, RULES
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.parameters import NotNegative, Positive, estimator
+from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.scikit_learn import Interval
 from onlinekern.estimators.second_order import SecondOrderEstimator
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 
 Confidence: TypeAlias = Annotated[float, Interval(Real, 0.5, 1, closed="neither")]
 

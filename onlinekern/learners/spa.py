@@ -3,6 +3,7 @@
 from typing import Any
 
 from onlinekern.core import LOSSES, RULES, SAMPLERS
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.outliers import OnlineOutlierDetector
 from onlinekern.estimators.parameters import (
@@ -13,7 +14,7 @@ from onlinekern.estimators.parameters import (
     TriedWidth,
     estimator,
 )
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.regression import OnlineRegressor
 
 
 def check_alpha_and_beta(parameters: Any) -> None:

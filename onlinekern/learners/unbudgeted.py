@@ -6,10 +6,11 @@ A class is its documentation, its parameters and the parts of the core that it i
 from typing import Any
 
 from onlinekern.core import LOSSES, RULES, SCHEDULES
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.gradient import GradientStep, LabelLoss, TargetLoss
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.parameters import Average, Count, Positive, estimator
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
+from onlinekern.estimators.regression import OnlineRegressor
 
 
 @estimator

@@ -79,8 +79,8 @@ def check_learner(learner: Any) -> None:
     from onlinekern.core.race import Race
     from onlinekern.core.stream import Model
     from onlinekern.estimators.categories import are_categories
+    from onlinekern.estimators.classification import Classifier
     from onlinekern.estimators.outliers import OnlineOutlierDetector, RecentQuantile
-    from onlinekern.estimators.tasks import Classifier
 
     own = vars(learner)
     if "_model" not in own:

@@ -18,12 +18,13 @@ from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.linalg.running_moments import RunningMoments
 from onlinekern.core.race import Race
 from onlinekern.core.samples.rows import rows_at
+from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.median_width import joined
 from onlinekern.estimators.parameters import Positive, estimator
+from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.table_door import Encoded, encoded, feature_names
 from onlinekern.estimators.table_errors import check_labels
-from onlinekern.estimators.tasks import OnlineClassifier, OnlineRegressor
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import (
     NUMBERS,

@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from onlinekern.estimators.classification import OF_SOFTMAX, Classifier
 from onlinekern.estimators.one_vs_one import PairwiseClassifier
-from onlinekern.estimators.tasks import OF_SOFTMAX, Classifier
 from onlinekern.fitted.export.onnx.scoring import Link
 
 
