@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 import onlinekern
 from onlinekern import all_estimators
+from onlinekern.estimators.contract import Learner
 
 # Settings in which a step is not bounded by the loss of its own sample.
 SMALL_STEPS = {"C": 1e-3, "eta": 1e-3, "r": 100.0, "reg": 0.1}
@@ -342,13 +342,14 @@ def test_counts_do_not_change_when_learning_a_sample_fails(make, stream, monkeyp
     with pytest.raises(ValueError, match=r"missing values \(NaN\)"):
         model.learn_one(np.full(X.shape[1], np.nan), y[0].item())
 
-    @contextmanager
-    def interrupted(self):
-        yield
+    learn = Learner._learn_number
+
+    def interrupted(*sample):
+        learn(*sample)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as context:
-        context.setattr(make, "_blas", interrupted)
+        context.setattr(Learner, "_learn_number", interrupted)
         with pytest.raises(KeyboardInterrupt):
             model.learn_one(X[0], y[0].item())
     assert model._class_counts.tolist() == counts

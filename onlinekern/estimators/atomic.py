@@ -46,6 +46,26 @@ def change_attributes(estimator: Any, before: dict[str, Any], after: dict[str, A
     estimator.__dict__ = {**kept, **changed}
 
 
+class UndoneOnFailure:
+    """Context of one call that changes nothing but a model: if it fails, it is undone.
+
+    A twin of the estimator (`all_or_nothing`) costs more than learning a sample.
+    """
+
+    __slots__ = ("calls", "model")
+
+    def __init__(self, model: Any) -> None:
+        self.model, self.calls = model, model.calls
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        # A signal may come after the model has learnt.
+        if kind is not None and self.model.calls != self.calls:
+            self.model.undo()
+
+
 def all_or_nothing(method: Function, checked: bool = False) -> Function:
     """Make a method that learns wait for other threads, and undo a call that fails.
 

@@ -9,10 +9,10 @@ from scipy.special import log_expit, log_softmax, logsumexp
 
 from onlinekern.core import HEADS
 from onlinekern.core.learning.labels import class_numbers
-from onlinekern.estimators.atomic import fit_method, lock_of
+from onlinekern.estimators.atomic import UndoneOnFailure, fit_method, lock_of
 from onlinekern.estimators.calibration import IDENTITY, Calibration, calibration_of
 from onlinekern.estimators.class_weights import balance, factor_of, factor_of_balance, factors_of
-from onlinekern.estimators.contract import AS_IT_IS, Learner
+from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import operations
 from onlinekern.estimators.scikit_learn import ClassifierMixin
@@ -367,30 +367,15 @@ class OnlineClassifier(Classifier):
         return found
 
     def _learn_number(self, x: Any, number: float, weight: float) -> None:
-        """Learn one sample of the class of a number."""
-        if self.class_weight is not None:
-            self._learn_one_of_class(x, number, weight)
-        elif self._calls_blas and self._next_calls_blas():
-            self._learn_one_with_blas(x, number, weight)
-        else:
-            self._model.learn_one(x, number, weight)
-
-    def _learn_one_of_class(self, x: Any, number: float, weight: float) -> Self:
-        """Learn one sample with the weight of its class; the counts change if that succeeds."""
-        with lock_of(self):
-            model = self._model
-            calls = model.calls
-            try:
-                factor, counts = self._weigh_one(number, weight)
-                with self._blas() if self._next_calls_blas() else AS_IT_IS:
-                    model.learn_one(x, number, factor)
-                if counts is not None:
-                    self._class_counts = counts
-            except BaseException:
-                if model.calls != calls:
-                    model.undo()
-                raise
-        return self
+        """Learn one sample of the class of a number, with the weight of that class."""
+        if self.class_weight is None:
+            super()._learn_number(x, number, weight)
+            return
+        with lock_of(self), UndoneOnFailure(self._model):
+            factor, counts = self._weigh_one(number, weight)
+            super()._learn_number(x, number, factor)
+            if counts is not None:
+                self._class_counts = counts
 
     def _number_of_date(self, y: Any) -> Any:
         """Return the class number of a label that is not in the dictionary: a date, or no class.

@@ -23,7 +23,7 @@ from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.sampling import Sampler
 from onlinekern.core.stream import Model
 from onlinekern.estimators import exportable
-from onlinekern.estimators.atomic import all_or_nothing, fit_method, lock_of
+from onlinekern.estimators.atomic import UndoneOnFailure, all_or_nothing, fit_method, lock_of
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.extensions import check_declared, check_subclass, explained
 from onlinekern.estimators.median_width import (
@@ -290,20 +290,14 @@ class Learner(Savable, BaseEstimator):
             model.learn(self._layout(rows), np.array([y]), given, None, self.window or 0, scores)
         return scores
 
-    def _learn_one_with_blas(self, x: Any, y: Any, weight: float) -> Self:
-        """Learn one encoded sample; a call that fails is undone, without a twin's microseconds."""
-        with lock_of(self):
-            model = self._model
-            calls = model.calls
-            try:
-                with ONE_THREAD():
-                    model.learn_one(x, y, weight)
-            except BaseException:
-                # A signal may come after the model has learnt.
-                if model.calls != calls:
-                    model.undo()
-                raise
-        return self
+    def _learn_number(self, x: Any, number: Any, weight: float) -> None:
+        """Learn one sample of an encoded target."""
+        model = self._model
+        if not (self._calls_blas and self._next_calls_blas()):
+            model.learn_one(x, number, weight)
+            return
+        with lock_of(self), UndoneOnFailure(model), ONE_THREAD():
+            model.learn_one(x, number, weight)
 
     def _blas(self) -> AbstractContextManager[Any]:
         """Return the context in which the model learns."""

@@ -191,10 +191,3 @@ class OnlineRegressor(Regressor):
                 return learn_row(self, x, [y], own)
             raise refused(self, x, error) from None
         return self
-
-    def _learn_number(self, x: Any, number: Any, weight: float) -> None:
-        """Learn one sample of a target, or of several."""
-        if self._calls_blas and self._next_calls_blas():
-            self._learn_one_with_blas(x, number, weight)
-        else:
-            self._model.learn_one(x, number, weight)

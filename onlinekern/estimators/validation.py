@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import unique_labels
 
 from onlinekern.core.samples.plain import all_finite, plain_rows
 from onlinekern.core.samples.rows import checked_csr
-from onlinekern.estimators.atomic import lock_of
+from onlinekern.estimators.atomic import UndoneOnFailure, lock_of
 from onlinekern.estimators.table_door import (
     Encoded,
     encoded,
@@ -299,17 +299,11 @@ def learn_encoded(estimator: Any, x: Any, learn: Callable[[Any], Any]) -> Any:
         It teaches the model.
     """
     with lock_of(estimator):
-        model = estimator._model
-        calls = model.calls
         encoder = estimator.encoder_._now()
         rows = encoded_by(encoder, one_row(x), learn=True)
-        try:
+        with UndoneOnFailure(estimator._model):
             learn(rows if sp.issparse(rows) else rows[0])
             estimator.encoder_ = encoder
-        except BaseException:
-            if model.calls != calls:  # A signal may come after the model has learnt.
-                model.undo()
-            raise
     return estimator
 
 

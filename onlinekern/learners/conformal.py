@@ -14,7 +14,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
-from onlinekern.estimators.atomic import fit_method, lock_of
+from onlinekern.estimators.atomic import UndoneOnFailure, fit_method, lock_of
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.coverage import Coverage
 from onlinekern.estimators.savable import Savable
@@ -101,22 +101,17 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         learner = vars(self).get("estimator_")
         if not isinstance(learner, Learner):
             return None
-        with lock_of(self):
-            model: Any = vars(learner).get("_model")
-            calls = getattr(model, "calls", 0)
-            try:
-                scores = learner._teach_row(x, number, weight)
-                if scores is None:
-                    return None
-                score, held = self._score_of(scores, number)
-                # Who saves the model meanwhile gets one state or the other.
-                coverage = self._coverage.copy()
-                thresholds = coverage.append_one(score, bool(weight > 0), held)
-                self._coverage = coverage
-            except BaseException:
-                if getattr(model, "calls", 0) != calls:
-                    model.undo()
-                raise
+        if "_model" not in vars(learner):
+            return None
+        with lock_of(self), UndoneOnFailure(learner._model):
+            scores = learner._teach_row(x, number, weight)
+            if scores is None:
+                return None
+            score, held = self._score_of(scores, number)
+            # Who saves the model meanwhile gets one state or the other.
+            coverage = self._coverage.copy()
+            thresholds = coverage.append_one(score, bool(weight > 0), held)
+            self._coverage = coverage
         return scores, thresholds
 
     def _is_row(self, X: Any, y: Any) -> bool:
