@@ -62,13 +62,13 @@ def loaded(folder, *arguments):
     [
         (["--help"], 8, [*COMPUTING, "rich", *(f"onlinekern.cli.{name}" for name in COMMANDS)]),
         (["info"], 25, ["sklearn", "scipy.signal", "matplotlib", "pyarrow", *COMPARING]),
-        (["info", "model.okn"], 126, [*DRAWING, *COMPARING, *KEEPING, *SERVING]),
+        (["info", "model.okn"], 127, [*DRAWING, *COMPARING, *KEEPING, *SERVING]),
         (
-            ["predict", "model.okn", "rows.csv", "--target", "y"], 143,
+            ["predict", "model.okn", "rows.csv", "--target", "y"], 144,
             [*DRAWING, *COMPARING, *KEEPING, *SERVING, "onlinekern.evaluate"],
         ),
         (
-            ["train", "rows.csv", "--target", "y", "-o", "model.okn"], 152,
+            ["train", "rows.csv", "--target", "y", "-o", "model.okn"], 153,
             [*DRAWING, *COMPARING, *KEEPING, *SERVING, "onlinekern.reports.record"],
         ),
     ],

@@ -19,7 +19,8 @@ from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval, available_if
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sample, Samples
 from onlinekern.estimators.validation import learn_row, own_weight
-from onlinekern.learners.ahead import Lesson, given_back, learns_alone
+from onlinekern.learners.ahead import Lesson, learns_alone
+from onlinekern.preprocessing.steps import BeforeCall, BeforeCalls, undone_on_failure
 
 # Between two false alarms of the default detector lie so many samples, on average, at least.
 RUN_LENGTH = 100_000
@@ -324,7 +325,8 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
                     f"{type(self.estimator).__name__}"
                 )
         told, first, n = [], 0, len(lesson.y)
-        with given_back(self.estimator_, learns_alone(self.estimator_, "partial_fit_predict")):
+        at_once = learns_alone(self.estimator_, "partial_fit_predict")
+        with undone_on_failure(self.estimator_, BeforeCall if at_once else BeforeCalls):
             while first < n:
                 answers, alarm = self._until_alarm(lesson.part(first, n))
                 used = len(answers)

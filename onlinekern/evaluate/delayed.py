@@ -16,7 +16,8 @@ from onlinekern.estimators.table_door import asks_for_encoder
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices
 from onlinekern.estimators.validation import rows_of
 from onlinekern.evaluate.baselines import Majority, NoChange
-from onlinekern.preprocessing.pipeline import StreamPipeline, does_something, takes
+from onlinekern.preprocessing.pipeline import StreamPipeline
+from onlinekern.preprocessing.steps import does_something, takes
 
 
 def check_delay(delay: Any) -> Any:

@@ -20,7 +20,8 @@ from onlinekern.estimators.validation import rows_of
 from onlinekern.evaluate.delayed import has_encoder, passes_over
 from onlinekern.evaluate.errors import losses_of
 from onlinekern.evaluate.exchanging import Recent, cells_of, exchanged, names_in, pooled, rows_like
-from onlinekern.learners.ahead import Lesson, edges_of, given_back, is_own, labels_known
+from onlinekern.learners.ahead import Lesson, edges_of, is_own, labels_known
+from onlinekern.preprocessing.steps import BeforeCall, BeforeCalls, undone_on_failure
 
 
 @dataclass(frozen=True)
@@ -272,7 +273,8 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
         at_once = passes_over(self.estimator) and not has_encoder(self.estimator, lesson.X)
         told: list[Any] = []
         predicted: list[Any] = []
-        with given_back(self.estimator, at_once and len(edges) == 2):
+        state = BeforeCall if at_once and len(edges) == 2 else BeforeCalls
+        with undone_on_failure(self.estimator, state):
             for first, last in pairwise(edges):
                 part = lesson.part(first, last)
                 # A label that is new must not be known before its sample is asked of.

@@ -28,7 +28,7 @@ from onlinekern.estimators.validation import rows_of
 from onlinekern.evaluate.delayed import Arrivals, delays_from, rows_at
 from onlinekern.evaluate.refitting import Refitted
 from onlinekern.learners.ahead import strangeness
-from onlinekern.preprocessing.pipeline import takes
+from onlinekern.preprocessing.steps import takes
 
 # A sample is compared with so many before it.
 COMPARED = 256

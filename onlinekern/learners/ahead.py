@@ -6,9 +6,7 @@ sample. Either way a sample is answered by what was learnt of those before it.
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +17,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.estimators.validation import check_weights, rows_of
-from onlinekern.preprocessing.pipeline import Before, does_something, takes
+from onlinekern.preprocessing.steps import takes
 
 
 class Lesson:
@@ -193,28 +191,6 @@ def strangeness_of_part(learner: Any, part: Lesson) -> tuple[Array, Floats, Any]
 
 def answer_nothing(learner: Any, X: Any) -> None:
     """Answer nothing, whatever is asked."""
-
-
-@contextmanager
-def given_back(estimator: Any, one_call: bool) -> Iterator[None]:
-    """Return a context after whose failure an estimator has what it had learnt before."""
-    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
-    steps = [step for step in steps if does_something(step)]
-    if one_call:
-        before = [Before(step) for step in steps]
-    else:
-        copies = [copy.deepcopy(vars(step)) for step in steps]
-    try:
-        yield
-    except BaseException:
-        if one_call:
-            for state in before:
-                state.restore()
-        else:
-            for step, kept in zip(steps, copies, strict=True):
-                vars(step).clear()
-                vars(step).update(kept)
-        raise
 
 
 def labels_known(learner: Any, lesson: Lesson) -> Array:

@@ -39,7 +39,8 @@ from onlinekern.learners.ahead import (
     strangeness,
     strangeness_ahead,
 )
-from onlinekern.preprocessing.pipeline import Before, StreamPipeline, does_something
+from onlinekern.preprocessing.pipeline import StreamPipeline
+from onlinekern.preprocessing.steps import undone_on_failure
 
 
 def learner_has(method: str) -> Callable[[Any], bool]:
@@ -145,14 +146,8 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
             # Their steps take one call back, if any.
             yield copy.deepcopy(learner)
             return
-        steps = [step for _, step in learner.steps] if is_pipeline else [learner]
-        before = [Before(step) for step in steps if does_something(step)]
-        try:
+        with undone_on_failure(learner):
             yield learner
-        except BaseException:
-            for state in before:
-                state.restore()
-            raise
 
     def predict(self, X: Samples) -> Array:
         """Predict samples, as the learner does.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Self
@@ -18,12 +16,12 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators import exportable
-from onlinekern.estimators.atomic import learnt_by, lock_of
+from onlinekern.estimators.atomic import lock_of
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import available_if
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import names_are_no_matter, one_row, own_weight
-from onlinekern.preprocessing.kernel_features import FeatureTransformer
+from onlinekern.preprocessing.steps import does_something, takes, undone_on_failure
 from onlinekern.preprocessing.tables.encoder import TableEncoder
 
 
@@ -339,14 +337,8 @@ class StreamPipeline(Savable, Pipeline):
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
         """Return a context for one thread at a time; a failure inside is undone in all steps."""
-        with lock_of(self):
-            before = [Before(step) for _, step in self.steps if does_something(step)]
-            try:
-                yield
-            except BaseException:
-                for state in before:
-                    state.restore()
-                raise
+        with lock_of(self), undone_on_failure(self):
+            yield
 
     export_c = exportable.export_c
     export_onnx = exportable.export_onnx
@@ -356,35 +348,6 @@ class StreamPipeline(Savable, Pipeline):
         """Number of support vectors of the learner."""
         number: int = self.steps[-1][1].n_support_
         return number
-
-
-class Before:
-    """State of a step before a call."""
-
-    def __init__(self, step: Any) -> None:
-        self.step = step
-        self.learnt = learnt_by(step)
-        self.calls = self.learnt.calls if self.learnt is not None else 0
-        # The library's own steps undo what they have learnt, or never change it.
-        own = self.learnt is not None or isinstance(step, FeatureTransformer | TableEncoder)
-        self.attributes = dict(vars(step)) if own else copy.deepcopy(vars(step))
-
-    def restore(self) -> None:
-        """Give the step back what it had learnt."""
-        if self.learnt is not None and self.learnt.calls != self.calls:
-            self.learnt.undo()
-        vars(self.step).clear()
-        vars(self.step).update(self.attributes)
-
-
-def does_something(step: Any) -> bool:
-    return step is not None and not isinstance(step, str)
-
-
-def takes(step: Any, method: str, parameter: str) -> bool:
-    """Return whether a method of a step has a parameter."""
-    found = getattr(step, method, None)
-    return found is not None and parameter in inspect.signature(found).parameters
 
 
 def weighed(step: Any, method: str, sample_weight: Any) -> dict[str, Any]:

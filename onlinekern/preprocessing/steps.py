@@ -1,0 +1,71 @@
+"""The steps of a pipeline: those that do something, and what a failed call gives back to them."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from onlinekern.estimators.atomic import learnt_by
+from onlinekern.preprocessing.kernel_features import FeatureTransformer
+from onlinekern.preprocessing.tables.encoder import TableEncoder
+
+
+def does_something(step: Any) -> bool:
+    return step is not None and not isinstance(step, str)
+
+
+def steps_of(estimator: Any) -> list[Any]:
+    """Return the steps of a pipeline that do something; any other estimator is the only step."""
+    return [step for _, step in getattr(estimator, "steps", [("", estimator)])
+            if does_something(step)]  # fmt: skip
+
+
+def takes(step: Any, method: str, parameter: str) -> bool:
+    """Return whether a method of a step has a parameter."""
+    found = getattr(step, method, None)
+    return found is not None and parameter in inspect.signature(found).parameters
+
+
+class BeforeCall:
+    """State of a step before one call, which this library's models take back by themselves."""
+
+    def __init__(self, step: Any) -> None:
+        self.step = step
+        self.learnt = learnt_by(step)
+        self.calls = self.learnt.calls if self.learnt is not None else 0
+        # The library's own steps undo what they have learnt, or never change it.
+        own = self.learnt is not None or isinstance(step, FeatureTransformer | TableEncoder)
+        self.attributes = dict(vars(step)) if own else copy.deepcopy(vars(step))
+
+    def restore(self) -> None:
+        """Give the step back what it had learnt."""
+        if self.learnt is not None and self.learnt.calls != self.calls:
+            self.learnt.undo()
+        vars(self.step).clear()
+        vars(self.step).update(self.attributes)
+
+
+class BeforeCalls(BeforeCall):
+    """State of a step before several calls: a copy."""
+
+    def __init__(self, step: Any) -> None:
+        self.step, self.learnt = step, None
+        self.attributes = copy.deepcopy(vars(step))
+
+
+@contextmanager
+def undone_on_failure(estimator: Any, state: type[BeforeCall] = BeforeCall) -> Iterator[None]:
+    """Return a context after whose failure an estimator, or each step of one, is as before.
+
+    `state` says what is kept of a step.
+    """
+    before = [state(step) for step in steps_of(estimator)]
+    try:
+        yield
+    except BaseException:
+        for one in before:
+            one.restore()
+        raise
