@@ -1,7 +1,6 @@
 """The encoder of tables: columns of numbers, categories, dates and text become rows of numbers."""
 
 import copy
-from dataclasses import replace
 from numbers import Integral
 from typing import Annotated, Any, Self, TypeAlias
 
@@ -23,7 +22,7 @@ from onlinekern.estimators.types import Array
 from onlinekern.estimators.validation import one_row
 from onlinekern.estimators.warnings import warn
 from onlinekern.preprocessing.scaler import OnlineStandardScaler
-from onlinekern.preprocessing.tables.errors import ColumnTypeError, TableError, difference, listed
+from onlinekern.preprocessing.tables.errors import TableError, difference, listed
 
 KINDS = ("number", "boolean", "category", "hashed", "date", "text", "ignore")
 # An index of a CSR matrix can count so many.
@@ -33,9 +32,6 @@ Width: TypeAlias = Annotated[int, Interval(Integral, 2, MOST_FEATURES, closed="b
 # A table without text is sparse from so many features on, if a row stores few of them.
 MANY_FEATURES = 256
 DENSE_SHARE = 0.25
-# Such a share of the columns must be text or have many values for all to share slots: in other
-# tables numbers say more, and kernels and forests make more of them than linear learners.
-WIDE_SHARE = 1 / 3
 
 
 @estimator
@@ -413,69 +409,17 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
     def _begun(self, X: Any) -> Any:
         """Choose the columns of X, and return the table that it is."""
-        from onlinekern.preprocessing.tables.dates import check_dates
-        from onlinekern.preprocessing.tables.first_columns import new_column
-        from onlinekern.preprocessing.tables.frames import array_in
-        from onlinekern.preprocessing.tables.slots import led
-
         table, named = self._table_of(X)
+        from onlinekern.preprocessing.tables.first_columns import first_columns
+
         self._check_kinds(table.column_names)
-        check_dates(self.dates, self.time_zone)
-        sizes = self._sizes()
-        kinds = {name: self._kind_in(table, name, sizes) for name in table.column_names}
-        if self._has_slots(table, kinds):
-            sizes = replace(sizes, slots=self.slots)
-        self._columns = led(
-            [new_column(name, kind, array_in(table, name), sizes) for name, kind in kinds.items()]
-        )
+        kinds = dict.fromkeys(self._times(), "ignore") | (self.kinds or {})
+        self._columns = first_columns(table, kinds, self)
         self.n_features_in_ = table.num_columns
         self.__dict__.pop("feature_names_in_", None)
         if named:
             self.feature_names_in_ = np.array(table.column_names, dtype=object)
         return table
-
-    def _sizes(self) -> Any:
-        """Return what the parameters say of the features of columns."""
-        from onlinekern.preprocessing.tables.column_types import Sizes
-        from onlinekern.preprocessing.tables.dates import DEFAULT
-
-        return Sizes(
-            self.max_categories, self.hashed_features, self.text_features,
-            self.categories == "codes", self.missing == "keep",
-            tuple(DEFAULT if self.dates is None else self.dates), self.time_zone,
-        )  # fmt: skip
-
-    def _kind_in(self, table: Any, name: str, sizes: Any) -> str:
-        """Return the kind of a column of the first rows."""
-        from onlinekern.preprocessing.tables.column_types import family, guessed_kind
-        from onlinekern.preprocessing.tables.frames import array_in
-
-        given = dict.fromkeys(self._times(), "ignore") | (self.kinds or {})
-        values = array_in(table, name)
-        kind = given.get(name) or guessed_kind(values, table.schema.field(name).type, sizes)
-        if kind == "other":
-            raise ColumnTypeError(
-                name, f"holds {values.type}: numbers, text and dates become features. "
-                f"TableEncoder(kinds={{{name!r}: 'ignore'}}) leaves it out, on the command line "
-                f"--column {name}=ignore"
-            )  # fmt: skip
-        if family(values.type) == "other" and kind != "ignore":
-            raise ColumnTypeError(name, f"holds {values.type}, which is no {kind}")
-        if name not in given:
-            warn_of_guess(name, kind, values, table.schema.field(name).type)
-        return kind
-
-    def _has_slots(self, table: Any, kinds: dict[str, str]) -> bool:
-        """Return whether categories and words share slots."""
-        from onlinekern.preprocessing.tables.column_types import is_unbounded
-        from onlinekern.preprocessing.tables.frames import array_in
-
-        if self.categories != "auto":
-            return self.categories == "hash"
-        wide = [name for name, kind in kinds.items()
-                if kind == "hashed" and is_unbounded(array_in(table, name))]  # fmt: skip
-        n_wide = len(wide) + sum(kind == "text" for kind in kinds.values())
-        return n_wide >= WIDE_SHARE * len(kinds)
 
     def _check_kinds(self, names: list[str]) -> None:
         quoted = listed(list(map(repr, names)))
@@ -596,24 +540,6 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing != "refuse"
         return tags
-
-
-def warn_of_guess(name: str, kind: str, values: Any, stored: Any) -> None:
-    """Warn of a column without a value, and of text that becomes categories but may be numbers."""
-    from onlinekern.preprocessing.tables.column_types import family, looks_like_numbers
-
-    if kind == "ignore":
-        warn(f"column {name!r} is ignored: none of its first {len(values):,} values "
-             "is there", UserWarning)  # fmt: skip
-        return
-    is_text = family(values.type) == "text" and not str(stored).startswith("dictionary")
-    if is_text and kind in ("category", "hashed"):
-        number = looks_like_numbers(values)
-        if number is not None:
-            comma = " (on the command line: --decimal ,)" if "," in number else ""
-            warn(f"column {name!r} is text that looks like numbers, {number!r} for one: each "
-                 f"becomes a category. Make numbers of it before{comma}; or kinds={{{name!r}: "
-                 "'category'} in a TableEncoder says that it is right", UserWarning)  # fmt: skip
 
 
 def only(rows: Any) -> Any:

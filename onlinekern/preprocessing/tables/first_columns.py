@@ -1,13 +1,23 @@
-"""Columns that have learnt nothing: what the first values of a table become."""
+"""The columns of an encoder that has learnt nothing: what the first rows of a table become."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onlinekern.preprocessing.tables.column_types import MOST_ROOM, Sizes, distinct_texts
+from onlinekern.estimators.warnings import warn
+from onlinekern.preprocessing.tables.column_types import (
+    MOST_ROOM,
+    Sizes,
+    distinct_texts,
+    family,
+    guessed_kind,
+    is_unbounded,
+    looks_like_numbers,
+)
 from onlinekern.preprocessing.tables.columns import (
     BooleanColumn,
     CategoryColumn,
@@ -22,11 +32,90 @@ from onlinekern.preprocessing.tables.columns import (
     NumberColumn,
     TextColumn,
 )
-from onlinekern.preprocessing.tables.dates import parts_for, zone_of
-from onlinekern.preprocessing.tables.slots import SlotColumn, SlotTextColumn
+from onlinekern.preprocessing.tables.dates import DEFAULT, check_dates, parts_for, zone_of
+from onlinekern.preprocessing.tables.errors import ColumnTypeError
+from onlinekern.preprocessing.tables.frames import array_in
+from onlinekern.preprocessing.tables.slots import SlotColumn, SlotTextColumn, led
 
 # A category column has twice as many one-hot features as categories have come, and so many more.
 ROOM_LEFT = 8
+# Such a share of the columns must be text or have many values for all to share slots: in other
+# tables numbers say more, and kernels and forests make more of them than linear learners.
+WIDE_SHARE = 1 / 3
+
+
+def first_columns(table: Any, given: dict[str, str], encoder: Any) -> list[Column]:
+    """Return the columns of a table of the first rows.
+
+    Parameters
+    ----------
+    table : pyarrow Table
+    given : dict of str to str
+        The kinds of columns that nobody has to guess.
+    encoder : TableEncoder
+        Its parameters say how many features columns have.
+    """
+    check_dates(encoder.dates, encoder.time_zone)
+    sizes = sizes_in(encoder)
+    kinds = {name: kind_in(table, name, given.get(name), sizes) for name in table.column_names}
+    if has_slots(encoder.categories, table, kinds):
+        sizes = replace(sizes, slots=encoder.slots)
+    return led(
+        [new_column(name, kind, array_in(table, name), sizes) for name, kind in kinds.items()]
+    )
+
+
+def sizes_in(encoder: Any) -> Sizes:
+    """Return what the parameters of an encoder say of the features of columns."""
+    return Sizes(
+        encoder.max_categories, encoder.hashed_features, encoder.text_features,
+        encoder.categories == "codes", encoder.missing == "keep",
+        tuple(DEFAULT if encoder.dates is None else encoder.dates), encoder.time_zone,
+    )  # fmt: skip
+
+
+def kind_in(table: Any, name: str, given: str | None, sizes: Sizes) -> str:
+    """Return the kind of a column: the one given, or a guess by its values and stored type."""
+    values, stored = array_in(table, name), table.schema.field(name).type
+    kind = given or guessed_kind(values, stored, sizes)
+    if kind == "other":
+        raise ColumnTypeError(
+            name, f"holds {values.type}: numbers, text and dates become features. "
+            f"TableEncoder(kinds={{{name!r}: 'ignore'}}) leaves it out, on the command line "
+            f"--column {name}=ignore"
+        )  # fmt: skip
+    if family(values.type) == "other" and kind != "ignore":
+        raise ColumnTypeError(name, f"holds {values.type}, which is no {kind}")
+    if given is None:
+        warn_of_guess(name, kind, values, stored)
+    return kind
+
+
+def warn_of_guess(name: str, kind: str, values: Any, stored: Any) -> None:
+    """Warn of a column without a value, and of text that becomes categories but may be numbers."""
+    if kind == "ignore":
+        warn(f"column {name!r} is ignored: none of its first {len(values):,} values "
+             "is there", UserWarning)  # fmt: skip
+        return
+    is_text = family(values.type) == "text" and not str(stored).startswith("dictionary")
+    if is_text and kind in ("category", "hashed"):
+        number = looks_like_numbers(values)
+        if number is not None:
+            comma = " (on the command line: --decimal ,)" if "," in number else ""
+            warn(f"column {name!r} is text that looks like numbers, {number!r} for one: each "
+                 f"becomes a category. Make numbers of it before{comma}; or kinds={{{name!r}: "
+                 "'category'} in a TableEncoder says that it is right", UserWarning)  # fmt: skip
+
+
+def has_slots(categories: str, table: Any, kinds: dict[str, str]) -> bool:
+    """Return whether categories and words share slots, by the parameter `categories`."""
+    if categories != "auto":
+        return categories == "hash"
+    n_wide = sum(
+        kind == "text" or (kind == "hashed" and is_unbounded(array_in(table, name)))
+        for name, kind in kinds.items()
+    )
+    return n_wide >= WIDE_SHARE * len(kinds)
 
 
 def new_column(name: str, kind: str, values: Any, sizes: Sizes) -> Column:
