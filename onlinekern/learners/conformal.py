@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable
 from math import isfinite
-from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.utils import get_tags
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
-from onlinekern.estimators.atomic import UndoneOnFailure, fit_method, lock_of
-from onlinekern.estimators.contract import Learner
-from onlinekern.estimators.coverage import Coverage
-from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import (
-    BaseEstimator,
-    ClassifierMixin,
-    HasMethods,
-    Interval,
-    RegressorMixin,
-    available_if,
-)
+from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin, available_if
 from onlinekern.estimators.several_targets import finite_target
 from onlinekern.estimators.table_errors import check_labels
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
@@ -33,198 +18,12 @@ from onlinekern.estimators.validation import NUMBERS, are_plain_targets, learn_r
 from onlinekern.learners.ahead import (
     Lesson,
     edges_of,
-    learns_alone,
     of_scores,
     predict_ahead,
     strangeness,
     strangeness_ahead,
 )
-from onlinekern.preprocessing.pipeline import StreamPipeline
-from onlinekern.preprocessing.steps import undone_on_failure
-
-
-def learner_has(method: str) -> Callable[[Any], bool]:
-    """Return a check for `available_if`: whether the learner has a method."""
-    return lambda model: hasattr(model._learner, method)
-
-
-class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
-    """Base of learners that wrap another, and know what share of its answers hold."""
-
-    estimator: Any
-    coverage: float
-    estimator_: Any
-    _coverage: Coverage
-    # With this method a learner of this library answers all samples of a call ahead.
-    _ahead: ClassVar[str]
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [HasMethods(["fit", "partial_fit", "predict"]), None],
-        "coverage": [Interval(Real, 0, 1, closed="neither")],
-    }
-
-    def _default(self) -> Any:
-        """Return the learner that None stands for."""
-        raise NotImplementedError(f"{type(self).__name__}._default")
-
-    @property
-    def _learner(self) -> Any:
-        """The learner: the one that learns, or the parameter before anything has been learnt."""
-        own = vars(self)
-        if "estimator_" in own:
-            return own["estimator_"]
-        return self._default() if self.estimator is None else self.estimator
-
-    def _learn(self, lesson: Lesson, start: bool) -> tuple[Any, Floats]:
-        """Learn samples; return what was answered before, and the threshold of each."""
-        if start:
-            learner = clone(self._default() if self.estimator is None else self.estimator)
-            coverage = Coverage(self.coverage)
-        else:
-            learner, coverage = self.estimator_, self._coverage.copy()
-        edges = self._edges(learner, lesson)
-        with self._undone_on_failure(learner, len(edges) > 2) as taught:
-            answers, scores, held = self._answers(taught, lesson, edges)
-            thresholds = coverage.append(coverage.told_by(scores, lesson.counts), held)
-        self.estimator_, self._coverage = taught, coverage
-        return answers, thresholds
-
-    def _learn_row(self, x: Any, number: Any, weight: float = 1.0) -> tuple[Floats, Floats] | None:
-        """Learn one row in the shortest way: None if this is a case for `_learn`.
-
-        `number` is the target as the core takes it.
-
-        Returns
-        -------
-        scores : ndarray of shape (1, n_outputs)
-            Those before.
-        thresholds : ndarray of shape (1,)
-        """
-        learner = vars(self).get("estimator_")
-        if not isinstance(learner, Learner):
-            return None
-        if "_model" not in vars(learner):
-            return None
-        with lock_of(self), UndoneOnFailure(learner._model):
-            scores = learner._teach_row(x, number, weight)
-            if scores is None:
-                return None
-            score, held = self._score_of(scores, number)
-            # Who saves the model meanwhile gets one state or the other.
-            coverage = self._coverage.copy()
-            thresholds = coverage.append_one(score, bool(weight > 0), held)
-            self._coverage = coverage
-        return scores, thresholds
-
-    def _is_row(self, X: Any, y: Any) -> bool:
-        """Return whether samples are one row of an array, without names that it should have."""
-        named = "feature_names_in_" in vars(vars(self).get("estimator_", self))
-        return len_of(X) == 1 and type(y) is np.ndarray and y.shape == (1,) and not named
-
-    def _score_of(self, scores: Floats, number: Any) -> tuple[float, bool]:
-        """Return the score of a row that had these scores, and whether it is held anyway."""
-        raise NotImplementedError(f"{type(self).__name__}._score_of")
-
-    def _edges(self, learner: Any, lesson: Lesson) -> list[int]:
-        """Return where the samples are cut into calls, both ends among them."""
-        return [0, len(lesson.y)]
-
-    def _answers(self, learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Any, Floats, Any]:
-        """Teach a learner; return its answers before, their scores, and what is held anyway.
-
-        A score is NaN where there was no answer.
-        """
-        raise NotImplementedError(f"{type(self).__name__}._answers")
-
-    @contextmanager
-    def _undone_on_failure(self, learner: Any, several: bool) -> Iterator[Any]:
-        """Return a context with a learner to teach, perhaps in several calls.
-
-        The one given is as it was if that fails.
-        """
-        is_pipeline = isinstance(learner, StreamPipeline)
-        if not learns_alone(learner, self._ahead) or (is_pipeline and several):
-            # Their steps take one call back, if any.
-            yield copy.deepcopy(learner)
-            return
-        with undone_on_failure(learner):
-            yield learner
-
-    def predict(self, X: Samples) -> Array:
-        """Predict samples, as the learner does.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        predicted: Array = self.estimator_.predict(X)
-        return predicted
-
-    @available_if(learner_has("score_one"))
-    def score_one(self, x: Sample) -> float | Floats:
-        """Score one sample, as the learner does.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,), or dict
-
-        Returns
-        -------
-        float, or ndarray of shape (n_classes,) with more than two classes
-
-        Raises
-        ------
-        NotFittedError
-            If nothing has been learnt.
-        ValueError
-            If x has not `n_features_in_` finite features.
-        """
-        check_is_fitted(self)
-        score: float | Floats = self.estimator_.score_one(x)
-        return score
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "estimator_" in vars(self)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._learner).input_tags
-        return tags
-
-    @property
-    def n_features_in_(self) -> int:  # type: ignore[override]
-        """Features of a sample."""
-        return int(self._learner.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> Array:  # type: ignore[override]
-        """Names of the features."""
-        names: Array = self._learner.feature_names_in_
-        return names
-
-    @property
-    def coverage_(self) -> float:
-        """Share of the samples that were held by what was told before they were learnt."""
-        check_is_fitted(self)
-        return self._coverage.held / self._coverage.told if self._coverage.told else np.nan
-
-    @property
-    def threshold_(self) -> float:
-        """Greatest score that is held now; infinite as long as too few scores are known."""
-        check_is_fitted(self)
-        return self._coverage.threshold
-
-    def _check_coverage(self, coverage: float | None) -> None:
-        """Raise ValueError for another share than the one that is followed."""
-        if coverage is not None and coverage != self._coverage.share:
-            raise ValueError(
-                f"coverage: this {type(self).__name__} has followed {self._coverage.share} along "
-                f"the stream, and can tell no other, got {coverage!r}"
-            )
+from onlinekern.learners.conformal_base import Conformal, learner_has, len_of
 
 
 class ConformalRegressor(RegressorMixin, Conformal):
@@ -456,11 +255,6 @@ class ConformalRegressor(RegressorMixin, Conformal):
         from onlinekern.learners.race.stream import StreamRegressor
 
         return StreamRegressor()
-
-
-def len_of(X: Any) -> int:
-    """Return the number of rows of an array, else -1."""
-    return len(X) if type(X) is np.ndarray and X.ndim == 2 else -1
 
 
 def around(predicted: Floats, threshold: Any) -> tuple[Floats, Floats]:

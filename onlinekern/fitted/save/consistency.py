@@ -151,7 +151,7 @@ def check_quantile(quantile: Any) -> None:
 
 def check_conformal(model: Any) -> None:
     from onlinekern.estimators.coverage import Coverage
-    from onlinekern.learners.conformal import Conformal
+    from onlinekern.learners.conformal_base import Conformal
 
     own = vars(model)
     if not isinstance(model, Conformal):
