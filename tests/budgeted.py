@@ -1,14 +1,19 @@
 """Compare budgeted learners with their naive loops."""
 
+import copy
 import itertools
+from functools import lru_cache
 
 import numpy as np
+import pytest
 from scipy import sparse
 from sklearn.base import is_classifier
 
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
 WINDOWS = [1, 7, None]
+OVERFLOWING = {"kernel": "polynomial", "gamma": 0.01, "degree": 2, "coef0": 1.0, "budget": 9}
+# Parameters of the run, not of the algorithm.
 NOT_OF_THE_LOOP = {
     *("n_epochs", "shuffle", "random_state", "window", "n_jobs", "verbose", "encode"),
     "standardize_target",
@@ -16,9 +21,11 @@ NOT_OF_THE_LOOP = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=4)
 def weights_of(n):
     weights = np.random.default_rng(5).choice([0.0, 0.5, 1.0, 2.5], size=n)
     weights[[0, n - 1]] = 0
+    weights.flags.writeable = False
     return weights
 
 
@@ -102,3 +109,15 @@ def check_windows(make, X, y, as_layout, state_of, same_state):
             model.window = None
             reference = reference or state_of(model)
             same_state(model, reference)
+
+
+def check_undo(model, X, y, layout, as_layout, same_state):
+    """Let a call of an `OVERFLOWING` model fail at its last sample: all that it did is undone."""
+    X[-1] = 1e160
+    rows = as_layout(X, layout)
+    learn(model, rows[:60], y[:60])
+    twin = copy.deepcopy(model)
+    with pytest.raises(FloatingPointError):
+        model.partial_fit(rows[60:], y[60:])
+    same_state(model, twin)
+    same_state(model.partial_fit(rows[60:-1], y[60:-1]), twin.partial_fit(rows[60:-1], y[60:-1]))

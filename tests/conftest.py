@@ -26,6 +26,15 @@ def same_draws():
     np.random.seed(0)  # noqa: NPY002, it is scikit-learn's
 
 
+@pytest.fixture
+def close_figures():
+    """Close what matplotlib has open when a test ends."""
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+
+
 @pytest.fixture(scope="module")
 def client():
     """A client of Dask with two workers of one thread each, in this process."""

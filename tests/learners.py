@@ -2,6 +2,7 @@
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.exceptions import NotFittedError
 
 from onlinekern import all_estimators
 
@@ -73,3 +74,19 @@ def learn_each(model, X, y):
         first = {"classes": [5, 15, 25]} if is_classifier(model) else {}
         model.learn_one(row, target, **first)
     return model
+
+
+def normals_and_outliers():
+    """Return normal samples, others with outliers among them, and 1 for those that are none."""
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((2000, 2))
+    X_test = np.r_[rng.standard_normal((2000, 2)), rng.uniform(-6, 6, (400, 2))]
+    return X, X_test, np.r_[np.ones(2000), np.zeros(400)]
+
+
+def answer_of(model, rows, classes=None):
+    """Return what a model predicts of the only row, or without any sample the first class or 0."""
+    try:
+        return model.predict(rows)[0]
+    except NotFittedError:
+        return 0 if classes is None else classes[0]

@@ -1,10 +1,10 @@
 """Every estimator against its naive loop: predictions, coefficients, losses, support vectors."""
 
 import itertools
-from functools import lru_cache
 
 import numpy as np
 import pytest
+from budgeted import DTYPES, LAYOUTS, NOT_OF_THE_LOOP, WINDOWS, as_dense, weights_of
 from grids import forms, grid
 from registry import ESTIMATORS, STEPS, cases_of
 from sklearn.base import is_classifier
@@ -13,15 +13,6 @@ import onlinekern
 from onlinekern import all_estimators
 from onlinekern.core.base.random import Generator
 
-DTYPES = [np.float32, np.float64]
-LAYOUTS = ["dense", "csr", "wide"]
-WINDOWS = [1, 7, None]
-# Parameters of the run, not of the algorithm.
-NOT_OF_THE_LOOP = {
-    *("n_epochs", "shuffle", "random_state", "window", "n_jobs", "verbose", "encode"),
-    "standardize_target",
-    "class_weight",
-}  # fmt: skip
 SEED = 3
 
 CASES = cases_of("test_algorithms")
@@ -56,6 +47,13 @@ def naive(model, X, y, **arguments):
     return ESTIMATORS[type(model).__name__].twin(X, y, **arguments)
 
 
+def order_of_epochs(n, shuffle):
+    """Return the order in which `fit` takes n samples in three passes."""
+    draws = np.random.RandomState(SEED)
+    draws.randint(np.iinfo(np.int64).max, dtype=np.int64)  # the model's own seed comes first
+    return np.concatenate([draws.permutation(n) if shuffle else np.arange(n) for _ in range(3)])
+
+
 def check(model, predictions, expected, X, dtype, close):
     """Compare an estimator and its predictions before each sample with the naive loop."""
     if is_classifier(model):
@@ -73,19 +71,7 @@ def check(model, predictions, expected, X, dtype, close):
 
 def support_rows(model):
     """Return the support vectors with the columns of the original samples."""
-    rows = model.support_vectors_
-    rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
-    if rows.shape[1] > 6:
-        rows = rows[:, np.linspace(7, rows.shape[1] - 5, 6).astype(int)]
-    return rows
-
-
-@lru_cache(maxsize=4)
-def weights_of(n):
-    weights = np.random.default_rng(5).choice([0.0, 0.5, 1.0, 2.5], size=n)
-    weights[[0, n - 1]] = 0
-    weights.flags.writeable = False
-    return weights
+    return as_dense(model.support_vectors_, 6)
 
 
 @pytest.mark.parametrize(
@@ -135,10 +121,7 @@ def test_a_full_set_goes_on_learning(name, task, case, average, how, stream, as_
 def test_epochs(name, task, case, shuffle, stream, close):
     X, y = stream(task, n=60)
     model = build(name, task, n_epochs=3, shuffle=shuffle, **case)
-    draws = np.random.RandomState(SEED)
-    draws.randint(np.iinfo(np.int64).max, dtype=np.int64)  # the model's own seed comes first
-    epochs = [draws.permutation(60) if shuffle else np.arange(60) for _ in range(3)]
-    order = np.concatenate(epochs)
+    order = order_of_epochs(60, shuffle)
     expected = naive(model, X[order], y[order])
     model.fit(X, y)
     if is_classifier(model):

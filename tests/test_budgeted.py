@@ -4,13 +4,14 @@ import copy
 
 import numpy as np
 import pytest
+from budgeted import DTYPES, LAYOUTS, OVERFLOWING, WINDOWS, check_undo, weights_of
 from grids import forms
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.kernels import kernel_matrix
 from registry import REMOVALS, cases_of
 from sklearn.base import is_classifier
-from test_algorithms import DTYPES, LAYOUTS, SEED, WINDOWS, build, check, naive, weights_of
+from test_algorithms import build, check, naive, order_of_epochs
 
 from onlinekern import BOGDClassifier, BOGDRegressor, BPAClassifier, BPARegressor, all_estimators
 from onlinekern.core.budgets.forgetron import shrinking
@@ -53,10 +54,7 @@ def test_twin(name, task, case, weighted, budget, stream, as_layout, close):
 def test_epochs(name, task, case, shuffle, stream, close):
     X, y = stream(task, n=60)
     model = build(name, task, n_epochs=3, shuffle=shuffle, budget=10, **case)
-    draws = np.random.RandomState(SEED)
-    draws.randint(np.iinfo(np.int64).max, dtype=np.int64)  # the model's own seed comes first
-    epochs = [draws.permutation(60) if shuffle else np.arange(60) for _ in range(3)]
-    order = np.concatenate(epochs)
+    order = order_of_epochs(60, shuffle)
     expected = naive(model, X[order], y[order])
     model.fit(X, y)
     np.testing.assert_array_equal(model.support_vectors_, X[order][expected.support])
@@ -96,16 +94,7 @@ def test_never_more_than_the_budget(name, task, case, budget, stream):
 @pytest.mark.parametrize(("name", "task", "case"), SETTINGS)
 def test_failed_call_takes_removals_back(name, task, case, layout, stream, as_layout, same_state):
     X, y = stream(task, n=200)
-    X[-1] = 1e160
-    rows = as_layout(X, layout)
-    settings = {"kernel": "polynomial", "gamma": 0.01, "degree": 2, "coef0": 1.0, "budget": 9}
-    model = build(name, task, **settings, **case)
-    learn(model, rows[:60], y[:60])
-    twin = copy.deepcopy(model)
-    with pytest.raises(FloatingPointError):
-        model.partial_fit(rows[60:], y[60:])
-    same_state(model, twin)
-    same_state(model.partial_fit(rows[60:-1], y[60:-1]), twin.partial_fit(rows[60:-1], y[60:-1]))
+    check_undo(build(name, task, **OVERFLOWING, **case), X, y, layout, as_layout, same_state)
 
 
 @given(

@@ -52,16 +52,11 @@ from onlinekern.plotting import (
 )
 from onlinekern.streams import two_normals
 
+pytestmark = pytest.mark.usefixtures("close_figures")
 MODULES = ["comparisons", "learning", "budget", "calibration", "regions", "support", "race",
            "importances", "metric"]  # fmt: skip
 X, Y = two_normals(900, distance=2.0, random_state=0)
 BLOCKS = [(X[first : first + 300], Y[first : first + 300]) for first in (0, 300, 600)]
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    pyplot.close("all")
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+from harness.calls import with_value
 from learners import CLASSES, NAMES, width
 from sklearn.base import is_classifier
 from sklearn.exceptions import ConvergenceWarning
@@ -38,13 +39,6 @@ def trained(name, stream, as_layout, layout="dense", n=40):
     first = {"classes": ["no", "yes"]} if is_classifier(model) else {}
     model.partial_fit(X[:n], y[:n], **first)
     return model, X[n:], y[n:]
-
-
-def with_value(X, value):
-    """Return a copy of X with one stored element replaced."""
-    X = X.copy()
-    (X if isinstance(X, np.ndarray) else X.data).flat[-1] = value
-    return X
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from learners import normals_and_outliers
 from oracles.kernel_mean import kernel_mean
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
@@ -101,10 +102,7 @@ def test_a_mean_that_forgets_follows_the_stream():
 
 
 def test_outliers_have_low_scores():
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((2000, 2))
-    X_test = np.r_[rng.standard_normal((2000, 2)), rng.uniform(-6, 6, (400, 2))]
-    inside = np.r_[np.ones(2000), np.zeros(400)]
+    X, X_test, inside = normals_and_outliers()
     model = KernelMeanDetector(gamma=0.5, random_state=0).fit(X)
     exact = rbf_kernel(X_test, X, gamma=0.5).mean(axis=1)
     area = roc_auc_score(inside, model.score_samples(X_test))

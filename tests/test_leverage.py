@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from learners import normals_and_outliers
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 from test_kernel_mean import twin_of
@@ -119,10 +120,7 @@ def test_scores_stay_shares(X, dtype, forgetting):
 
 
 def test_outliers_have_low_scores():
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((2000, 2))
-    X_test = np.r_[rng.standard_normal((2000, 2)), rng.uniform(-6, 6, (400, 2))]
-    inside = np.r_[np.ones(2000), np.zeros(400)]
+    X, X_test, inside = normals_and_outliers()
     for features in ("fourier", "nystroem"):
         scores = detector(gamma=0.5, features=features).fit(X).score_samples(X_test)
         assert roc_auc_score(inside, scores) > 0.85

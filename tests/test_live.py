@@ -17,13 +17,8 @@ from onlinekern.streams import gaussian_mixture
 
 X, Y = gaussian_mixture(2000, random_state=0)
 Y = np.where(np.arange(2000) < 1200, Y, -Y)
+pytestmark = pytest.mark.usefixtures("close_figures")
 BLOCKS = [(X[k : k + 700], Y[k : k + 700]) for k in range(0, 2000, 700)]
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    pyplot.close("all")
 
 
 def learner():

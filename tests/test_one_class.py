@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from grids import grid
+from learners import normals_and_outliers
 from oracles.algorithms import spa_one_class
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -112,10 +113,7 @@ def test_offset_follows_the_stream():
 
 
 def test_ranks_no_worse_than_a_one_class_svm():
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((2000, 2))
-    X_test = np.r_[rng.standard_normal((2000, 2)), rng.uniform(-6, 6, (400, 2))]
-    inside = np.r_[np.ones(2000), np.zeros(400)]
+    X, X_test, inside = normals_and_outliers()
     model = SPAOneClass(gamma=0.5, random_state=0).fit(X)
     machine = OneClassSVM(gamma=0.5, nu=0.1).fit(X)
     areas = [roc_auc_score(inside, m.score_samples(X_test)) for m in (model, machine)]

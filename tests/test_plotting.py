@@ -21,13 +21,8 @@ from onlinekern.plotting.labels import End, EndLabels, spread
 from onlinekern.plotting.style import style_of
 from onlinekern.streams import Source, gaussian_mixture
 
+pytestmark = pytest.mark.usefixtures("close_figures")
 NAMES = "perceptron,ogd,pegasos,pa1,pa2,bpa,bogd,spa,linear-pa1,arow,fogd,nogd,scw1,linear-ogd"
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    pyplot.close("all")
 
 
 @pytest.fixture(scope="module")

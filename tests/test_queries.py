@@ -5,10 +5,10 @@ import pickle
 
 import numpy as np
 import pytest
+from learners import answer_of
 from oracles.queries import Query
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
@@ -148,10 +148,7 @@ def one_by_one(model, query, X, y, classes=None):
     more = {} if classes is None else {"classes": classes}
     predicted = []
     for i in range(len(y)):
-        try:
-            predicted.append(model.predict(X[i : i + 1])[0])
-        except NotFittedError:
-            predicted.append(0 if classes is None else classes[0])
+        predicted.append(answer_of(model, X[i : i + 1], classes))
         if query.ask(model, X[i : i + 1])[0]:
             model.partial_fit(X[i : i + 1], y[i : i + 1], **more)
     return np.array(predicted)
@@ -244,10 +241,7 @@ def asked_late(model, X, y, query, delays, classes):
     for i in range(len(y)):
         row = X[i : i + 1]
         asked = query.ask(model, row)[0]
-        try:
-            predicted.append(model.predict(row)[0])
-        except NotFittedError:
-            predicted.append(classes[0])
+        predicted.append(answer_of(model, row, classes))
         if asked:
             waiting.append((i + delays[i], i))
         for _, k in sorted(one for one in waiting if one[0] == i):

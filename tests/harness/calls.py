@@ -38,6 +38,7 @@ FEATURES = 5
 
 
 def with_value(X, value):
+    """Return a copy of X with its last stored element replaced."""
     X = X.copy()
     (X if isinstance(X, np.ndarray) else X.data).flat[-1] = value
     return X
