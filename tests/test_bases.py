@@ -147,7 +147,7 @@ def test_what_a_subclass_must_say():
 
     for method in ("_rule", "_space", "_n_bytes"):
         with pytest.raises(NotImplementedError, match=rf"Nothing\.{method}"):
-            getattr(Nothing(), method)(*[None] * {"_rule": 0}.get(method, 4))
+            getattr(Nothing(), method)(*[None] * {"_rule": 0, "_n_bytes": 1}.get(method, 4))
 
 
 def test_few_files_of_a_call():

@@ -11,6 +11,7 @@ from sklearn.linear_model import Ridge
 
 from onlinekern import KernelRLSClassifier, KernelRLSRegressor
 from onlinekern.core.base.random import Generator
+from onlinekern.estimators.memory import Form
 from onlinekern.fitted.save import from_bytes, to_bytes
 
 SETTINGS = {"n_components": 30, "gamma": 0.3, "random_state": 3}
@@ -438,7 +439,7 @@ def test_samples_of_many_features_are_left_out(layout, equal):
         expected = KernelRLSRegressor(n_components=20, random_state=0, linear=linear)
         equal(model.predict(X), expected.partial_fit(X, y).predict(X))
         assert model.coef_.shape == (1, linear * width + 20)
-        assert model._n_bytes(width, 1, 8, True) < 2**25
+        assert model._n_bytes(Form(width, 1, 8, True)) < 2**25
         equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
 
 

@@ -138,6 +138,7 @@ MEASUREMENT = """
 import ctypes
 import gc
 import test_memory as tests
+from onlinekern.estimators.memory import Form
 class Info(ctypes.Structure):
     _fields_ = [(name, ctypes.c_size_t) for name in (
         "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks",
@@ -153,7 +154,8 @@ for layout in ("sparse", "dense"):
     for name in tests.MEASURED:
         model, before = tests.smallest(name), size()
         model.fit(rows, labels)
-        print(name, layout, size() - before, model._n_bytes(tests.WIDE, 1, 8, layout == "sparse"))
+        form = Form(tests.WIDE, 1, 8, layout == "sparse")
+        print(name, layout, size() - before, model._n_bytes(form))
         del model
 """
 

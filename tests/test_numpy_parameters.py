@@ -10,12 +10,15 @@ from states import difference, flattened
 
 import onlinekern
 from onlinekern import KernelForestClassifier, OGDClassifier, SPAClassifier
+from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.memory import Form
 
 X = np.random.default_rng(0).standard_normal((60, 3))
 # Squares and multiples of these do not fit into their types.
 LARGE = {np.int8: 127, np.uint8: 255, np.int16: 300, np.int64: 300}
 # These decide how long a fit takes, or would be large where it matters not.
 SHORT = {"n_epochs": 2, "n_jobs": 1, "max_iter": 5, "verbose": 0, "random_state": 3}
+FORM = Form(n_features=3, n_outputs=1, itemsize=8, is_sparse=False)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
@@ -76,6 +79,8 @@ def made(cls, values):
 def check(name, kind, values):
     given = {key: kind(value) for key, value in values.items()}
     model, same = made(ESTIMATORS[name], given), made(ESTIMATORS[name], values)
+    if isinstance(model, Learner):
+        assert model._check_form(FORM) == same._check_form(FORM)
     assert difference(learnt(model), learnt(same)) is None
     for key, value in given.items():
         assert model.get_params()[key] is value

@@ -16,6 +16,7 @@ from onlinekern.core import FEATURE_MAPS
 from onlinekern.core.base.vector import available_levels
 from onlinekern.core.features.structured import signs_shape
 from onlinekern.estimators import features, memory
+from onlinekern.estimators.memory import Form
 from onlinekern.fitted.families.features import map_of
 
 DTYPES = [np.float32, np.float64]
@@ -144,7 +145,7 @@ def test_defaults_learn_wide_rows(name):
     X, y = wide_rows(n=200)
     model = settings(name)
     # The matrix of frequencies would take 2 GB.
-    assert model._n_bytes(WIDE, 1, 4, True) < 10_000_000
+    assert model._n_bytes(Form(WIDE, 1, 4, True)) < 10_000_000
     scores = taught(model, X, y)
     np.testing.assert_array_equal(taught(settings(name, window=7), X, y, 1), scores)
     copy = pickle.loads(pickle.dumps(model))

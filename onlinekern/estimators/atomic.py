@@ -66,6 +66,13 @@ class UndoneOnFailure:
             self.model.undo()
 
 
+def twin_of(estimator: Any) -> Any:
+    """Return an estimator with the same attributes, whose parameters are plain numbers."""
+    twin = object.__new__(type(estimator))
+    twin.__dict__.update(with_plain_numbers(estimator))
+    return twin
+
+
 def all_or_nothing(method: Function, checked: bool = False) -> Function:
     """Make a method that learns wait for other threads, and undo a call that fails.
 
@@ -86,11 +93,10 @@ def all_or_nothing(method: Function, checked: bool = False) -> Function:
     @functools.wraps(method)
     def on_a_twin(self: Any, *args: Any, **kwargs: Any) -> Any:
         with lock_of(self) as lock:
-            before = with_plain_numbers(self)
+            twin = twin_of(self)
+            before = twin.__dict__.copy()
             learnt = learnt_by(self)
             calls = learnt.calls if learnt is not None else 0
-            twin = object.__new__(type(self))
-            twin.__dict__.update(before)
             try:
                 if checked and not (goes_on and twin.__sklearn_is_fitted__()):
                     check_parameters_of(twin)

@@ -13,7 +13,6 @@ from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, gen_even_slices
@@ -23,7 +22,13 @@ from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.sampling import Sampler
 from onlinekern.core.stream import Model
 from onlinekern.estimators import exportable
-from onlinekern.estimators.atomic import UndoneOnFailure, all_or_nothing, fit_method, lock_of
+from onlinekern.estimators.atomic import (
+    UndoneOnFailure,
+    all_or_nothing,
+    fit_method,
+    lock_of,
+    twin_of,
+)
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.extensions import check_declared, check_subclass, explained
 from onlinekern.estimators.median_width import (
@@ -34,7 +39,7 @@ from onlinekern.estimators.median_width import (
     learn_first,
     renumber,
 )
-from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.memory import Form, check_size
 from onlinekern.estimators.parameters import (
     Count,
     RandomState,
@@ -408,21 +413,21 @@ class Learner(Savable, BaseEstimator):
         check_results(scores, "score")
         return scores
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+    def _n_bytes(self, form: Form) -> int:
         """Return the bytes that a model takes at least, whatever it learns."""
         raise NotImplementedError(f"{type(self).__name__}._n_bytes")
 
     def _check_features(self, X: Any, n_outputs: int) -> None:
         """Raise MemoryError if there is no room for a model of samples like X."""
-        self._check_form(X.shape[1], n_outputs, X.dtype.itemsize, sp.issparse(X))
+        self._check_form(Form.of(X, n_outputs))
 
-    def _check_form(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+    def _check_form(self, form: Form) -> int:
         """Raise MemoryError if there is no room for a model, else return what it takes at least."""
-        n_bytes = self._n_bytes(n_features, n_outputs, itemsize, is_sparse)
+        n_bytes = twin_of(self)._n_bytes(form)
         if self._size is None:
-            check_size("n_features", n_features, n_bytes)
+            check_size("n_features", form.n_features, n_bytes)
         else:
-            check_size(self._size, getattr(self, self._size), n_bytes, n_features)
+            check_size(self._size, getattr(self, self._size), n_bytes, form.n_features)
         return n_bytes
 
     def _read(self, read: Callable[[Any], Any]) -> Any:

@@ -13,7 +13,7 @@ from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.kernel import PANEL, new_kernel
 from onlinekern.estimators.kernel_width import check_representable
 from onlinekern.estimators.median_width import width_of
-from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.memory import Form, check_size
 from onlinekern.estimators.parameters import (
     Count,
     Finite,
@@ -242,13 +242,13 @@ class FeatureEstimator(Learner):
     _warms_up = True
     _size = "n_components"
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+    def _n_bytes(self, form: Form) -> int:
         if self.features == "fourier":
             kernel = KERNEL_ALIASES.get(self.kernel, self.kernel)
-            return frequency_bytes(self._frequencies(kernel, n_features), n_features)
+            return frequency_bytes(self._frequencies(kernel, form.n_features), form.n_features)
         # There are L^-1 in double and in the samples' dtype, and the first panel of landmarks.
-        return self.n_components**2 * (8 + itemsize) + n_features * itemsize * (
-            2 if is_sparse else PANEL
+        return self.n_components**2 * (8 + form.itemsize) + form.n_features * form.itemsize * (
+            2 if form.is_sparse else PANEL
         )
 
     def _length(self, n_features: int) -> int:

@@ -16,6 +16,7 @@ from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.extensions import PAGE
 from onlinekern.estimators.kernel_width import check_representable
 from onlinekern.estimators.median_width import width_of
+from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Count, Finite, KernelName, KernelWidth, estimator
 from onlinekern.estimators.types import Array, Floats, Sparse
 from onlinekern.estimators.warnings import warn
@@ -111,10 +112,12 @@ class KernelEstimator(Learner):
                 ConvergenceWarning,
             )
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+    def _n_bytes(self, form: Form) -> int:
         # There is room for a row in each of two blocks, and for the numbers of the columns in use
         # or the first panel of support vectors.
-        return n_features * (2 * itemsize + (4 if is_sparse else PANEL * itemsize))
+        return form.n_features * (
+            2 * form.itemsize + (4 if form.is_sparse else PANEL * form.itemsize)
+        )
 
     def _layout(self, X: Any) -> Any:
         """Return X, as CSR where the support vectors are stored sparse."""

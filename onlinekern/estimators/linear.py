@@ -7,6 +7,7 @@ from sklearn.base import is_classifier
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.linear import LinearSpace
 from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Average, estimator
 from onlinekern.estimators.types import Floats
 
@@ -23,8 +24,8 @@ class LinearEstimator(Learner):
 
     _takes_wide = True
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        n_weights = n_features * n_outputs * (1 + bool(self.average))
+    def _n_bytes(self, form: Form) -> int:
+        n_weights = form.n_features * form.n_outputs * (1 + bool(self.average))
         return WEIGHT_BYTES * n_weights
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:

@@ -4,6 +4,9 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import scipy.sparse as sp
 
 try:
     import resource
@@ -16,6 +19,21 @@ SMALL = 1 << 26
 ROOT = Path("/")
 # An unlimited group of version 1 reports a number near 2^63.
 UNLIMITED = 1 << 60
+
+
+class Form(NamedTuple):
+    """What a model learns, as far as that decides how large it is."""
+
+    n_features: int
+    n_outputs: int
+    # Bytes of a number of the samples.
+    itemsize: int
+    is_sparse: bool
+
+    @classmethod
+    def of(cls, X: Any, n_outputs: int) -> "Form":
+        """Return the form of a model of so many outputs for samples like X."""
+        return cls(X.shape[1], n_outputs, X.dtype.itemsize, sp.issparse(X))
 
 
 def check_size(

@@ -10,7 +10,7 @@ from onlinekern.core import COVARIANCES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.linear_second_order import SecondOrderSpace
 from onlinekern.estimators.linear import WEIGHT_BYTES, LinearEstimator
-from onlinekern.estimators.memory import available_memory
+from onlinekern.estimators.memory import Form, available_memory
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.types import Floats, Samples
 from onlinekern.estimators.validation import validate_data
@@ -56,10 +56,10 @@ class SecondOrderEstimator(LinearEstimator):
     def _takes_wide(self) -> bool:  # type: ignore[override]
         return self.covariance == "diagonal"
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+    def _n_bytes(self, form: Form) -> int:
         # Each weight has at least a variance.
-        weights = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
-        return weights + WEIGHT_BYTES * n_features * n_outputs
+        weights = super()._n_bytes(form)
+        return weights + WEIGHT_BYTES * form.n_features * form.n_outputs
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         self._warned = False

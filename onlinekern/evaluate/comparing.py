@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from onlinekern._config import version
 from onlinekern.estimators.contract import Learner
-from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.memory import Form, check_size
 from onlinekern.estimators.scales import SCALES_DIFFER
 from onlinekern.estimators.types import BatchLearner, StreamLearner
 from onlinekern.evaluate.baselines import BASELINES
@@ -251,12 +251,12 @@ def _check_features(estimators: Iterable[Any], source: Source) -> None:
     """Raise MemoryError if the models, which all run at a time, have no room together."""
     n_outputs = len(source.class_counts) if len(source.class_counts) > 2 else 1
     layout = source.layout
-    form = layout.n_features, n_outputs, layout.dtype.itemsize, not layout.dense
+    form = Form(layout.n_features, n_outputs, layout.dtype.itemsize, not layout.dense)
     n_bytes = 0
     for model in estimators:
         if isinstance(model, Learner):
             model._validate_params()
-            n_bytes += model._check_form(*form)
+            n_bytes += model._check_form(form)
     check_size("n_features", source.n_features, n_bytes)
 
 

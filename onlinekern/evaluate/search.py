@@ -26,6 +26,7 @@ import numpy as np
 from scipy import sparse
 
 from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.memory import Form
 from onlinekern.evaluate.halving import cost, halve, plan_rungs
 from onlinekern.evaluate.methods import KERNELS_WITHOUT_GAMMA, METHODS
 from onlinekern.evaluate.test_then_train import Run
@@ -102,8 +103,7 @@ class Problem:
             return True
         X: Any = self.X
         n_outputs = 1 if self.classes is None or len(self.classes) == 2 else len(self.classes)
-        form = X.shape[1], n_outputs, X.dtype.itemsize, sparse.issparse(X)
-        return n_models * model._check_form(*form) <= KEPT_BYTES
+        return n_models * model._check_form(Form.of(X, n_outputs)) <= KEPT_BYTES
 
 
 class Candidate:

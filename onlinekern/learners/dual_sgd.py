@@ -17,7 +17,7 @@ from onlinekern.estimators.features import (
 )
 from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.median_width import width_of
-from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.memory import Form, check_size
 from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.types import Floats
@@ -43,8 +43,8 @@ class DualSGD(KernelEstimator):
 
     _size = "n_components"
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        return frequency_bytes(self, n_features)
+    def _n_bytes(self, form: Form) -> int:
+        return frequency_bytes(self, form.n_features)
 
     def _features(self, X: Any, draws: np.random.RandomState) -> Any:
         self.gamma_ = width_of(self, X)

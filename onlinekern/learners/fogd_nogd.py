@@ -24,6 +24,7 @@ from onlinekern.estimators.features import (
 from onlinekern.estimators.gradient import GradientStep, LabelLoss, TargetLoss
 from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.median_width import width_of
+from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import (
     Average,
     Count,
@@ -54,8 +55,8 @@ class FOGD(Learner):
     coef_ = property(weights_of_features)
     intercept_ = property(constants_of_outputs)
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        return frequency_bytes(self, n_features)
+    def _n_bytes(self, form: Form) -> int:
+        return frequency_bytes(self, form.n_features)
 
     def _features(self, X: Any, draws: np.random.RandomState) -> Any:
         self.gamma_ = width_of(self, X)

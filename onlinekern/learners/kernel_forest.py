@@ -24,6 +24,7 @@ from onlinekern.estimators.categories import (
 )
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Count, Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.scikit_learn import Interval
@@ -101,21 +102,23 @@ class KernelForest(Learner):
     def _noises(self) -> tuple[float, ...]:
         return NOISES if self.noise == "auto" else (float(self.noise),)
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+    def _n_bytes(self, form: Form) -> int:
         # The samples that are kept, with the copies and the cells of a renewal; the cells of trees.
         n_experts = len(self._noises()) * len(LEVELS[self.levels])
         rows = min(self.max_rows, max(64, int(self.max_samples * self.memory)))
         # Fewer nodes have larger leaves.
         nodes = rows * min(1.0, 4 / self.max_leaf)
-        cell = NODE_BYTES + 4 * n_experts * (1 + n_outputs)
+        cell = NODE_BYTES + 4 * n_experts * (1 + form.n_outputs)
         n_exact = self._n_exact() if self.memory >= EXACT_FROM else 0
         kept = self.memory + samples_spread_over(
             self.memory, self.renewal_spread, self.memory, self.n_trees, self.max_samples,
-            self.max_rows, self.n_replays, n_exact, n_outputs,
+            self.max_rows, self.n_replays, n_exact, form.n_outputs,
         )  # fmt: skip
-        n_axes = n_features + (N_ORDERS - 1) * len(self._categories)
-        n_targets = 1 if isinstance(self, OnlineClassifier) else n_outputs
-        sample = 2 * (itemsize * n_features + 8 * n_targets) + 8 * n_axes + 3 * self.n_trees
+        n_axes = form.n_features + (N_ORDERS - 1) * len(self._categories)
+        n_targets = 1 if isinstance(self, OnlineClassifier) else form.n_outputs
+        sample = (
+            2 * (form.itemsize * form.n_features + 8 * n_targets) + 8 * n_axes + 3 * self.n_trees
+        )
         if n_exact:
             # Numbers in ascending order, and codes, keys and two orders.
             sample += 4 * min(n_axes, MOST_SOUGHT) + EXACT_BYTES

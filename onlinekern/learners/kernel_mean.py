@@ -11,6 +11,7 @@ from onlinekern.core.models.leverage import LeverageSpace
 from onlinekern.core.stream import Model
 from onlinekern.estimators.contract import AS_IT_IS
 from onlinekern.estimators.features import FeatureEstimator, Frequencies, least_squares_bytes
+from onlinekern.estimators.memory import Form
 from onlinekern.estimators.outliers import OnlineOutlierDetector
 from onlinekern.estimators.parameters import Forgetting, MatrixSize, Positive, estimator
 from onlinekern.estimators.types import Floats
@@ -183,12 +184,14 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
             kernel=kernel, n_components=self.n_components, frequencies=self.frequencies
         )
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        features = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
+    def _n_bytes(self, form: Form) -> int:
+        features = super()._n_bytes(form)
         length = 2 if self.features == "fourier" else 1
         if self.statistic == "mean":
             return features
-        return features + least_squares_bytes(length * self.n_components, n_outputs, itemsize)
+        return features + least_squares_bytes(
+            length * self.n_components, form.n_outputs, form.itemsize
+        )
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         if self.statistic == "leverage":

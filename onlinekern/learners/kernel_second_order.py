@@ -17,6 +17,7 @@ from onlinekern.estimators.features import (
     weights_of_features,
 )
 from onlinekern.estimators.linear import WEIGHT_BYTES
+from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Average, Count, Positive, estimator
 from onlinekern.estimators.scikit_learn import StrOptions
 from onlinekern.estimators.second_order import check_memory, warn_of_degeneration
@@ -41,10 +42,10 @@ class KernelSecondOrder(FeatureEstimator):
     coef_ = property(weights_of_features)
     intercept_ = property(constants_of_outputs)
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+    def _n_bytes(self, form: Form) -> int:
         # Each weight has at least a variance.
-        n_weights = self._length(n_features) * n_outputs * (2 + bool(self.average))
-        features = super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
+        n_weights = self._length(form.n_features) * form.n_outputs * (2 + bool(self.average))
+        features = super()._n_bytes(form)
         return features + WEIGHT_BYTES * n_weights
 
     def _sampler(self) -> Any:

@@ -26,6 +26,7 @@ from onlinekern.estimators.features import (
     least_squares_bytes,
     weights_of_features,
 )
+from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Forgetting, Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.several_targets import SEVERAL
@@ -57,19 +58,19 @@ class KernelRLS(FeatureEstimator):
     coef_ = property(weights_of_features)
     intercept_ = property(constants_of_outputs)
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        own = least_squares_bytes(self._length(n_features), n_outputs, itemsize)
-        own += self._metric_bytes(n_features, itemsize)
-        return own + super()._n_bytes(n_features, n_outputs, itemsize, is_sparse)
+    def _n_bytes(self, form: Form) -> int:
+        own = least_squares_bytes(self._length(form.n_features), form.n_outputs, form.itemsize)
+        own += self._metric_bytes(form.n_features, form.itemsize)
+        return own + super()._n_bytes(form)
 
     def _has_linear(self, n_features: int) -> bool:
         return n_features <= MOST_LINEAR if self.linear == "auto" else bool(self.linear)
 
-    def _check_form(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+    def _check_form(self, form: Form) -> int:
         try:
-            return super()._check_form(n_features, n_outputs, itemsize, is_sparse)
+            return super()._check_form(form)
         except MemoryError as error:
-            if not self._has_linear(n_features) or self.n_components > n_features:
+            if not self._has_linear(form.n_features) or self.n_components > form.n_features:
                 raise
             raise MemoryError(f"{error}: use linear='auto' for so many features") from None
 

@@ -12,7 +12,7 @@ from onlinekern.core import LOSSES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.local import LocalSpace
 from onlinekern.estimators.classification import OnlineClassifier
-from onlinekern.estimators.memory import check_size
+from onlinekern.estimators.memory import Form, check_size
 from onlinekern.estimators.parameters import Average, Count, Positive, Rows, estimator
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.learners.passive_aggressive import Variant, passive_aggressive
@@ -225,13 +225,13 @@ class LOLClassifier(OnlineClassifier):
             return RULES["arow"](hinge, TRUST if self.r == "scale" else self.r)
         return passive_aggressive(self.variant, hinge, self.C)
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+    def _n_bytes(self, form: Form) -> int:
         # Prototypes and hyperplanes have copies, which undo a failed call.
-        each = 2 * 8 * n_features * (1 + n_outputs)
+        each = 2 * 8 * form.n_features * (1 + form.n_outputs)
         if self.prototypes is None:
             return each * self.n_prototypes
-        n = len(checked_prototypes(self.prototypes, n_features, f"f{itemsize}"))
-        check_size("len(prototypes)", n, each * n, n_features)
+        n = len(checked_prototypes(self.prototypes, form.n_features, f"f{form.itemsize}"))
+        check_size("len(prototypes)", n, each * n, form.n_features)
         return each * n
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:

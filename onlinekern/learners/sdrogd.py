@@ -12,6 +12,7 @@ from onlinekern.core.models.sdrogd import SketchedSpace
 from onlinekern.core.stream import Model
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.linear import LinearEstimator
+from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Average, Count, NotNegative, Part, Positive, estimator
 from onlinekern.estimators.scikit_learn import StrOptions
 from onlinekern.estimators.types import Array, Floats
@@ -197,10 +198,10 @@ class SDROGDClassifier(OnlineClassifier, LinearEstimator):
         name = self.schedule or ("sqrt" if self.between == "linear" else "safe")
         return STEP_SIZES[name](self.eta0 or 0.0) if name == "sqrt" else STEP_SIZES[name]()
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
+    def _n_bytes(self, form: Form) -> int:
         # Weights, their average and a gradient, each with a copy, stand beside the sketch.
-        sketch = sketch_bytes(sketch_rows(self.sketch_size, n_features), n_features)
-        return sketch + 3 * 2 * 8 * n_features * n_outputs
+        sketch = sketch_bytes(sketch_rows(self.sketch_size, form.n_features), form.n_features)
+        return sketch + 3 * 2 * 8 * form.n_features * form.n_outputs
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         self._warned = False

@@ -16,6 +16,7 @@ import numpy as np
 
 from onlinekern.core.samples.coded import coded_rows
 from onlinekern.estimators.categories import Categories
+from onlinekern.estimators.memory import Form
 from onlinekern.estimators.savable import operations
 from onlinekern.estimators.types import Array
 from onlinekern.learners.budgeted import BPAClassifier, BPARegressor
@@ -296,7 +297,9 @@ class Expert:
             estimator, n_features = copy.copy(estimator), len(self.layout)
             estimator._categories = categories_of(self.layout)
         n_outputs = 2 if self.twin else n_outputs
-        found: int = estimator._n_bytes(n_features, n_outputs, 4, is_sparse and not self.layout)
+        found: int = estimator._n_bytes(
+            Form(n_features, n_outputs, 4, is_sparse and not self.layout)
+        )
         return found
 
 

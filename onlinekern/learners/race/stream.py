@@ -21,6 +21,7 @@ from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.median_width import joined
+from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.table_door import Encoded, encoded, feature_names
@@ -69,9 +70,9 @@ class StreamLearner(Learner):
         table = layout, self._empty_at_first
         return ladder(self._task, *form, float(self.time_budget), room, *table)
 
-    def _n_bytes(self, n_features: int, n_outputs: int, itemsize: int, is_sparse: bool) -> int:
-        form = n_features, n_outputs, is_sparse
-        return sum(expert.n_bytes(*form) for expert in self._experts(*form))
+    def _n_bytes(self, form: Form) -> int:
+        own = form.n_features, form.n_outputs, form.is_sparse
+        return sum(expert.n_bytes(*own) for expert in self._experts(*own))
 
     def _new_model(self, X: Any, draws: np.random.RandomState) -> Any:
         head = self._head()

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.estimators.atomic import fit_method, lock_of
+from onlinekern.estimators.atomic import fit_method, lock_of, twin_of
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import (
@@ -305,8 +305,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
     def _now(self) -> Self:
         """Return a twin that keeps what is known now, whatever this encoder learns."""
-        now = object.__new__(type(self))
-        now.__dict__.update(self.__dict__)
+        now: Self = twin_of(self)
         return now
 
     def _take(self, columns: list[Any], scaler: Any) -> None:
