@@ -126,6 +126,8 @@ def test_labels_are_plain_text():
     figure, axes = pyplot.subplots()
     EndLabels(axes, [End(0.5, 0.5, "$\\nonsense$ {", style_of(0))])
     figure.canvas.draw()
+    drawn = {text.get_text() for text in figure.findobj(Text)}
+    assert "$\\nonsense$ {" in drawn
 
 
 class Fixed(BaseEstimator):
