@@ -731,11 +731,11 @@ class Renewal:
         least = int(forest.spread * n)
         if forest.entered < forest.memory or least == 0:
             return least
-        again = 12 + 3 * forest.n_outputs
+        again = 3 + 3 * forest.n_outputs
         growth = 270 + 30 * MOST_SOUGHT * self.n_exact / len(forest.trees)
         rows = min(n, max(64, int(forest.max_samples * n)), forest.max_rows)
         work = growth * rows + again * forest.n_replays * n
-        return min(max(least, int(work / (24 * (again + 60)))), n)
+        return min(max(least, int(work / (15 * (again + 114)))), n)
 
     def work_of(self, n):
         """Return the work on the first n trees, in units of one that is not cut exactly."""

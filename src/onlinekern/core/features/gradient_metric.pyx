@@ -18,7 +18,8 @@ from onlinekern.core.samples.rows cimport Samples
 
 from onlinekern.core.base.lock import Reading
 from onlinekern.core.features.gradients import MOST_OUTPUTS
-from onlinekern.core.features.looking import goals_of, machine_of, number_taught, signs_of
+from onlinekern.core.features.looking import (
+    bounded, goals_of, machine_of, number_taught, signs_of)
 from onlinekern.core.features.metric import MOST_FULL, change_of, root_of
 
 # The metric is looked at after this sample, and whenever there are twice as many.
@@ -123,10 +124,10 @@ cdef class MetricStream(TaughtFeatures):
         root = self.mover.root
         with np.errstate(all="ignore"):
             if not full or self.d == 1:
-                machine = machine_of(X, goals, root.reshape(-1) ** 2, draws, False)
+                machine = machine_of(bounded(X), goals, root.reshape(-1) ** 2, draws, False)
                 machine.finish()
                 return machine.squares.mean(axis=0).reshape((self.d,) * (2 if full else 1))
-            machine = machine_of(self.mover.moved(X), goals, np.ones(self.d), draws, True)
+            machine = machine_of(bounded(self.mover.moved(X)), goals, np.ones(self.d), draws, True)
             machine.finish()
             product = machine.product / len(X)
             return root @ product @ root if root.ndim == 2 else root[:, None] * product * root

@@ -83,8 +83,8 @@ class KernelGradients:
         m = len(landmarks)
         self.root, self.gamma, self.Y = np.sqrt(metric), gamma, Y
         self.rows, self.landmarks = X, landmarks
-        self.X = X * self.root
-        self.C = self.X[landmarks]
+        # Rows in the metric: each is there once it is absorbed.
+        self.X, self.C = np.empty((n, d)), X[landmarks] * self.root
         self.kernel = np.empty((n, m))
         self.linear = LINEAR / np.sqrt(d) if has_linear(d) else 0.0
         size = n_equations(m, d)
@@ -116,6 +116,7 @@ class KernelGradients:
 
     def absorb(self, rows):
         """Add a slice of the rows to the normal equations."""
+        np.multiply(self.rows[rows], self.root, out=self.X[rows])
         self.kernel[rows] = kernel_rows(self.X[rows], self.C, self.gamma)
         parts = [self.kernel[rows], np.ones((len(self.X[rows]), 1))]
         if self.linear:

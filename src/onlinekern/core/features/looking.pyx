@@ -63,13 +63,18 @@ def goals_of(y, kind):
     return None, (y / largest - offset) / unit, 0
 
 
+def bounded(Z):
+    """Rows as the kernel machine sees them: no value is far from all others."""
+    return np.clip(Z, -FARTHEST_TAUGHT, FARTHEST_TAUGHT)
+
+
 def machine_of(Z, targets, metric, draws, bint has_product):
     """The kernel machine that is to learn rows, `KernelGradients`.
 
     Parameters
     ----------
     Z : ndarray of shape (n, d)
-        In the units of the trees.
+        In the units of the trees, `bounded`.
     targets : ndarray of shape (n, n_outputs)
         In units of their deviation.
     metric : ndarray of shape (d,)
@@ -79,27 +84,34 @@ def machine_of(Z, targets, metric, draws, bint has_product):
         Whether directions are wanted; where they would cost too much there are none.
     """
     n, d = Z.shape
-    Z = np.clip(Z, -FARTHEST_TAUGHT, FARTHEST_TAUGHT)
     return KernelGradients(Z, few_outputs(targets, draws), draws.permutation(n)[:LANDMARKS], metric,
                            WIDTH / d, has_product=has_product and 1 < d <= MOST_LINEAR)
 
 
-def directions_of(machine):
-    """Directions along which the function changes most, ndarray (d, n) of float32, or None.
+def mixed_features(machine):
+    """Which features directions mix, ndarray of intp; none: there are to be no directions.
 
-    They mix features of many values, and others if there are many rows for each of these. A sum of
+    They are those of many values, and others if there are many rows for each of these. A sum of
     features of few values, or of one that most rows have, has many values, along which a cut finds
     something in any noise.
     """
     half = len(machine.rows) // 2
     if machine.product is None or half == 0:
-        return None
+        return np.zeros(0, dtype=np.intp)
     # Rows side by side may be alike because they are near in time.
     ties = (machine.rows[:half] == machine.rows[half:2 * half]).mean(axis=0)
     mixed = np.flatnonzero(ties < MOST_TIES)
     if ROWS_OF_TIED * (len(ties) - len(mixed)) <= len(machine.rows):
         mixed = np.arange(len(ties))
-    if len(mixed) < 2:
+    return mixed if len(mixed) > 1 else mixed[:0]
+
+
+def directions_of(machine, mixed):
+    """Directions along which the function changes most, ndarray (d, n) of float32, or None.
+
+    They mix such features (`mixed_features`).
+    """
+    if not len(mixed):
         return None
     product = machine.product[np.ix_(mixed, mixed)] / len(machine.squares)
     directions = np.zeros((len(machine.product), N_DIRECTIONS), dtype=np.float32)
@@ -131,9 +143,10 @@ def look(X, targets, metric, draws):
     n = len(X)
     last = slice(n - number_taught(n, X.shape[1]), n)
     center, factor = spread(X)
-    machine = machine_of((X[last] - center) * factor, targets[last], metric, draws, True)
+    Z = bounded((X[last] - center) * factor)
+    machine = machine_of(Z, targets[last], metric, draws, True)
     machine.finish()
-    directions = directions_of(machine)
+    directions = directions_of(machine, mixed_features(machine))
     squares = machine.squares
     if directions is not None:
         squares = np.hstack([squares, machine.squares_along(directions, slice(None))])

@@ -38,4 +38,3 @@ cdef class ForestSpace(Space):
     cdef bint is_due(self, int64_t entered) noexcept nogil
     cdef Status renew_at_times(self) noexcept nogil
     cdef Status advance(self) noexcept nogil
-    cdef int keep_generation(self) except -1

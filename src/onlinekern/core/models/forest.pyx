@@ -103,8 +103,8 @@ cdef class ForestSpace(Space):
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
         self.rule, self.memory, self.anew = rule, memory, anew
         # A renewal that is done again needs the samples that it grew from.
-        self.recent = RecentRows(d, dtype, memory + self.samples_of_renewal(memory),
-                                 1 if n_labels else n_outputs)
+        spread_over = self.samples_of_renewal(max(memory, at_once + 1))
+        self.recent = RecentRows(d, dtype, memory + spread_over, 1 if n_labels else n_outputs)
         self.itemsize = self.recent.itemsize
         self.experts = CellExperts(n_outputs, n_labels, rule, self.settings[0], self.settings[1],
                                    n_trees)
@@ -237,9 +237,10 @@ cdef class ForestSpace(Space):
 
     def samples_of_renewal(self, int64_t begun):
         """Over how many samples a renewal is spread that begins after so many."""
-        n_trees, _, _, share, most_rows, memory, replays, spread = self.settings[2:10]
-        return samples_spread_over(begun, spread, memory, n_trees, share, most_rows, replays,
-                                   self.exact_trees(min(begun, memory)), self.n_outputs)
+        n_trees, _, _, share, most_rows, memory, replays, spread, at_once = self.settings[2:11]
+        return 0 if begun <= at_once else samples_spread_over(
+            begun, spread, memory, n_trees, share, most_rows, replays,
+            self.exact_trees(min(begun, memory)), self.n_outputs)
 
     def exact_trees(self, Py_ssize_t n):
         """How many trees a renewal cuts exactly that grows from n samples."""
@@ -251,12 +252,12 @@ cdef class ForestSpace(Space):
         It is spread over `lag` samples, by default as the settings say, or all since it was due.
         """
         cdef bint is_whole = self.anew or begun <= self.memory
-        (n_trees, most_in_leaf, n_candidates, share, most_rows, _, replays, _, at_once, _,
-         seed) = self.settings[2:]
+        n_trees, most_in_leaf, n_candidates, share, most_rows, _, replays = self.settings[2:9]
         n = min(self.recent.n() - (self.entered - begun), self.memory)
-        due = self.samples_of_renewal(begun) if begun > at_once else 0
-        lag = max(due, self.entered - begun) if lag is None else lag
+        if lag is None:
+            lag = max(self.samples_of_renewal(begun), self.entered - begun)
         settings = n_trees, most_in_leaf, n_candidates, share, most_rows, replays
+        seed = self.settings[12]
         return Renewal(self.now, self.experts, self.recent, begun, n, lag, is_whole, self.n_grown,
                        self.n_labels, settings, seed, self.categories, self.exact_trees(n))
 
@@ -290,20 +291,15 @@ cdef class ForestSpace(Space):
             renewal.take_tree(self.now)
             self.n_grown += 1
             return
-        self.keep_generation()
+        # The generation is kept for an undo, before it is replaced, or a part of it.
+        if not self.is_changed:
+            self.before, self.is_changed = self.now, True
         if renewal.is_whole:
             self.now = renewal.fresh
         else:
-            self.now.metric, self.now.importances = (
-                renewal.fresh.metric, renewal.fresh.importances)
-        self.n_grown, self.renewed, self.renewal = 0, renewal.begun, None
-
-    cdef int keep_generation(self) except -1:
-        """Keep the generation for an undo, before it is replaced, or all of it is changed."""
-        if not self.is_changed:
-            self.before, self.is_changed = self.now, True
             self.now = self.now.copy()
-        return 0
+            self.now.metric, self.now.importances = renewal.fresh.metric, renewal.fresh.importances
+        self.n_grown, self.renewed, self.renewal = 0, renewal.begun, None
 
     def renew(self):
         """Renew the forest at once, from the samples that are kept."""
@@ -325,10 +321,12 @@ cdef class ForestSpace(Space):
             raise FloatingPointError("a step on the samples that are kept is not finite")
 
     def is_looking(self):
-        """Whether the next sample may call BLAS: where a renewal begins, or looks."""
+        """Whether the next sample may call BLAS: where a renewal looks, or all of it is done."""
+        due = self.last_due(self.entered + 1)
         if self.renewal is not None:
             return self.renewal.looks_after(self.entered + 1)
-        return self.is_due(self.entered + 1)
+        # What is spread over samples looks from the next one on.
+        return due > self.renewed and (due <= self.entered or self.samples_of_renewal(due) == 0)
 
     cdef void checkpoint(self) noexcept nogil:
         if self.is_changed or self.n_replaced > 0:

@@ -16,21 +16,24 @@ cdef class ForestLook:
     cdef Generation before
     cdef RecentRows recent
     cdef Grower grower
-    cdef tuple settings
+    cdef tuple settings, categories
     cdef uint64_t seed
     cdef Py_ssize_t d, n_labels, n_outputs, n_trees
     cdef Py_ssize_t n_exact          # trees that are cut exactly, the last ones
     cdef Py_ssize_t n                # samples that it grows from,
     cdef Py_ssize_t lag              # and those that it is spread over
-    # What is to be done, and how much of it has been.
-    cdef list units
-    cdef double[::1] costs           # of each unit and those before
-    cdef Py_ssize_t n_units, n_looked
-    cdef object X, y, weight, spread, tables, gaps, seen, teacher, along, mean, slopes, told, scaled
-    cdef object sought
-    cdef Scale axes                  # what the kernel machine sees
+    # What is to be done, in stages; how many of them are done, and units of the present one.
+    cdef list stages
+    cdef Py_ssize_t n_stages, stage, unit
+    # The cost of all of it, of what is done, and of that with the next unit.
+    cdef double work_of_look, looked_at, looked_next
+    cdef object X, y, weight, spread, tables, gaps, draws, seen, teacher, along, mean, slopes, told
+    cdef object mixed, scaled, sought
+    cdef Scale axes                  # what the kernel machine sees,
+    cdef Scale directed              # and what trees do, if that is another one
     cdef float[:, ::1] rows          # all of them, scaled
 
     cdef bint looks(self) noexcept nogil
     cdef bint has_unit(self, double share) noexcept nogil
+    cdef int look(self) except -1
     cdef Status look_until(self, double share) noexcept nogil

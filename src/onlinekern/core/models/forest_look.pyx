@@ -18,17 +18,20 @@ from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.features.gradients import BLOCK, MOST_OUTPUTS, few_outputs, n_equations
 from onlinekern.core.features.looking import (
-    LANDMARKS, directions_of, machine_of, metric_of, number_taught, signs_of)
+    LANDMARKS, bounded, directions_of, machine_of, metric_of, mixed_features, number_taught,
+    signs_of)
 import onlinekern.core.partitions.costs as costs
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, RANK_STEPS, steepest
 from onlinekern.core.partitions.gaps import GapLearner
 from onlinekern.core.partitions.renewal import Spread, common_slopes, own_slopes, units_of_each
 from onlinekern.core.partitions.tables import (
-    TableLearner, most_further, most_gaps, of_features, on_axes)
+    TableLearner, most_further, most_gaps, of_features, on_axes, steps_of_tables)
 
 # Rows of a unit that copies them, or makes others of them.
 cdef Py_ssize_t COPIED = 64
 cdef Py_ssize_t MIXED = 256
+# A feature is measured in so many steps.
+cdef Py_ssize_t STEPS_OF_SPREAD = 3
 
 
 cdef class ForestLook:
@@ -45,42 +48,43 @@ cdef class ForestLook:
         self.d, self.settings = recent.d, settings
         self.n_trees, self.n_exact = settings[0], n_exact
         self.seed = counted(seed, <uint64_t> begun)
-        self.spread = Spread(n, self.d)
-        self.tables = TableLearner(n, self.d, categories,
-                                   np.random.RandomState(self.seed & 0xffffffff))
-        self.gaps = GapLearner(n, self.d, self.tables.numbers,
-                               most_gaps(self.d, len(categories)))
-        self.units = self.plan()
-        self.costs = np.cumsum([cost for _, _, cost in self.units])
-        self.n_units = len(self.units)
+        self.categories = categories
+        # The sample that a renewal begins at pays for this plan alone.
+        self.stages = [stage for stage in self.plan() if stage[1] > 0]
+        self.n_stages = len(self.stages)
+        self.work_of_look = sum([units * cost for _, units, cost in self.stages])
+        self.looked_next = self.stages[0][2]
         self.fresh = Generation(None, None, None, None, None, before.offset, before.unit)
 
     def plan(self):
-        """What the look is made of: functions, what they get, and what they take."""
+        """The stages that the look is made of: functions, units that each does, cost of one."""
         n, d, taught = self.n, self.d, self.n_taught
-        once, by_rows = costs.once, costs.by_rows
+        once, by_rows, by_steps = costs.once, costs.by_rows, costs.by_steps
         equations = n_equations(min(taught, LANDMARKS), d)
-        most = equations + most_further(d, len(self.tables.categories))
+        most = equations + most_further(d, len(self.categories))
         of_gradient = costs.SLOPE * LANDMARKS * d * min(self.n_outputs, MOST_OUTPUTS)
         of_equation = costs.PAIR * equations ** 2
         # Where values were missing they are so again, as a rule.
         of_gap = costs.GAP * d if self.before.forest.scale.gaps is not None else 0
-        measures = [*once(self.code, *self.tables.plan()), *by_rows(self.miss, n, MIXED, of_gap),
-                    (self.fill, None, of_gap * MIXED)] if self.is_whole else []
+        measures = [
+            *once(self.begin_to_measure),
+            by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n), *once(self.code),
+            (self.order, steps_of_tables(n, len(self.categories)), costs.TABLE),
+            by_rows(self.miss, n, MIXED, of_gap), (self.fill, 1, of_gap * MIXED),
+        ] if self.is_whole else []
         return [
-            *by_rows(self.copy, n, COPIED, costs.COPY * d),
-            *[(function, j, costs.MEASURE * n) for j in range(d if self.is_whole else 0)
-              for function in (self.measure, self.spread.look_closer, self.spread.take)],
-            *measures, *by_rows(self.see, taught, MIXED, costs.SCALE * d),
-            *once(self.ask), *by_rows(self.teach("absorb"), taught, BLOCK, of_equation),
-            *by_rows(self.teach("factor"), most, BLOCK, of_equation), *once(self.teach("solve")),
-            *by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient),
-            *once(self.turn, self.weigh), *by_rows(self.slope, taught, BLOCK, costs.SCALE * d),
-            *by_rows(self.scale, n, COPIED, costs.SCALE * d), *once(self.prepare),
-            *by_rows(self.mix, taught, MIXED, costs.SCALE * d), *once(self.tell, self.plant),
-            *by_rows(self.load, n, COPIED, costs.LOAD * d),
-            *[(self.rank, (a, step), costs.RANK * n)
-              for a in range(MOST_SOUGHT if self.n_exact else 0) for step in range(RANK_STEPS)]]
+            by_rows(self.copy, n, COPIED, costs.COPY * d), *measures,
+            by_rows(self.see, taught, MIXED, costs.SEE * d), *once(self.draw, self.ask),
+            by_rows(self.teach("absorb"), taught, BLOCK, of_equation),
+            by_rows(self.teach("factor"), most, BLOCK, of_equation), *once(self.teach("solve")),
+            by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient),
+            *once(self.choose, self.turn, self.stand, self.weigh),
+            by_rows(self.slope, taught, BLOCK, costs.SEE * d),
+            by_rows(self.scale, n, COPIED, costs.SCALE * d), *once(self.average, self.prepare),
+            by_rows(self.mix, taught, MIXED, costs.SEE * d),
+            *once(self.forget, self.tell, self.plant, self.seek, self.dig),
+            by_rows(self.load, n, COPIED, costs.LOAD * d),
+            by_steps(self.rank, MOST_SOUGHT if self.n_exact else 0, RANK_STEPS, costs.RANK * n)]
 
     @property
     def n_taught(self):
@@ -97,20 +101,36 @@ cdef class ForestLook:
             self.begun - self.n + rows.start, rows.stop - rows.start)
         self.y[rows] = y.reshape(-1, self.recent.n_targets)
 
-    def measure(self, j):
+    def begin_to_measure(self, _):
+        """Have memory for what features are measured by."""
+        self.spread = Spread(self.n, self.d)
+        self.tables = TableLearner(self.n, self.d, self.categories)
+        self.gaps = GapLearner(self.n, self.d, self.tables.numbers,
+                               most_gaps(self.d, len(self.categories)))
+
+    def measure(self, j, step):
         """Find the center and spread of a feature, and how many of its values are missing."""
-        self.spread.look(self.X, j)
-        self.gaps.miss(self.X, j)
+        if step == 0:
+            self.spread.look(self.X, j)
+            self.gaps.miss(self.X, j)
+        elif step < STEPS_OF_SPREAD - 1:
+            self.spread.look_closer()
+        else:
+            self.spread.take(j)
 
     def code(self, _):
         """Find the units of the targets, and begin with the tables."""
         if self.n_labels == 0:
             self.fresh.offset, self.fresh.unit = units_of_each(self.y[:self.n])
-        categories = self.tables.categories
-        if len(categories):
-            self.spread.factor[categories] = 0
+        if self.categories:
+            draws = np.random.RandomState(self.seed & 0xffffffff)
+            self.spread.factor[self.tables.categories] = 0
             self.tables.begin(self.X, self.spread.center, self.spread.factor,
-                              few_outputs(self.goals(self.y[:self.n]), self.tables.draws))
+                              few_outputs(self.goals(self.y[:self.n]), draws), draws)
+
+    def order(self, k):
+        """Take a step of what orders categories."""
+        self.tables.step(k)
 
     def miss(self, rows):
         """Find what features with gaps have to do with others."""
@@ -120,8 +140,7 @@ cdef class ForestLook:
         """Have what stands in the place of missing values."""
         found = None
         if len(self.gaps.sources):
-            draws = np.random.RandomState(self.seed >> 32)
-            found = self.gaps.solve(few_outputs(self.goals(self.y[:self.n]), draws))
+            found = self.gaps.solve(self.few_goals())
         self.gaps = found
 
     def see(self, rows):
@@ -131,14 +150,18 @@ cdef class ForestLook:
                 self.spread.center, self.spread.factor, None, self.tables.arrays(), self.gaps)
             self.seen = np.empty((self.n_taught, self.axes.n_axes))
         first = self.n - self.n_taught
-        self.seen[rows] = self.axes.axes(self.X[first + rows.start:first + rows.stop])
+        self.seen[rows] = bounded(self.axes.axes(self.X[first + rows.start:first + rows.stop]))
+
+    def draw(self, _):
+        """Begin with random numbers, which takes longer than to draw some."""
+        self.draws = np.random.RandomState(self.seed >> 32)
 
     def ask(self, _):
         """Begin with the kernel machine that tells where the function changes."""
         metric = on_axes(self.before.metric, self.before.forest.scale, self.axes)
         self.teacher = machine_of(self.seen, self.goals(self.y[self.n - self.n_taught:self.n]),
-                                  metric, np.random.RandomState(self.seed >> 32), self.is_whole)
-        self.seen = None
+                                  metric, self.draws, self.is_whole)
+        self.seen = self.draws = None
 
     def goals(self, y):
         """Targets of the outputs, ndarray of shape (n, n_outputs)."""
@@ -146,16 +169,31 @@ cdef class ForestLook:
             return signs_of(y[:, 0], self.n_labels)
         return (y - np.asarray(self.fresh.offset)) / np.asarray(self.fresh.unit)
 
+    def few_goals(self):
+        """Targets of the outputs, or the sums for many that the kernel machine learns."""
+        goals = self.goals(self.y[:self.n])
+        if goals.shape[1] <= MOST_OUTPUTS:
+            return goals
+        return few_outputs(goals, np.random.RandomState(self.seed >> 32))
+
     def teach(self, name):
         """A function that lets the kernel machine do a part of its work, once there is one."""
         return lambda part: getattr(self.teacher, name)(part)
 
+    def choose(self, _):
+        """Choose the features that directions mix."""
+        if self.is_whole:
+            self.mixed = mixed_features(self.teacher)
+
     def turn(self, _):
         """Find the directions along which the function changes most."""
-        cdef Scale scale = self.axes
         if self.is_whole:
-            scale = scale.directed(directions_of(self.teacher))
-        self.fresh.forest = Forest.stumps(self.n_trees, scale)
+            self.directed = self.axes.directed(directions_of(self.teacher, self.mixed))
+
+    def stand(self, _):
+        """Begin with trees that have not grown."""
+        self.fresh.forest = Forest.stumps(
+            self.n_trees, self.axes if self.directed is None else self.directed)
 
     def weigh(self, _):
         """Find the metric for the next machine."""
@@ -183,49 +221,72 @@ cdef class ForestLook:
             row = self.recent.row(self.begun - self.n + i)
             scale.load(&row, 0, &self.rows[i, 0])
 
-    def prepare(self, _):
-        """Have mean slopes, the axes of exact cuts, and memory for slopes of the last samples."""
+    def average(self, _):
+        """Find mean slopes, and the axes of exact cuts."""
         self.mean = self.along.mean(axis=0)
         self.sought = steepest(self.mean, self.axes.n_axes)
+
+    def prepare(self, _):
+        """Have memory for slopes of the last samples."""
         self.slopes = common_slopes(self.mean, self.n_taught, self.n)
 
     def mix(self, rows):
         """Have the slopes of some samples."""
         self.slopes[0][1 + rows.start:1 + rows.stop] = own_slopes(self.along[rows], self.mean)
 
+    def forget(self, _):
+        """Leave what has told its own."""
+        self.X = self.teacher = self.tables = self.spread = None
+
     def tell(self, _):
         """Have the targets that cuts are told by."""
-        # The sums that stand for many outputs are those that the kernel machine has learnt.
-        draws = np.random.RandomState(self.seed >> 32)
-        self.told = few_outputs(self.goals(self.y[:self.n]), draws)
-        self.X = self.teacher = self.tables = None
+        self.told = self.few_goals()
 
     def plant(self, _):
-        """Begin with the trees."""
+        """Begin with what trees grow from."""
         _, most_in_leaf, n_candidates, _, _, _ = self.settings
         has_margin = self.n_labels > 0 and self.told.shape[1] == self.n_outputs
         self.grower = Grower(self.scaled[:self.n], self.axes.n_axes, *self.slopes, self.told,
                              has_margin, n_candidates, most_in_leaf)
         if self.axes.gaps is not None:
             self.grower.put_aside(self.axes.gaps.sources)
+
+    def seek(self, _):
+        """Have memory for exact cuts."""
         if self.n_exact:
             self.grower.seek_along(self.sought)
         self.along = self.slopes = self.told = None
 
+    def dig(self, _):
+        """Have memory for new trees: `Renewal` does."""
+
     def load(self, rows):
         self.grower.load(rows.start, rows.stop)
 
-    def rank(self, part):
-        self.grower.rank(*part)
+    def rank(self, a, step):
+        self.grower.rank(a, step)
 
     cdef bint looks(self) noexcept nogil:
         """Whether the look, which calls BLAS, is not done."""
-        return self.n_looked < self.n_units
+        return self.stage < self.n_stages
 
     cdef bint has_unit(self, double share) noexcept nogil:
         """Whether a unit of the look is due where a share of it is."""
-        return self.looks() and (
-            share >= 1 or self.costs[self.n_looked] <= share * self.costs[self.n_units - 1])
+        return self.looks() and (share >= 1 or self.looked_next <= share * self.work_of_look)
+
+    cdef int look(self) except -1:
+        """Do the next unit of the look."""
+        function, units, cost = self.stages[self.stage]
+        function(self.unit)
+        self.looked_at += cost
+        self.unit += 1
+        if self.unit == units:
+            self.stage, self.unit = self.stage + 1, 0
+        if self.looks():
+            self.looked_next = self.looked_at + <double> self.stages[self.stage][2]
+        else:
+            self.stages = None
+        return 0
 
     cdef Status look_until(self, double share) noexcept nogil:
         """Have done a share of the look."""
@@ -234,11 +295,7 @@ cdef class ForestLook:
         with gil:
             try:
                 while self.has_unit(share):
-                    function, part, _ = self.units[self.n_looked]
-                    function(part)
-                    self.n_looked += 1
-                if not self.looks():
-                    self.units = None
+                    self.look()
             except BaseException as error:
                 self.interruption = error
                 return RAISED

@@ -14,10 +14,16 @@ cdef class Renewal(ForestLook):
     cdef Inheritance heir
     cdef int64_t entered             # samples learnt now
     cdef Py_ssize_t replays, n_grown
-    cdef double looked, grown        # shares of the samples after which the look is done, and the
-    cdef double late                 # trees; work on one of them in the replay, where others are 1
-    # The trees: how many are whole, the work on all of them and on the one before.
-    cdef Py_ssize_t tree, worked, estimate
+    cdef double looked, grown        # shares after which the look is done, and the trees are whole
+    # Work in the replay, where a row takes 1 that the trees have grown from: of a late one, of the
+    # first ones in its units, and of all; and how many are the first.
+    cdef double late, cold, all_late
+    cdef Py_ssize_t n_cold
+    # The trees: how many are whole, and what the next one takes, where it is not cut exactly if all
+    # are new.
+    cdef Py_ssize_t tree
+    cdef double estimate
+    cdef Py_ssize_t work_of_node     # where it becomes part of a forest
     cdef double since                # share of the growth at which the present one began
     cdef double times                # the work of one that is cut exactly, where others are 1
     cdef bint is_growing, is_inheriting
@@ -34,6 +40,7 @@ cdef class Renewal(ForestLook):
     cdef double share_of(self, int64_t entered) noexcept nogil
     cdef bint looks_after(self, int64_t entered) noexcept nogil
     cdef bint goes_on(self, double share) noexcept nogil
+    cdef double work_left(self) noexcept nogil
     cdef Py_ssize_t due(self, double share) noexcept nogil
     cdef double share_to(self, Py_ssize_t n) noexcept nogil
     cdef Status grow_until(self, double share) noexcept nogil

@@ -31,12 +31,17 @@ cdef Py_ssize_t REPLAYED = 64
 cdef double LOOKED = 0.15
 # More work than any tree is.
 cdef Py_ssize_t ALL = (<Py_ssize_t> 1) << 62
-# The work on a row of the first tree, before any is known.
-cdef Py_ssize_t WORK_OF_ROW = 500
+# The work on a row of the first tree, before any is known: of a new one, and of one that is cut
+# further. Those before tell of the next one as far as the mean of so many does.
+cdef Py_ssize_t WORK_OF_ROW = 190
+cdef Py_ssize_t WORK_OF_GROWTH = 500
+cdef Py_ssize_t RECENT = 8
 # The last tree takes up to so much more work than those before it.
 cdef double MOST_MORE = 0.15
-# The work on a node where a tree becomes part of a forest, and nodes that inherit at a time.
-cdef Py_ssize_t WORK_OF_NODE = 10
+# The work on a node where a tree becomes part of a forest: of a new one, and of one that inherits,
+# so many at a time.
+cdef Py_ssize_t WORK_OF_NODE = 3
+cdef Py_ssize_t WORK_OF_HEIR = 10
 cdef Py_ssize_t INHERITED = 512
 
 
@@ -73,16 +78,18 @@ cdef class Renewal(ForestLook):
                   tuple settings not None, uint64_t seed, tuple categories not None,
                   Py_ssize_t n_exact):
         self.experts, self.n_grown, self.replays = experts, n_grown, settings[5]
-        self.estimate = WORK_OF_ROW * min(n, <Py_ssize_t> settings[4])
+        self.estimate = WORK_OF_GROWTH * min(n, <Py_ssize_t> settings[4])
         self.looked, self.grown, self.times = LOOKED, 1, 1
+        self.work_of_node = WORK_OF_NODE if is_whole else WORK_OF_HEIR
         if is_whole:
-            self.late = costs.late_row(self.n_outputs)
+            self.estimate = WORK_OF_ROW * <Py_ssize_t> costs.rows_of_tree(n, *settings[3:5])
+            self.late, self.cold = costs.late_row(n, self.n_outputs), costs.TIMES_OF_COLD
+            self.all_late, self.n_cold = costs.late_rows(n, lag, self.n_outputs)
             self.looked, self.grown = costs.shares_of_stages(
-                self.costs[self.n_units - 1], n, lag, settings, n_exact, self.n_outputs)
+                self.work_of_look, n, lag, settings, n_exact, self.n_outputs)
 
-    def plant(self, _):
-        """Begin with the trees, and with the cells of new ones."""
-        ForestLook.plant(self, _)
+    def dig(self, _):
+        """Have memory for new trees and their cells, or for the growth of others."""
         if self.n_exact:
             self.times = costs.times_of_exact(len(self.sought), self.is_whole)
         self.targets, self.weights = self.y, self.weight
@@ -148,26 +155,32 @@ cdef class Renewal(ForestLook):
         if not self.grower.grow(due):
             return False
         if not self.is_inheriting:
-            return due >= self.grower.work + WORK_OF_NODE * self.grower.n_nodes
+            return due >= self.grower.work + self.work_of_node * self.grower.n_nodes
         while self.grower.work < due:
-            self.grower.work += WORK_OF_NODE * INHERITED
+            self.grower.work += self.work_of_node * INHERITED
             if self.heir.go_on(INHERITED):
                 return True
         return False
 
+    cdef double work_left(self) noexcept nogil:
+        """The work on the present tree and those behind, when the present one began.
+
+        It is some more than what others have done tells: what is left would be done at once.
+        """
+        return self.estimate * (self.share_to(self.n_trees) - self.share_to(self.tree) + MOST_MORE)
+
     cdef Py_ssize_t due(self, double share) noexcept nogil:
         """The work on the present tree that is to be done after a share of the growth."""
-        # Trees that are taken one by one have shares of their own. What others have done tells how
-        # much the next ones will take, and these some more: what is left would be done at once.
-        cdef double each = self.estimate, rest = 1
+        cdef double work
         if self.is_whole:
-            each = (self.worked if self.tree > 0 else each) / self.share_to(max(self.tree, 1))
-            rest = self.share_to(self.n_trees) - self.share_to(self.tree)
+            work = self.work_left()
             share = (share - self.since) / (1 - self.since)
         else:
+            # Trees that are taken one by one have shares of their own.
+            work = self.estimate * (1 + MOST_MORE)
             share = share * self.share_to(self.n_trees) - self.share_to(self.tree)
             share /= self.share_to(self.tree + 1) - self.share_to(self.tree)
-        return ALL if share >= 1 else <Py_ssize_t> (share * each * (rest + MOST_MORE))
+        return ALL if share >= 1 else <Py_ssize_t> (share * work)
 
     cdef double share_to(self, Py_ssize_t n) noexcept nogil:
         """The work on the first n trees, in units of one that is not cut exactly."""
@@ -177,20 +190,24 @@ cdef class Renewal(ForestLook):
         """Begin the next tree, or let the one that has grown wait to be taken."""
         if not self.is_growing:
             self.begin_tree()
-            self.since = min(share, 0.999)
             return
         if not self.is_whole and not self.is_inheriting:
             self.heir.begin(self.before, self.tree, self.grower.grown(), self.entered)
             self.is_inheriting = True
         else:
             self.is_growing, self.is_inheriting, self.has_tree = False, False, True
-        self.grower.work += WORK_OF_NODE * self.grower.n_nodes
+        self.grower.work += self.work_of_node * self.grower.n_nodes
         if not self.has_tree:
             return
-        self.worked += self.grower.work
-        self.estimate = self.grower.work
-        if self.is_whole:
-            self.take_tree(self.fresh)
+        if not self.is_whole:
+            self.estimate = self.grower.work
+            return
+        # What is left of the work of a sample is done on the next tree.
+        self.since += (1 - self.since) * self.grower.work / self.work_left()
+        self.since = min(self.since, share, 0.999)
+        own = self.grower.work / (self.share_to(self.tree + 1) - self.share_to(self.tree))
+        self.estimate += (own - self.estimate) / min(self.tree + 1, RECENT)
+        self.take_tree(self.fresh)
 
     def begin_tree(self):
         """Begin the next tree that has not been taken."""
@@ -207,8 +224,8 @@ cdef class Renewal(ForestLook):
                 self.grower.write_to(&self.leaves[self.tree, 0], &self.upper[self.tree, 0])
             if self.is_whole or self.tree >= self.n_grown:
                 self.is_growing = True
-                if self.tree == self.n_trees - self.n_exact:
-                    self.estimate = <Py_ssize_t> (self.times * self.estimate)
+                if self.tree == self.n_trees - self.n_exact and not self.is_whole:
+                    self.estimate *= self.times
             else:
                 # The draw of its rows is part of the draws to come, as is what it tells.
                 self.grower.skip()
@@ -237,12 +254,14 @@ cdef class Renewal(ForestLook):
         """Have learnt a share of the samples that are replayed, those that came meanwhile last."""
         cdef Status status
         cdef int64_t goal, again = <int64_t> self.replays * self.n
-        cdef double due = share * (again + self.late * self.lag)
+        cdef double due = share * (again + self.all_late)
         cdef Py_ssize_t first, at, m
         if share <= 0:
             return OK
         if due > again:
-            due = again + (due - again) / self.late
+            due = (due - again) / self.late
+            # The first ones of those that are walked take longer.
+            due = again + max(due / self.cold, due - (self.cold - 1) * self.n_cold)
         goal = again + self.lag if share >= 1 else <int64_t> floor(due)
         while self.n_replayed < goal:
             m = <Py_ssize_t> min(goal - self.n_replayed, REPLAYED)

@@ -2,47 +2,63 @@
 
 A renewal is spread over samples by these figures: how even its work is depends on them.
 """
+from libc.math cimport log2
 from libc.stdint cimport int64_t
-
-import numpy as np
 
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT
 
-# A number of a row that is copied, brought to scale or loaded, and one that is measured.
-COPY = 4
-SCALE = 10
-LOAD = 15
-MEASURE = 7
+# A unit of the look, beside what is in it.
+UNIT = 3e3
+# A number of a row that is copied, brought to scale, seen or loaded, and one that is measured.
+COPY = 1
+SCALE = 1.5
+SEE = 3
+LOAD = 5
+MEASURE = 2
 # A number of a row that tells of others, where values are missing.
 GAP = 15
 # A pair of equations that the kernel machine learns, and a landmark and feature of a gradient.
-PAIR = 0.1
-SLOPE = 0.4
-# A step that is done once.
-STEP = 3e5
-# Growth of a row in a tree, by exact cuts along an axis, those of leaves alone, and a step of its
-# rank there.
-GROWTH = 270
+PAIR = 0.06
+SLOPE = 0.2
+# A step that is done once, and one of a table.
+STEP = 1.2e5
+TABLE = 3e5
+# Growth of a row in a tree, a level of it and what each row that is kept is told; by exact cuts
+# along an axis, those of leaves alone, and a step of its rank there.
+LEVEL = 18
+TELL = 25
 EXACT = 30
 EXACT_LEAVES = 9
-RANK = 4
-# Replay of a row in a tree, an output of it, and a walk.
-REPLAY = 12
+RANK = 1.3
+# The same of a large tree, all in all.
+GROWTH = 270
+# Replay of a row in a tree, an output of it, and what else a sample takes that is learnt.
+REPLAY = 3
 OUTPUT = 3
-WALK = 60
+LEARN = 114
+# A walk in a tree of n rows takes so many times n^(2/3): large trees are not in the caches.
+WALK = 0.11
+# The first rows that are walked take so many times as long: no node is in the caches.
+COLD = 256
+TIMES_OF_COLD = 1.7
 # Where the memory is full, a renewal has at most so many times the work of a sample beside it.
-MOST_TIMES = 24
+MOST_TIMES = 15
 
 
 def once(*functions):
-    """A unit of a look for each function, or function and what it gets: (function, this, cost)."""
-    return [(*(each if isinstance(each, tuple) else (each, None)), STEP) for each in functions]
+    """A stage of a look for each function that does all of it: (function, units, cost of one)."""
+    return [(function, 1, STEP) for function in functions]
 
 
 def by_rows(function, Py_ssize_t n, Py_ssize_t size, double cost):
-    """Units of a look that each see some of n rows, of which one takes so long."""
-    return [(function, slice(first, min(first + size, n)), cost * size)
-            for first in range(0, n, size)]
+    """A stage of a look whose units each see some of n rows, of which one takes so long."""
+    return (lambda k: function(slice(k * size, min((k + 1) * size, n))),
+            (n + size - 1) // size, UNIT + cost * size)
+
+
+def by_steps(function, Py_ssize_t n, Py_ssize_t n_steps, double cost):
+    """A stage of a look of n parts, each of so many steps, of which one takes so long."""
+    return lambda k: function(*divmod(k, n_steps)), n * n_steps, UNIT + cost
 
 
 def learnt_again(Py_ssize_t n_outputs):
@@ -55,9 +71,15 @@ def times_of_exact(Py_ssize_t n_sought, bint is_whole):
     return 1 + (EXACT if is_whole else EXACT_LEAVES) * n_sought / <double> GROWTH
 
 
-def late_row(Py_ssize_t n_outputs):
+def late_row(Py_ssize_t n, Py_ssize_t n_outputs):
     """What a row that has come meanwhile takes, which is walked too, where others take 1."""
-    return 1 + WALK / learnt_again(n_outputs)
+    return 1 + WALK * n ** (2 / 3.0) / learnt_again(n_outputs)
+
+
+def late_rows(Py_ssize_t n, Py_ssize_t lag, Py_ssize_t n_outputs):
+    """What all of them take, and how many are the first."""
+    cold = min(lag, COLD)
+    return late_row(n, n_outputs) * (lag + (TIMES_OF_COLD - 1) * cold), cold
 
 
 def rows_of_tree(Py_ssize_t n, double share, Py_ssize_t most_rows):
@@ -90,7 +112,7 @@ def samples_spread_over(int64_t begun, double spread, Py_ssize_t memory, Py_ssiz
     again = learnt_again(n_outputs)
     growth = GROWTH + EXACT * MOST_SOUGHT * n_exact / n_trees
     work = growth * rows_of_tree(n, share, most_rows) + again * replays * n
-    return min(max(least, int(work / (MOST_TIMES * (again + WALK)))), n)
+    return min(max(least, int(work / (MOST_TIMES * (again + LEARN)))), n)
 
 
 def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t lag, tuple settings,
@@ -107,9 +129,10 @@ def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t lag, tuple settings,
         As of `Renewal`.
     n_exact, n_outputs : int
     """
-    n_trees, _, _, share, most_rows, replays = settings
-    growth = GROWTH * n_trees + EXACT * MOST_SOUGHT * n_exact
-    rows = replays * n + late_row(n_outputs) * lag
-    ends = np.cumsum([look, growth * rows_of_tree(n, share, most_rows),
-                      learnt_again(n_outputs) * n_trees * rows])
-    return ends[:2] / ends[2]
+    n_trees, most_in_leaf, _, share, most_rows, replays = settings
+    grown_from = rows_of_tree(n, share, most_rows)
+    growth = LEVEL * log2(max(2, grown_from / <double> most_in_leaf)) * n_trees
+    growth = (growth + EXACT * MOST_SOUGHT * n_exact) * grown_from + TELL * n * n_trees
+    late, _ = late_rows(n, lag, n_outputs)
+    replay = learnt_again(n_outputs) * n_trees * (replays * n + late)
+    return look / (look + growth + replay), (look + growth) / (look + growth + replay)

@@ -23,11 +23,15 @@ cdef double LEAST_GAIN = 1e-6
 # A rank is so many steps of the sort, and the codes.
 RANK_STEPS = 4
 # What the work on a row of a node is along an axis, in about a nanosecond: where it is sorted, by
-# one number and by several, and where two such rows are counted; and what is done once in a node.
+# one number and by several, and where two such rows are counted, with what a row takes beside; and
+# what is done once in a node.
 cdef Py_ssize_t[2] WORK_OF_SORTED = [1, 4]
 cdef Py_ssize_t[2] WORK_OF_TWO = [1, 2]
+cdef Py_ssize_t WORK_OF_COUNTED = 4
 cdef Py_ssize_t[2] WORK_OF_BINS = [1500, 15000]
 cdef Py_ssize_t WORK_OF_NODE = 100
+# What an exact tree takes for each row to begin with: codes come into the caches.
+cdef Py_ssize_t WORK_OF_FIRST = 4
 # Rows that are counted at a time.
 cdef Py_ssize_t COUNTED = 1024
 # Bits of the largest of the whole numbers, and of a sum of all.
@@ -132,6 +136,7 @@ cdef class ExactCutter(Cutter):
         unit = self.loops.code_numbers(self.boosting.left, self.n_rows * self.boosting.width,
                                        min(bits, MOST_BITS), &self.coded[0])
         self.least, self.n_counted = <float> (LEAST_GAIN * unit * unit), 0
+        self.work += (WORK_OF_FIRST + self.boosting.width) * self.n_rows
 
     cdef bint seeks(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """Count some more of the rows order[first] ... order[last - 1] of a large node.
@@ -151,7 +156,7 @@ cdef class ExactCutter(Cutter):
         self.loops.count_rows(&self.codes[0, 0], self.order + first, m, &self.coded[0], width,
                               self.n_sought, self.counts)
         self.n_counted += m
-        self.work += WORK_OF_TWO[width > 1] * self.n_sought * m // 2
+        self.work += (WORK_OF_TWO[width > 1] * self.n_sought // 2 + WORK_OF_COUNTED) * m
         return self.n_counted < 2 * n
 
     cdef Cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:

@@ -4,7 +4,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.vector cimport aligned_resize
-from onlinekern.core.partitions.cuts cimport WORK_OF_DRAW, Cut
+from onlinekern.core.partitions.cuts cimport Cut
 from onlinekern.core.partitions.exact_cuts cimport ExactCutter
 from onlinekern.core.partitions.trees cimport (
     ABREAST, BELOW, MOST_NODES, UPPER_CELLS, Node, Tree, find_paths, make_leaf, number_leaves,
@@ -13,8 +13,13 @@ from onlinekern.core.partitions.trees cimport (
 # A walk is not longer: rows that differ in the last digit only would make a tree a list.
 cdef int DEEPEST = 40
 # What the work on a tree is measured by: about a nanosecond.
-cdef Py_ssize_t WORK_OF_WALK = 20
+cdef Py_ssize_t WORK_OF_CHOICE = 3
 cdef Py_ssize_t WORK_OF_SORT = 4
+# Exact trees are deeper.
+cdef Py_ssize_t[2] WORK_OF_WALK = [26, 40]
+# Where a row is added up in its leaf, and where it takes a share of the mean.
+cdef Py_ssize_t WORK_OF_SUM = 1
+cdef Py_ssize_t WORK_OF_SHARE = 3
 # Rows that are brought to their leaves at a time, and those that are drawn.
 cdef Py_ssize_t WALKED = 256
 cdef Py_ssize_t CHOSEN = 1024
@@ -136,13 +141,13 @@ cdef class Grower(ExactCutter):
             for i in range(self.count + first, self.count + last, 8):
                 self.find_leaves_abreast(self.pool, i,
                                          min(self.count + last - i, <Py_ssize_t> ABREAST), True)
-            self.work += WORK_OF_WALK * (last - first)
+            self.work += WORK_OF_WALK[self.is_exact] * (last - first)
         elif first < others + n:
             first -= others
             last = min(n, first + 2 * WALKED)
             if learns:
                 self.boosting.add_up(self.spare, first, last)
-            self.work += WORK_OF_SORT * (last - first)
+            self.work += WORK_OF_SUM * (last - first)
         else:
             first -= others + n
             last = min(n, first + WALKED)
@@ -150,7 +155,7 @@ cdef class Grower(ExactCutter):
                 self.boosting.learn(self.spare, first, last)
             if self.cells:
                 self.write_cells(first, last)
-            self.work += 2 * WORK_OF_SORT * (last - first)
+            self.work += WORK_OF_SHARE * (last - first)
         self.n_told += last - first
         return True
 
@@ -191,7 +196,7 @@ cdef class Grower(ExactCutter):
                 i += ABREAST
             for i in range(self.n_walked, last):
                 self.ends[leaves[i]] += 1
-            self.work += WORK_OF_WALK * (last - self.n_walked)
+            self.work += WORK_OF_WALK[self.is_exact] * (last - self.n_walked)
         self.n_walked = last
 
     cdef void find_leaves_abreast(self, const int32_t *order, Py_ssize_t first, Py_ssize_t n,
@@ -310,7 +315,7 @@ cdef class Grower(ExactCutter):
             row = self.pool[j]
             self.pool[j] = self.pool[i]
             self.pool[i] = self.order[i] = row
-        self.work += WORK_OF_DRAW * (last - self.n_chosen)
+        self.work += WORK_OF_CHOICE * (last - self.n_chosen)
         self.n_chosen = last
 
     cdef Tree grown(self):

@@ -108,7 +108,7 @@ cdef class Spread:
         self.column[:len(X)] = X[:, j]
         self.found = moments(self.x, 0, INFINITY)
 
-    def look_closer(self, Py_ssize_t _):
+    def look_closer(self):
         """Leave out those that are far off, of the feature that was looked at last."""
         cdef Moments closer = moments(self.x, self.found.mean, 4 * self.found.deviation)
         if closer.deviation > 0:
@@ -117,7 +117,7 @@ cdef class Spread:
     def take(self, Py_ssize_t j):
         """Leave out others once more, and take what has been found."""
         cdef double factor
-        self.look_closer(j)
+        self.look_closer()
         factor = 1 / self.found.deviation if self.found.deviation > 0 else 0
         self.center[j], self.factor[j] = self.found.mean, factor if isfinite(factor) else 0
 
@@ -127,7 +127,7 @@ def spread(X):
     found = Spread(*X.shape)
     for j in range(X.shape[1]):
         found.look(X, j)
-        found.look_closer(j)
+        found.look_closer()
         found.take(j)
     return found.center, found.factor
 

@@ -41,10 +41,15 @@ def most_gaps(Py_ssize_t d, Py_ssize_t n_categories):
     return max(0, min(d - n_categories, MOST_GAPS, left // 2))
 
 
+def steps_of_tables(Py_ssize_t n, Py_ssize_t n_categories):
+    """How many steps tables of n samples take."""
+    return 2 * n_categories + ((n + BLOCK - 1) // BLOCK if n_categories else 0)
+
+
 class TableLearner:
     """Tables of samples, learnt in pieces.
 
-    `plan` says what is to be done after `begin`; `arrays` are the tables then.
+    After `begin` there are `steps_of_tables` to take; `arrays` are the tables then.
 
     Parameters
     ----------
@@ -52,19 +57,21 @@ class TableLearner:
         Samples and features.
     categories : tuple of int
         Features that are categories.
-    draws : numpy.random.RandomState
-        For random orders; none are drawn without categories.
     """
 
-    def __init__(self, Py_ssize_t n, Py_ssize_t d, categories, draws):
-        self.n, self.d, self.draws = n, d, draws
+    def __init__(self, Py_ssize_t n, Py_ssize_t d, categories):
+        self.n, self.d = n, d
         self.categories = np.array(categories, dtype=np.intp)
-        self.numbers = np.setdiff1d(np.arange(d), self.categories)
+        self.numbers = np.delete(np.arange(d), self.categories)
         self.found = []
 
-    def begin(self, X, center, factor, targets):
-        """Take samples, the units of those that are numbers, and targets of a few outputs."""
+    def begin(self, X, center, factor, targets, draws):
+        """Take samples, the units of those that are numbers, targets of a few outputs, and draws.
+
+        The draws are those of random orders, numpy.random.RandomState.
+        """
         self.X, self.center, self.factor, self.targets = X, center, factor, targets
+        self.draws = draws
         self.coded, self.first = [], []
         n_others = len(self.numbers) + len(self.categories)
         self.signs = np.eye(n_others)
@@ -72,23 +79,24 @@ class TableLearner:
             self.signs = self.draws.randint(2, size=(n_others, MOST_OTHERS)) * 2.0 - 1.0
         self.others = np.empty((self.n, self.signs.shape[1]))
 
-    def plan(self):
-        """What is to be done, in this order: functions, and what they get."""
-        if not len(self.categories):
-            return []
-        each = range(len(self.categories))
-        rows = [slice(k, min(k + BLOCK, self.n)) for k in range(0, self.n, BLOCK)]
-        return [*((self.order, k) for k in each), *((self.mix, part) for part in rows),
-                *((self.order_again, k) for k in each)]
+    def step(self, Py_ssize_t k):
+        """Take a step of `steps_of_tables`, one after the other."""
+        cdef Py_ssize_t size = len(self.categories), last = steps_of_tables(self.n, size) - size
+        if k < size:
+            self.order(k)
+        elif k < last:
+            self.mix(k - size)
+        else:
+            self.order_again(k - last)
 
     def order(self, k):
         """Order a feature's categories by their mean targets."""
         self.coded.append(code(self.X[:, self.categories[k]]))
         self.first.append(places_by([self.targets], *self.coded[k]))
 
-    def mix(self, rows):
+    def mix(self, k):
         """Find a few sums of all features of some rows."""
-        numbers = self.numbers
+        rows, numbers = slice(k * BLOCK, (k + 1) * BLOCK), self.numbers
         Z = (self.X[rows][:, numbers] - self.center[numbers]) * self.factor[numbers]
         Z = np.clip(Z, -FARTHEST, FARTHEST)
         Z[np.isnan(Z)] = 0
