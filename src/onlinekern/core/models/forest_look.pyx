@@ -67,14 +67,14 @@ cdef class ForestLook:
         # Where values were missing they are so again, as a rule.
         of_gap = costs.GAP * d if self.before.forest.scale.gaps is not None else 0
         measures = [
-            *once(self.begin_to_measure),
             by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n), *once(self.code),
             (self.order, steps_of_tables(n, len(self.categories)), costs.TABLE),
-            by_rows(self.miss, n, MIXED, of_gap), (self.fill, 1, of_gap * MIXED),
+            *once(self.find_gaps), by_rows(self.miss, n, MIXED, of_gap),
+            (self.fill, 1, of_gap * MIXED),
         ] if self.is_whole else []
         return [
-            by_rows(self.copy, n, COPIED, costs.COPY * d), *measures,
-            by_rows(self.see, taught, MIXED, costs.SEE * d), *once(self.draw, self.ask),
+            *once(self.begin), by_rows(self.copy, n, COPIED, costs.COPY * d), *measures,
+            by_rows(self.see, taught, MIXED, costs.SEE * d), *once(self.draw, self.aim, self.ask),
             by_rows(self.teach("absorb"), taught, BLOCK, of_equation),
             by_rows(self.teach("factor"), most, BLOCK, of_equation), *once(self.teach("solve")),
             by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient),
@@ -91,22 +91,22 @@ cdef class ForestLook:
         """Rows that the kernel machine learns, the last ones."""
         return number_taught(self.n, self.d)
 
+    def begin(self, _):
+        """Have memory for samples, and for what they are measured by."""
+        self.X = np.empty((self.n, self.d), dtype=self.recent.dtype)
+        self.y = np.empty((self.n + self.lag, self.recent.n_targets))
+        self.weight = np.empty(self.n + self.lag)
+        if self.is_whole:
+            self.spread = Spread(self.n, self.d)
+            self.tables = TableLearner(self.n, self.d, self.categories)
+            self.gaps = GapLearner(self.n, self.d, self.tables.numbers,
+                                   most_gaps(self.d, len(self.categories)))
+
     def copy(self, rows):
         """Copy some samples."""
-        if self.X is None:
-            self.X = np.empty((self.n, self.d), dtype=self.recent.dtype)
-            self.y = np.empty((self.n + self.lag, self.recent.n_targets))
-            self.weight = np.empty(self.n + self.lag)
         self.X[rows], y, self.weight[rows] = self.recent.part(
             self.begun - self.n + rows.start, rows.stop - rows.start)
         self.y[rows] = y.reshape(-1, self.recent.n_targets)
-
-    def begin_to_measure(self, _):
-        """Have memory for what features are measured by."""
-        self.spread = Spread(self.n, self.d)
-        self.tables = TableLearner(self.n, self.d, self.categories)
-        self.gaps = GapLearner(self.n, self.d, self.tables.numbers,
-                               most_gaps(self.d, len(self.categories)))
 
     def measure(self, j, step):
         """Find the center and spread of a feature, and how many of its values are missing."""
@@ -132,6 +132,10 @@ cdef class ForestLook:
         """Take a step of what orders categories."""
         self.tables.step(k)
 
+    def find_gaps(self, _):
+        """Find features with gaps."""
+        self.gaps.choose()
+
     def miss(self, rows):
         """Find what features with gaps have to do with others."""
         self.gaps.absorb(self.X, self.spread.center, self.spread.factor, rows)
@@ -156,11 +160,14 @@ cdef class ForestLook:
         """Begin with random numbers, which takes longer than to draw some."""
         self.draws = np.random.RandomState(self.seed >> 32)
 
+    def aim(self, _):
+        """Have the metric of the kernel machine, and the targets that it learns."""
+        self.metric = on_axes(self.before.metric, self.before.forest.scale, self.axes)
+        self.told = self.goals(self.y[self.n - self.n_taught:self.n])
+
     def ask(self, _):
         """Begin with the kernel machine that tells where the function changes."""
-        metric = on_axes(self.before.metric, self.before.forest.scale, self.axes)
-        self.teacher = machine_of(self.seen, self.goals(self.y[self.n - self.n_taught:self.n]),
-                                  metric, self.draws, self.is_whole)
+        self.teacher = machine_of(self.seen, self.told, self.metric, self.draws, self.is_whole)
         self.seen = self.draws = None
 
     def goals(self, y):

@@ -34,10 +34,12 @@ cdef Py_ssize_t ALL = (<Py_ssize_t> 1) << 62
 # The work on a row of the first tree, before any is known: of a new one, and of one that is cut
 # further. Those before tell of the next one as far as the mean of so many does.
 cdef Py_ssize_t WORK_OF_ROW = 190
-cdef Py_ssize_t WORK_OF_GROWTH = 500
+cdef Py_ssize_t WORK_OF_GROWTH = 120
 cdef Py_ssize_t RECENT = 8
-# The last tree takes up to so much more work than those before it.
+# The last tree takes up to so much more work than those before it. Trees of numbers take the more,
+# the later they come: all of them take so much more than as many of those that have grown last.
 cdef double MOST_MORE = 0.15
+cdef double MORE_LATER = 0.12
 # The work on a node where a tree becomes part of a forest: of a new one, and of one that inherits,
 # so many at a time.
 cdef Py_ssize_t WORK_OF_NODE = 3
@@ -78,7 +80,7 @@ cdef class Renewal(ForestLook):
                   tuple settings not None, uint64_t seed, tuple categories not None,
                   Py_ssize_t n_exact):
         self.experts, self.n_grown, self.replays = experts, n_grown, settings[5]
-        self.estimate = WORK_OF_GROWTH * min(n, <Py_ssize_t> settings[4])
+        self.estimate = WORK_OF_GROWTH * <Py_ssize_t> costs.rows_of_tree(n, settings[3], n)
         self.looked, self.grown, self.times = LOOKED, 1, 1
         self.work_of_node = WORK_OF_NODE if is_whole else WORK_OF_HEIR
         if is_whole:
@@ -167,7 +169,10 @@ cdef class Renewal(ForestLook):
 
         It is some more than what others have done tells: what is left would be done at once.
         """
-        return self.estimate * (self.share_to(self.n_trees) - self.share_to(self.tree) + MOST_MORE)
+        cdef double whole = self.share_to(self.n_trees), rest = whole - self.share_to(self.tree)
+        if self.n_labels == 0:
+            rest *= 1 + MORE_LATER * rest / whole
+        return self.estimate * (rest + MOST_MORE)
 
     cdef Py_ssize_t due(self, double share) noexcept nogil:
         """The work on the present tree that is to be done after a share of the growth."""

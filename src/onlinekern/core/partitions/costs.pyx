@@ -40,7 +40,7 @@ LEARN = 114
 WALK = 0.11
 # The first rows that are walked take so many times as long: no node is in the caches.
 COLD = 256
-TIMES_OF_COLD = 1.7
+TIMES_OF_COLD = 2.2
 # Where the memory is full, a renewal has at most so many times the work of a sample beside it.
 MOST_TIMES = 15
 

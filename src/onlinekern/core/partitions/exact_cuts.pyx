@@ -22,12 +22,12 @@ MOST_SOUGHT = OK_SOUGHT
 cdef double LEAST_GAIN = 1e-6
 # A rank is so many steps of the sort, and the codes.
 RANK_STEPS = 4
-# What the work on a row of a node is along an axis, in about a nanosecond: where it is sorted, by
-# one number and by several, and where two such rows are counted, with what a row takes beside; and
+# What the work on a row of a node is along an axis, in about a nanosecond: where four of them are
+# sorted, by one number and by several, and where two are counted, with what a row takes beside; and
 # what is done once in a node.
-cdef Py_ssize_t[2] WORK_OF_SORTED = [1, 4]
+cdef Py_ssize_t[2] WORK_OF_SORTED = [5, 16]
 cdef Py_ssize_t[2] WORK_OF_TWO = [1, 2]
-cdef Py_ssize_t WORK_OF_COUNTED = 4
+cdef Py_ssize_t WORK_OF_COUNTED = 2
 cdef Py_ssize_t[2] WORK_OF_BINS = [1500, 15000]
 cdef Py_ssize_t WORK_OF_NODE = 100
 # What an exact tree takes for each row to begin with: codes come into the caches.
@@ -171,7 +171,7 @@ cdef class ExactCutter(Cutter):
         if n <= OK_MOST_SORTED:
             self.loops.cut_sorted(&self.codes[0, 0], self.order + first, n, &self.coded[0], width,
                                   self.n_sought, &found)
-            self.work += WORK_OF_NODE + WORK_OF_SORTED[width > 1] * self.n_sought * n
+            self.work += WORK_OF_NODE + WORK_OF_SORTED[width > 1] * self.n_sought * n // 4
         else:
             self.loops.cut_counted(&self.codes[0, 0], self.order + first, n, width, self.n_sought,
                                    self.counts, &found)

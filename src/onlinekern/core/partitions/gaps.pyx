@@ -154,14 +154,17 @@ class GapLearner:
 
     def __init__(self, Py_ssize_t n, Py_ssize_t d, numbers, Py_ssize_t room):
         self.n, self.numbers, self.room = n, numbers, room
-        self.share, self.sources, self.givers = np.zeros(d), None, None
+        self.share = np.zeros(d)
 
     def miss(self, X, column):
         """Note how many values of a column are missing."""
         self.share[column] = np.isnan(X[:, column]).mean()
 
     def choose(self):
-        """Choose features with gaps, and givers: these and others, the first ones."""
+        """Choose features with gaps, and givers: these and others, the first ones.
+
+        Before, all columns are told of (`miss`); after it `absorb` has its turn.
+        """
         share = self.share[self.numbers]
         partly = self.numbers[(share > 0) & (share < 1)]
         most = np.argsort(-self.share[partly], kind="stable")[:self.room]
@@ -174,8 +177,6 @@ class GapLearner:
 
     def absorb(self, X, center, factor, rows):
         """Add up what some rows tell."""
-        if self.sources is None:
-            self.choose()
         if not len(self.sources):
             return
         own = self.givers
