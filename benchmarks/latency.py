@@ -1,6 +1,9 @@
-"""Time each call of learn_one: median, 99 and 99.9 per cent, and the worst.
+"""Time each call for a single row: median, 99 and 99.9 per cent, and the worst.
 
     python benchmarks/latency.py [--samples 100000] [--runs 3] [--learners NAME ...]
+        [--call learn_one]
+
+A call is `learn_one`; or with --call `score_one` and then `learn_one`, or `partial_fit` of one row.
 
 The stream has 8 normal features; a label is a function of three of them, with noise. A learner
 learns it from the first sample on, `runs` times. What counts is the CPU time of the thread, of each
@@ -36,10 +39,18 @@ CASES = {
     "NOGD, budget 500": ("NOGDClassifier", {"gamma": 0.1, "budget": 500}),
     "KernelRLS, defaults": ("KernelRLSClassifier", {}),
     "KernelRLS of targets, defaults": ("KernelRLSRegressor", {}),
+    "KernelForestClassifier": ("KernelForestClassifier", {}),
+    "KernelForestRegressor": ("KernelForestRegressor", {}),
     "StreamClassifier": ("StreamClassifier", {}),
     "StreamRegressor": ("StreamRegressor", {}),
 }
 SHARES = (0.5, 0.99, 0.999, 1.0)
+# What is called for a row and its target.
+CALLS = {
+    "learn_one": lambda model, x, y: model.learn_one(x, y),
+    "score_one+learn_one": lambda model, x, y: (model.score_one(x), model.learn_one(x, y)),
+    "partial_fit": lambda model, x, y: model.partial_fit(x[None], [y]),
+}
 
 
 def stream(n):
@@ -50,7 +61,7 @@ def stream(n):
     return X, (f > 0).astype(int), f
 
 
-def calls(name, parameters, X, y):
+def calls(name, parameters, X, y, call=CALLS["learn_one"]):
     """Return the CPU time of each call, in microseconds."""
     model = getattr(onlinekern, name)(**parameters)
     if "random_state" in model.get_params():
@@ -61,16 +72,16 @@ def calls(name, parameters, X, y):
     times = np.empty(len(rows) - 1)
     for i in range(1, len(rows)):
         start = clock()
-        model.learn_one(rows[i], targets[i])
+        call(model, rows[i], targets[i])
         times[i - 1] = clock() - start
     return times / 1e3
 
 
-def least_times(name, parameters, n, runs):
+def least_times(name, parameters, n, runs, call=CALLS["learn_one"]):
     """Return the least time of each call, in microseconds."""
     X, y, f = stream(n)
     given = f if name.endswith("Regressor") else y
-    return np.min([calls(name, parameters, X, given) for _ in range(runs)], axis=0)
+    return np.min([calls(name, parameters, X, given, call) for _ in range(runs)], axis=0)
 
 
 def latency(name, parameters, n, runs):
@@ -84,12 +95,14 @@ def main():
     parser.add_argument("--samples", type=int, default=100_000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--learners", nargs="+", choices=list(CASES), default=list(CASES))
+    parser.add_argument("--call", choices=list(CALLS), default="learn_one")
     options = parser.parse_args()
     print("| learner | median | 99 % | 99.9 % | worst | 99.9 % / median | all, ms |")
     print("|---|---|---|---|---|---|---|")
     with threadpool_limits(1):
         for title in options.learners:
-            times = least_times(*CASES[title], options.samples, options.runs)
+            call = CALLS[options.call]
+            times = least_times(*CASES[title], options.samples, options.runs, call)
             found, total = np.quantile(times, SHARES), times.sum() / 1e3
             shown = " | ".join(f"{value:,.{int(value < 100)}f}" for value in found)
             print(f"| {title} | {shown} | {found[2] / found[0]:.1f} | {total:,.0f} |", flush=True)

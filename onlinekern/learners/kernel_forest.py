@@ -263,7 +263,7 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     renewal_spread : float in [0, 1], default=0.25
         A renewal of the forest that begins at sample n is spread over the next
         ``renewal_spread * n`` samples, and the old forest answers until the new one is whole. From
-        sample `memory` on it lasts longer where its work on a sample would be more than 15 times
+        sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
         that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
         Up to the 512th sample, where it takes 20 milliseconds, all is done at once.
     categorical_features : 'from_dtype', array-like or None, default='from_dtype'
@@ -432,7 +432,7 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     renewal_spread : float in [0, 1], default=0.25
         A renewal of the forest that begins at sample n is spread over the next
         ``renewal_spread * n`` samples, and the old forest answers until the new one is whole. From
-        sample `memory` on it lasts longer where its work on a sample would be more than 15 times
+        sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
         that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
         Up to the 512th sample, where it takes 20 milliseconds, all is done at once.
     categorical_features : 'from_dtype', array-like or None, default='from_dtype'

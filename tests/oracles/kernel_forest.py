@@ -735,7 +735,7 @@ class Renewal:
         growth = 270 + 30 * MOST_SOUGHT * self.n_exact / len(forest.trees)
         rows = min(n, max(64, int(forest.max_samples * n)), forest.max_rows)
         work = growth * rows + again * forest.n_replays * n
-        return min(max(least, int(work / (15 * (again + 114)))), n)
+        return min(max(least, int(work / (7.6 * (again + 114)))), n)
 
     def work_of(self, n):
         """Return the work on the first n trees, in units of one that is not cut exactly."""

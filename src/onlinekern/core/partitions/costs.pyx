@@ -41,8 +41,9 @@ WALK = 0.11
 # The first rows that are walked take so many times as long: no node is in the caches.
 COLD = 256
 TIMES_OF_COLD = 2.2
-# Where the memory is full, a renewal has at most so many times the work of a sample beside it.
-MOST_TIMES = 15
+# Where the memory is full, a renewal has at most so many times the work of a sample beside it: what
+# the default forest of two classes has in a quarter of the memory (docs/kernel_forests.md).
+MOST_TIMES = 7.6
 
 
 def once(*functions):
