@@ -112,12 +112,13 @@ def test_units_of_targets_do_not_matter():
     np.testing.assert_allclose(*found, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["constant", "zero", "negative", "outliers", "tiny"])
+@pytest.mark.parametrize("kind", ["constant", "zero", "negative", "outliers", "tiny", "tiny at first"])
 def test_targets_of_other_kinds(kind):
     X, y = products(600)
     y = {
         "constant": np.full(600, 7.0), "zero": np.zeros(600), "negative": -y,
         "outliers": np.where(np.arange(600) % 150 == 149, -1e12, y), "tiny": y * 5e-324,
+        "tiny at first": np.where(np.arange(600) < 300, 5e-324, y),
     }[kind]  # fmt: skip
     model = StreamRegressor(random_state=0)
     found = model.partial_fit_predict(X, y)

@@ -8,6 +8,7 @@ What is said of z says s exp(v / 2) sinh(z) of y: the mean of targets whose z ha
 about it, if it is normal. v is the discounted mean (0.999) of the squared errors of z so far. What
 is said of y in both ways is answered by a vote, as those of experts are.
 """
+from libc.float cimport DBL_MAX
 from libc.math cimport asinh, exp, fabs, sinh
 from libc.string cimport memcpy, memmove
 
@@ -47,7 +48,8 @@ cdef class TwinTarget(Component):
             self.sizes[place] = size
             self.n_sizes += 1
             self.rescale()
-        goals[0], goals[1] = y, asinh(y / self.scale)
+        # After many targets below 1e-308, which are their scale, one may be beyond all numbers.
+        goals[0], goals[1] = y, asinh(max(-DBL_MAX, min(DBL_MAX, y / self.scale)))
 
     cdef void rescale(self) noexcept nogil:
         """Make the scale of the sizes."""
