@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import sys
 import warnings
 
 import numpy as np
@@ -255,6 +256,28 @@ def test_a_failed_call_leaves_all_steps_as_they_were(scaler, learner):
     for model in (pipeline, twin):
         model.partial_fit(X[50:], y[50:])
     np.testing.assert_array_equal(scores(pipeline, X), scores(twin, X))
+
+
+def test_a_failed_call_is_undone_under_threads_that_predict():
+    """No other thread meets a step without what it has learnt: one could run at each event."""
+    X, y = stream()
+    pipeline = make_stream_pipeline(OnlineStandardScaler(), PAClassifier())
+    pipeline.partial_fit(X, y, classes=LABELS)
+    expected, found = pipeline.predict(X[:5]).tolist(), []
+
+    def predict(frame, *_):
+        if frame.f_code.co_name == "restore":
+            found.append(pipeline.predict(X[:5]).tolist())
+
+    before = sys.getprofile()
+    sys.setprofile(predict)
+    try:
+        with pytest.raises(ValueError, match="perhaps"):
+            pipeline.learn_one(X[60], "perhaps")
+    finally:
+        sys.setprofile(before)
+    assert len(found) > 4
+    assert found.count(expected) == len(found)
 
 
 def test_copies_go_on_alike(tmp_path, equal):

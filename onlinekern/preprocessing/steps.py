@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from onlinekern.estimators.atomic import learnt_by
+from onlinekern.estimators.atomic import change_attributes, learnt_by
 from onlinekern.preprocessing.kernel_features import FeatureTransformer
 from onlinekern.preprocessing.tables.encoder import TableEncoder
 
@@ -44,8 +44,7 @@ class BeforeCall:
         """Give the step back what it had learnt."""
         if self.learnt is not None and self.learnt.calls != self.calls:
             self.learnt.undo()
-        vars(self.step).clear()
-        vars(self.step).update(self.attributes)
+        change_attributes(self.step, vars(self.step).copy(), self.attributes)
 
 
 class BeforeCalls(BeforeCall):
