@@ -112,7 +112,9 @@ def test_units_of_targets_do_not_matter():
     np.testing.assert_allclose(*found, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", ["constant", "zero", "negative", "outliers", "tiny", "tiny at first"])
+@pytest.mark.parametrize(
+    "kind", ["constant", "zero", "negative", "outliers", "tiny", "tiny at first"]
+)
 def test_targets_of_other_kinds(kind):
     X, y = products(600)
     y = {
