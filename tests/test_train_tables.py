@@ -415,3 +415,18 @@ def test_in_python_the_same(folder):
 def write_libsvm(folder):
     (folder / "a.txt").write_text("1 1:2\n")
     return folder / "a.txt"
+
+
+def test_targets_have_decimal_commas_too(folder, capsys):
+    rows = [f"{k % 7},5;{k % 7},25\n" for k in range(60)]
+    (folder / "comma.csv").write_text("a;y\n" + "".join(rows) + "1,0;none\n1,0;inf\n")
+    asked = ("comma.csv", "--target", "y", "-o", "m.okn", "--decimal", ",", *FAST)
+    asked = (*asked, "--task", "regression")
+    code, _, err = run(capsys, "train", *asked)
+    assert (code, err) == (
+        2, "onlinekern: error: comma.csv, data row 61: target 'none' is not a number\n",
+    )  # fmt: skip
+    code, out, err = run(capsys, "train", *asked, "--on-error", "skip")
+    assert (code, "60 samples" in out) == (0, True)
+    assert err.endswith("comma.csv, data row 61: target 'none' is not a number, and 1 more\n")
+    assert 0.25 <= onlinekern.load("m.okn").predict([{"a": 3.5}])[0] <= 6.25

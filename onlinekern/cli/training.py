@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -224,7 +225,9 @@ def blocks_of(request: Request, model: Any, faults: list[str] | None) -> Blocks:
     """Open the data, to be read once; after a checkpoint, as its model reads tables."""
     encoder = encoder_of(model)
     kinds = request.kinds() if encoder is None else encoder.kinds_
-    reading = reading_of(request, kinds.items(), faults)
+    reading = replace(
+        reading_of(request, kinds.items(), faults), numeric_targets=request.task == "regression"
+    )
     check_formats(request, request.data, reading)
     if request.target is not None:
         return Blocks(request.data, request.target, Columns(), reading=reading)

@@ -230,16 +230,19 @@ class CsvReader(TableReader):
         """Return what is wrong with targets, by row: of those that are text, whose is missing."""
         texts = ["" if text is None else text.strip() for text in values.to_pylist()]
         faults = {row: f"no value of {self.target!r}" for row, text in enumerate(texts) if not text}
-        there = {row: text for row, text in enumerate(texts) if text}
+        there = {row: self._with_point(text) for row, text in enumerate(texts) if text}
         text_labels = self.text_labels
         if text_labels is None:
             text_labels = not all(map(is_number, there.values()))
         for row, text in there.items():
             if not text_labels and not is_number(text):
-                faults[row] = f"target {text[:30]!r} is not a number"
+                faults[row] = f"target {texts[row][:30]!r} is not a number"
             elif not text_labels and not isfinite(float(text)):
                 faults[row] = f"column {self.target!r} is infinite"
         return faults
+
+    def _with_point(self, text: str) -> str:
+        return text.replace(self.reading.decimal, ".")
 
     def _with_points(self, values: Any) -> Any:
         """Return texts of numbers with the decimal point of Arrow."""

@@ -38,6 +38,8 @@ class Reading:
         Where faulty lines, which are left out, are noted. None: the first one is an error.
     ignore_extra : bool
         Whether columns are left out that the stream read before did not have.
+    numeric_targets : bool
+        Whether targets that are text are faults. Else they are labels, if the first ones are text.
     """
 
     format: str | None = None
@@ -47,6 +49,7 @@ class Reading:
     kinds: tuple[tuple[str, str], ...] = ()
     faults: list[str] | None = None
     ignore_extra: bool = False
+    numeric_targets: bool = False
 
 
 PLAIN = Reading()

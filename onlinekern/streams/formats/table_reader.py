@@ -61,7 +61,8 @@ class TableReader:
             raise StreamError(f"{name_of(path)}: a table, the first file is none")
         self.path, self.target = path, target if labelled else None
         self.name, self.reading, self.faults = name_of(path), reading, reading.faults
-        self.text_labels: bool | None = None if like is None else like.text_labels
+        of_text = False if reading.numeric_targets and not self.typed else None
+        self.text_labels: bool | None = of_text if like is None else like.text_labels
         # Column of text -> type; files of one stream are read alike.
         self.types: dict[str, Any] = self._known_types(like)
         told = {name: (text, kind) for name, text, kind in as_location(path).folders}
@@ -231,7 +232,8 @@ class TableReader:
             return self._numbers(column, self.target, row)
         texts = ["" if text is None else text.strip() for text in column.to_pylist()]
         texts = self._checked_texts(texts, row)
-        numbers = [is_number(text) for text in texts]
+        points = [self._with_point(text) for text in texts]
+        numbers = [is_number(text) for text in points]
         if self.typed or self.text_labels is None:
             self._set_kind_of_targets(self.typed or not all(numbers))
         if self.text_labels:
@@ -241,7 +243,11 @@ class TableReader:
             raise StreamError(
                 f"{self.name}, data row {row + i}: target {texts[i][:30]!r} is not a number"
             )
-        return self._numbers(pa.array(np.array(texts, dtype=float)), self.target, row)
+        return self._numbers(pa.array(np.array(points, dtype=float)), self.target, row)
+
+    def _with_point(self, text: str) -> str:
+        """Return the text of a number with a decimal point."""
+        return text
 
     def _checked_texts(self, texts: list[str], row: Any) -> list[str]:
         """Return targets that are text; raise if one is empty."""
