@@ -227,7 +227,7 @@ def test_ctrl_c_before_the_first_row(folder, capsys, monkeypatch):
         (["train.csv", "--target", "sold", "-o", "no/m.okn"], "no/m.okn"),
         (
             ["train.csv", "--target", "sold", "-o", "m.okn", "--task", "regression"],
-            "cannot be text",
+            "is not a number",
         ),
         (["train.csv", "--target", "sold", "-o", "m.okn", "--task", "guess"], "unknown 'guess'"),
         (["-", "-", "-o", "m.okn"], "only once"),

@@ -430,3 +430,10 @@ def test_targets_have_decimal_commas_too(folder, capsys):
     assert (code, "60 samples" in out) == (0, True)
     assert err.endswith("comma.csv, data row 61: target 'none' is not a number, and 1 more\n")
     assert 0.25 <= onlinekern.load("m.okn").predict([{"a": 3.5}])[0] <= 6.25
+
+
+def test_text_of_typed_files_is_no_target_of_a_regression(folder, capsys):
+    write(folder / "rows.parquet", rows(300))
+    code, _, err = run(capsys, "train", "rows.parquet", "--target", "sold", "-o", "m.okn", *FAST,
+                       "--task", "regression")  # fmt: skip
+    assert (code, err) == (2, "onlinekern: error: the targets of a regression cannot be text\n")
