@@ -7,6 +7,14 @@ import pytest
 from compiled import FLAGS, compiler
 from exported import Case, fitted, scores_of
 
+from onlinekern import (
+    FOGDClassifier,
+    KernelForestClassifier,
+    KernelPAClassifier,
+    KernelRLSClassifier,
+    PAClassifier,
+)
+
 CASES = [
     Case("PAClassifier", {"average": True}, "ovr"),
     Case("KernelRLSClassifier", {"n_components": 10}, "ovr"),
@@ -25,6 +33,24 @@ int main(void)
     int code = model_learn_one(rows, 0) | model_learn_one(rows + {d}, 2);
     code |= model_score(rows, scores);
     printf("%d %.8g %.8g %.8g\\n", code, (double)scores[0], (double)scores[1], (double)scores[2]);
+    return 0;
+}}
+"""
+# Prints the whole numbers and the class of each row.
+FIXED = """
+#include <stdio.h>
+#include "model.h"
+static const int16_t rows[] = {{{rows}}};
+int main(void)
+{{
+    for (int i = 0; i < {n}; i++) {{
+        int32_t scores[MODEL_N_OUTPUTS];
+        const int16_t *row = rows + i * MODEL_N_FEATURES;
+        printf("%d %d", (int)model_score(row, scores), (int)model_predict(row));
+        for (int k = 0; k < MODEL_N_OUTPUTS; k++)
+            printf(" %ld", (long)scores[k]);
+        puts("");
+    }}
     return 0;
 }}
 """
@@ -83,6 +109,37 @@ def test_arm(exported, tmp_path):
     output_of(gcc, *CORTEX, *FLAGS, "-c", made.code, "-o", tmp_path / "model.o")
     output_of(gcc, *ARM, *FLAGS, made.code, main, "-lm", "-o", program)
     check(output_of(machine, "-cpu", "cortex-a9", program), expected)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        PAClassifier(),
+        KernelPAClassifier(gamma=0.3),
+        FOGDClassifier(n_components=20, random_state=0),
+        KernelRLSClassifier(n_components=20),
+        KernelForestClassifier(n_trees=8, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_fixed_point_on_arm(model, stream, tmp_path):
+    gcc, machine = compiler("arm-none-eabi-gcc"), compiler("qemu-arm")
+    X, y = stream("ovr", n=300)
+    rng = np.random.default_rng(0)
+    has_gaps = isinstance(model, KernelForestClassifier)
+    if has_gaps:
+        X[rng.random(X.shape) < 0.2] = np.nan
+    made = model.fit(X, y).export_c(tmp_path / "model.c", dtype="int16", rows=X)
+    rows = rng.integers(-32767, 32768, (60, X.shape[1]))
+    if has_gaps:
+        rows[rng.random(rows.shape) < 0.4] = -32768
+    main, here, there = tmp_path / "main.c", tmp_path / "here", tmp_path / "there"
+    main.write_text(FIXED.format(rows=", ".join(map(str, rows.ravel())), n=len(rows)))
+    output_of(compiler(), *FLAGS, made.code, main, "-o", here)
+    output_of(gcc, "-Os", *ARM, *FLAGS, made.code, main, "-o", there)
+    printed = output_of(here)
+    assert len(set(printed.splitlines())) > 30
+    assert output_of(machine, "-cpu", "cortex-a9", there) == printed
 
 
 def test_webassembly(exported, tmp_path):
