@@ -8,9 +8,7 @@ from pathlib import Path
 
 import consumers
 import pytest
-from harness import allocations, queues
-
-from onlinekern import all_estimators
+from harness import allocations, queues, subjects
 
 TESTS = Path(__file__).parent
 needs_glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc's allocator")
@@ -68,7 +66,7 @@ def test_leaks():
 
 def test_data_races():
     printed = run("data_races", "--seconds", 0.03)
-    assert int(printed.split(" models")[0].split()[-1]) == len(all_estimators())
+    assert int(printed.split(" models")[0].split()[-1]) == len(subjects.NAMES)
 
 
 @pytest.mark.long

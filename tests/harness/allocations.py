@@ -25,10 +25,12 @@ from pathlib import Path
 
 import numpy as np
 import sklearn
+from sklearn.base import clone
 from states import difference, flattened, state_of
 
 from harness import subjects
 from harness.reports import Report, conclude
+from onlinekern.core import stream
 
 SOURCE = Path(__file__).with_name("failing_allocations.c")
 KINDS = {"core": b"c", "numpy": b"o", "python": b"p"}
@@ -39,7 +41,7 @@ def calls_of(model, X, y):
     """Return {name: (model or bytes or None, function of it)}: the calls that are tried."""
     rest = subjects.targets(model, y)
     calls = {
-        "fit": (subjects.build(type(model).__name__), lambda m: m.fit(X, *rest)),
+        "fit": (clone(model), lambda m: m.fit(X, *rest)),
         "fit again": (model, lambda m: m.fit(X, *rest)),
         "scores": (model, lambda m: subjects.score(m, X)),
         "dump": (model, pickle.dumps),
@@ -48,7 +50,7 @@ def calls_of(model, X, y):
     if subjects.is_online(model):
         one = [target[0] for target in rest]
         first = subjects.first_call(model)
-        fresh = subjects.build(type(model).__name__)
+        fresh = clone(model)
         # SciPy does not survive that it has no memory for a part of a matrix.
         row = subjects.row_of(X, 0)
         calls |= {
@@ -182,7 +184,9 @@ def inside(options, log):
     shim = ctypes.PyDLL(os.environ["FAILING_ALLOCATIONS"])
     shim.allocations.restype = shim.core_holds.restype = ctypes.c_long
     shim.arm.argtypes = (ctypes.c_char, ctypes.c_long)
-    shim.begin(b"/numpy/")
+    # An editable build has the modules in its own folder.
+    core = f"{os.path.dirname(stream.__file__)}/"
+    shim.begin(core.encode(), b"/numpy/")
     if not shim.core_parts():
         raise SystemExit("the compiled core was not found among the libraries of the process")
     began, report = time.monotonic(), Report()

@@ -22,7 +22,7 @@ typedef struct {
     int count;
 } Code;
 
-static Code core = {.name = "/onlinekern/core/"}, other;
+static Code core, other;
 static long left, counted, failed;
 static int counting_core, counting_other, counting_python;
 
@@ -172,9 +172,11 @@ static void hook_python(void) {
     }
 }
 
-/* Called once, when the core has been imported: `name` is part of the path of the other library. */
-void begin(const char *name) {
-    other.name = name;
+/* Called once, when the core has been imported: with parts of the paths of the core's libraries and
+ * of the other's. */
+void begin(const char *of_core, const char *of_other) {
+    core.name = of_core;
+    other.name = of_other;
     dl_iterate_phdr(add_code, &other);
     dl_iterate_phdr(add_code, &core);
     hook_python();

@@ -16,6 +16,7 @@ import time
 import warnings
 
 import sklearn
+from sklearn.base import clone
 from states import difference, state_of
 
 from harness import subjects
@@ -59,7 +60,7 @@ def calls_of(model, X, y):
     rest = subjects.targets(model, y)
     same = pickle.dumps(model)
     calls = {
-        "fit": (pickle.dumps(subjects.build(type(model).__name__)), lambda m: m.fit(X, *rest)),
+        "fit": (pickle.dumps(clone(model)), lambda m: m.fit(X, *rest)),
         "fit again": (same, lambda m: m.fit(X, *rest)),
         "scores": (same, lambda m: subjects.score(m, X)),
         "pickle": (same, lambda m: pickle.loads(pickle.dumps(m))),
