@@ -81,12 +81,12 @@ cdef class MetricRoot:
         cdef Py_ssize_t i, n = samples.rows.n, size = self.d * self.itemsize
         cdef Block block = Block(1, self.d, self.itemsize)
         found = np.empty((n, self.d), dtype)
-        cdef char[::1] out = found.view(np.int8).reshape(-1)
-        cdef char[::1] wide = np.empty(whole_panels(self.d) * self.itemsize, np.int8)
+        cdef signed char[::1] out = found.view(np.int8).reshape(-1)
+        cdef signed char[::1] wide = np.empty(whole_panels(self.d) * self.itemsize, np.int8)
         for i in range(n if self.d > 0 else 0):
             if block.open(&samples.rows, NULL, i, 1) < 0:
                 raise MemoryError(f"no memory for {n} samples")
-            self.move(block, &out[i * size], &wide[0])
+            self.move(block, <char *> &out[i * size], <char *> &wide[0])
         return found
 
 

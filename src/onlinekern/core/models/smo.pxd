@@ -14,7 +14,8 @@ cdef class DualMinimiser:
     cdef double[::1] targets, lower, upper, ridge, diagonal, beta     # by point
     cdef double[::1] gradient            # by point; of the active ones in `a`
     cdef double[::1] a, up, down, lengths, best                       # by place; by panel
-    cdef char[::1] zeros                 # a kernel row of zeros
+    # Not char, whose sign is the platform's.
+    cdef signed char[::1] zeros          # a kernel row of zeros
     cdef Py_ssize_t[::1] kept            # places of the points that stay
     cdef Py_ssize_t n_kept, until_shrinking
     cdef double least, top

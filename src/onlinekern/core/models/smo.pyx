@@ -310,15 +310,14 @@ cdef class DualMinimiser:
 
     cdef void look(self) noexcept nogil:
         """Find the best panels without a step."""
+        cdef const char *zeros = <const char *> &self.zeros[0]
         if self.offset:
-            self.least = self.ops.pair_step(&self.zeros[0], &self.zeros[0], 0, &self.a[0],
-                                            &self.up[0], &self.down[0], self.rows.columns,
-                                            &self.best[0])
+            self.least = self.ops.pair_step(zeros, zeros, 0, &self.a[0], &self.up[0], &self.down[0],
+                                            self.rows.columns, &self.best[0])
         else:
             self.least = 0
-            self.top = self.ops.single_step(&self.zeros[0], 0, &self.lengths[0], &self.a[0],
-                                            &self.up[0], &self.down[0], self.rows.columns,
-                                            &self.best[0])
+            self.top = self.ops.single_step(zeros, 0, &self.lengths[0], &self.a[0], &self.up[0],
+                                            &self.down[0], self.rows.columns, &self.best[0])
 
     cdef bint pays_to_shrink(self) noexcept nogil:
         """Whether many points are at a bound for good; `kept` has the places of the others."""

@@ -87,13 +87,13 @@ def take_in(Space space not None, X, const double[:, ::1] coefficients):
     cdef double[:, ::1] numbers = np.zeros((5, space.n_outputs))
     cdef bint several = space.n_outputs > 1 and space.observes() \
         and space.takes_targets(space.n_outputs)
-    cdef char[::1] flags = np.zeros(space.n_outputs, dtype=np.int8)
+    cdef signed char[::1] flags = np.zeros(space.n_outputs, dtype=np.int8)
     cdef Update update
     cdef Status status = OK
     check_width("coefficients'", coefficients.shape[0], n)
     update.loss, update.shrink, update.uniform = 0, 1, -1
     update.updates, update.needs_lengths, update.enters = True, False, False
-    update.needs_length = &flags[0]
+    update.needs_length = <char *> &flags[0]
     update.lengths, update.importances = &numbers[0, 0], &numbers[1, 0]
     update.coefficients, update.contractions = &numbers[2, 0], &numbers[3, 0]
     space.reserve_block(min(max(n, 1), ROWS))

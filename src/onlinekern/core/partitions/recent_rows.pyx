@@ -100,7 +100,7 @@ cdef class RecentRows:
         cdef Py_ssize_t i
         X, weight = np.empty((n, self.d), dtype=self.dtype), np.empty(n)
         y = np.empty(self.shape_of(n))
-        cdef char[::1] rows = X.view(np.int8).reshape(-1)
+        cdef signed char[::1] rows = X.view(np.int8).reshape(-1)
         cdef double[::1] targets = y.reshape(-1), weights = weight
         cdef const char *record
         if first < self.count - self.n() or first + n > self.count:
@@ -129,8 +129,8 @@ cdef class RecentRows:
         cdef const double[::1] weights = doubles_of_shape("weights", weight, (n,))
         if len(X) != n:
             raise ValueError(f"rows must be those of the last {n} samples, got {len(X)}")
-        cdef const char[::1] values = X.view(np.int8).reshape(-1)
-        rows.values = &values[0] if values.shape[0] > 0 else NULL
+        cdef const signed char[::1] values = X.view(np.int8).reshape(-1)
+        rows.values = <const char *> &values[0] if values.shape[0] > 0 else NULL
         rows.columns = rows.starts = NULL
         rows.n, rows.d, rows.itemsize = n, self.d, self.itemsize
         if (weight < 0).any():
