@@ -327,3 +327,20 @@ def test_interruption(cls, n, interrupted, state_of, same_state):
     same_state(model, before)
     model.partial_fit(X[:100], y[:100])
     assert model.n_seen_ == 150
+
+
+@pytest.mark.parametrize("name", ["KernelForestRegressor", "StreamRegressor"])
+def test_targets_that_no_cell_can_hold_are_refused(name, state_of, same_state):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    model = CLASSES[name](random_state=0).fit(X, X[:, 0])
+    for x in X[:20]:
+        model.learn_one(x, x[0])
+    before, expected = state_of(model), model.predict(X[:5])
+    for large in (1e40, -1e60):
+        with pytest.raises(FloatingPointError):
+            model.learn_one(X[20], large)
+        with pytest.raises(FloatingPointError):
+            model.partial_fit(X[20:25], [0, 1, large, 1, 0])
+    same_state(model, before)
+    np.testing.assert_array_equal(model.predict(X[:5]), expected)

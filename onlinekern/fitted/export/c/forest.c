@@ -229,11 +229,11 @@ $clipped
 }
 
 /*** forest_learn: all_finite ***/
-/* Whether numbers are finite as float too. */
-static int all_float(const real *numbers, int32_t n)
+/* Whether many of these steps do not add up to infinity in a float. */
+static int all_small(const real *numbers, int32_t n)
 {
     for (int32_t j = 0; j < n; j++)
-        if (!(numbers[j] < $largest && numbers[j] > -$largest))
+        if (!(numbers[j] <= $most_step && numbers[j] >= -$most_step))
             return 0;
     return 1;
 }
@@ -279,7 +279,7 @@ $combine
         }
         falls[e] = largest * share * share;
     }
-    if (!all_float(expert_steps, $experts * $outputs) || !all_float(falls, $experts))
+    if (!all_small(expert_steps, $experts * $outputs) || !all_small(falls, $experts))
         return ${PREFIX}_NOT_FINITE;
     memcpy(combination, fresh, $numbers * sizeof(real));
     for (int32_t t = 0; t < $trees; t++) {

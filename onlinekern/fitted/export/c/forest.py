@@ -19,8 +19,7 @@ NODE_BYTES = 8
 # Constants of `core.models.cell_experts` and `core.learning.combination`.
 COMBINATION = {"keep": 0.999, "most_error": 2, "most_weight": 1e30, "prior": 10}
 LEAST_ERROR = 1
-# Above, numbers of cells are not finite as float.
-LARGEST = 3e38
+MOST_STEP = 1e30
 
 
 def write_trees(source: Source, id_: str, term: Trees) -> bool:
@@ -116,7 +115,7 @@ class ForestLearner(Forms):
         self.fill("forest_body", **values)
         self.write_rule(state.rule)
         self.write_goal()
-        values |= {"numbers": experts * (experts + 1) + 1, "largest": self.number(LARGEST)}
+        values |= {"numbers": experts * (experts + 1) + 1, "most_step": self.number(MOST_STEP)}
         values["combine"] = "    memcpy(fresh, combination, sizeof(combination));"
         if experts > 1:
             values["combine"] = "    combine(y, weight, fresh);"

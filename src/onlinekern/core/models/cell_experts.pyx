@@ -5,7 +5,7 @@ walk. An expert of noise r sees weights of samples that are divided by r. Each s
 by which the sum had the least squared error on samples that the experts had not seen
 (`Combination`).
 """
-from libc.math cimport NAN, isfinite, sqrt
+from libc.math cimport NAN, fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
@@ -27,6 +27,9 @@ cdef double KEEP = 0.999
 cdef double MOST_ERROR = 2
 # So is a weight: sums of errors must stay finite, in float32 too where C goes on with them.
 cdef double MOST_WEIGHT = 1e30
+# A step in units of the targets. Numbers of cells are float32: many of the largest steps must not
+# add up to infinity.
+cdef double MOST_STEP = 1e30
 # A classifier's weights stay near equal ones by at least one sample that is missed. Its scores
 # count as within [-1, 1], but are added up as they are: weights that a few errors drive apart turn
 # signs.
@@ -249,6 +252,8 @@ cdef class CellExperts:
             self.falls[e] = contraction * share * share
             for k in range(e * K, (e + 1) * K):
                 self.steps[k] *= share
+                if fabs(self.steps[k]) > MOST_STEP:
+                    return NOT_FINITE
             any_moves |= contraction >= 0
             both |= contraction >= 0 and e >= self.n_lower
         if any_moves:
