@@ -31,6 +31,7 @@ SETTINGS = {
     "at once": {"renewal_spread": 0.0, "memory": 100},
     "slow": {"renewal_spread": 1.0, "memory": 64},
     "anew": {"when_full": "renew", "memory": 64},
+    "light": {"teacher": "light"},
     "shallow": {"max_leaf": 30, "max_rows": 40, "n_replays": 1},
     "table": {"categorical_features": [1, 6], "n_trees": 3},
     "table that grows": {"categorical_features": [1], "memory": 100},
@@ -83,7 +84,7 @@ def run(X, y, weight, n_classes, **parameters):
     dense = X.toarray() if sp.issparse(X) else X
     space = model._model.space
     *_, at_once, _, seed = space.settings
-    given["n_exact"], given["exact_from"] = space.arguments()[-2:]
+    given["n_exact"], given["exact_from"], _ = space.arguments()[-3:]
     twin = kernel_forest(dense, y, max(n_classes, 0), seed, weight, at_once=at_once, **given)
     return model, predictions, twin
 
@@ -269,8 +270,8 @@ def test_exact_trees_are_resumed_and_taken_back_to_the_bit(memory, exact):
 def test_numbers_and_random_cuts_have_no_exact_trees(exact):
     for n_classes, parameters in ((0, {}), (3, {"n_candidates": 1})):
         model = taught(n_classes, 0, 10, **parameters)
-        assert model._model.space.arguments()[-2] == 0
-    assert taught(3, 0, 10)._model.space.arguments()[-2] == 2
+        assert model._model.space.arguments()[-3] == 0
+    assert taught(3, 0, 10)._model.space.arguments()[-3] == 2
 
 
 def test_exact_trees_find_steps(monkeypatch):
@@ -511,7 +512,7 @@ def test_damaged_arguments_are_refused(argument, value):
     space = taught(3, 0, 40)._model.space
     names = "d dtype n_outputs n_labels rule noises levels n_trees most_in_leaf n_candidates share"
     names += " most_rows memory replays spread at_once anew seed categories n_exact exact_from"
-    names = names.split()
+    names = [*names.split(), "is_light"]
     arguments = list(space.arguments())
     assert len(arguments) == len(names)
     arguments[names.index(argument)] = value

@@ -89,6 +89,7 @@ class KernelForest(Learner):
     n_replays: Annotated[int, Interval(Integral, 1, 100, closed="both")] = 2
     renewal_spread: Annotated[float, Interval(Real, 0, 1, closed="both")] = 0.25
     when_full: Literal["grow", "renew"] = "grow"
+    teacher: Literal["full", "light"] = "full"
     categorical_features: CategoricalFeatures = "from_dtype"
 
     _calls_blas = True
@@ -176,6 +177,7 @@ class KernelForest(Learner):
             tuple(place for place, _ in self._categories),
             self._n_exact(),
             EXACT_FROM,
+            self.teacher == "light",
         )
 
     def _n_exact(self) -> int:
@@ -266,6 +268,10 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
         that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
         Up to the 512th sample, where it takes 20 milliseconds, all is done at once.
+    teacher : {'full', 'light'}, default='full'
+        The kernel machine that finds where to cut. 'light' is for hundreds of features, where
+        'full' takes most of the time and finds noise: it has 100 landmarks and no linear part,
+        directions of targets are approximate, and classes have none. Linear functions want 'full'.
     categorical_features : 'from_dtype', array-like or None, default='from_dtype'
         Features that hold categories, which cuts divide into two sets: a mask, numbers of features,
         or names of columns. 'from_dtype' takes the columns of a data frame whose type is one of
@@ -435,6 +441,10 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
         that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
         Up to the 512th sample, where it takes 20 milliseconds, all is done at once.
+    teacher : {'full', 'light'}, default='full'
+        The kernel machine that finds where to cut. 'light' is for hundreds of features, where
+        'full' takes most of the time and finds noise: it has 100 landmarks and no linear part,
+        directions of targets are approximate, and classes have none. Linear functions want 'full'.
     categorical_features : 'from_dtype', array-like or None, default='from_dtype'
         Features that hold categories, which cuts divide into two sets: a mask, numbers of features,
         or names of columns. 'from_dtype' takes the columns of a data frame whose type is one of

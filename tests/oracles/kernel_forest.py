@@ -149,14 +149,15 @@ class Teacher:
 
     f(x) = sum_j a_j exp(-gamma |x - c_j|^2_M) + b . x + b_0, where the precision of the prior is
     0.05 K for a (with 1e-6 on its diagonal), and 0.05 for b in units of 0.3 / sqrt(d), and b_0.
+    Without a linear part b is 0.
     """
 
-    def __init__(self, X, Y, landmarks, metric, gamma=None):
+    def __init__(self, X, Y, landmarks, metric, gamma=None, linear=True):
         d = X.shape[1]
         self.X, self.C, self.metric = X, X[landmarks], metric
         self.gamma = 0.25 / d if gamma is None else gamma
         self.K = self.kernel(X)
-        unit = 0.3 / np.sqrt(d)
+        unit = linear * 0.3 / np.sqrt(d)
         features = np.hstack([self.K, unit * X, np.ones((len(X), 1))])
         prior = np.eye(features.shape[1])
         m = len(landmarks)
@@ -177,7 +178,21 @@ class Teacher:
         ])  # fmt: skip
 
 
-def directions_of(Z, gradients):
+def leading_of(gradients):
+    """Return the leading eigenvectors of the mean outer product of gradients."""
+    return leading(sum(each.T @ each for each in gradients) / gradients.shape[1])
+
+
+def iterated(gradients):
+    """Return about the same, by three rounds of orthogonal iteration."""
+    rows = np.concatenate(gradients)
+    found = np.linalg.qr(rows[:: max(1, len(rows) // N_DIRECTIONS)][:N_DIRECTIONS].T)[0]
+    for _ in range(3):
+        found = np.linalg.qr(rows.T @ rows @ found)[0]
+    return with_signs(found)
+
+
+def directions_of(Z, gradients, find=leading_of):
     """Return directions.
 
     They mix the features of which less than a sixth of pairs of rows agree, and the others too if
@@ -192,16 +207,19 @@ def directions_of(Z, gradients):
         mixed = list(range(Z.shape[1]))
     if len(mixed) < 2:
         return None
-    product = sum(each.T @ each for each in gradients) / len(Z)
     out = np.zeros((Z.shape[1], N_DIRECTIONS), dtype=single)
-    out[mixed] = leading(product[mixed][:, mixed])
+    out[mixed] = find(gradients[:, :, mixed])
     return out
 
 
 def leading(matrix):
     """Return the eigenvectors of the eight largest eigenvalues; their largest coordinate is > 0."""
-    vectors = np.linalg.eigh(matrix)[1][:, ::-1][:, :N_DIRECTIONS]
-    out = np.zeros((len(matrix), N_DIRECTIONS))
+    return with_signs(np.linalg.eigh(matrix)[1][:, ::-1][:, :N_DIRECTIONS])
+
+
+def with_signs(vectors):
+    """Return vectors whose largest coordinate is > 0."""
+    out = np.zeros((len(vectors), N_DIRECTIONS))
     for k, vector in enumerate(vectors.T):
         out[:, k] = vector * np.sign(vector[np.abs(vector).argmax()])
     return out.astype(single)
@@ -529,8 +547,9 @@ class KernelForest:
     def __init__(
         self, d, n_classes, n_targets, *, n_trees, noises, levels, memory, max_samples, max_rows,
         max_leaf, n_candidates, n_replays, renewal_spread, when_full, at_once, seed,
-        categories, rule, n_exact, exact_from,
+        categories, rule, n_exact, exact_from, teacher,
     ):  # fmt: skip
+        self.is_light = teacher == "light"
         self.n_exact, self.exact_from = n_exact, exact_from
         self.rule = rule_of(rule, n_classes)
         self.categories = categories
@@ -780,14 +799,15 @@ class Renewal:
         draws = np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32)
         Z = fresh.scale.axes(X[-taught:])
         Y = fresh.few_goals(y[-taught:], draws)
-        landmarks = draws.permutation(taught)[:200]
+        landmarks = draws.permutation(taught)[: 100 if fresh.is_light else 200]
         Z = np.clip(Z, -8, 8)
-        teacher = Teacher(Z, Y, landmarks, fresh.metric)
+        teacher = Teacher(Z, Y, landmarks, fresh.metric, linear=not fresh.is_light)
         gradients = teacher.gradients()
         squares = (gradients**2).sum(axis=0)
         own = squares.mean(axis=0)
-        if self.anew and Z.shape[1] > 1:
-            fresh.scale.directions = directions_of(Z, gradients)
+        if self.anew and Z.shape[1] > 1 and not (fresh.is_light and fresh.n_classes):
+            find = iterated if fresh.is_light else leading_of
+            fresh.scale.directions = directions_of(Z, gradients, find)
         if fresh.scale.directions is not None:
             along = ((gradients @ fresh.scale.directions.astype(float)) ** 2).sum(axis=0)
             squares = np.hstack([squares, along])
@@ -812,7 +832,7 @@ def kernel_forest(
     X, y, n_classes, seed, sample_weight=None, *, noise="auto", levels="both", n_trees=100,
     memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
     renewal_spread=0.25, when_full="grow", at_once=512,
-    categorical_features=(), rule="arow", n_exact=0, exact_from=1,
+    categorical_features=(), rule="arow", n_exact=0, exact_from=1, teacher="full",
 ):  # fmt: skip
     """Learn samples one after the other; `n_classes` is 0 of a regression.
 
@@ -824,7 +844,7 @@ def kernel_forest(
         levels={"leaf": [False], "upper": [True], "both": [False, True]}[levels],
         max_rows=max_rows, max_leaf=max_leaf, n_candidates=n_candidates, n_replays=n_replays,
         renewal_spread=renewal_spread, when_full=when_full, at_once=at_once, rule=rule,
-        n_exact=n_exact, exact_from=exact_from,
+        n_exact=n_exact, exact_from=exact_from, teacher=teacher,
         categories=[] if categorical_features == "from_dtype" else list(categorical_features),
     )  # fmt: skip
     weights = np.ones(len(y)) if sample_weight is None else sample_weight

@@ -21,6 +21,8 @@ RIDGE = 0.05
 JITTER = 1e-6
 # Rows that are learnt together, and columns of the normal equations that are factored together.
 BLOCK = 16
+# Rounds of the iteration that finds directions.
+ROUNDS = 3
 # More outputs are replaced by so many random sums of them, which have the same mean square.
 MOST_OUTPUTS = 8
 
@@ -45,9 +47,9 @@ def has_linear(d):
     return d <= MOST_LINEAR
 
 
-def n_equations(m, d):
+def n_equations(m, d, linear=True):
     """How many normal equations a machine of m landmarks and d features has."""
-    return m + (d if has_linear(d) else 0) + 1
+    return m + (d if linear and has_linear(d) else 0) + 1
 
 
 class KernelGradients:
@@ -65,8 +67,11 @@ class KernelGradients:
         Rows that are landmarks.
     metric : ndarray of shape (d,)
     gamma : float
-    has_product : bool
-        Whether outer products of the gradients are wanted.
+    is_directed : bool
+        Whether directions of the gradients are wanted.
+    linear : bool
+        Whether there is a linear part, if features are not too many for it. Where it would cost too
+        much, so would outer products of the gradients.
 
     Attributes
     ----------
@@ -78,7 +83,7 @@ class KernelGradients:
         Outer products of the gradients, summed over the rows and the outputs, or None.
     """
 
-    def __init__(self, X, Y, landmarks, metric, gamma, has_product=True):
+    def __init__(self, X, Y, landmarks, metric, gamma, is_directed=True, linear=True):
         n, d = X.shape
         m = len(landmarks)
         self.root, self.gamma, self.Y = np.sqrt(metric), gamma, Y
@@ -86,14 +91,15 @@ class KernelGradients:
         # Rows in the metric: each is there once it is absorbed.
         self.X, self.C = np.empty((n, d)), X[landmarks] * self.root
         self.kernel = np.empty((n, m))
-        self.linear = LINEAR / np.sqrt(d) if has_linear(d) else 0.0
-        size = n_equations(m, d)
+        self.linear = LINEAR / np.sqrt(d) if linear and has_linear(d) else 0.0
+        size = n_equations(m, d, linear)
         # Upper triangles: of the equations, and of their Cholesky factor.
         self.A, self.b = np.zeros((size, size), order="F"), np.zeros((size, Y.shape[1]))
         self.factors, self.is_definite = np.zeros((size, size), order="F"), True
         self.gradients = np.empty((Y.shape[1], n, d))
         self.squares, self.product = np.empty((n, d)), None
-        if has_product:
+        self.is_directed = is_directed
+        if is_directed and linear:
             self.product = np.zeros((d, d))
 
     @classmethod
@@ -193,15 +199,39 @@ def kernel_rows(X, C, gamma):
 
 
 def leading_directions(matrix, count):
-    """Eigenvectors of the largest eigenvalues of a symmetric matrix, ndarray of shape (d, count).
-
-    Their signs are made to agree with the largest coordinate. Zeros stand for those that there are
-    not.
-    """
+    """Eigenvectors of the largest eigenvalues of a symmetric matrix, ndarray (d, count)."""
     _, vectors = np.linalg.eigh(matrix)
-    leading = vectors[:, ::-1][:, :count]
-    largest = np.abs(leading).argmax(axis=0)
-    signs = np.sign(leading[largest, np.arange(leading.shape[1])])
-    out = np.zeros((len(matrix), count))
-    out[:, :leading.shape[1]] = leading * np.where(signs == 0, 1.0, signs)
+    return signed(vectors[:, ::-1][:, :count], count)
+
+
+def iterated_directions(gradients, features, count):
+    """About the same of the outer products of gradients, by orthogonal iteration.
+
+    Parameters
+    ----------
+    gradients : ndarray of shape (n_outputs, n, d)
+    features : ndarray of intp
+        Those that directions mix.
+    count : int
+
+    Returns
+    -------
+    ndarray of shape (n_features, count)
+    """
+    G = gradients[:, :, features].reshape(-1, len(features))
+    found = np.linalg.qr(G[::max(1, len(G) // count)][:count].T)[0]
+    for _ in range(ROUNDS):
+        found = np.linalg.qr(G.T @ (G @ found))[0]
+    return signed(found, count)
+
+
+def signed(vectors, count):
+    """Vectors whose signs agree with their largest coordinate, ndarray of shape (d, count).
+
+    Zeros stand for those that there are not.
+    """
+    largest = np.abs(vectors).argmax(axis=0)
+    signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
+    out = np.zeros((len(vectors), count))
+    out[:, :vectors.shape[1]] = vectors * np.where(signs == 0, 1.0, signs)
     return out

@@ -9,7 +9,7 @@ from collections import namedtuple
 import numpy as np
 
 from onlinekern.core.features.gradients import (
-    MOST_LINEAR, KernelGradients, few_outputs, leading_directions)
+    MOST_LINEAR, KernelGradients, few_outputs, iterated_directions, leading_directions)
 from onlinekern.core.partitions.renewal import slopes_of, spread, units
 from onlinekern.core.partitions.scale cimport N_DIRECTIONS, Scale
 
@@ -18,6 +18,9 @@ cdef Py_ssize_t TAUGHT = 2048
 cdef Py_ssize_t TAUGHT_NUMBERS = 1 << 20
 cdef Py_ssize_t LEAST_TAUGHT = 256
 LANDMARKS = 200
+# A light one, for rows of many features, has fewer, no linear part, and directions that are found
+# by iteration from its gradients (docs/kernel_forests.md).
+FEW_LANDMARKS = 100
 # Directions mix features in which fewer pairs of rows agree, as they do of six equally frequent
 # values, and others if there are so many rows for each (docs/kernel_forests.md).
 cdef double MOST_TIES = 1 / 6.0
@@ -39,6 +42,11 @@ square of the gradient."""
 def number_taught(Py_ssize_t n, Py_ssize_t d):
     """How many of n rows the kernel machine learns, the last ones."""
     return min(n, max(LEAST_TAUGHT, min(TAUGHT, TAUGHT_NUMBERS // d)))
+
+
+def n_landmarks(Py_ssize_t n, bint is_light):
+    """How many of n rows the kernel machine has as landmarks."""
+    return min(n, FEW_LANDMARKS if is_light else LANDMARKS)
 
 
 def signs_of(labels, Py_ssize_t n_classes):
@@ -68,7 +76,7 @@ def bounded(Z):
     return np.clip(Z, -FARTHEST_TAUGHT, FARTHEST_TAUGHT)
 
 
-def machine_of(Z, targets, metric, draws, bint has_product):
+def machine_of(Z, targets, metric, draws, bint is_directed, bint is_light=False):
     """The kernel machine that is to learn rows, `KernelGradients`.
 
     Parameters
@@ -80,12 +88,15 @@ def machine_of(Z, targets, metric, draws, bint has_product):
     metric : ndarray of shape (d,)
     draws : numpy.random.RandomState
         Draws the landmarks.
-    has_product : bool
+    is_directed : bool
         Whether directions are wanted; where they would cost too much there are none.
+    is_light : bool
+        Whether it is to cost little, though features are many.
     """
     n, d = Z.shape
-    return KernelGradients(Z, few_outputs(targets, draws), draws.permutation(n)[:LANDMARKS], metric,
-                           WIDTH / d, has_product=has_product and 1 < d <= MOST_LINEAR)
+    few, landmarks = few_outputs(targets, draws), draws.permutation(n)[:n_landmarks(n, is_light)]
+    return KernelGradients(Z, few, landmarks, metric, WIDTH / d,
+                           is_directed and 1 < d <= MOST_LINEAR, not is_light)
 
 
 def mixed_features(machine):
@@ -96,7 +107,7 @@ def mixed_features(machine):
     something in any noise.
     """
     half = len(machine.rows) // 2
-    if machine.product is None or half == 0:
+    if not machine.is_directed or half == 0:
         return np.zeros(0, dtype=np.intp)
     # Rows side by side may be alike because they are near in time.
     ties = (machine.rows[:half] == machine.rows[half:2 * half]).mean(axis=0)
@@ -113,9 +124,12 @@ def directions_of(machine, mixed):
     """
     if not len(mixed):
         return None
-    product = machine.product[np.ix_(mixed, mixed)] / len(machine.squares)
-    directions = np.zeros((len(machine.product), N_DIRECTIONS), dtype=np.float32)
-    directions[mixed] = leading_directions(product, N_DIRECTIONS)
+    directions = np.zeros((machine.rows.shape[1], N_DIRECTIONS), dtype=np.float32)
+    if machine.product is None:
+        directions[mixed] = iterated_directions(machine.gradients, mixed, N_DIRECTIONS)
+    else:
+        product = machine.product[np.ix_(mixed, mixed)] / len(machine.squares)
+        directions[mixed] = leading_directions(product, N_DIRECTIONS)
     return directions
 
 

@@ -28,7 +28,7 @@ cdef class ForestSpace(Space):
     cdef Py_ssize_t saved_grown
     cdef Py_ssize_t memory
     cdef Py_ssize_t n_exact, exact_from
-    cdef bint anew
+    cdef bint anew, is_light
     cdef Walked walked
     cdef bint is_walked              # whether the open block has been, by the present forest
     cdef double[::1] y               # targets of the sample that was observed last,

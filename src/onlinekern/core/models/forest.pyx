@@ -81,13 +81,15 @@ cdef class ForestSpace(Space):
         Features that hold the numbers of categories, ascending.
     n_exact, exact_from : int
         The last trees are cut exactly from twice so many samples on, half of these from so many.
+    is_light : bool
+        Whether the kernel machine that tells where to cut is a light one, see `features.looking`.
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_labels,
                   Rule rule not None, noises, levels, Py_ssize_t n_trees, Py_ssize_t most_in_leaf,
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
                   Py_ssize_t replays, double spread, Py_ssize_t at_once, bint anew, seed,
-                  categories=(), Py_ssize_t n_exact=0, Py_ssize_t exact_from=1):
+                  categories=(), Py_ssize_t n_exact=0, Py_ssize_t exact_from=1, is_light=False):
         check_sizes(MOST, d=d, n_outputs=n_outputs, n_noises=len(noises), n_levels=len(levels),
                     n_trees=n_trees, most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory,
                     exact_from=exact_from)
@@ -97,7 +99,7 @@ cdef class ForestSpace(Space):
                          most_in_leaf, n_candidates, share, most_rows, memory, replays, spread,
                          at_once, bool(anew), seed)
         self.categories = check_categories(categories, d)
-        self.n_exact, self.exact_from = n_exact, exact_from
+        self.n_exact, self.exact_from, self.is_light = n_exact, exact_from, is_light
         n = len(self.categories)
         self.most_columns = d + most_further(d, n) + N_DIRECTIONS + 2 * most_gaps(d, n)
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
@@ -252,14 +254,13 @@ cdef class ForestSpace(Space):
         It is spread over `lag` samples, by default as the settings say, or all since it was due.
         """
         cdef bint is_whole = self.anew or begun <= self.memory
-        n_trees, most_in_leaf, n_candidates, share, most_rows, _, replays = self.settings[2:9]
+        settings, seed = (*self.settings[2:7], self.settings[8]), self.settings[12]
         n = min(self.recent.n() - (self.entered - begun), self.memory)
         if lag is None:
             lag = max(self.samples_of_renewal(begun), self.entered - begun)
-        settings = n_trees, most_in_leaf, n_candidates, share, most_rows, replays
-        seed = self.settings[12]
         return Renewal(self.now, self.experts, self.recent, begun, n, lag, is_whole, self.n_grown,
-                       self.n_labels, settings, seed, self.categories, self.exact_trees(n))
+                       self.n_labels, settings, seed, self.categories, self.exact_trees(n),
+                       self.is_light)
 
     cdef Status advance(self) noexcept nogil:
         """Do what is due of the renewal, and take what it has made."""
@@ -377,7 +378,7 @@ cdef class ForestSpace(Space):
     def arguments(self):
         """Arguments that construct such a space without samples."""
         return (self.d, self.recent.dtype, self.n_outputs, self.n_labels, self.rule,
-                *self.settings, self.categories, self.n_exact, self.exact_from)
+                *self.settings, self.categories, self.n_exact, self.exact_from, bool(self.is_light))
 
     def get_state(self):
         """Learnt state, as a dictionary."""

@@ -10,6 +10,7 @@ from onlinekern.core.partitions.scale cimport Scale
 
 cdef class ForestLook:
     cdef readonly int64_t begun      # samples learnt when it began
+    cdef bint is_light
     cdef readonly bint is_whole      # whether all trees are replaced; if not, their leaves are cut
     cdef readonly Generation fresh   # what replaces the forest, or tells of its growth
     cdef readonly object interruption

@@ -18,7 +18,7 @@ from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.features.gradients import BLOCK, MOST_OUTPUTS, few_outputs, n_equations
 from onlinekern.core.features.looking import (
-    LANDMARKS, bounded, directions_of, machine_of, metric_of, mixed_features, number_taught,
+    bounded, directions_of, machine_of, metric_of, mixed_features, n_landmarks, number_taught,
     signs_of)
 import onlinekern.core.partitions.costs as costs
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, RANK_STEPS, steepest
@@ -41,12 +41,12 @@ cdef class ForestLook:
                   RecentRows recent not None, int64_t begun, Py_ssize_t n, Py_ssize_t lag,
                   bint is_whole, Py_ssize_t n_grown, Py_ssize_t n_labels,
                   tuple settings not None, uint64_t seed, tuple categories not None,
-                  Py_ssize_t n_exact):
+                  Py_ssize_t n_exact, bint is_light):
         self.before, self.recent = before, recent
         self.begun, self.n, self.lag, self.is_whole = begun, n, lag, is_whole
         self.n_labels, self.n_outputs = n_labels, experts.n_outputs
         self.d, self.settings = recent.d, settings
-        self.n_trees, self.n_exact = settings[0], n_exact
+        self.n_trees, self.n_exact, self.is_light = settings[0], n_exact, is_light
         self.seed = counted(seed, <uint64_t> begun)
         self.categories = categories
         # The sample that a renewal begins at pays for this plan alone.
@@ -60,9 +60,10 @@ cdef class ForestLook:
         """The stages that the look is made of: functions, units that each does, cost of one."""
         n, d, taught = self.n, self.d, self.n_taught
         once, by_rows, by_steps = costs.once, costs.by_rows, costs.by_steps
-        equations = n_equations(min(taught, LANDMARKS), d)
+        landmarks = n_landmarks(taught, self.is_light)
+        equations = n_equations(landmarks, d, not self.is_light)
         most = equations + most_further(d, len(self.categories))
-        of_gradient = costs.SLOPE * LANDMARKS * d * min(self.n_outputs, MOST_OUTPUTS)
+        of_gradient = costs.SLOPE * landmarks * d * min(self.n_outputs, MOST_OUTPUTS)
         of_equation = costs.PAIR * equations ** 2
         # Where values were missing they are so again, as a rule.
         of_gap = costs.GAP * d if self.before.forest.scale.gaps is not None else 0
@@ -167,7 +168,9 @@ cdef class ForestLook:
 
     def ask(self, _):
         """Begin with the kernel machine that tells where the function changes."""
-        self.teacher = machine_of(self.seen, self.told, self.metric, self.draws, self.is_whole)
+        self.teacher = machine_of(
+            self.seen, self.told, self.metric, self.draws,
+            self.is_whole and not (self.is_light and self.n_labels > 0), self.is_light)
         self.seen = self.draws = None
 
     def goals(self, y):
