@@ -322,8 +322,8 @@ def test_budgets_have_room_for_a_forest():
     assert trees(10, time=10.0) == 0
     assert 10 < trees(10, n_outputs=50) < 80
     assert trees(10, n_outputs=1000, memory=256.0) == 0
-    # Their slopes would take more time than there is.
-    assert trees(256, n_outputs=10) == 0
+    # A light teacher has room where features are hundreds, and none takes less than the time then.
+    assert trees(256, n_outputs=10) == 80
     assert trees(2000, memory=1000.0) == 0
 
 
@@ -671,6 +671,25 @@ def test_a_row_that_fails_changes_nothing(model):
     learner._model.undo()
     assert learner.n_seen_ == 1200
     same_model(learner, pickle.loads(before), X)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_rows_of_hundreds_of_features_have_a_forest(task):
+    def forests(d, is_sparse=False):
+        experts = ladder(task, d, 1, is_sparse, 100.0, 64e6)
+        assert sum(one.n_bytes(d, 1, is_sparse) for one in experts) <= 64e6
+        return [one for one in experts if one.is_raw]
+
+    for d in (200, 500, 1000):
+        found = forests(d)
+        assert {one.estimator.teacher for one in found} == {"light"}
+        assert found[0].estimator.n_trees >= 10
+        assert found[0].cost <= 85
+        # A second forest has a teacher of its own.
+        assert len(found) == (2 if d == 200 else 1)
+        assert sum(one.cost for one in found) <= 100
+    assert {one.estimator.teacher for one in forests(128)} == {"full"}
+    assert forests(3000) == forests(1000, is_sparse=True) == []
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])

@@ -85,6 +85,13 @@ CHEAP = 0.37
 # trees on twice as many samples err less on covtype.
 LEAST_KEPT = 2048
 MOST_OF_TREES = {"classification": 0.6, "regression": 2 / 3}
+# Rows of more features have forests of light teachers: full ones take the most time, and linear
+# experts know what directions know (docs/race.md). Such a forest may take this share of the time,
+# and any expert beside it that one: linear least squares of 500 features are worth it. Sparse rows
+# so wide are those of text, and have no further forests.
+MOST_FULL = 128
+MOST_LIGHT = 0.85
+MOST_BESIDE_LIGHT = 0.65
 # The patience of an expert that never sleeps.
 FOREVER = 1 << 62
 
@@ -138,11 +145,11 @@ class ForestKind:
     further: float = 1.0
     most: float = 0.0
 
-    def forest(self, task: str, n_trees: int, kept: int) -> Any:
+    def forest(self, task: str, n_trees: int, kept: int, teacher: str = "full") -> Any:
         """Return a forest of so many trees that keeps so many samples."""
         make = KernelForestClassifier if task == "classification" else KernelForestRegressor
         limit = {"max_rows": int(self.most * kept)} if self.most else {}
-        parameters = {**self.parameters, "memory": kept, **limit}
+        parameters = {**self.parameters, "memory": kept, "teacher": teacher, **limit}
         return make(n_trees=n_trees, random_state=0, **parameters)
 
 
@@ -227,6 +234,8 @@ FOREST_COSTS = {
     "classification": ForestCost(8.0, 0.1, 0.016, tree=0.16, root=0.01, cell=0.015),
     "regression": ForestCost(5.0, 0.0, 0.05, tree=0.09, root=0.044, cell=0.01),
 }
+# With a light teacher.
+LIGHT_COST = ForestCost(8.0, 0.06, 0.005, tree=0.16, root=0.01, cell=0.015)
 # More outputs are replaced by so many (`features.gradients`).
 MOST_SLOPES = 8
 # Scores of the hinge and of the logistic loss are no least squares: their links have these slopes.
@@ -268,6 +277,11 @@ class Expert:
     def is_raw(self) -> bool:
         """Whether it gets the rows as they come, and not the scaled ones."""
         return isinstance(self.estimator, KernelForestClassifier | KernelForestRegressor)
+
+    @property
+    def is_light(self) -> bool:
+        """Whether it is a forest of a light teacher."""
+        return self.is_raw and self.estimator.teacher == "light"
 
     def model(self, rows: Any, task: Any, draws: np.random.RandomState) -> Any:
         """Make a model of the core for rows of the form of `rows`, and the labels of `task`."""
@@ -346,12 +360,13 @@ def ladder(
     width = min(n_features, STORED) if is_sparse else n_features
     forests = forests_of(task, n_features, n_outputs, is_sparse, time, memory, layout)
     share = LARGEST_BESIDE if forests else LARGEST
+    most = (MOST_BESIDE_LIGHT if any(one.is_light for one in forests) else MOST) * time
     for size in SIZES:
         if squares_cost(task, size, width) > share * time and size > SIZES[-1]:
             continue
         found = members(task, n_features, width, size, forests, n_features - n_empty)
         cheapest = min(found, key=lambda expert: expert.cost)
-        found = [one for one in found if one.cost <= MOST * time or one is cheapest]
+        found = [one for one in found if one.is_raw or one.cost <= most or one is cheapest]
         sizes = [one.n_bytes(n_features, n_outputs, is_sparse) for one in found]
         if sum(sizes) <= memory:
             return found
@@ -400,13 +415,16 @@ def forests_of(
 ) -> list[Expert]:  # fmt: skip
     """Return the forests that time and memory have room for, the main one first.
 
-    The others have their share of the memory, and the main one what they leave of theirs.
+    The others have their share of the memory, and the main one what they leave of theirs. Of many
+    features others that are not cheap are left out: their teacher costs what that of the main does.
     """
     form = n_features, n_outputs, is_sparse
     left = FOREST_MEMORY[task] * memory
     found: list[Expert] = []
     for place, kind in reversed(list(enumerate(FORESTS[task]))):
         others = forest_of(kind, task, *form, time, left / (place + 1), layout)
+        if place > 0 and any(one.is_light and one.cost > CHEAP * time for one in others):
+            continue
         left -= sum(one.n_bytes(*form) for one in others)
         found = [*others, *found]
     return found
@@ -421,14 +439,17 @@ def forest_of(
     The list is empty if there is none. Where there is no room for most of its trees, a forest keeps
     fewer samples.
     """
-    costs, width = FOREST_COSTS[task], len(layout) or n_features
+    width = len(layout) or n_features
+    costs, most, teacher = FOREST_COSTS[task], MOST, "full"
+    if width > MOST_FULL and (layout or not is_sparse):
+        costs, most, teacher = LIGHT_COST, MOST_LIGHT, "light"
     always, each = costs.always(width, n_outputs), costs.each(width, n_outputs)
-    usual = min(kind.trees_of_time * time, (MOST * time - always) / each)
+    usual = min(kind.trees_of_time * time, (most * time - always) / each)
     further = min(kind.further * usual, (CHEAP * time - always) / each)
     wanted = max(0, int(min(MOST_TREES, max(usual, further))))
 
     def of_size(n_trees: int, kept: int) -> Expert:
-        estimator, cost = kind.forest(task, n_trees, kept), always + n_trees * each
+        estimator, cost = kind.forest(task, n_trees, kept, teacher), always + n_trees * each
         return Expert(kind.name, estimator, cost, layout=layout, patience=kind.patience)
 
     kept = kind.parameters["memory"]
