@@ -150,6 +150,12 @@ def test_there_is_one_stream_loop():
     assert len(re.findall(r"\bspace\.update\(i, &model\.update\)", text)) == 1
 
 
+def test_views_of_bytes_say_their_sign():
+    """char is unsigned on ARM, so that a view of it refuses NumPy's int8 there."""
+    for path in [*CORE.rglob("*.pyx"), *CORE.rglob("*.pxd")]:
+        assert re.search(r"(?<!signed )\bchar\[:", path.read_text(encoding="utf-8")) is None, path
+
+
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.name)
 def test_python_files_use_the_core_and_never_define_it(path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

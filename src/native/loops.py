@@ -337,7 +337,8 @@ def write_forest(loops: Loops) -> None:
     told = "    memcpy(fresh, combination, $numbers * sizeof(real));\n"
     told += "    if (n_experts > 1)\n        combine(y, weight, fresh);"
     names = {"learn": "forest_learn", "move": "move_cells"}
-    loops.fill("forest_learn", names, combine=Template(told).substitute(own), most_step="1e30", **own)
+    combine = Template(told).substitute(own)
+    loops.fill("forest_learn", names, combine=combine, most_step="1e30", **own)
 
 
 def main() -> None:
