@@ -103,8 +103,7 @@ class RaceReport:
         """Make the plain estimator that does what the leader does: a scaler, then the learner.
 
         A forest needs neither that nor an encoder. For others an encoder comes first where the
-        samples were tables. Least squares "of logarithms too" do not have their twin of the target
-        there.
+        samples were tables. Least squares "of logarithms too" learn the target alone there.
 
         Returns
         -------
