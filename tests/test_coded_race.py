@@ -6,7 +6,6 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from oracles.race import coded_rows as twin
@@ -18,6 +17,7 @@ from onlinekern.core.samples.coded import coded_rows, layout_of
 from onlinekern.fitted.save import to_bytes
 from onlinekern.learners.race import experts
 
+pd = pytest.importorskip("pandas")
 LAYOUT = ((0, 1), (1, 4), (5, 0), (7, 2), (9, 1))
 
 

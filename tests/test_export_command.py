@@ -1,7 +1,6 @@
 """``onlinekern export``: a model file in, C out."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from commands import run
 from sklearn.datasets import dump_svmlight_file
@@ -67,6 +66,7 @@ def test_fixed_point(folder, capsys, stream):
     assert (folder / "m.c").read_text() == (folder / "other.c").read_text().replace(
         "other.h", "m.h"
     )
+    pd = pytest.importorskip("pandas")
     table = pd.DataFrame(X, columns=list("abcdef"))
     make_stream_pipeline(TableEncoder(), PAClassifier()).fit(table, y).save("table.okn")
     table.assign(y=y)[[*"ybfdeca"]].to_csv("rows.csv", index=False)

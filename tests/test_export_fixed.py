@@ -6,7 +6,6 @@ import shutil
 import subprocess
 
 import numpy as np
-import pandas as pd
 import pytest
 from compiled import FLAGS, Program, address, compiler, load
 from exported import Case, fitted, numbers_of, scores_of
@@ -337,6 +336,7 @@ def test_pipelines(tmp_path, stream):
 
 def test_rows_of_numbers_in_a_table(tmp_path, stream):
     X, y = stream("binary", n=60)
+    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
     model = make_stream_pipeline(TableEncoder(), PAClassifier()).fit(frame, y)
     program = exported(model, frame, tmp_path)

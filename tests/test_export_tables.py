@@ -3,7 +3,6 @@
 import ctypes
 
 import numpy as np
-import pandas as pd
 import pytest
 from compiled import load
 from sklearn.base import is_regressor
@@ -21,6 +20,8 @@ from onlinekern import (
 )
 from onlinekern.fitted.export.describe import describe
 from onlinekern.preprocessing.tables.dates import PARTS
+
+pd = pytest.importorskip("pandas")
 
 N = 500
 # The experts of a race learn, and score, in float32.

@@ -4,10 +4,6 @@ import numpy as np
 import pytest
 from sklearn.base import is_regressor
 
-pytest.importorskip("pyarrow")
-
-import pandas as pd
-
 from onlinekern import (
     KernelForestClassifier,
     KernelRLSClassifier,
@@ -19,6 +15,8 @@ from onlinekern import (
     make_stream_pipeline,
 )
 
+pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
 N = 240
 RNG = np.random.default_rng(0)
 HOLES = RNG.random((4, N)) < 0.15

@@ -12,6 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+pytest.importorskip("uvicorn", reason="needs the extra serve")
+pytest.importorskip("starlette", reason="needs the extra serve")
+
 import uvicorn
 from serving import Client, parts, running, samples, spa
 

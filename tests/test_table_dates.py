@@ -4,7 +4,6 @@ import datetime
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import pandas as pd
 import pytest
 from commands import run
 
@@ -21,6 +20,7 @@ from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.preprocessing.tables.columns import DateColumn
 from onlinekern.preprocessing.tables.dates import DEFAULT, PARTS
 
+pd = pytest.importorskip("pandas")
 ALL = tuple(PARTS)
 RNG = np.random.default_rng(0)
 MOMENTS = np.sort(RNG.integers(-(10**9), 2 * 10**9, 500)).tolist()
