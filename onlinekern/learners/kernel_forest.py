@@ -45,7 +45,7 @@ NODE_BYTES = 8
 AT_ONCE = 512
 # Of a classifier's trees one in so many is cut exactly, where a renewal grows from twice so many
 # samples, and half of these from so many: of fewer, and of numbers, exact cuts find noise too
-# (docs/kernel_forests.md).
+# (docs/kernel_forests_tried.md).
 TREES_OF_EXACT = 3
 EXACT_FROM = 1 << 13
 # What they keep of a sample, beside its numbers.

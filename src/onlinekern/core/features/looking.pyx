@@ -22,7 +22,8 @@ LANDMARKS = 200
 # by iteration from its gradients (docs/kernel_forests.md).
 FEW_LANDMARKS = 100
 # Directions mix features in which fewer pairs of rows agree, as they do of six equally frequent
-# values, and others if there are so many rows for each (docs/kernel_forests.md).
+# values, and others if there are so many rows for each
+# (docs/kernel_forests_tried.md).
 cdef double MOST_TIES = 1 / 6.0
 cdef Py_ssize_t ROWS_OF_TIED = 50
 WIDTH = 0.25

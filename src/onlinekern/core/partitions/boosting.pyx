@@ -10,7 +10,7 @@ from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.vector cimport aligned_resize
 
-# The share, and rows of mean 0 that are added to each leaf (docs/kernel_forests.md).
+# The share, and rows of mean 0 that are added to each leaf (docs/kernel_forests_tried.md).
 cdef double SHARE = 0.05
 cdef double PRIOR = 2
 

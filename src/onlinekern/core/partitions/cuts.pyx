@@ -27,7 +27,8 @@ cdef enum Kind:
 cdef int[5] TURNS = [AXES, STEEP_AXES, AXES, STEEP_AXES, STEEP]
 
 # Nodes of fewer rows take the first cut that is drawn; others draw one for so many rows, as far as
-# there are candidates: of few rows the best of many cuts says little (docs/kernel_forests.md).
+# there are candidates: of few rows the best of many cuts says little
+# (docs/kernel_forests_tried.md).
 cdef Py_ssize_t LEAST_SCORED = 8
 cdef Py_ssize_t ROWS_OF_CUT = 4
 # Pairs drawn until two rows differ.
