@@ -191,7 +191,7 @@ ALONE = {
 }
 # Beside a forest, one width does what all do. Of targets a metric does more: it finds rotations,
 # and features that are noise, but some of them after thousands of samples only. Of few features it
-# does with two thirds of the landmarks: trees are worth more (docs/race.md).
+# does with two thirds of the landmarks: trees are worth more (docs/race_tried.md).
 BESIDE = (SquaresKind(1.0), FOLLOWS)
 MEASURED = (SquaresKind(1.0, 2 / 3, metric="auto", patience=32_768, twin=True), FOLLOWS)
 
@@ -199,7 +199,7 @@ MEASURED = (SquaresKind(1.0, 2 / 3, metric="auto", patience=32_768, twin=True), 
 # when they are many; those of targets 70 %, with leaves of ten. A second replay of half of the rows
 # is worth more than 70 % of them once, and ten cuts a node more than four; targets want thirty, and
 # more trees where features are few. The forest of the last 512 samples follows a stream that
-# changes; what it costs is its teacher more than its trees (docs/race.md).
+# changes; what it costs is its teacher more than its trees (docs/race_tried.md).
 HALVES = {"max_samples": 0.5, "n_replays": 1}
 FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "classification": (
