@@ -10,6 +10,7 @@ import numpy as np
 from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c import detectors, squares, support
 from onlinekern.fitted.export.c.forms import Forms, Size
+from onlinekern.fitted.export.c.policies import POLICIES
 from onlinekern.fitted.export.c.rules import write_rule
 from onlinekern.fitted.export.c.second_order import write_confidence, write_variances
 from onlinekern.fitted.export.c.source import Source
@@ -58,12 +59,12 @@ class Learner(Forms):
             length = length if state.beside else self.room
         if isinstance(state, states.JointState):
             length += squares.room_to_grow(state)
-        policy = state.policy.name if isinstance(state, states.KernelState) else ""
-        draws = learning.sampler.name in DRAWING_SAMPLERS or policy in support.DRAWING_POLICIES
+        policy = POLICIES[state.policy.name] if isinstance(state, states.KernelState) else None
+        draws = learning.sampler.name in DRAWING_SAMPLERS or (policy is not None and policy.draws)
         super().__init__(source, learning, Size(outputs, n_features, length), draws, tries)
         self.shrinks = rule_shrinks(learning.rule)
         mean = isinstance(state, states.MappedState) and state.mean is not None
-        self.scales = self.shrinks or mean or policy in support.SHRINKING
+        self.scales = self.shrinks or mean or (policy is not None and policy.shrinks)
         self.second_order = isinstance(state, states.ConfidentState) or (
             isinstance(state, states.LinearState) and state.variances is not None
         )

@@ -1,16 +1,137 @@
-"""Policies in C that shrink, halve or solve: the Forgetron, Ahpatron, KAPA and BOLS-SVM."""
+"""Budget policies in C. A new one is a section that admits a sample, and a line of `POLICIES`."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from onlinekern.core.budgets.quantisation import LEAST_SHARE
+from onlinekern.fitted.export.c import inverse
 from onlinekern.fitted.export.c.forms import Forms
 from onlinekern.fitted.export.states import KernelState
 
 # Constants of the core: of `budgets.halving`, and of the systems of `budgets.affine_projection`.
 RIDGE, LEAST_EXTRA = 5e-4, {np.dtype("f8"): 1e-12, np.dtype("f4"): 1e-6}
+Writer: TypeAlias = Callable[[Forms, KernelState, int], dict[str, Any]]
+
+
+def write_nothing(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
+    """Return what the form of a policy wants that keeps nothing: nothing."""
+    return {}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A budget policy in C.
+
+    Attributes
+    ----------
+    form : str
+        Section that admits a sample.
+    write : callable
+        (learner, state of the support vectors, room for them) -> what the form wants. It writes
+        what the policy keeps, and what the form calls.
+    noted : tuple of str
+        What the policy must know of a sample beside its coefficients.
+    size : str
+        Size of a support vector, where the smallest one leaves.
+    measures : bool
+        Whether it keeps the kernel values of support vectors with themselves, or their roots.
+    takes_turns : bool
+        Whether support vectors take their slots in turn.
+    draws : bool
+        Whether it draws random numbers.
+    shrinks : bool
+        Whether it multiplies all coefficients.
+    """
+
+    form: str
+    write: Writer = write_nothing
+    noted: tuple[str, ...] = ()
+    size: str = "norm_of(slot)"
+    measures: bool = False
+    takes_turns: bool = False
+    draws: bool = False
+    shrinks: bool = False
+
+
+def write_moves(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
+    """Write how a sample moves the nearest support vector; return what the forms want."""
+    moved = ""
+    if learner.averaged:
+        place = f"[k * {learner.size.length} + slot]"
+        moved = f"        companions{place} += share * coefficients[k] / scale * total;"
+    learner.fill("add_at", moved=moved)
+    arguments = state.policy.arguments
+    found = {"full": full(state), "least": learner.number(LEAST_SHARE)}
+    return found | {"similarity": learner.number(arguments.get("similarity", 1.0))}
+
+
+def full(state: KernelState) -> str:
+    """Return the test whether there are as many support vectors as there may be."""
+    bound = state.policy.arguments.get("max_support")
+    return f"n_support == {bound}" if bound else "0"
+
+
+def rescale(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
+    """Return what forms want of an eviction at random that changes all coefficients."""
+    bound, lines = state.policy.arguments["max_support"], []
+    if state.policy.name == "UniformEviction" and bound > 1:
+        lines.append(f"        shrink({learner.number(bound / (bound - 1.0))});")
+    limit = state.policy.arguments["max_coefficient"]
+    if limit < inf:
+        lines.append(learner.filled("clip_coefficients", limit=learner.number(limit)))
+    return {"rescale": "\n".join(lines)}
+
+
+def write_dependence(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
+    """Return what the form of approximate linear dependence wants."""
+    return {"nu": learner.number(state.policy.arguments["nu"])}
+
+
+def write_projectron(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
+    """Return what the form of the Projectron wants."""
+    arguments = state.policy.arguments
+    price = min(arguments["price"], float(np.finfo(learner.source.dtype).max) / 4)
+    return {
+        "full": full(state),
+        "eta": learner.number(arguments["eta"]),
+        "price": learner.number(price),
+        "unit": 2 if arguments["joint"] else 1,
+    }
+
+
+def write_merging(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
+    """Return what the form wants that merges two support vectors."""
+    wide = learner.source.dtype == np.float64
+    return {
+        "rounded": "(real)(float)" if state.single else "",
+        "narrow": learner.number(1e-15 if wide else 1e-7),
+        "tiny": learner.number(1e-300 if wide else 1e-37),
+    }
+
+
+def write_dual(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
+    """Return what the form wants that merges support vectors into weights of features."""
+    own, length = state.beside, learner.size.length
+    assert own is not None
+    assert own.map is not None
+    absorbed = companion = ""
+    if learner.averaged:
+        place = f"companions[k * {length} + {room} + f]"
+        absorbed = f"            {place} += companions[k * {length} + slot] * z[f];"
+        companion = f"        companions[k * {length} + {length - 1}] += "
+        companion += "coefficients[k] / scale * total;"
+    return {
+        "count": own.map.n_features,
+        "merged": state.policy.arguments["merge_size"],
+        "absorbed": absorbed,
+        "offset": learner.filled("offset_step", companion=companion) if own.offset else "",
+    }
 
 
 def write_shrinking(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
@@ -68,6 +189,7 @@ def write_machines(learner: Forms, state: KernelState, room: int) -> dict[str, A
     arguments = state.policy.arguments
     for name in ("sizes", "ones_solved"):
         learner.source.memory(name, room)
+    inverse.write_values(learner, state, room)
     binary = learner.size.outputs == 1
     return {
         "target": "(void)k, noted[0] > 0 ? 1 : -1" if binary else "k == (int32_t)noted[0] ? 1 : -1",
@@ -82,9 +204,31 @@ def largest_of(learner: Forms) -> str:
     return learner.number(float(np.finfo(learner.source.dtype).max))
 
 
-WRITERS = {
-    "ShrinkingEviction": write_shrinking,
-    "Halving": write_halving,
-    "AffineProjection": write_affine,
-    "LeastSquaresPolicy": write_machines,
+TARGET = ("y",)
+VALUE = "FABS(values[slot]) / inverse[slot * {next}]"
+# What a support vector adds that the others cannot, by the diagonal of the inverse.
+BEYOND = "norm_of(slot) * (diagonals[slot] > {ridge} ? SQRT(diagonals[slot] - {ridge}) : 0)"
+POLICIES = {
+    "Budget": Policy("grow"),
+    "RefuseWhenFull": Policy("refuse"),
+    "OldestEviction": Policy("oldest", takes_turns=True),
+    "NearestWhenFull": Policy("nearest", write_moves, measures=True, takes_turns=True),
+    "Quantise": Policy("quantise", write_moves),
+    "RandomEviction": Policy("random", draws=True),
+    "UniformEviction": Policy("uniform", rescale, draws=True, shrinks=True),
+    "NonuniformEviction": Policy("nonuniform", rescale, draws=True),
+    "CheapestReplacement": Policy("cheapest", measures=True),
+    "Removal": Policy("remove", size="norm_of(slot) * lengths[slot]", measures=True),
+    "Merging": Policy("merge", write_merging),
+    "FeatureMerging": Policy("dual", write_dual),
+    "LinearDependence": Policy("dependence", write_dependence, ("y - current[0]",)),
+    "Projectron": Policy("projectron", write_projectron, ("weight",)),
+    "SlidingWindow": Policy("window", inverse.write_window, TARGET, "(real)ages[slot]"),
+    "FixedBudget": Policy("window", inverse.write_window, TARGET, VALUE),
+    "Tracker": Policy("tracked", inverse.write_tracker, TARGET, VALUE),
+    "Projection": Policy("project", inverse.write_projection, size=BEYOND),
+    "ShrinkingEviction": Policy("forgetron", write_shrinking, takes_turns=True, shrinks=True),
+    "Halving": Policy("halve", write_halving, size="sizes[slot]", shrinks=True),
+    "AffineProjection": Policy("affine", write_affine, TARGET, measures=True),
+    "LeastSquaresPolicy": Policy("machine", write_machines, ("y", "weight"), "sizes[slot]"),
 }

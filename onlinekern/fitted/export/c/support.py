@@ -6,53 +6,15 @@ from math import inf
 
 import numpy as np
 
-from onlinekern.core.budgets.quantisation import LEAST_SHARE
-from onlinekern.fitted.export.c import inverse, policies
 from onlinekern.fitted.export.c.forms import Forms
+from onlinekern.fitted.export.c.inverse import RIDGE, write_inverse
+from onlinekern.fitted.export.c.policies import POLICIES
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
 from onlinekern.fitted.export.states import KernelState, Slots
 
-ADMISSIONS = {
-    "Budget": "admit_grow",
-    "RefuseWhenFull": "admit_refuse",
-    "OldestEviction": "admit_oldest",
-    "NearestWhenFull": "admit_nearest",
-    "Quantise": "admit_quantise",
-    "RandomEviction": "admit_random",
-    "UniformEviction": "admit_uniform",
-    "NonuniformEviction": "admit_nonuniform",
-    "CheapestReplacement": "admit_cheapest",
-    "Removal": "admit_remove",
-    "Merging": "admit_merge",
-    "FeatureMerging": "admit_dual",
-    "LinearDependence": "admit_dependence",
-    "Projectron": "admit_projectron",
-    "SlidingWindow": "admit_window",
-    "FixedBudget": "admit_window",
-    "Tracker": "admit_tracked",
-    "Projection": "admit_project",
-    "ShrinkingEviction": "admit_forgetron",
-    "Halving": "admit_halve",
-    "AffineProjection": "admit_affine",
-    "LeastSquaresPolicy": "admit_machine",
-}
-# What policies must know of a sample beside its coefficients.
-NOTED = {
-    "LinearDependence": ["y - current[0]"],
-    "Projectron": ["weight"],
-    "LeastSquaresPolicy": ["y", "weight"],
-    **{name: ["y"] for name in ("SlidingWindow", "FixedBudget", "Tracker", "AffineProjection")},
-}
-# Policies that multiply all coefficients.
-SHRINKING = ("UniformEviction", "ShrinkingEviction", "Halving")
-# Policies that keep the kernel values of support vectors with themselves, or their roots.
-MEASURING = ("CheapestReplacement", "NearestWhenFull", "Removal", "AffineProjection")
-# Policies under which support vectors take their slots in turn.
-TAKING_TURNS = ("OldestEviction", "NearestWhenFull", "ShrinkingEviction")
 # On the diagonal of factored kernel matrices, of kernel values in double and in single precision:
 # `core.linalg.cholesky`.
 JITTERS = {False: 1e-8, True: 1e-5}
-DRAWING_POLICIES = ("RandomEviction", "UniformEviction", "NonuniformEviction")
 
 
 def write_support(learner: Forms, state: KernelState, room: int) -> None:
@@ -77,8 +39,8 @@ def write_support(learner: Forms, state: KernelState, room: int) -> None:
 
 def noting(state: KernelState) -> str:
     """Return the lines that note what a policy must know of a sample."""
-    noted = NOTED.get(state.policy.name, ())
-    return "\n".join(f"    noted[{place}] = {each};" for place, each in enumerate(noted))
+    noted = enumerate(POLICIES[state.policy.name].noted)
+    return "\n".join(f"    noted[{place}] = {each};" for place, each in noted)
 
 
 def write_slots(learner: Forms, slots: Slots, room: int) -> None:
@@ -111,108 +73,42 @@ def write_factor(learner: Forms, state: KernelState, room: int) -> None:
 
 def write_admission(learner: Forms, state: KernelState, room: int) -> None:
     """Write the functions `put` and `admit`."""
-    name = state.policy.name
-    norms = ""
+    norms = companion = ""
     if state.kernel.name == "cosine":
         norms = "    support_norms[slot] = inverse_norm(x);"
-    length = learner.size.length
-    companion = moved = ""
     if learner.averaged:
-        place = f"[k * {length} + slot]"
+        place = f"[k * {learner.size.length} + slot]"
         companion = f"        companions{place} = values{place} * total;"
-        moved = f"        companions{place} += share * coefficients[k] / scale * total;"
     learner.fill("put", norms=norms, companion=companion)
     write_memory(learner, state, room)
-    if name in ("NearestWhenFull", "Quantise"):
-        learner.fill("add_at", moved=moved)
+    policy = POLICIES[state.policy.name]
+    given = policy.write(learner, state, room)
     bound = state.policy.arguments.get("max_support", 0)
-    own = policies.WRITERS.get(name)
-    more = {} if own is None else own(learner, state, room)
-    learner.fill(
-        ADMISSIONS[name],
-        bound=bound,
-        rescale=rescaling(learner, state),
-        full=f"n_support == {bound}" if bound else "0",
-        similarity=learner.number(state.policy.arguments.get("similarity", 1.0)),
-        least=learner.number(LEAST_SHARE),
-        **numbers_of_projection(learner, state),
-        **numbers_of_merging(learner, state, room),
-        **(inverse.numbers_of_inverse(learner, state, room) | more),
-    )
+    learner.fill(f"admit_{policy.form}", bound=bound, slots=room, **given)
 
 
 def write_memory(learner: Forms, state: KernelState, room: int) -> None:
-    """Write what a policy keeps beside the support vectors, and the functions that change it."""
-    name = state.policy.name
-    if name in DRAWING_POLICIES:
-        learner.source.use("generator")
-    if name in TAKING_TURNS or state.slots is not None:
-        learner.source.counter("n_added", state.added)
-    if name in MEASURING:
-        learner.source.state("lengths", state.lengths, room)
+    """Write what policies keep beside the support vectors, and the functions that change it."""
+    policy, source = POLICIES[state.policy.name], learner.source
+    if policy.draws:
+        source.use("generator")
+    if policy.takes_turns or state.slots is not None:
+        source.counter("n_added", state.added)
+    if policy.measures:
+        source.state("lengths", state.lengths, room)
     if state.slots is not None:
         write_slots(learner, state.slots, room)
-    if name in NOTED:
-        learner.source.memory("noted", len(NOTED[name]))
+    if policy.noted:
+        source.memory("noted", len(policy.noted))
     if "factor" in state.matrices:
         write_factor(learner, state, room)
-    if state.slots is not None or name == "NonuniformEviction":
+    if state.slots is not None or policy.form == "nonuniform":
         learner.fill("norm_of")
+    if "inverse" in state.matrices:
+        write_inverse(learner, state, room)
     if state.slots is not None:
-        size = "norm_of(slot)" + " * lengths[slot]" * (name == "Removal")
-        if name in inverse.SIZES:
-            inverse.write_inverse(learner, state, room)
-            size = inverse.size_of(learner, state, room)
-        elif name == "Halving":
-            size = "sizes[slot]"
+        size = policy.size.format(next=room + 1, ridge=learner.number(RIDGE))
         learner.fill("smallest", size=size)
-
-
-def numbers_of_projection(learner: Forms, state: KernelState) -> dict[str, object]:
-    """Return what the forms of policies that project samples want."""
-    arguments = state.policy.arguments
-    names = [name for name in ("nu", "eta") if name in arguments]
-    found: dict[str, object] = {name: learner.number(arguments[name]) for name in names}
-    if (price := arguments.get("price")) is not None:
-        largest = float(np.finfo(learner.source.dtype).max) / 4
-        found["price"] = learner.number(min(price, largest))
-    return {**found, "unit": 2 if arguments.get("joint") else 1}
-
-
-def numbers_of_merging(learner: Forms, state: KernelState, room: int) -> dict[str, object]:
-    """Return what the forms of policies that merge support vectors want."""
-    found: dict[str, object] = {"slots": room, "rounded": "(real)(float)" if state.single else ""}
-    wide = learner.source.dtype == np.float64
-    found["narrow"] = learner.number(1e-15 if wide else 1e-7)
-    found["tiny"] = learner.number(1e-300 if wide else 1e-37)
-    own, length = state.beside, learner.size.length
-    if own is None or own.map is None:
-        return found
-    absorbed = companion = ""
-    if learner.averaged:
-        place = f"companions[k * {length} + {room} + f]"
-        absorbed = f"            {place} += companions[k * {length} + slot] * z[f];"
-        companion = f"        companions[k * {length} + {length - 1}] += "
-        companion += "coefficients[k] / scale * total;"
-    offset = learner.filled("offset_step", companion=companion) if own.offset else ""
-    return found | {
-        "count": own.map.n_features,
-        "merged": state.policy.arguments["merge_size"],
-        "absorbed": absorbed,
-        "offset": offset,
-    }
-
-
-def rescaling(learner: Forms, state: KernelState) -> str:
-    """Return the lines by which an eviction at random changes all coefficients."""
-    bound = state.policy.arguments.get("max_support", 0)
-    lines = []
-    if state.policy.name == "UniformEviction" and bound > 1:
-        lines.append(f"        shrink({learner.number(bound / (bound - 1.0))});")
-    limit = state.policy.arguments.get("max_coefficient", inf)
-    if limit < inf:
-        lines.append(learner.filled("clip_coefficients", limit=learner.number(limit)))
-    return "\n".join(lines)
 
 
 def may_overflow(state: KernelState, capacity: int) -> bool:
