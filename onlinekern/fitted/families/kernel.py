@@ -16,6 +16,7 @@ from onlinekern.fitted.export.states import (
     Slots,
 )
 from onlinekern.fitted.export.terms import Constant, Terms, dense
+from onlinekern.fitted.families import policies
 from onlinekern.fitted.families.features import (
     SUPPORT_SET,
     SUPPORT_VECTORS,
@@ -24,7 +25,6 @@ from onlinekern.fitted.families.features import (
     map_of,
     weighted,
 )
-from onlinekern.fitted.families.policies import KEPT
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.averages import Averaging
 from onlinekern.fitted.merge.expansions import check_sets, merged_expansion
@@ -45,16 +45,16 @@ INVERSE = "inverse~[row column] diagonal~[one column] n_updates~ broken~ pending
 VALUES = f"{INVERSE} values~[output column]"
 FACTOR, LENGTHS = "factor[slot slot]", "lengths[slot]"
 # Policies with an inverse that learn in C.
-SLOTTED: dict[str, Any] = {"in_c": True, "slots": True, "plain": True, "keeps": "inverse"}
+SLOTTED: dict[str, Any] = {"in_c": True, "slots": True, "plain": True}
 
 
 def policy(path: str, arguments: str, learnt: str = "", **options: Any) -> None:
     """Describe a policy by the arguments of its class, and by what it learns.
 
-    `drops`: who leaves is projected onto those who stay. `merge` is the rule for spaces with the
-    policy. `in_c`: learning in C knows it. `unbounded`: it may fill all room for support vectors.
-    `slots`: some are free between two steps. `plain`: without an average. `keeps`: what it learns
-    beside them and C goes on with, a name of `policies.KEPT`. `offsets`: added to the scores.
+    `drops`: who leaves is projected onto those who stay. `merge` and `begin` are the rules for
+    spaces with the policy. `in_c`: learning in C knows it. `unbounded`: it may fill all room for
+    support vectors. `slots`: some are free between two steps. `plain`: without an average. `keeps`:
+    `Rules` of what it learns beside them and C goes on with. `offsets`: added to the scores.
     """
     plain = path == "budgets.policy.Budget"
     # Policies of other packages have arguments without names, and learn what they like.
@@ -63,42 +63,54 @@ def policy(path: str, arguments: str, learnt: str = "", **options: Any) -> None:
     describe(path, text, by_function=plain, options=options)
 
 
+def options_of(cls: type) -> dict[str, Any]:
+    """Return the options of a policy; none for one of another package."""
+    kind = kind_of(cls)
+    return kind.options if kind else {}
+
+
 def merged_support_vectors(mix: Mix, parts: list[State], base: State | None) -> State:
     """Merge kernel expansions by the rule of their policy."""
     check_sets(parts)
-    kind = kind_of(parts[0].budget.cls)
-    rule = kind.options.get("merge") if kind else None
-    merged: State = (rule or merged_expansion)(mix, parts, base)
+    rule = options_of(parts[0].budget.cls).get("merge", merged_expansion)
+    merged: State = rule(mix, parts, base)
     return merged
 
 
 def begin(space: State, old: State, growth: Growth) -> None:
     """Set what policies know of a class that never came."""
-    name, learnt = space.budget.cls.__name__, space.budget.state.learnt
-    if name == "LeastSquaresPolicy":
-        # A new machine has targets of -1: it is minus the last row, which is that of the target 1.
-        before = old.budget.state.learnt
-        learnt.offsets[:, growth.new] = -1.0
-        for field in ("targets", "products"):
-            known = getattr(before, field)
-            rows = growth.along(known[:-1])
-            rows[growth.new] = 0.0 - known[-1]
-            setattr(learnt, field, np.vstack([rows, known[-1]]))
-    elif name == "FeatureMerging":
-        # Weights and offsets have their companions below them.
-        before = old.budget.state.learnt
-        weights, halves = (
-            [growth.along(half) for half in np.split(rows, 2)]
-            for rows in (before.weights, before.offsets)
-        )
-        if space.budget.arguments.offset and growth.level:
-            both = growth.numbers(old.state, Averaging(space.arguments.averaged))
-            for half, number in zip(halves, both, strict=True):
-                half[growth.new] = number
-        learnt.weights, learnt.offsets = np.vstack(weights), np.concatenate(halves)
-    elif name == "Halving":
-        # The norm of all functions together is computed anew.
-        learnt.square = -1.0
+    if rule := options_of(space.budget.cls).get("begin"):
+        rule(space, old, growth)
+
+
+def begin_machines(space: State, old: State, growth: Growth) -> None:
+    """Let a new machine have targets of -1: it is minus the last row, that of the target 1."""
+    learnt, before = space.budget.state.learnt, old.budget.state.learnt
+    learnt.offsets[:, growth.new] = -1.0
+    for field in ("targets", "products"):
+        known = getattr(before, field)
+        rows = growth.along(known[:-1])
+        rows[growth.new] = 0.0 - known[-1]
+        setattr(learnt, field, np.vstack([rows, known[-1]]))
+
+
+def begin_features(space: State, old: State, growth: Growth) -> None:
+    """Let new weights and offsets begin, which have their companions below them."""
+    learnt, before = space.budget.state.learnt, old.budget.state.learnt
+    weights, halves = (
+        [growth.along(half) for half in np.split(rows, 2)]
+        for rows in (before.weights, before.offsets)
+    )
+    if space.budget.arguments.offset and growth.level:
+        both = growth.numbers(old.state, Averaging(space.arguments.averaged))
+        for half, number in zip(halves, both, strict=True):
+            half[growth.new] = number
+    learnt.weights, learnt.offsets = np.vstack(weights), np.concatenate(halves)
+
+
+def begin_norm(space: State, old: State, growth: Growth) -> None:
+    """Let the norm of all functions together be computed anew."""
+    space.budget.state.learnt.square = -1.0
 
 
 def terms(space: Any) -> Terms:
@@ -117,34 +129,33 @@ def dual_terms(space: Any) -> Terms:
 def learning(space: State) -> tuple[KernelState, Numbers]:
     """Return the coefficients of support vectors, under a policy that C knows."""
     own, state, budget = space.arguments, space.state, space.budget
-    kind = kind_of(budget.cls)
-    if kind is None or "in_c" not in kind.options:
-        raise CannotLearn(f"the budget policy {budget.cls.__name__} has no C")
-    if own.averaged is not False and "plain" in kind.options:
-        raise CannotLearn(f"the budget policy {budget.cls.__name__} has no average in C")
-    slots = Slots(state.ages + 1, state.free) if "slots" in kind.options else None
+    options, name = options_of(budget.cls), budget.cls.__name__
+    if "in_c" not in options:
+        raise CannotLearn(f"the budget policy {name} has no C")
+    if own.averaged is not False and "plain" in options:
+        raise CannotLearn(f"the budget policy {name} has no average in C")
+    slots = Slots(state.ages + 1, state.free) if "slots" in options else None
     if len(state.free) and slots is None:
         raise CannotLearn("some slots of its support vectors are free")
     arguments = dict(vars(budget.arguments)) if budget.arguments else {}
-    for name in ("rng", "map"):
-        arguments.pop(name, None)
+    for other in ("rng", "map"):
+        arguments.pop(other, None)
     if arguments.get("max_support") == 0:  # there is no bound
         del arguments["max_support"]
-    learnt, rules = budget.state.learnt, KEPT.get(kind.options.get("keeps", ""))
-    kept = rules.kept(learnt) if rules else {}
+    learnt, rules = budget.state.learnt, options.get("keeps")
     known = KernelState(
         kernel=kernel_of(own.kernel),
         vectors=dense(state.rows),
-        policy=Described(kind.name, arguments),
+        policy=Described(name, arguments),
         added=state.added,
         lengths=np.asarray(getattr(learnt, "lengths", np.zeros(0))),
-        unbounded="unbounded" in kind.options,
+        unbounded="unbounded" in options,
         single=np.dtype(own.dtype) == np.float32,
-        matrices=kept,
+        matrices=rules.kept(learnt) if rules else {},
         slots=slots,
     )
     numbers = Numbers.of(state, own.averaged)
-    return with_offsets(known, numbers, budget) if "offsets" in kind.options else (known, numbers)
+    return with_offsets(known, numbers, budget) if "offsets" in options else (known, numbers)
 
 
 def with_offsets(
@@ -191,8 +202,7 @@ def taught(space: State, found: Taught) -> State:
     learnt = budget.state.learnt
     if "lengths" in found:
         learnt = learnt.changed(lengths=found.fields["lengths"][:n].copy())
-    known = kind_of(budget.cls)
-    if known is not None and (rules := KEPT.get(known.options.get("keeps", ""))):
+    if rules := options_of(budget.cls).get("keeps"):
         learnt = rules.taught(learnt, found, n)
     identity = budget.state.set.changed(n=n, added=fields["added"])
     state = budget.state.changed(set=identity, learnt=learnt)
@@ -234,17 +244,26 @@ policy(
     drops=True,
     in_c=True,
     plain=True,
-    keeps="margins",
+    keeps=policies.MARGINS,
 )
 policy(
     "budgets.halving.Halving",
     f"{BOUND} radius=",
     "square~",
     drops=True,
-    **{**SLOTTED, "keeps": "norm"},
+    begin=begin_norm,
+    keeps=policies.NORM,
+    **SLOTTED,
 )
 policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True, in_c=True, slots=True)
-policy("budgets.removal_projection.Projection", BOUND, INVERSE, drops=True, **SLOTTED)
+policy(
+    "budgets.removal_projection.Projection",
+    BOUND,
+    INVERSE,
+    drops=True,
+    keeps=policies.INVERSE,
+    **SLOTTED,
+)
 policy("budgets.merging.Merging", BOUND, drops=True, in_c=True, slots=True, plain=True)
 policy(
     "budgets.projectron.Projectron",
@@ -254,7 +273,7 @@ policy(
     in_c=True,
     plain=True,
     unbounded=True,
-    keeps="factor",
+    keeps=policies.FACTOR,
 )
 policy(
     "budgets.quantisation.NearestWhenFull", BOUND, LENGTHS, drops=True, in_c=True, unbounded=True
@@ -269,17 +288,22 @@ policy(
     machines,
     merge=merged_samples,
     offsets=True,
-    **{**SLOTTED, "keeps": "machines"},
+    begin=begin_machines,
+    keeps=policies.MACHINES,
+    **SLOTTED,
 )
 merging = f"map= {BOUND} merge_size= offset="
 WEIGHTS = "weights[machine feature] offsets[machine]"
-policy("models.dual_sgd.FeatureMerging", merging, WEIGHTS, in_c=True, slots=True)
+policy(
+    "models.dual_sgd.FeatureMerging", merging, WEIGHTS, begin=begin_features, in_c=True, slots=True
+)
 policy(
     "budgets.affine_projection.AffineProjection",
     f"{BOUND} order= eta= reg= normalised=",
     f"recent[known sample] gram[sample sample] learnt {LENGTHS}",
     merge=merged_affine,
-    **{**SLOTTED, "keeps": "samples"},
+    keeps=policies.SAMPLES,
+    **SLOTTED,
 )
 spans = f"{FACTOR} covariance[slot slot]"
 policy(
@@ -289,9 +313,9 @@ policy(
     merge=merged_dependence,
     in_c=True,
     plain=True,
-    keeps="factor",
+    keeps=policies.FACTOR,
 )
-RIDGES = {"merge": merged_samples, **SLOTTED}
+RIDGES = {"merge": merged_samples, "keeps": policies.INVERSE, **SLOTTED}
 policy("budgets.recursive.SlidingWindow", f"{BOUND} reg=", VALUES, **RIDGES)
 policy("budgets.recursive.FixedBudget", f"{BOUND} reg= eta=", VALUES, **RIDGES)
 policy(
@@ -299,6 +323,7 @@ policy(
     f"{BOUND} noise= forgetting= back_to_prior=",
     f"{VALUES} covariance[row column] prior[row column] residuals[output level]",
     merge=merged_tracker,
+    keeps=policies.INVERSE,
     **SLOTTED,
 )
 SPACE = f"cls= {SUPPORT_VECTORS} budget"

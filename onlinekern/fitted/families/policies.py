@@ -1,7 +1,4 @@
-"""What policies have learnt beside support vectors, for C that goes on learning, and the way back.
-
-Each policy of `KEPT` has rules for both ways.
-"""
+"""What policies have learnt beside support vectors: into C that goes on learning, and back."""
 
 from __future__ import annotations
 
@@ -135,11 +132,9 @@ class Rules(NamedTuple):
     taught: Callable[[State, Taught, int], State]
 
 
-KEPT: dict[str, Rules] = {
-    "factor": Rules(kept_factor, taught_factor),
-    "inverse": Rules(kept_inverse, taught_inverse),
-    "machines": Rules(kept_machines, taught_machines),
-    "margins": Rules(kept_margins, taught_margins),
-    "norm": Rules(kept_norm, taught_norm),
-    "samples": Rules(kept_samples, taught_samples),
-}
+FACTOR = Rules(kept_factor, taught_factor)
+INVERSE = Rules(kept_inverse, taught_inverse)
+MACHINES = Rules(kept_machines, taught_machines)
+MARGINS = Rules(kept_margins, taught_margins)
+NORM = Rules(kept_norm, taught_norm)
+SAMPLES = Rules(kept_samples, taught_samples)
