@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from onlinekern._registry import public
+from onlinekern.estimators.savable import Savable
 from onlinekern.fitted.save import foreign
 from onlinekern.fitted.state import kinds
 
@@ -23,30 +23,25 @@ HELPERS = {
     "WarmUp": "estimators.median_width",
     "RowQueue": "drift.queue",
 }
-# Public classes of a package of their own.
-PACKAGED = {
-    "ClassifierDetector": "drift.classifier",
-    "LabelQuery": "evaluate.queries",
-    "LossDetector": "drift.losses",
-    "MMDDetector": "drift.mmd",
-    "RenewedLearner": "drift.renewed",
-    "StreamImportance": "evaluate.importance",
-}
+# Files may hold objects of the public classes of these packages that have `save`.
+PACKAGES = ("onlinekern", "onlinekern.drift", "onlinekern.evaluate")
 
 
 @cache
 def library_class(name: str) -> type | None:
     """Return the class of this library with that name whose attributes are its state, or None."""
-    is_column = name.endswith("Column")
-    module = (HELPERS | PACKAGED).get(name)
-    if is_column:
-        module = f"preprocessing.tables.{'slots' if name.startswith('Slot') else 'columns'}"
-    if module is None:
-        value = public(name)
-        return value if isinstance(value, type) else None
-    found = getattr(import_module(f"onlinekern.{module}"), name, None)
-    # A base of columns has no kind.
-    return found if hasattr(found, "kind") or not is_column else None
+    if name.endswith("Column"):
+        module = "slots" if name.startswith("Slot") else "columns"
+        column = getattr(import_module(f"onlinekern.preprocessing.tables.{module}"), name, None)
+        return column if hasattr(column, "kind") else None  # a base of columns has none
+    if name in HELPERS:
+        helper: type = getattr(import_module(f"onlinekern.{HELPERS[name]}"), name)
+        return helper
+    for package in map(import_module, PACKAGES):
+        found = getattr(package, name) if name in package.__all__ else None
+        if isinstance(found, type) and issubclass(found, Savable):
+            return found
+    return None
 
 
 def stateful_class(name: Any) -> type:
@@ -61,7 +56,8 @@ def stateful_class(name: Any) -> type:
 
 def stateful_name(cls: type) -> str | None:
     """Return the name by which `stateful_class` finds this class, or None."""
-    own = cls.__module__.partition(".")[0] == "onlinekern"
+    package, _, rest = cls.__module__.partition(".")
+    own = package == "onlinekern" and not rest.startswith("core.")
     if own and library_class(cls.__name__) is cls:
         return cls.__name__
     name = foreign.name_of(cls)
