@@ -6,18 +6,26 @@ from ast import literal_eval
 from collections.abc import Iterable
 from dataclasses import MISSING, Field, fields
 from importlib import import_module
+from math import inf
 from pathlib import Path
 from typing import Any
 
 PAGES = (".html", ".htm")
 
 
-def check_least(request: Any, **least: int) -> None:
-    """Raise ValueError unless options are at least so large, or None."""
-    for name, bound in least.items():
-        value = getattr(request, name)
-        if value is not None and value < bound:
-            raise ValueError(f"--{name.replace('_', '-')} must be at least {bound}, got {value}")
+def check_values(request: Any) -> None:
+    """Raise ValueError unless each option is None, or one of the values that its field allows."""
+    for field in fields(request):
+        value, (known, least, most) = getattr(request, field.name), field.metadata["allowed"]
+        if value is None:
+            continue
+        if known is not None and value not in known:
+            from onlinekern.estimators.validation import one_of
+
+            one_of(flag_of(field), value, known)
+        if least is not None and not least <= value <= most:
+            wanted = f"at least {least}" if most == inf else f"from {least} to {most}"
+            raise ValueError(f"{flag_of(field)} must be {wanted}, got {value}")
 
 
 def check_unused(request: Any, why: str, *names: str) -> None:

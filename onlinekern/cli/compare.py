@@ -12,9 +12,6 @@ from onlinekern.cli.arguments import check_unused, parse_value
 from onlinekern.cli.options import Learning, argument, option
 from onlinekern.evaluate.methods import KERNELS, KERNELS_WITHOUT_GAMMA, METHODS
 
-SCALES = ("running", "minmax", "standard", "none")
-DTYPES = ("float32", "float64")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Request(Learning):
@@ -41,28 +38,27 @@ class Request(Learning):
     settings: list[str] = option([], "METHOD.PARAMETER=VALUE", "Set a method's parameter, e.g. "
         "spa.eta=0.1; without METHOD, that of all that have it. May be repeated. What is not given "
         "is chosen on the stream's head.", "--set")
-    repeats: int = option(5, "N", "The number of random permutations.")
-    scale: str | None = option(None, "running|minmax|standard|none", "running standardises "
-        "features by the means and deviations so far, as train does, which stream does by itself; "
-        "minmax and standard scale them to [-1, 1], or to mean 0 and variance 1, by the whole "
-        "stream's statistics. By default, running of DATA, and none without.")
-    dtype: str = option("float32", "float32|float64", "The type of the rows.")
+    repeats: int = option(5, "N", "The number of random permutations.", least=1)
+    scale: str | None = option(None, ("running", "minmax", "standard", "none"), "running "
+        "standardises features by the means and deviations so far, as train does, which stream "
+        "does by itself; minmax and standard scale them to [-1, 1], or to mean 0 and variance 1, "
+        "by the whole stream's statistics. By default, running of DATA, and none without.")
+    dtype: str = option("float32", ("float32", "float64"), "The type of the rows.")
     in_order: bool = option(False, None, "Run once, in the file's own order, for a stream that "
         "changes: the table also has kappa-temporal and the error over the last "
         "samples.", "--in-order")
     when: list[str] = option([], "COLUMN", "A column of a table that tells when a row came, or its "
         "label: it is no feature. May be repeated.")
     delay: int = option(0, "N", "How many samples are predicted between a sample and the coming "
-        "of its label, which is when it is learnt.")
+        "of its label, which is when it is learnt.", least=0)
     plot: str | None = option(None, "FILE", "Draw mistakes and support vectors against samples "
         "seen.")
     csv: str | None = option(None, "FILE", "Write the table as CSV.")
     checkpoint: str | None = option(None, "FILE", "Keep what is done in this file, for --resume.")
     # fmt: on
 
-    def run(self) -> None:
-        """Check the options, then compare."""
-        self.check()
+    def carry_out(self) -> None:
+        """Compare, and print a table."""
         from onlinekern.cli.comparing import run
 
         run(self)
@@ -71,12 +67,12 @@ class Request(Learning):
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
         from onlinekern.estimators.validation import one_of
 
-        one_of("--scale", self.scaling(), SCALES)
-        for name, known in (("dtype", DTYPES), ("kernel", KERNELS)):
-            one_of(f"--{name}", getattr(self, name), known)
+        super().check()
+        one_of("--kernel", self.kernel, KERNELS)
         for name in self.methods.split(","):
             one_of("--methods", name.strip(), (*METHODS, "all", "usual"))
-        self.check_learning(repeats=1, limit=2, delay=0)
+        if self.limit == 1:
+            raise ValueError("--limit must be at least 2, got 1")
         self.width()
         self.set_parameters()
         if self.data is None and (self.test or self.target):

@@ -31,8 +31,8 @@ class Request(options.Request):
     model: str = model_file()
     output: str = option(..., "FILE", "FILE.c, beside which a header is written, or "
         "FILE.onnx.", "--output", "-o")
-    to: str | None = option(None, "c|onnx", "The language. By default, the ending of FILE tells "
-        "it.")
+    to: str | None = option(None, tuple(LANGUAGES), "The language. By default, the ending of "
+        "FILE tells it.")
     dtype: str | None = option(None, "float32|float64|int16", "The type of the numbers. By "
         "default, it is float64 in C, and float32 in ONNX. C can have fixed point, int16.")
     prefix: str | None = option(None, "NAME", "What the names in C begin with. By default, it is "
@@ -45,7 +45,7 @@ class Request(options.Request):
         "hold, as for train: the first 10,000 are read.")
     # fmt: on
 
-    def run(self) -> None:
+    def carry_out(self) -> None:
         """Write the files, and print a line about them.
 
         Raises
@@ -55,7 +55,6 @@ class Request(options.Request):
         OSError
             If a file cannot be read or written.
         """
-        from onlinekern.estimators.validation import one_of
         from onlinekern.fitted.save import load
         from onlinekern.reports.console import PLAIN, open_console
         from onlinekern.streams.paths import check_readable
@@ -64,7 +63,6 @@ class Request(options.Request):
         if language is None:
             ending = Path(self.output).suffix.removeprefix(".")
             language = ending if ending in LANGUAGES else "c"
-        one_of("--to", language, LANGUAGES)
         check_readable(self.model)
         model = load(self.model)
         method = getattr(model, LANGUAGES[language], None)

@@ -16,7 +16,7 @@ class Request(options.Request):
 
     model: str | None = argument(None, "MODEL", "The model file.")
 
-    def run(self) -> None:
+    def carry_out(self) -> None:
         """Print lines about a model, or about what is installed."""
         from onlinekern.reports.console import PLAIN, open_console
 

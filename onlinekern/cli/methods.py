@@ -22,7 +22,7 @@ class Request(options.Request):
         "parameters and its paper.", autocompletion=methods_that_begin)
     # fmt: on
 
-    def run(self) -> None:
+    def carry_out(self) -> None:
         """Print the table of all methods, or what there is to know of one."""
         from rich.table import Table
 

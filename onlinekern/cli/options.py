@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import typer
 
-from onlinekern.cli.arguments import check_least, check_report
-
-TASKS = ("auto", "classification", "regression")
+from onlinekern.cli.arguments import check_report, check_values
 
 
-def option(default: Any, metavar: str | None, help: str, *names: str, **more: Any) -> Any:
+def option(
+    default: Any,
+    values: str | tuple[str, ...] | None,
+    help: str,
+    *names: str,
+    least: int | None = None,
+    most: float = inf,
+    **more: Any,
+) -> Any:
     """Return the field of an option.
 
     Parameters
@@ -20,20 +27,27 @@ def option(default: Any, metavar: str | None, help: str, *names: str, **more: An
     default : object
         What it is if it is not given: a list, which is empty, if it may be repeated, and ``...`` if
         it must be given.
-    metavar : str or None
-        What stands for its value in the help; None for that of its type.
+    values : str, tuple of str or None
+        What stands for its value in the help; None for that of its type. If it is a tuple, it has
+        all values, and others are refused.
     help : str
     *names : str
         By default, the name of the field, and of a boolean that with ``no`` too.
+    least, most : int, optional
+        Numbers below and above are refused.
     **more
         Further arguments of ``typer.Option``.
     """
     more["show_default"] = default != []
-    return _field(default, typer.Option(*names, metavar=metavar, help=help, **more))
+    known = None
+    if isinstance(values, tuple):
+        known, values = values, "|".join(values)
+    parameter = typer.Option(*names, metavar=values, help=help, **more)
+    return _field(default, parameter, (known, least, most))
 
 
 def argument(default: Any, metavar: str, help: str, **more: Any) -> Any:
-    """Return the field of an argument without a name; the parameters are those of `option`."""
+    """Return the field of an argument without a name, which `metavar` stands for in the help."""
     return _field(default, typer.Argument(metavar=metavar, help=help, **more))
 
 
@@ -42,11 +56,11 @@ def model_file() -> Any:
     return argument(..., "MODEL", "The model file.")
 
 
-def _field(default: Any, parameter: Any) -> Any:
+def _field(default: Any, parameter: Any, allowed: Any = (None, None, inf)) -> Any:
     given: dict[str, Any] = {} if default is ... else {"default": default}
     if default == []:
         given = {"default_factory": list}
-    return field(metadata={"parameter": parameter}, **given)
+    return field(metadata={"parameter": parameter, "allowed": allowed}, **given)
 
 
 def methods_that_begin(incomplete: str) -> list[str]:
@@ -61,7 +75,16 @@ class Request:
     """What a command is asked for: its fields are the options, and its docstring is the help."""
 
     def run(self) -> None:
-        """Carry the request out."""
+        """Check the options, then carry the request out."""
+        check_values(self)
+        self.check()
+        self.carry_out()
+
+    def check(self) -> None:
+        """Raise ValueError or OSError for whatever else can be seen to be wrong at once."""
+
+    def carry_out(self) -> None:
+        """Do what is asked for."""
         raise NotImplementedError
 
 
@@ -97,13 +120,15 @@ class Learning(FromRows):
     """Options of commands that learn a stream."""
 
     # fmt: off
-    task: str = option("auto", "auto|classification|regression", "With auto, two targets, or at "
-        "most 200 integer ones, are classes; train looks at the first 1,000 rows.")
+    task: str = option("auto", ("auto", "classification", "regression"), "With auto, "
+        "two targets, or at most 200 integer ones, are classes; train looks at the first 1,000 "
+        "rows.")
     n_features: int | None = option(None, "N", "How many features LIBSVM text has, if more than "
-        "its largest index shows. Without it, train reads the files twice.")
-    limit: int | None = option(None, "N", "Read the first N rows only.")
-    window: int = option(1000, "N", "How many samples are the last ones, whose error is shown.")
-    seed: int = option(0, "N", "The seed of all that is random.")
+        "its largest index shows. Without it, train reads the files twice.", least=1)
+    limit: int | None = option(None, "N", "Read the first N rows only.", least=1)
+    window: int = option(1000, "N", "How many samples are the last ones, whose error is shown.",
+        least=1)
+    seed: int = option(0, "N", "The seed of all that is random.", least=0)
     json: str | None = option(None, "FILE", "Write the figures as JSON.")
     report: str | None = option(None, "FILE.html", "Write a page for a browser: figures, pictures, "
         "and what was run.")
@@ -113,18 +138,9 @@ class Learning(FromRows):
         "that of a run that was never stopped, but for the times.", "--resume")
     # fmt: on
 
-    def check_learning(self, **least: Any) -> None:
-        """Raise ValueError or ImportError if one of these options is wrong.
-
-        Parameters
-        ----------
-        **least : int
-            What further options must be at least.
-        """
-        from onlinekern.estimators.validation import one_of
+    def check(self) -> None:
+        """Raise ValueError or ImportError if one of these options is wrong."""
         from onlinekern.evaluate.checkpoint import Interval
 
-        one_of("--task", self.task, TASKS)
-        check_least(self, **{"n_features": 1, "limit": 1, "window": 1, "seed": 0, **least})
         Interval.of(self.checkpoint_every, "--checkpoint-every")
         check_report(self.report)

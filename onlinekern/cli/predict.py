@@ -24,30 +24,26 @@ class Request(FromText, FromRows):
         "not read.")
     output: str = option("-", "FILE", "Where the answers go; - is standard "
         "output.", "--output", "-o")
-    what: str = option("labels", "labels|scores|probabilities|intervals", "What is printed; the "
-        "labels of a regression are its targets. If there are several columns, the first line has "
-        "their names. Methods like kernel-rls have intervals.")
+    what: str = option("labels", ("labels", "scores", "probabilities", "intervals"), "What "
+        "is printed; the labels of a regression are its targets. If there are several columns, the "
+        "first line has their names. Methods like kernel-rls have intervals.")
     ignore_extra: bool = option(False, None, "Leave out columns, or features of LIBSVM text, that "
         "the model does not know.", "--ignore-extra")
     coverage: float | None = option(None, "SHARE", "The share of the targets that intervals are to "
         "hold. By default 0.9, or the share that the model has followed.")
     # fmt: on
 
-    def run(self) -> None:
-        """Check the options, then predict."""
-        self.check()
+    def carry_out(self) -> None:
+        """Write the answers."""
         from onlinekern.cli.predicting import predict
 
         predict(self)
 
     def check(self) -> None:
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
-        from onlinekern.cli.predicting import ANSWERS
         from onlinekern.cli.rows import reading_of
-        from onlinekern.estimators.validation import one_of
         from onlinekern.streams.paths import check_data, check_readable, check_writable
 
-        one_of("--what", self.what, ANSWERS)
         reading_of(self)
         if self.coverage is not None and not 0 < self.coverage < 1:
             raise ValueError(f"--coverage must be between 0 and 1, got {self.coverage}")

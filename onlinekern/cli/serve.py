@@ -9,13 +9,6 @@ from onlinekern.cli import options
 from onlinekern.cli.arguments import check_unused
 from onlinekern.cli.options import argument, option
 
-LEVELS = ("critical", "error", "warning", "info", "debug")
-# Option -> the least and the most that it may be.
-RANGES = {
-    "port": (0, 65535), "queue": (1, 1 << 30), "max_bytes": (1, 1 << 40),
-    "max_classes": (2, 1 << 30),
-}  # fmt: skip
-
 
 @dataclass(frozen=True, kw_only=True)
 class Request(options.Request):
@@ -31,7 +24,8 @@ class Request(options.Request):
     # fmt: off
     model: str = argument(..., "MODEL", "The model file, or a folder of model files.")
     host: str = option("127.0.0.1", None, "The address to listen at.")
-    port: int = option(8000, "N", "The port to listen at. With 0, a free one is taken and printed.")
+    port: int = option(8000, "N", "The port to listen at. With 0, a free one is taken and printed.",
+        least=0, most=65535)
     uds: str | None = option(None, "PATH", "Listen at a Unix socket instead.")
     token: str | None = option(None, "TEXT", "What clients must send as Authorization: Bearer "
         "TEXT. Other users see it in the list of processes: the environment variable "
@@ -46,37 +40,29 @@ class Request(options.Request):
         "--in-place")
     snapshot_every: str = option("60s", "N|SECONDSs", "Write the snapshot after N samples, or "
         "after seconds. What comes after it is in the journal, FILE.journal: a kill loses nothing.")
-    sync: str = option("always", "always|interval|off", "Force the journal to the disk before each "
-        "answer, once in a second, or never: what a loss of power may cost.")
-    queue: int = option(1024, "N", "How many requests may wait; more are refused (503).")
-    max_bytes: int = option(1 << 20, "N", "How large the body of a request may be.")
+    sync: str = option("always", ("always", "interval", "off"), "Force the journal to "
+        "the disk before each answer, once in a second, or never: what a loss of power may cost.")
+    queue: int = option(1024, "N", "How many requests may wait; more are refused (503).",
+        least=1, most=1 << 30)
+    max_bytes: int = option(1 << 20, "N", "How large the body of a request may be.",
+        least=1, most=1 << 40)
     max_classes: int = option(100, "N", "To how many classes a classifier that takes up new ones "
-        "may grow.")
-    log_level: str = option("warning", "LEVEL", "One of error, warning, and info, which logs each "
-        "request.")
+        "may grow.", least=2, most=1 << 30)
+    log_level: str = option("warning", ("critical", "error", "warning", "info", "debug"),
+        "What is logged; info logs each request.")
     # fmt: on
 
-    def run(self) -> None:
-        """Check the options, then serve."""
-        self.check()
+    def carry_out(self) -> None:
+        """Serve until the end."""
         from onlinekern.cli.serving import serve
 
         serve(self)
 
     def check(self) -> None:
         """Raise ValueError or OSError for whatever can be seen to be wrong at once."""
-        from onlinekern.estimators.validation import one_of
         from onlinekern.evaluate.checkpoint import Interval
-        from onlinekern.serve.journal import SYNCS
         from onlinekern.streams.paths import check_readable
 
-        one_of("--sync", self.sync, SYNCS)
-        one_of("--log-level", self.log_level, LEVELS)
-        for name, (least, most) in RANGES.items():
-            value = getattr(self, name)
-            if not least <= value <= most:
-                option = name.replace("_", "-")
-                raise ValueError(f"--{option} must be from {least} to {most}, got {value}")
         Interval.of(self.snapshot_every, "--snapshot-every")
         if self.uds is not None:
             check_unused(self, "is for the network, and --uds listens at a socket", "host", "port")

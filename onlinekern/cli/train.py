@@ -7,19 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from onlinekern.cli.arguments import check_unused, parse_pairs, parse_value
-from onlinekern.cli.options import (
-    TASKS,
-    FromText,
-    Learning,
-    argument,
-    methods_that_begin,
-    option,
-)
+from onlinekern.cli.options import FromText, Learning, argument, methods_that_begin, option
 
-SCALES = ("running", "none")
-ON_ERROR = ("stop", "skip")
-MISSING = ("mean", "refuse")
-CATEGORIES = ("auto", "one-hot", "hash")
 # A run that goes on may have other values of these.
 FREE = ("output", "json", "report", "checkpoint_every", "resume", "limit", "window")
 
@@ -44,20 +33,23 @@ class Request(FromText, Learning):
         "stream, there is nothing to choose.", autocompletion=methods_that_begin)
     parameters: list[str] = option([], "NAME=VALUE", "Set a parameter of the method, e.g. eta=0.1. "
         "May be repeated.", "--param")
-    scale: str = option("running", "running|none", "Standardise features by the means and "
+    scale: str = option("running", ("running", "none"), "Standardise features by the means and "
         "deviations so far, which stream does by itself.")
     columns: list[str] = option([], "NAME=KIND", "Say of which kind a column of a table is, where "
         "the guess is wrong: number, boolean, category, hashed, date, text or ignore. May be "
         "repeated.", "--column")
     when: list[str] = option([], "COLUMN", "A column of a table that tells when a row came, or its "
         "label: it is no feature, unless --column COLUMN=date asks for it. May be repeated.")
-    missing: str = option("mean", "mean|refuse", "What becomes of missing values of a table: mean "
-        "puts in the mean so far, and adds a feature that says so; refuse ends in an error.")
-    categories: str = option("auto", "auto|one-hot|hash", "What categories and words of a table "
-        "become: one-hot features of each column, or a hash says one of --slots features. auto is "
-        "hash for stream and linear methods, where columns have values without a bound.")
-    slots: int = option(2**20, "N", "Number of features that hashed categories and words share.")
-    on_error: str = option("stop", "stop|skip", "What to do with a faulty line of text: skip "
+    missing: str = option("mean", ("mean", "refuse"), "What becomes of missing values of a "
+        "table: mean puts in the mean so far, and adds a feature that says so; refuse ends in an "
+        "error.")
+    categories: str = option("auto", ("auto", "one-hot", "hash"), "What categories and "
+        "words of a table become: one-hot features of each column, or a hash says one of --slots "
+        "features. auto is hash for stream and linear methods, where columns have values without a "
+        "bound.")
+    slots: int = option(2**20, "N", "Number of features that hashed categories and words share.",
+        least=2, most=2**31 - 1)
+    on_error: str = option("stop", ("stop", "skip"), "What to do with a faulty line of text: skip "
         "leaves it out, and names one at the end, and says how many there were.")
     # fmt: on
 
@@ -69,9 +61,8 @@ class Request(FromText, Learning):
         here = self.output.rpartition("/")[2] if is_stored(self.output) else local_path(self.output)
         return f"{here}.checkpoint"
 
-    def run(self) -> None:
-        """Check the options, then learn."""
-        self.check()
+    def carry_out(self) -> None:
+        """Learn, and write the model."""
         from onlinekern.cli.training import train
 
         train(self)
@@ -82,24 +73,18 @@ class Request(FromText, Learning):
         from onlinekern.estimators.validation import one_of
         from onlinekern.evaluate.methods import METHODS, check_task
 
-        one_of("--scale", self.scale, SCALES)
+        super().check()
         one_of("--method", self.method, METHODS)
-        one_of("--on-error", self.on_error, ON_ERROR)
-        one_of("--missing", self.missing, MISSING)
-        one_of("--categories", self.categories, CATEGORIES)
         if self.when and self.target is None:
             raise ValueError("--when names a column of a table, which needs --target")
-        if not 2 <= self.slots < 2**31:
-            raise ValueError(f"--slots must be between 2 and 2147483647, got {self.slots}")
         if METHODS[self.method].batch:
             raise ValueError(f"--method {self.method} learns no streams")
         if METHODS[self.method].scales:
             check_unused(self, f"does nothing with {self.method}, which scales by itself", "scale")
         if self.categories == "one-hot" and "hashed" not in self.kinds().values():
             check_unused(self, "is for hashed categories, and --categories is one-hot", "slots")
-        if self.task in TASKS[1:]:
+        if self.task != "auto":
             check_task(self.method, self.task, "--method")
-        self.check_learning()
         self.given()
         reading_of(self, self.kinds().items())
         if self.data.count("-") > 1:

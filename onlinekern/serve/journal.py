@@ -29,7 +29,6 @@ from onlinekern.fitted.save.atomic import replacing
 MAGIC = b"okjrnl1\n"
 LEARNT, SNAPSHOT = b"L", b"S"
 FRAME, HEAD = struct.Struct("<II"), struct.Struct("<Qc")
-SYNCS = ("always", "interval", "off")
 # So many seconds pass between two syncs of "interval".
 SYNC_SECONDS = 1.0
 CHUNK = 1 << 20
