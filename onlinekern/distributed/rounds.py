@@ -85,5 +85,4 @@ class Run(mixing.Run):
         self.tasks.finish(left)
         if known is not None:
             models = [self.tasks.send(f"known-{number}", partial(tasks.identity, known)), *models]
-        state: tasks.State = self.tasks.tree(f"merge-{number}", tasks.merge, [base], models, MERGED)
-        return state
+        return self.tasks.tree(f"merge-{number}", tasks.merge, [base], models, MERGED)

@@ -199,5 +199,4 @@ class MMDDetector(PairDetector):
 def products(differences: Floats, direction: Floats) -> Floats:
     """Return the products with a direction, each row by itself: bits do not depend on how many
     rows there are."""
-    found: Floats = (differences * direction).sum(axis=1)
-    return found
+    return (differences * direction).sum(axis=1)

@@ -188,8 +188,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
             If x has not `n_features_in_` finite features, the learner does not take y, or the
             weight is negative or not finite.
         """
-        learnt: Self = learn_row(self, x, [y], classes, own_weight(sample_weight))
-        return learnt
+        return learn_row(self, x, [y], classes, own_weight(sample_weight))
 
     @available_if(learner_has("score_one"))
     def score_one(self, x: Sample) -> float | Floats:
@@ -210,8 +209,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         ValueError
             If x has not `n_features_in_` finite features.
         """
-        score: float | Floats = self._learnt.score_one(x)
-        return score
+        return self._learnt.score_one(x)
 
     def predict(self, X: Samples) -> Array:
         """Predict samples, as the learner does.
@@ -224,8 +222,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,), or (n_samples, n_targets)
         """
-        predicted: Array = self._learnt.predict(X)
-        return predicted
+        return self._learnt.predict(X)
 
     @available_if(learner_has("predict_proba"))
     def predict_proba(self, X: Samples) -> Floats:
@@ -239,8 +236,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        probabilities: Floats = self._learnt.predict_proba(X)
-        return probabilities
+        return self._learnt.predict_proba(X)
 
     @available_if(learner_has("decision_function"))
     def decision_function(self, X: Samples) -> Floats:
@@ -254,8 +250,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        scores: Floats = self._learnt.decision_function(X)
-        return scores
+        return self._learnt.decision_function(X)
 
     @available_if(learner_has("score"))
     def score(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -271,14 +266,12 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         -------
         float
         """
-        score: float = self._learnt.score(X, y, sample_weight)
-        return score
+        return self._learnt.score(X, y, sample_weight)
 
     @property
     def classes_(self) -> Array:
         """The labels, sorted."""
-        labels: Array = self._learnt.classes_
-        return labels
+        return self._learnt.classes_
 
     @property
     def alarms_(self) -> Indices:

@@ -70,8 +70,7 @@ def calibration_of(model: Any) -> Calibration:
             votes = model.head.strengths(np.ascontiguousarray(rows[:, :pairs]))
             rows = np.column_stack([votes, rows[:, pairs:]])
         model.calibration = kept, calibrated(rows)
-    found: Calibration = model.calibration[1]
-    return found
+    return model.calibration[1]
 
 
 def calibrated(rows: Floats) -> Calibration:

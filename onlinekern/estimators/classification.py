@@ -299,8 +299,7 @@ class OnlineClassifier(Classifier):
 
         All labels in y must be among those known, or in `classes`.
         """
-        scores: Floats = self._partial_fit(X, y, self._classes(classes), sample_weight, scored=True)
-        return scores
+        return self._partial_fit(X, y, self._classes(classes), sample_weight, scored=True)
 
     def learn_one(
         self,
@@ -363,8 +362,7 @@ class OnlineClassifier(Classifier):
             return learn_row(self, x, [y], classes, own_weight(weight))
         known = isinstance(y, Hashable) and y in self._numbers
         number = self._numbers[y] if known else self._number_of_date(y)
-        found: Self = learn_encoded(self, x, lambda row: self._learn_number(row, number, weight))
-        return found
+        return learn_encoded(self, x, lambda row: self._learn_number(row, number, weight))
 
     def _learn_number(self, x: Any, number: float, weight: float) -> None:
         """Learn one sample of the class of a number, with the weight of that class."""

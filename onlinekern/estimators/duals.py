@@ -189,8 +189,7 @@ class Machine:
         present = minimiser.present()
         offset = offset_of(minimiser, present, self.dual.insensitivity) if self.has_offset else 0.0
         minimiser.resume(solved)
-        scores: Floats = self.dual.targets[points] - present[1][points] + offset
-        return scores
+        return self.dual.targets[points] - present[1][points] + offset
 
     def taking_over(self, beta: Floats, missing: float, besides: Indices) -> Indices:
         """Let other points have coefficients that add up to so much more; return which do."""

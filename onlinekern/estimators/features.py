@@ -108,8 +108,7 @@ def frequencies_of(features: Any) -> Floats:
     n, d = features.n_components, features.d
     # There are the matrix, and a copy in another order.
     check_size("n_components", n, 2 * features.itemsize * n * d, d)
-    found: Floats = features.frequencies()
-    return found
+    return features.frequencies()
 
 
 def draw_frequencies(
@@ -211,14 +210,12 @@ def least_squares_bytes(length: int, n_outputs: int, itemsize: int) -> int:
 
 def weights_of_features(learner: Any) -> Floats:
     """Return the weights of the features, ndarray of shape (n_outputs, number of features)."""
-    found: Floats = learner._read_in_units(lambda space: space.effective())
-    return found
+    return learner._read_in_units(lambda space: space.effective())
 
 
 def constants_of_outputs(learner: Any) -> Floats:
     """Return the constants of the outputs, ndarray of shape (n_outputs,)."""
-    found: Floats = learner._read_in_units(lambda space: space.offsets(), mean=True)
-    return found
+    return learner._read_in_units(lambda space: space.offsets(), mean=True)
 
 
 @estimator

@@ -58,8 +58,7 @@ class PairwiseClassifier(Classifier):
         score = super().score_one(x)
         if not isinstance(self._fitted_model.head, OneVsOne):
             return score
-        strengths: Floats = self._strengths(np.atleast_2d(score))[0]
-        return strengths
+        return self._strengths(np.atleast_2d(score))[0]
 
     @available_if(has_probabilities)
     def predict_proba(self, X: Samples) -> Floats:

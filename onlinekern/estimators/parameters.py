@@ -178,8 +178,7 @@ def with_plain_numbers(estimator: Any) -> dict[str, Any]:
 @lru_cache(maxsize=256, typed=True)
 def plain_number(number: Any) -> int | float:
     """Return Python's number for one of NumPy: the same object each time (`are_same`)."""
-    plain: int | float = number.item()
-    return plain
+    return number.item()
 
 
 # Checking parameters and making the rule of a model takes longer than learning a row.

@@ -81,14 +81,12 @@ class Regressor(RegressorMixin, Learner):
         """Targets of a sample; only learners that take several have it."""
         if self._target_checks is not SEVERAL:
             raise AttributeError(f"{type(self).__name__} learns one target: it has no n_outputs_")
-        n_targets: int = self._fitted_model.head.n_targets
-        return n_targets
+        return self._fitted_model.head.n_targets
 
     @property
     def target_mean_(self) -> float | Floats:
         """Mean of the targets so far; 0 without `standardize_target`. Of several, an ndarray."""
-        mean: float | Floats = self._fitted_model.target_mean
-        return mean
+        return self._fitted_model.target_mean
 
     @property
     def target_scale_(self) -> float | Floats:
@@ -96,8 +94,7 @@ class Regressor(RegressorMixin, Learner):
 
         Of several targets, ndarray of shape (n_outputs,).
         """
-        scale: float | Floats = self._fitted_model.target_scale
-        return scale
+        return self._fitted_model.target_scale
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -178,8 +175,7 @@ class OnlineRegressor(Regressor):
         else:
             y = finite_target(y)
         if encodes:
-            found: Self = learn_encoded(self, x, lambda row: self._learn_number(row, y, weight))
-            return found
+            return learn_encoded(self, x, lambda row: self._learn_number(row, y, weight))
         try:
             if self._calls_blas:
                 self._learn_number(x, y, weight)

@@ -24,8 +24,7 @@ check_parameters: Any = TheirBase._validate_params
 
 def in_container(method: Function) -> Function:
     """Return a method whose results are in the container of `set_output`, as of `transform`."""
-    wrapped: Function = _wrap_method_output(method, "transform")
-    return wrapped
+    return _wrap_method_output(method, "transform")
 
 
 class Interval(TheirInterval):

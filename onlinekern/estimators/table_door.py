@@ -170,6 +170,5 @@ def feature_names(estimator: Any) -> Array | None:
     """Return the names of the features that the model of an estimator learns; None without any."""
     found = vars(estimator).get("encoder_")
     if found is not None:
-        names: Array = found.get_feature_names_out()
-        return names
+        return found.get_feature_names_out()
     return getattr(estimator, "feature_names_in_", None)

@@ -29,8 +29,7 @@ OTHERS = "other classes"
 def losses_of(y: Any, predicted: Any, counted: bool) -> Floats:
     """Return the loss of each prediction: 1 for a mistake if they are `counted`, else (f - y)^2."""
     if counted:
-        wrong: Floats = (predicted != y).astype(np.float64)
-        return wrong
+        return (predicted != y).astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # a model may diverge
         squares: Floats = (predicted - y) ** 2
     return squares
@@ -218,8 +217,7 @@ class Errors:
     def _errors(self, sums: Sums) -> list[float]:
         with np.errstate(over="ignore", invalid="ignore"):
             means = sums.losses / max(1.0, sums.weight)
-        errors: list[float] = (means if self.counted else np.sqrt(means)).tolist()
-        return errors
+        return (means if self.counted else np.sqrt(means)).tolist()
 
     def state(self) -> dict[str, Any]:
         """Return all that was counted as plain numbers and text, for `restore`."""

@@ -236,15 +236,13 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
-        predicted: Array = self.estimator.predict(X)
-        return predicted
+        return self.estimator.predict(X)
 
     @property
     def feature_importances_(self) -> Floats:
         """Mean rise of the loss for each feature."""
         self._check_begun()
-        means: Floats = self._sums[0] / np.where(self._sums[1] > 0, self._sums[1], 1.0)
-        return means
+        return self._sums[0] / np.where(self._sums[1] > 0, self._sums[1], 1.0)
 
     @property
     def standard_errors_(self) -> Floats:
@@ -253,8 +251,7 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
         _, weight, squares, weights = self._sums
         known = np.where(weight > 0, weight, 1.0)
         spread = np.maximum(squares / known - self.feature_importances_**2, 0.0)
-        errors: Floats = np.sqrt(spread * weights) / known
-        return errors
+        return np.sqrt(spread * weights) / known
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_sums" in vars(self)

@@ -353,8 +353,7 @@ def margins_of(strange: Floats) -> Floats:
     if strange.shape[1] < 2:
         return np.full(len(strange), np.nan)
     two = np.partition(strange, 1, axis=1)
-    margins: Floats = two[:, 1] - two[:, 0]
-    return margins
+    return two[:, 1] - two[:, 0]
 
 
 class Asked:

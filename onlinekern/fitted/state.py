@@ -128,8 +128,7 @@ class Kind:
     @property
     def cls(self) -> type:
         """Class of the core."""
-        found: type = getattr(import_module(f"onlinekern.core.{self.module}"), self.name)
-        return found
+        return getattr(import_module(f"onlinekern.core.{self.module}"), self.name)
 
     @property
     def restorer(self) -> Any:

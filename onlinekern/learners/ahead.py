@@ -106,8 +106,7 @@ def learns_alone(learner: Any, method: str) -> bool:
 def predict_ahead(learner: Any, lesson: Lesson) -> Floats:
     """Teach a regressor; return its predictions before, NaN where it knew nothing."""
     if learns_alone(learner, "partial_fit_predict"):
-        predicted: Floats = lesson.teach(learner, "partial_fit_predict")
-        return predicted
+        return lesson.teach(learner, "partial_fit_predict")
     found = lesson.teach_each(learner, lambda learner, X: float(np.ravel(learner.predict(X))[0]))
     return np.array([np.nan if one is None else one for one in found], dtype=np.float64)
 

@@ -520,8 +520,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
-        probabilities: Floats = self.estimator_.predict_proba(X)
-        return probabilities
+        return self.estimator_.predict_proba(X)
 
     @available_if(learner_has("decision_function"))
     def decision_function(self, X: Samples) -> Floats:
@@ -536,14 +535,12 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         check_is_fitted(self)
-        scores: Floats = self.estimator_.decision_function(X)
-        return scores
+        return self.estimator_.decision_function(X)
 
     @property
     def classes_(self) -> Array:  # type: ignore[override]
         """The labels, sorted."""
-        labels: Array = self._learner.classes_
-        return labels
+        return self._learner.classes_
 
     def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Any, Floats]:
         """Learn samples; return the labels, how strange each was before, and the thresholds."""

@@ -142,8 +142,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        predicted: Array = self.estimator_.predict(X)
-        return predicted
+        return self.estimator_.predict(X)
 
     @available_if(learner_has("score_one"))
     def score_one(self, x: Sample) -> float | Floats:
@@ -165,8 +164,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
             If x has not `n_features_in_` finite features.
         """
         check_is_fitted(self)
-        score: float | Floats = self.estimator_.score_one(x)
-        return score
+        return self.estimator_.score_one(x)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in vars(self)
@@ -184,8 +182,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
     @property
     def feature_names_in_(self) -> Array:  # type: ignore[override]
         """Names of the features."""
-        names: Array = self._learner.feature_names_in_
-        return names
+        return self._learner.feature_names_in_
 
     @property
     def coverage_(self) -> float:

@@ -379,8 +379,7 @@ def is_last_landmark_next(learner: Any) -> bool:
 
 def coefficients_of_features(learner: Any) -> Floats:
     """Return the coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
-    found: Floats = learner._read_in_units(lambda space: space.effective())
-    return found
+    return learner._read_in_units(lambda space: space.effective())
 
 
 @estimator

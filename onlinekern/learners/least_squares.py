@@ -178,8 +178,7 @@ class KernelRLS(FeatureEstimator):
         """Share of each feature in the diagonal of the metric, ndarray of shape (n_features,)."""
         metric = self._read_metric("feature_importances_")
         own = np.diagonal(metric) if metric.ndim == 2 else metric
-        found: Floats = own / own.sum()
-        return found
+        return own / own.sum()
 
     def _read_metric(self, name: str) -> Any:
         def read(space: Any) -> Any:
@@ -462,8 +461,7 @@ there.
         return self._new_space(n_outputs, rng, features, asked + REACH, None)
 
     def _losses(self, model: Model, scores: Floats, y: Any) -> Floats:
-        losses: Floats = np.maximum(0, 1 - margins_of_classes(scores, y.astype(np.intp)))
-        return losses
+        return np.maximum(0, 1 - margins_of_classes(scores, y.astype(np.intp)))
 
     def _n_labels(self) -> int:
         return len(self.classes_)
@@ -475,8 +473,7 @@ def margins_of_classes(scores: Floats, numbers: Array) -> Floats:
         return np.where(numbers > 0, scores[:, 0], -scores[:, 0])
     rivals, own = scores.copy(), (np.arange(len(scores)), numbers)
     rivals[own] = -np.inf
-    margins: Floats = scores[own] - rivals.max(axis=1)
-    return margins
+    return scores[own] - rivals.max(axis=1)
 
 
 @estimator
@@ -703,8 +700,7 @@ there.
 
     def _losses(self, model: Model, scores: Floats, y: Any) -> Floats:
         targets = (y.reshape(scores.shape) - model.target_mean) / model.target_scale
-        losses: Floats = np.abs(targets - scores).sum(axis=1)
-        return losses
+        return np.abs(targets - scores).sum(axis=1)
 
     def _n_labels(self) -> int:
         return 0
@@ -779,5 +775,4 @@ there.
 
 def _times(spread: Floats, scale: Any) -> Floats:
     """Return the product of each sample's spread and the scale of its target, or of each."""
-    found: Floats = scale * spread if np.ndim(scale) == 0 else spread[:, None] * scale
-    return found
+    return scale * spread if np.ndim(scale) == 0 else spread[:, None] * scale

@@ -180,8 +180,7 @@ def _title(axes: Axes, comparison: Comparison, what: str) -> None:
 
 
 def _shown(samples: Array) -> Array:
-    found: Array = samples >= min(FIRST_SHOWN, samples[-1])
-    return found
+    return samples >= min(FIRST_SHOWN, samples[-1])
 
 
 def _finish(axes: Axes) -> None:

@@ -260,8 +260,7 @@ KernelPARegressor(random_state=0))
         """Share of each feature in the diagonal of M, ndarray of shape (n_features,)."""
         metric = self.metric_
         own = np.diagonal(metric) if metric.ndim == 2 else metric
-        found: Floats = own / own.sum()
-        return found
+        return own / own.sum()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -179,8 +179,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         CSR matrix of shape (n_samples, n_columns)
             `n_features_out_` columns.
         """
-        found: Sparse = self._learn(X, y, transform=True)
-        return found
+        return self._learn(X, y, transform=True)
 
     def transform(self, X: Samples) -> Sparse:
         """Find the cells of samples.

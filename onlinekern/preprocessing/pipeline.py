@@ -178,8 +178,7 @@ class StreamPipeline(Savable, Pipeline):
         sample_weight: ArrayLike | None = None,
     ) -> Floats:
         """Score each sample, then learn it, as `partial_fit_predict`; return the scores."""
-        scores: Floats = self._teach("_partial_fit_scores", X, y, classes, sample_weight)
-        return scores
+        return self._teach("_partial_fit_scores", X, y, classes, sample_weight)
 
     @available_if(final_has("partial_fit"))
     def learn_one(
@@ -258,8 +257,7 @@ class StreamPipeline(Savable, Pipeline):
             else:
                 with rows_for(step):
                     x = as_one(step.transform(as_rows(x)))
-        score: float | Floats = self.steps[-1][1].score_one(x)
-        return score
+        return self.steps[-1][1].score_one(x)
 
     @available_if(final_has("predict_interval"))
     def predict_interval(self, X: Samples, coverage: float | None = None) -> tuple[Array, Array]:
@@ -287,8 +285,7 @@ class StreamPipeline(Savable, Pipeline):
         for _, step in self._transformers():
             X = step.transform(X)
         given = () if coverage is None else (coverage,)
-        intervals: tuple[Array, Array] = self.steps[-1][1].predict_interval(X, *given)
-        return intervals
+        return self.steps[-1][1].predict_interval(X, *given)
 
     def _teach(self, method: str, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         """Call the method of the learner with what the transformers, that learn too, make of X."""
@@ -346,8 +343,7 @@ class StreamPipeline(Savable, Pipeline):
     @property
     def n_support_(self) -> int:
         """Number of support vectors of the learner."""
-        number: int = self.steps[-1][1].n_support_
-        return number
+        return self.steps[-1][1].n_support_
 
 
 def weighed(step: Any, method: str, sample_weight: Any) -> dict[str, Any]:

@@ -31,8 +31,7 @@ class TaughtTransformer(Savable, TransformerMixin, BaseEstimator):
     @property
     def _taught(self) -> TaughtFeatures:
         check_is_fitted(self)
-        found: TaughtFeatures = learnt_by(self)
-        return found
+        return learnt_by(self)
 
     def _validate(self, X: Any, reset: bool = False) -> Any:
         return validate_data(self, X, dtype=FLOATS if reset else self._taught.dtype, reset=reset)

@@ -127,8 +127,7 @@ class Growing:
     @property
     def samples(self) -> list[int]:
         """The samples, counted from 1, that raised an alarm."""
-        found: list[int] = self._detector.alarms_.tolist()
-        return found
+        return self._detector.alarms_.tolist()
 
 
 class Learning:

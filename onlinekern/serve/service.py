@@ -181,8 +181,7 @@ class Service:
             raise Refusal(403, "this server is read-only")
         job = Job(self.reader.to_learn(body), body, "", new_future())
         self.writer.inbox.put(job)
-        answer: dict[str, Any] = await job.future
-        return answer
+        return await job.future
 
     def description(self) -> dict[str, Any]:
         """Return the answer to a request to /model."""

@@ -88,8 +88,7 @@ def labels_of(learner: Any) -> Array | None:
     """Return the label of each class number."""
     if hasattr(learner, "_recent"):
         return np.array([-1, 1])
-    labels: Array | None = None if is_regressor(learner) else learner.classes_
-    return labels
+    return None if is_regressor(learner) else learner.classes_
 
 
 def head_of(learner: Any, n_outputs: int) -> str:

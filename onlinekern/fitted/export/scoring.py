@@ -160,8 +160,7 @@ class Twin:
         z = np.clip(both[:, 1:], -MOST_TWIN, MOST_TWIN)
         said = self.factor * np.sinh(z)
         own, other = (np.clip(each, self.least, self.most) for each in (both[:, :1], said))
-        found: Floats = np.clip(self.own * own + self.other * other, self.least, self.most)
-        return found
+        return np.clip(self.own * own + self.other * other, self.least, self.most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,8 +224,7 @@ class ClassVote:
             return np.clip(scores, -1, 1) if member.link == 0 else 2 * logistic - 1
         own = np.maximum(0, (1 + scores) / 2) if member.link == 0 else logistic
         own = own + LEAST_SHARE
-        result: Floats = own / own.sum(axis=1, keepdims=True)
-        return result
+        return own / own.sum(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,16 +287,14 @@ class PairVote:
         """Return 1 where a class is the first of a pair, -1 where the second, (pairs, classes)."""
         first, second = np.triu_indices(self.n_outputs, 1)
         classes = np.arange(self.n_outputs)
-        found: Floats = (first[:, None] == classes) - 1.0 * (second[:, None] == classes)
-        return found
+        return (first[:, None] == classes) - 1.0 * (second[:, None] == classes)
 
     def scores(self, X: Floats) -> Floats:
         """Return the votes for the classes, ndarray (n, n_outputs)."""
         scores, signs = self.sum.scores(X), self.signs()
         votes = (scores > 0) @ np.maximum(signs, 0) + (scores <= 0) @ np.maximum(-signs, 0)
         totals = scores @ signs
-        found: Floats = votes + totals / (3 * (np.abs(totals) + 1))
-        return found
+        return votes + totals / (3 * (np.abs(totals) + 1))
 
 
 Body: TypeAlias = Sum | ClassVote | TargetVote | PairVote

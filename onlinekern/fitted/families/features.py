@@ -54,8 +54,7 @@ def kernel_of(kernel: Any) -> terms.KernelFunction:
 
 def map_of(features: Any) -> terms.Map:
     """Return a feature map of the core in plain numbers, without its constant."""
-    found: terms.Map = formula_of(features, "feature map")(features)
-    return found
+    return formula_of(features, "feature map")(features)
 
 
 def rounding_of(features: Any) -> float:

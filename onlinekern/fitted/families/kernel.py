@@ -73,8 +73,7 @@ def merged_support_vectors(mix: Mix, parts: list[State], base: State | None) -> 
     """Merge kernel expansions by the rule of their policy."""
     check_sets(parts)
     rule = options_of(parts[0].budget.cls).get("merge", merged_expansion)
-    merged: State = rule(mix, parts, base)
-    return merged
+    return rule(mix, parts, base)
 
 
 def begin(space: State, old: State, growth: Growth) -> None:

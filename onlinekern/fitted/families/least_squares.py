@@ -84,8 +84,7 @@ def evidence_in_epoch(state: Any, forgetting: float) -> Floats:
 
 def ones_of(since: int, count: int, forgetting: float) -> Floats:
     """Return what the last samples of an epoch weigh there, if their weights are 1."""
-    found: Floats = forgetting ** -np.arange(since - count + 1.0, since + 1.0)
-    return found
+    return forgetting ** -np.arange(since - count + 1.0, since + 1.0)
 
 
 def sums_of(
@@ -234,14 +233,12 @@ def gains_of(state: State) -> Floats:
     """Return what the open block takes of A^-1, as rows C of C'C: see `linalg.open_block`."""
     if not state.count:
         return np.zeros((0, len(state.inverse)))
-    found: Floats = solve_triangular(state.factor, state.products.T, trans="T", lower=False)
-    return found
+    return solve_triangular(state.factor, state.products.T, trans="T", lower=False)
 
 
 def weights_of(state: State) -> Floats:
     """Return the weights after all samples so far, ndarray of shape (n_outputs, used)."""
-    found: Floats = state.base + state.innovations.T @ gains_of(state)
-    return found
+    return state.base + state.innovations.T @ gains_of(state)
 
 
 def inverse_of(state: State, forgetting: float) -> Floats:

@@ -225,8 +225,7 @@ def moved_mean(mix: Mix, means: list[Floats], counts: list[int], old: Any, befor
     """Return the mean of the samples of all models."""
     sums = [count * mean for count, mean in zip(counts, means, strict=True)]
     total = mix.total(counts, before)
-    mean: Floats = mix.total(sums, 0.0 if old is None else before * old) / max(total, 1e-300)
-    return mean
+    return mix.total(sums, 0.0 if old is None else before * old) / max(total, 1e-300)
 
 
 def prototypes_state(space: State, places: Blocks) -> State:

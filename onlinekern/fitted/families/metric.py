@@ -61,20 +61,17 @@ def merged_metric(mix: Mix, parts: list[State], base: State | None) -> State:
         rows, targets, weights = (samples[name] for name in SAMPLES)
         space.learn_anew(half_power(metric), rows, targets, weights, space.draws())
     space.renew()
-    fresh: State = opened(space)
-    return fresh
+    return opened(space)
 
 
 def in_metric(space: State) -> State:
     """Return the map in a metric, without the linear features beside it."""
-    found: State = space.map if hasattr(space.map, "root") else space.map.map
-    return found
+    return space.map if hasattr(space.map, "root") else space.map.map
 
 
 def root_of(space: State) -> Floats:
     """Return M^(1/2), or its diagonal."""
-    root: Floats = in_metric(space).root
-    return root
+    return in_metric(space).root
 
 
 def metric_of(space: State) -> Floats:
@@ -103,8 +100,7 @@ def half_power(metric: Floats) -> Floats:
     if metric.ndim == 1:
         return np.sqrt(metric)
     values, vectors = np.linalg.eigh(metric)
-    found: Floats = np.ascontiguousarray((vectors * np.sqrt(values)) @ vectors.T)
-    return found
+    return np.ascontiguousarray((vectors * np.sqrt(values)) @ vectors.T)
 
 
 def samples_of(mix: Mix, parts: list[State], base: State | None) -> dict[str, Any]:

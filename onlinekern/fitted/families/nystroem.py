@@ -67,8 +67,7 @@ def same_landmarks(one: State, other: State) -> bool:
 
 def steps_of(part: State) -> int:
     """Return how many models were counted, in the second stage if there is one."""
-    steps: int = (part.learnt.weights if part.learnt else part.state).steps
-    return steps
+    return (part.learnt.weights if part.learnt else part.state).steps
 
 
 def landmark_expansion(part: State, averaging: Averaging) -> expansions.Expansion:

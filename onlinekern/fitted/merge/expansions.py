@@ -60,8 +60,7 @@ class Expansion:
     slots: Any
 
     def __len__(self) -> int:
-        n: int = self.rows.shape[0]
-        return n
+        return self.rows.shape[0]
 
     def part(self, places: Any) -> Expansion:
         """Return some of the support vectors."""

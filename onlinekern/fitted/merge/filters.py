@@ -51,8 +51,7 @@ TARGET, SCORE = 1, 3
 
 def learnt_of(part: State) -> State:
     """Return what the policy of a space has learnt."""
-    found: State = part.budget.state.learnt
-    return found
+    return part.budget.state.learnt
 
 
 def taken_up(space: State, support: SupportSet, learnt: dict[str, Any]) -> State:
@@ -65,8 +64,7 @@ def taken_up(space: State, support: SupportSet, learnt: dict[str, Any]) -> State
 
 def opened_set(space: State, support: SupportSet) -> State:
     """Return the state of a new support set."""
-    found: State = space.state.told(**support.get_state())
-    return found
+    return space.state.told(**support.get_state())
 
 
 def merged_samples(mix: Mix, parts: list[State], base: State | None) -> State:
@@ -93,8 +91,7 @@ def merged_samples(mix: Mix, parts: list[State], base: State | None) -> State:
 def ridge_of(space: State) -> float:
     """Return R, which a policy adds to the diagonal of the kernel matrix."""
     own = space.budget.arguments
-    found: float = 1 / own.C if space.budget.cls is LeastSquaresPolicy else own.reg
-    return found
+    return 1 / own.C if space.budget.cls is LeastSquaresPolicy else own.reg
 
 
 def set_machines(fresh: State, targets: Floats) -> None:

@@ -53,8 +53,7 @@ class Common:
         turn = self.turns[place]
         if turn is None:
             return rows
-        turned: Floats = fitting(rows, turn.shape[1]) @ turn.T
-        return turned
+        return fitting(rows, turn.shape[1]) @ turn.T
 
     def matrix(self, matrix: Floats, place: int) -> Floats:
         """Turn a symmetric matrix of model `place` into the common features."""
@@ -62,8 +61,7 @@ class Common:
         if turn is None:
             return matrix
         wide = fitting(fitting(matrix, turn.shape[1]).T, turn.shape[1])
-        turned: Floats = turn @ wide @ turn.T
-        return turned
+        return turn @ wide @ turn.T
 
 
 def fitting(rows: Floats, width: int) -> Floats:
@@ -142,8 +140,7 @@ def nearest_landmarks(part: State, rows: Any, coefficients: Floats) -> Array:
     support = SupportSet(*closed(part.arguments))
     support.add_rows(rows, np.zeros((rows.shape[0], 1)))
     gram = kernel_values(support, rows)
-    found: Array = exchanged(gram, gram @ coefficients.T, part.n_components)
-    return found
+    return exchanged(gram, gram @ coefficients.T, part.n_components)
 
 
 def turn_onto(common: Any, part: State) -> Floats:

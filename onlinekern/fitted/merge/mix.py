@@ -112,8 +112,7 @@ class Mix:
         while taken.sum() < wanted:
             taken[np.argmax(lengths - taken)] += 1
         parts = [part[len(part) - n :] for part, n in zip(rows, taken, strict=True)]
-        found: Array = np.concatenate(parts)
-        return found
+        return np.concatenate(parts)
 
 
 def of(parts: Sequence[Any], base: Any, name: str) -> tuple[list[Any], Any]:

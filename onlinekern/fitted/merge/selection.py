@@ -108,8 +108,7 @@ class Table:
     def gains(self) -> Floats:
         """Return what each in use takes of the squared norm of f, or would take."""
         power = np.maximum(abs(np.diagonal(self.table)[: self.n]), self.least)
-        found: Floats = np.square(self.table[: self.n, self.n :]).sum(axis=1) / power
-        return found
+        return np.square(self.table[: self.n, self.n :]).sum(axis=1) / power
 
     def leave(self, place: int) -> None:
         self.sweep(place, -1.0)

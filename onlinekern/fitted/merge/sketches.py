@@ -86,8 +86,7 @@ def turned_covariance(common: Common, own: State, place: int) -> State:
 def times(own: State, mean: Floats) -> Floats:
     """Multiply rows by a precision D + C'C."""
     rows = own.sketch.rows
-    found: Floats = own.diagonal * mean + mean @ rows.T @ rows
-    return found
+    return own.diagonal * mean + mean @ rows.T @ rows
 
 
 def solved(diagonal: Floats, rows: Floats, targets: Floats) -> tuple[Floats, Floats]:
@@ -154,8 +153,7 @@ def more_rows(rows: Floats, before: Floats) -> Floats:
 
 def whole_diagonal(own: State) -> Floats:
     """Return the diagonal of D + C'C."""
-    found: Floats = own.diagonal + np.square(own.sketch.rows).sum(axis=0)
-    return found
+    return own.diagonal + np.square(own.sketch.rows).sum(axis=0)
 
 
 def sketch_told(

@@ -100,8 +100,7 @@ def posterior_half(gram: Floats, precision: Floats) -> Floats:
     """
     lower = np.linalg.cholesky(gram)
     values, vectors = np.linalg.eigh(lower.T @ precision @ lower)
-    half: Floats = lower @ vectors / np.sqrt(1 + np.maximum(values, 0.0))
-    return half
+    return lower @ vectors / np.sqrt(1 + np.maximum(values, 0.0))
 
 
 def posterior_covariance(gram: Floats, precision: Floats) -> Floats:

@@ -35,8 +35,7 @@ def library_class(name: str) -> type | None:
         column = getattr(import_module(f"onlinekern.preprocessing.tables.{module}"), name, None)
         return column if hasattr(column, "kind") else None  # a base of columns has none
     if name in HELPERS:
-        helper: type = getattr(import_module(f"onlinekern.{HELPERS[name]}"), name)
-        return helper
+        return getattr(import_module(f"onlinekern.{HELPERS[name]}"), name)
     for package in map(import_module, PACKAGES):
         found = getattr(package, name) if name in package.__all__ else None
         if isinstance(found, type) and issubclass(found, Savable):

@@ -311,10 +311,7 @@ class Expert:
             estimator, n_features = copy.copy(estimator), len(self.layout)
             estimator._categories = categories_of(self.layout)
         n_outputs = 2 if self.twin else n_outputs
-        found: int = estimator._n_bytes(
-            Form(n_features, n_outputs, 4, is_sparse and not self.layout)
-        )
-        return found
+        return estimator._n_bytes(Form(n_features, n_outputs, 4, is_sparse and not self.layout))
 
 
 def categories_of(layout: Layout) -> Categories:

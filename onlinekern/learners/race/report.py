@@ -173,8 +173,7 @@ def importances_of(race: Any) -> Floats:
         weights = race.vote.weights(np.ones(len(race.experts), dtype=np.uint8))
         for k in np.argsort(-weights, kind="stable"):
             if race.raw[k]:
-                found: Floats = race.experts[k].space.importances
-                return found
+                return race.experts[k].space.importances
     raise AttributeError(
         "feature_importances_ is that of a kernel forest, and this race has none: time_budget or "
         "memory_budget have no room for it"

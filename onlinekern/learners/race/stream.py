@@ -128,8 +128,7 @@ class StreamLearner(Learner):
         race: Any = self._fitted_model
         if "encoder_" not in vars(self) or not race.layout:
             return feature_names(self)
-        names: Array = vars(self)["encoder_"]._names_in_layout()
-        return names
+        return vars(self)["encoder_"]._names_in_layout()
 
     def report(self) -> RaceReport:
         """Tell who led when, what each expert costs, and which plain estimator does the same.

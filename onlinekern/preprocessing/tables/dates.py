@@ -27,8 +27,7 @@ def waves(turns: Floats) -> tuple[Floats, ...]:
 
 def weekday(seconds: Floats) -> Floats:
     """Return 0 on Mondays ... 6 on Sundays."""
-    found: Floats = (np.floor(seconds / DAY) + 3) % 7
-    return found
+    return (np.floor(seconds / DAY) + 3) % 7
 
 
 def day_of_year(seconds: Floats) -> Floats:
@@ -37,16 +36,14 @@ def day_of_year(seconds: Floats) -> Floats:
     years = days.astype("datetime64[Y]")
     number = (days - years.astype("datetime64[D]")).astype(np.int64)
     length = ((years + 1).astype("datetime64[D]") - years.astype("datetime64[D]")).astype(np.int64)
-    found: Floats = number + 1.0 + ((length == 365) & (number >= LEAP_DAY))
-    return found
+    return number + 1.0 + ((length == 365) & (number >= LEAP_DAY))
 
 
 def day_of_month(seconds: Floats) -> Floats:
     """Return 1 ... 31."""
     days = np.floor(seconds / DAY).astype("datetime64[D]")
     months = days.astype("datetime64[M]").astype("datetime64[D]")
-    found: Floats = (days - months).astype(np.int64) + 1.0
-    return found
+    return (days - months).astype(np.int64) + 1.0
 
 
 # Part -> the names of its features, and what makes them of seconds.

@@ -300,13 +300,11 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         """Return the features of one dictionary; None if this is a case for a table."""
         from onlinekern.preprocessing.tables.single_rows import encoded_row
 
-        found: Array | None = encoded_row(self, x, learn)
-        return found
+        return encoded_row(self, x, learn)
 
     def _now(self) -> Self:
         """Return a twin that keeps what is known now, whatever this encoder learns."""
-        now: Self = twin_of(self)
-        return now
+        return twin_of(self)
 
     def _take(self, columns: list[Any], scaler: Any) -> None:
         """Take columns and a scaler that have learnt a row."""

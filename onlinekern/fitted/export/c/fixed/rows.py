@@ -82,8 +82,7 @@ def checked_rows(rows: Any, n_features: int, missing: bool) -> Floats:
     )
     if found.shape[1] != n_features:
         raise ValueError(f"rows must have {n_features} features, got {found.shape[1]}")
-    dense: Floats = found.toarray() if sp.issparse(found) else found
-    return dense
+    return found.toarray() if sp.issparse(found) else found
 
 
 def measured(rows: Floats) -> tuple[Array, Array]:

@@ -77,8 +77,7 @@ def feature_cuts(term: terms.Trees, row: Row) -> Floats:
     values = on_feature(term, row, term.cuts.astype(np.float64), j)
     # Without a spread, a scaled feature is 0.
     values = np.where(term.factor[j] > 0, values, np.where(term.cuts >= 0, np.inf, -np.inf))
-    found: Floats = np.floor(np.clip(values, -LARGEST - 1, LARGEST))
-    return found
+    return np.floor(np.clip(values, -LARGEST - 1, LARGEST))
 
 
 def on_feature(term: terms.Trees, row: Row, values: Floats, j: Array) -> Floats:
