@@ -12,10 +12,11 @@ import numpy as np
 
 from onlinekern._config import version
 from onlinekern.cli.rows import check_formats
+from onlinekern.estimators.progress import bar_on_terminal
 from onlinekern.evaluate.comparing import compare
 from onlinekern.evaluate.results import Comparison
 from onlinekern.preprocessing.tables.encoder import TableEncoder
-from onlinekern.reports.console import PLAIN, bar_on, open_console
+from onlinekern.reports.console import PLAIN, open_console
 from onlinekern.reports.tables import print_table, write_csv, write_json
 from onlinekern.streams.files import open_source
 from onlinekern.streams.paths import writing
@@ -40,10 +41,10 @@ def run(request: Request) -> None:
     comparisons: list[Comparison] = []
     began = time.perf_counter()
     with ExitStack() as stack:
-        for source, test in _sources(request, stack, errors):
+        for source, test in _sources(request, stack):
             for hint in _hints(request, source, test):
                 errors.print(f"onlinekern: hint: {hint}", **PLAIN)
-            with bar_on(errors) as progress:
+            with bar_on_terminal() as progress:
                 comparison = compare(
                     request.methods, source, request.repeats, test=test,
                     shuffle=not request.in_order, kernel=request.kernel, gamma=request.width(),
@@ -76,7 +77,7 @@ def run(request: Request) -> None:
         write_comparisons(comparisons, request, time.perf_counter() - began)
 
 
-def _sources(request: Request, stack: ExitStack, errors: Any) -> Iterator[Any]:
+def _sources(request: Request, stack: ExitStack) -> Iterator[Any]:
     """Yield (training source, test source or None) for the data asked for."""
     scale = request.scaling()
     options: Any = {"dtype": request.dtype, "task": request.task}
@@ -90,7 +91,7 @@ def _sources(request: Request, stack: ExitStack, errors: Any) -> Iterator[Any]:
     options |= {"zero_based": request.zero_based or "auto", "limit": request.limit}
     options |= {"n_features": request.n_features}
     test, encoder = None, TableEncoder(when=tuple(request.when) or None)
-    with bar_on(errors) as progress:
+    with bar_on_terminal() as progress:
         progress(0, None, f"reading {request.data}")
         opened = open_source(request.data, request.target, encoder=encoder, **options)
         source = stack.enter_context(opened)

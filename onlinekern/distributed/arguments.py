@@ -7,8 +7,6 @@ from numbers import Integral
 from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.distributed.parts import are_files
 from onlinekern.estimators.savable import Savable
@@ -64,12 +62,3 @@ def check_checkpoint(estimator: Any, path: Any, resume: bool, storage_options: A
 def takes_tables(estimator: Any) -> bool:
     """Return whether an estimator begins with an encoder of tables, or is sure to make one."""
     return encoder_of(estimator) is not None or getattr(estimator, "encode", None) is True
-
-
-def has_begun(estimator: Any) -> bool:
-    """Return whether an estimator has learnt anything."""
-    try:
-        check_is_fitted(estimator)
-    except NotFittedError:
-        return False
-    return True

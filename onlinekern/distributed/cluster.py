@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from onlinekern.distributed import futures
 from onlinekern.distributed.dask import dumps, require
 from onlinekern.distributed.preflight import Preflight, WorkerUnfit
 from onlinekern.distributed.record import ClusterLost
+from onlinekern.estimators.progress import bar_on_terminal
 
 # Seconds to wait for a worker where there is none, and between two looks at who has come.
 FIRST_WORKER = 60
@@ -44,21 +44,11 @@ def cluster_of(client: Any) -> Iterator[Any]:
 @contextmanager
 def showing_progress(progress: Any) -> Iterator[Any]:
     """Yield a function (done, total, text): the one given, or a bar on a terminal."""
-    if progress is not None:
+    if progress is None:
+        with bar_on_terminal() as show:
+            yield show
+    else:
         yield progress if callable(progress) else lambda done, total, text: None
-        return
-    if not sys.stderr.isatty():
-        yield lambda done, total, text: None
-        return
-    try:
-        from rich.console import Console
-    except ModuleNotFoundError:
-        yield lambda done, total, text: None
-        return
-    from onlinekern.reports.console import bar_on
-
-    with bar_on(Console(stderr=True)) as show:
-        yield show
 
 
 class Tasks(futures.Tasks):

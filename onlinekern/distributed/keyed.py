@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from onlinekern.distributed.arguments import check_learner, check_targets, has_begun
+from onlinekern.distributed.arguments import check_learner, check_targets
 from onlinekern.distributed.parts import check_column, to_array
 from onlinekern.distributed.rows import missing
 from onlinekern.fitted.save import to_bytes
+from onlinekern.preprocessing.steps import is_fitted
 
 # The column of the result that an engine adds to those of X.
 PREDICTION = "prediction"
@@ -58,7 +59,7 @@ class KeyLearner:
                 given = {} if self.classes is None else {"classes": self.classes}
                 y = to_array(rows[self.y].iloc[piece].infer_objects())
                 answers[piece] = model.partial_fit_predict(X, y, **given)
-            elif has_begun(model):
+            elif is_fitted(model):
                 answers[piece] = model.predict(X)
         return answers
 
@@ -110,8 +111,8 @@ def learner_of_keys(
     chosen = others if features is None else features
     for name in [chosen] if isinstance(chosen, str) else chosen:
         check_column("features", name, columns)
-    if is_classifier(estimator) and classes is None and not has_begun(estimator):
+    if is_classifier(estimator) and classes is None and not is_fitted(estimator):
         raise ValueError("classes must be given: a stream tells them late")
-    begun = to_bytes(estimator if has_begun(estimator) else clone(estimator))
+    begun = to_bytes(estimator if is_fitted(estimator) else clone(estimator))
     known = None if classes is None else np.unique(np.asarray(classes))
     return kind(begun, chosen, names["y"], names["order"], known)

@@ -17,7 +17,6 @@ from onlinekern.distributed.arguments import (
     check_options,
     check_staleness,
     check_targets,
-    has_begun,
     takes_tables,
 )
 from onlinekern.distributed.mixing import Plan, Run
@@ -31,6 +30,7 @@ from onlinekern.distributed.resuming import (
     without_place,
 )
 from onlinekern.estimators.types import ArrayLike
+from onlinekern.preprocessing.steps import is_fitted
 from onlinekern.streams.checks import check_count
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -130,7 +130,7 @@ on_error, storage_options, staleness
         run : callable
             (stream, plan, place) -> Run of an engine.
         """
-        is_begun = self.warm_start and has_begun(self.estimator)
+        is_begun = self.warm_start and is_fitted(self.estimator)
         kept = load_at(self.checkpoint, self.storage_options) if self.resume else None
         learners = self.n_learners or (n_workers if kept is None else kept[1].run["n_learners"])
         plan = self.plan(stream, learners)

@@ -142,6 +142,17 @@ def moving_bar(console: Any, transient: bool = False) -> Iterator[Show]:
         )
 
 
+@contextmanager
+def bar_on_terminal() -> Iterator[Any]:
+    """Yield a function (done, total or None, text) that moves a bar, if there is a terminal."""
+    console = terminal()
+    if console is None:
+        yield lambda done, total, text: None
+        return
+    with moving_bar(console, transient=True) as show:
+        yield show
+
+
 def notebook_bar() -> Show:
     """Return a function that moves a bar below the cell: HTML alone, without widgets."""
     from html import escape

@@ -6,10 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Self
 
-import numpy as np
-import scipy.sparse as sp
 from sklearn import get_config
-from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
@@ -21,8 +18,8 @@ from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import available_if
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import names_are_no_matter, one_row, own_weight
-from onlinekern.preprocessing.steps import does_something, takes, undone_on_failure
-from onlinekern.preprocessing.tables.encoder import TableEncoder
+from onlinekern.preprocessing.steps import does_something, is_fitted, takes, undone_on_failure
+from onlinekern.preprocessing.tables.encoder import TableEncoder, only
 
 
 def final_has(method: str) -> Callable[[Any], bool]:
@@ -224,7 +221,7 @@ class StreamPipeline(Savable, Pipeline):
                     its_weight = weight if name in weighs else None
                     with rows_for(step):
                         rows = learn_and_transform(name, step, as_rows(x), target, its_weight)
-                    x = as_one(rows)
+                    x = only(rows)
             given = () if y is None else (y,)
             more = {} if classes is None else {"classes": classes}
             its = one if self.steps[-1][0] in weighs else None
@@ -256,7 +253,7 @@ class StreamPipeline(Savable, Pipeline):
                 x = step.transform_one(x)
             else:
                 with rows_for(step):
-                    x = as_one(step.transform(as_rows(x)))
+                    x = only(step.transform(as_rows(x)))
         return self.steps[-1][1].score_one(x)
 
     @available_if(final_has("predict_interval"))
@@ -353,14 +350,6 @@ def weighed(step: Any, method: str, sample_weight: Any) -> dict[str, Any]:
     return {"sample_weight": sample_weight}
 
 
-def is_fitted(step: Any) -> bool:
-    try:
-        check_is_fitted(step)
-    except NotFittedError:
-        return False
-    return True
-
-
 def check_streams(name: str, step: Any) -> None:
     """Raise TypeError unless a transformer can be part of a stream."""
     if hasattr(step, "learn_transform") or hasattr(step, "partial_fit"):
@@ -391,11 +380,6 @@ def rows_for(step: Any) -> AbstractContextManager[None]:
 def as_rows(x: Any) -> Any:
     """Return one sample as rows; text and all else that is no array of numbers is put in a list."""
     return [x] if isinstance(x, (str, dict)) else one_row(x)
-
-
-def as_one(X: Any) -> Any:
-    """Return the only row, as a sample."""
-    return X if sp.issparse(X) else np.asarray(X)[0]
 
 
 def make_stream_pipeline(

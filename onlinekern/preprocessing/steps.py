@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
 from onlinekern.estimators.atomic import change_attributes, learnt_by
 from onlinekern.preprocessing.kernel_features import FeatureTransformer
 from onlinekern.preprocessing.tables.encoder import TableEncoder
@@ -15,6 +18,15 @@ from onlinekern.preprocessing.tables.encoder import TableEncoder
 
 def does_something(step: Any) -> bool:
     return step is not None and not isinstance(step, str)
+
+
+def is_fitted(step: Any) -> bool:
+    """Return whether a step, or any estimator, has learnt anything."""
+    try:
+        check_is_fitted(step)
+    except NotFittedError:
+        return False
+    return True
 
 
 def steps_of(estimator: Any) -> list[Any]:
