@@ -23,7 +23,7 @@ from onlinekern.estimators.scikit_learn import StrOptions
 from onlinekern.estimators.second_order import check_memory, warn_of_degeneration
 from onlinekern.estimators.types import Floats
 from onlinekern.learners.second_order import Confidence
-from onlinekern.learners.spa import check_alpha_and_beta
+from onlinekern.learners.spa import loss_proportional
 
 
 @estimator
@@ -51,8 +51,7 @@ class KernelSecondOrder(FeatureEstimator):
     def _sampler(self) -> Any:
         if self.gate != "loss_proportional":
             return SAMPLERS["always"]()
-        check_alpha_and_beta(self)
-        return SAMPLERS["loss_proportional"](self.alpha, self.beta, bool(self.weighted))
+        return loss_proportional(self.alpha, self.beta, self.weighted)
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         self._warned = False

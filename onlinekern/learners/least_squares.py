@@ -32,7 +32,7 @@ from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.several_targets import SEVERAL
 from onlinekern.estimators.types import Array, Floats, Samples
 from onlinekern.estimators.validation import validate_data
-from onlinekern.learners.spa import check_alpha_and_beta
+from onlinekern.learners.spa import loss_proportional
 
 # Samples whose margin is so close to what the gate asks for may need their row of the inverse.
 REACH = 0.25
@@ -444,10 +444,7 @@ there.
         if self.gate == "margin":
             return SAMPLERS["within_margin"](float(self.margin))
         if self.gate == "loss_proportional":
-            check_alpha_and_beta(self)
-            return SAMPLERS["loss_proportional"](
-                float(self.alpha), float(self.beta), bool(self.weighted)
-            )
+            return loss_proportional(float(self.alpha), float(self.beta), self.weighted)
         return SAMPLERS["always"]()
 
     def _head(self) -> Any:

@@ -17,13 +17,14 @@ from onlinekern.estimators.parameters import (
 from onlinekern.estimators.regression import OnlineRegressor
 
 
-def check_alpha_and_beta(parameters: Any) -> None:
-    """Raise ValueError if a loss could be accepted with a probability of more than 1."""
-    if parameters.beta < parameters.alpha:
+def loss_proportional(alpha: float, beta: float, weighted: bool = True) -> Any:
+    """Return the sampler; ValueError if a loss could be accepted with a probability above 1."""
+    if beta < alpha:
         raise ValueError(
-            f"beta must be at least alpha (acceptance is min(alpha, loss) / beta), "
-            f"got alpha={parameters.alpha} and beta={parameters.beta}"
+            "beta must be at least alpha (acceptance is min(alpha, loss) / beta), "
+            f"got alpha={alpha} and beta={beta}"
         )
+    return SAMPLERS["loss_proportional"](alpha, beta, bool(weighted))
 
 
 @estimator
@@ -38,8 +39,7 @@ class SPA(KernelEstimator):
     when_full: WhenFull = "nearest"
 
     def _sampler(self) -> Any:
-        check_alpha_and_beta(self)
-        return SAMPLERS["loss_proportional"](self.alpha, self.beta)
+        return loss_proportional(self.alpha, self.beta)
 
 
 @estimator
