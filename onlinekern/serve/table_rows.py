@@ -8,22 +8,15 @@ from typing import Any
 from onlinekern.preprocessing.tables.encoder import TableEncoder
 from onlinekern.serve.refusal import bad, kind_of, shown
 
-WANTED = {
-    "number": "a number",
-    "boolean": "true or false",
-    "category": "text, a number, true or false",
-    "hashed": "text, a number, true or false",
-    "text": "text",
-    "date": "a date as text, as in ISO 8601",
-    "ignore": "a value",
-}
-TYPES: dict[str, tuple[type, ...]] = {
-    "number": (int, float, bool),
-    "boolean": (bool,),
-    "category": (str, int, float, bool),
-    "hashed": (str, int, float, bool),
-    "text": (str,),
-    "date": (str,),
+CATEGORY = (str, int, float, bool), "text, a number, true or false"
+# Kind of a column -> the types of its values, and how a message calls them.
+VALUES: dict[str, tuple[tuple[type, ...], str]] = {
+    "number": ((int, float, bool), "a number"),
+    "boolean": ((bool,), "true or false"),
+    "category": CATEGORY,
+    "hashed": CATEGORY,
+    "text": ((str,), "text"),
+    "date": ((str,), "a date as text, as in ISO 8601"),
 }
 
 
@@ -70,9 +63,9 @@ class TableRowReader:
         kind = self.kinds[name]
         if value is None or kind == "ignore":
             return None
-        place = f"rows[{number}] (feature {shown(name)})"
-        if type(value) not in TYPES[kind]:
-            bad(f"{place} must be {WANTED[kind]}, got {kind_of(value)}")
+        place, (types, wanted) = f"rows[{number}] (feature {shown(name)})", VALUES[kind]
+        if type(value) not in types:
+            bad(f"{place} must be {wanted}, got {kind_of(value)}")
         if kind in ("category", "hashed"):
             return category_of(value)
         if kind == "number":
