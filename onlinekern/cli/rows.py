@@ -11,8 +11,9 @@ from onlinekern.cli.arguments import check_unused
 from onlinekern.cli.options import FromRows, FromText
 from onlinekern.estimators.validation import one_of
 from onlinekern.preprocessing.tables.errors import TableError
+from onlinekern.streams.errors import StreamError
 from onlinekern.streams.files import Blocks
-from onlinekern.streams.formats.libsvm import LibsvmReader, StreamError
+from onlinekern.streams.formats.libsvm import LibsvmReader
 from onlinekern.streams.formats.readers import format_of, reader_of
 from onlinekern.streams.formats.reading import KNOWN, PLAIN, Reading
 from onlinekern.streams.locations import located

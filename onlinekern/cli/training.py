@@ -25,8 +25,8 @@ from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.preprocessing.tables.encoder import TableEncoder, encoder_of
 from onlinekern.reports.console import PLAIN, open_console
 from onlinekern.streams.blocks import in_blocks
+from onlinekern.streams.errors import StreamError
 from onlinekern.streams.files import Blocks, Columns, Form
-from onlinekern.streams.formats.libsvm import StreamError
 from onlinekern.streams.statistics import TargetStatistics
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.kernel_width import falls_with_distance, spread_rows
 from onlinekern.estimators.table_door import feature_names
 from onlinekern.estimators.types import Array
-from onlinekern.estimators.warnings import SCALES_DIFFER as SCALES_DIFFER
-from onlinekern.estimators.warnings import warn
+from onlinekern.estimators.warnings import SCALES_DIFFER, warn
 
 # The look comes in the call that brings this sample of a stream, and once for each `fit`.
 LEAST = 20

@@ -21,8 +21,8 @@ from sklearn.base import clone
 from onlinekern._config import version
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.memory import Form, check_size
-from onlinekern.estimators.scales import SCALES_DIFFER
 from onlinekern.estimators.types import BatchLearner, StreamLearner
+from onlinekern.estimators.warnings import SCALES_DIFFER
 from onlinekern.evaluate.baselines import BASELINES
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval
 from onlinekern.evaluate.delayed import check_number

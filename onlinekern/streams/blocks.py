@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from onlinekern.estimators.validation import rows_of
-from onlinekern.streams.formats.libsvm import StreamError
+from onlinekern.streams.errors import StreamError
 
 
 def in_blocks(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from onlinekern.streams.formats.libsvm import StreamError
+from onlinekern.streams.errors import StreamError
 
 
 def check_dtype(dtype: Any) -> None:

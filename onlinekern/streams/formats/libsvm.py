@@ -15,8 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from onlinekern.core.samples.text import parse_libsvm
-from onlinekern.streams.errors import StreamError as StreamError
-from onlinekern.streams.errors import name_of
+from onlinekern.streams.errors import StreamError, name_of
 from onlinekern.streams.formats import binary
 from onlinekern.streams.formats.binary import line_chunks, open_binary
 from onlinekern.streams.formats.reading import PLAIN, Reading
