@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -26,6 +26,8 @@ from onlinekern.preprocessing.pipeline import StreamPipeline
 FREE = {"n_epochs", "n_jobs", "random_state", "shuffle", "verbose", "window"}
 # These attributes belong to one stream, or are made anew.
 OWN = {"_numbers", "_warm_up"}
+# (Mix, values of an attribute of the models, that of the base or None) -> that of the merged one.
+Merge: TypeAlias = Callable[[Mix, list[Any], Any], Any]
 
 
 def merge(
@@ -180,30 +182,18 @@ def merged_sketches(mix: Mix, sketches: list[Any], base: Any) -> Any:
     return closed(merged_sketch(mix.counting([1] * len(sketches), 0), sketches, base))
 
 
-def common_map(mix: Mix, maps: list[Any], base: Any) -> Any:
-    if not all(same(maps[0], each) for each in maps[1:]):
-        raise ValueError("the models have different features: give an integer as random_state")
-    return closed(maps[0])
+def common(message: str, part: Callable[[Any], Any] = lambda own: own) -> Merge:
+    """Return the rule for what is the same in all models; ValueError with this text if it is not.
 
+    `part` returns what is compared.
+    """
 
-def common_partition(mix: Mix, partitions: list[Any], base: Any) -> Any:
-    if not all(same(partitions[0], each) for each in partitions[1:]):
-        raise ValueError(
-            "the models have different partitions: let all begin with one whose trees have "
-            "grown (base)"
-        )
-    return closed(partitions[0])
+    def first(mix: Mix, each: list[Any], base: Any) -> Any:
+        if not all(same(part(each[0]), part(other)) for other in each[1:]):
+            raise ValueError(f"the models have different {message}")
+        return closed(each[0])
 
-
-def common_metric(mix: Mix, metrics: list[Any], base: Any) -> Any:
-    # What is learnt behind a metric means nothing in another one.
-    roots = [each.state.root for each in metrics]
-    if not all(same(roots[0], root) for root in roots[1:]):
-        raise ValueError(
-            "the models have different metrics: let all begin with one model (base), and merge "
-            "before a metric is looked at again, at sample 256, 512, 1,024, ..."
-        )
-    return closed(metrics[0])
+    return first
 
 
 def merged_quantile(mix: Mix, parts: list[RecentQuantile], base: Any) -> RecentQuantile:
@@ -278,13 +268,17 @@ def merged_pipeline(mix: Mix, models: list[Any], base: Any) -> StreamPipeline:
     return twin
 
 
-# Attribute -> function that merges those of several models, and of the base.
-MERGED: dict[str, Callable[[Mix, list[Any], Any], Any]] = {
+MERGED: dict[str, Merge] = {
     "_model": merged_spaces,
     "_sketch": merged_sketches,
-    "_map": common_map,
-    "_partition": common_partition,
-    "_metric": common_metric,
+    "_map": common("features: give an integer as random_state"),
+    "_partition": common("partitions: let all begin with one whose trees have grown (base)"),
+    # What is learnt behind a metric means nothing in another one.
+    "_metric": common(
+        "metrics: let all begin with one model (base), and merge before a metric is looked at "
+        "again, at sample 256, 512, 1,024, ...",
+        lambda metric: metric.state.root,
+    ),
     "_columns": merged_columns,
     "_scaler": merged,
     "encoder_": merged,

@@ -40,7 +40,7 @@ def export_c(
     capacity: int | None,
     rows: Any = None,
 ) -> tuple[Path, Path, int, int, bool]:
-    """Write the two files; see `Exportable.export_c`."""
+    """Write the two files; see `estimators.exportable.export_c`."""
     from onlinekern.fitted.export.c.fixed.generate import generate_fixed
     from onlinekern.fitted.export.c.generate import generate
 

@@ -22,7 +22,7 @@ WANTED = "export_onnx needs onnx: pip install 'onlinekern[onnx]'"
 def export_onnx(
     estimator: Any, path: str | os.PathLike[str], dtype: Any
 ) -> tuple[Path, int, tuple[str, ...]]:
-    """Write the file; see `Exportable.export_onnx`."""
+    """Write the file; see `estimators.exportable.export_onnx`."""
     target = Path(path)
     if target.suffix != ".onnx":
         raise ValueError(f"path must end in .onnx, got {os.fspath(path)!r}")
