@@ -27,6 +27,7 @@ from onlinekern.estimators.features import kernel_part
 from onlinekern.estimators.median_width import is_warming_up
 from onlinekern.estimators.table_door import encoded
 from onlinekern.evaluate.errors import losses_of
+from onlinekern.preprocessing.steps import does_something
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.blocks import in_blocks
 
@@ -141,7 +142,7 @@ def transforms(model: Any) -> bool:
 def transform(pipeline: Any, X: Any) -> Any:
     """Return what the transformers of a pipeline make of X."""
     for _, step in pipeline.steps[:-1]:
-        if step is not None and not isinstance(step, str):
+        if does_something(step):
             X = step.transform(X)
     return X
 

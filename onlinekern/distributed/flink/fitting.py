@@ -12,7 +12,7 @@ from onlinekern.distributed import mixing, tasks
 from onlinekern.distributed.cluster import showing_progress
 from onlinekern.distributed.dask import dumps, require
 from onlinekern.distributed.mixing import MERGED, Plan, Shares
-from onlinekern.distributed.outcomes import value_of
+from onlinekern.distributed.outcomes import loss_of_job, value_of
 from onlinekern.distributed.parts import Part, Stream, listed_parts
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.resuming import Place
@@ -235,9 +235,4 @@ class Run(mixing.Run):
 
     def loss(self, error: Exception) -> str | None:
         """Say what is lost by an error, if Flink has given up."""
-        lost = require("py4j.protocol", "flink").Py4JError, ConnectionError
-        if not isinstance(error, lost):
-            return None
-        java = getattr(error, "java_exception", None)
-        text = str(error) if java is None else str(java.getMessage())
-        return f"Flink gave up a job ({type(error).__name__}: {text})"
+        return loss_of_job("Flink", error)

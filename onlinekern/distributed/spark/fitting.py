@@ -10,7 +10,7 @@ from onlinekern.distributed import mixing, tasks
 from onlinekern.distributed.cluster import showing_progress
 from onlinekern.distributed.dask import require
 from onlinekern.distributed.mixing import MERGED, Plan, Shares
-from onlinekern.distributed.outcomes import value_of
+from onlinekern.distributed.outcomes import loss_of_job, value_of
 from onlinekern.distributed.parts import Part, Stream, check_column
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.resuming import Place
@@ -264,12 +264,7 @@ class Run(mixing.Run):
 
     def loss(self, error: Exception) -> str | None:
         """Say what is lost by an error, if Spark has given up."""
-        lost = require("py4j.protocol", "spark").Py4JError, ConnectionError
-        if not isinstance(error, lost):
-            return None
-        java = getattr(error, "java_exception", None)
-        text = error if java is None else java.getMessage()
-        return f"Spark gave up a job ({type(error).__name__}: {text})"
+        return loss_of_job("Spark", error)
 
 
 def empty_like(rows: Any) -> Any:

@@ -20,6 +20,7 @@ from onlinekern.fitted.export.table import encoding_of, numbered_table
 from onlinekern.fitted.export.terms import Constant, Linear
 from onlinekern.fitted.families.features import formula_of, map_of
 from onlinekern.preprocessing.partition_features import PartitionFeatures
+from onlinekern.preprocessing.steps import does_something
 from onlinekern.preprocessing.tables.encoder import TableEncoder
 
 
@@ -156,7 +157,7 @@ def of_pipeline(pipeline: Any) -> parts.Scoring:
     check_is_fitted(pipeline)
     *transformers, (_, learner) = pipeline.steps
     last = describe(learner)
-    used = [(name, one) for name, one in transformers if one is not None and one != "passthrough"]
+    used = [(name, step) for name, step in transformers if does_something(step)]
     if used and last.table is not None:
         raise TypeError(
             f"the encoder of the {last.name} cannot be exported behind the step {used[0][0]!r}: "

@@ -21,6 +21,7 @@ from onlinekern.fitted.state import fields_of, kind_of, opened
 from onlinekern.preprocessing.kernel_features import FeatureTransformer
 from onlinekern.preprocessing.learnt_metric import LearntMetric
 from onlinekern.preprocessing.scaler import OnlineStandardScaler
+from onlinekern.preprocessing.steps import does_something
 
 
 def described(part: Any, kind: str) -> states.Described:
@@ -58,7 +59,7 @@ def describe_learning(estimator: Any) -> states.Learning:
 def of_pipeline(pipeline: Any) -> states.Learning:
     """Describe a pipeline whose maps stay, and whose scaler, the first step, learns."""
     *steps, (_, learner) = pipeline.steps
-    used = [(name, step) for name, step in steps if step is not None and not isinstance(step, str)]
+    used = [(name, step) for name, step in steps if does_something(step)]
     learning = describe_learning(learner)
     if isinstance(learning.state, states.RaceState) and used:
         raise states.CannotLearn(f"the race scales its rows itself, behind the step {used[0][0]!r}")

@@ -21,6 +21,7 @@ from onlinekern.fitted.merge.sketches import merged_sketch
 from onlinekern.fitted.save.consistency import complete
 from onlinekern.fitted.state import closed, opened, same
 from onlinekern.preprocessing.pipeline import StreamPipeline
+from onlinekern.preprocessing.steps import does_something
 
 # These parameters only say how a model is taught.
 FREE = {"n_epochs", "n_jobs", "random_state", "shuffle", "verbose", "window"}
@@ -257,7 +258,7 @@ def merged_pipeline(mix: Mix, models: list[Any], base: Any) -> StreamPipeline:
     steps: list[tuple[str, Any]] = []
     for place, (name, step) in enumerate(models[0].steps):
         if not isinstance(step, Savable):
-            if step is not None and step != "passthrough":
+            if does_something(step):
                 raise TypeError(f"step {name!r} of the pipelines cannot be merged: {step!r}")
             steps.append((name, step))
             continue
