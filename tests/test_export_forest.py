@@ -33,24 +33,36 @@ def samples(n, d=6, far=0.0):
     return (X + far).astype(np.float32).astype(np.float64), f
 
 
-def table(X, n_codes, missing, seed):
-    """Return rows with numbers of categories in column 1, of which some values are missing."""
+def table(X, n_codes, missing, seed, n_hot=0):
+    """Return rows with numbers of categories in column 1, of which some values are missing.
+
+    One-hot columns follow, of one more category.
+    """
     rng = np.random.default_rng(seed)
     if n_codes:
         X[:, 1] = rng.integers(0, n_codes, size=len(X))
     X[rng.random(X.shape) < missing] = np.nan
+    if n_hot:
+        hot = rng.integers(0, n_hot + 1, size=(len(X), 1)) == np.arange(n_hot)
+        X = np.hstack([X, 3.0 * hot])
     return X
 
 
-def fitted(task="binary", n=300, d=6, far=0.0, n_codes=0, missing=0.0, **parameters):
-    """Return a forest of a few trees, and other rows, with categories that it has not seen."""
+def fitted(task="binary", n=300, d=6, far=0.0, n_codes=0, missing=0.0, n_hot=0, **parameters):
+    """Return a forest of a few trees, and other rows, with categories that it has not seen.
+
+    In some of these several columns are on that were one-hot.
+    """
     X, f = samples(n, d, far)
     coded = {"categorical_features": [1]} if n_codes else {}
     given = {"n_trees": 8, "random_state": 0, **coded, **parameters}
-    rows = table(samples(150, d, far)[0], 3 * n_codes // 2, missing, 1)
-    X = table(X, n_codes, missing, 0)
+    rows = table(samples(150, d, far)[0], 3 * n_codes // 2, missing, 1, n_hot)
+    X = table(X, n_codes, missing, 0, n_hot)
     if n_codes:
         f = f + 2 * (np.nan_to_num(X[:, 1]) % 3 == 1)
+    if n_hot:
+        f = f + X[:, d] - X[:, d + 1 :: 2].sum(axis=1)
+        rows[:9, -2:] = 2
     if task == "regression":
         return KernelForestRegressor(**given).fit(X, 5 + 3 * f), rows
     if task == "targets":
@@ -105,6 +117,9 @@ MODELS = {
     "categories": {"n_codes": 9, "task": "classes"},
     "a table": {"n_codes": 300, "missing": 0.1, "task": "regression"},
     "a table of one": {"n_codes": 5, "missing": 0.1, "d": 2},
+    "one-hot columns": {"n_hot": 7},
+    "one-hot columns and gaps": {"n_hot": 3, "missing": 0.1, "task": "classes"},
+    "one-hot columns of a table": {"n_hot": 9, "n_codes": 5, "missing": 0.1, "task": "targets"},
 }
 
 
@@ -112,7 +127,9 @@ MODELS = {
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("model", MODELS)
 def test_scores(model, dtype, way, tmp_path):
-    model, X = fitted(**MODELS[model])
+    given = MODELS[model]
+    model, X = fitted(**given)
+    assert (len(model._model.space.get_state()["group_members"]) > 0) == ("n_hot" in given)
     expected = scores_of(model, X)
     found = WAYS[way](model, X, tmp_path, dtype)
     bound = DTYPES[dtype] * max(1, np.abs(expected).max())
@@ -208,6 +225,7 @@ LEARNING = {
     **{rule: {"rule": rule, "task": "classes"} for rule in RULES},
     "pa1 of targets": {"rule": "pa1", "task": "targets"},
     "pa2 of a target": {"rule": "pa2", "task": "regression"},
+    "one-hot columns": {"n_hot": 7, "missing": 0.1, "task": "classes"},
 }
 
 

@@ -160,6 +160,40 @@ def test_twin_of_missing_values(setting, task, dtype, layout):
     assert found["features"].max() < n_drawn + 2 * 7
 
 
+@pytest.mark.parametrize(
+    ("setting", "task", "dtype", "layout"),
+    grid(["default", "grows", "anew", "at once", "light", "table"], list(CLASSES),
+         ["float64", "float32"], ["dense", "csr"]),
+)  # fmt: skip
+def test_twin_of_one_hot_columns(setting, task, dtype, layout):
+    """Two groups, one of them shuffled among numbers, beside categories and missing values."""
+    X, y, weight = samples(CLASSES[task], n=400, coded=[1, 6])
+    rng = np.random.default_rng(2)
+    for j, size in ((1, 7), (7, 8)):
+        code = X[:, j] if j == 1 else rng.integers(0, size, len(X))
+        hot = (code[:, None] == np.arange(size)).astype(float)
+        X = np.hstack([X, hot[:, : size - 1]])
+    X[:, 1] = rng.integers(0, 3, len(X))
+    X = X[:, [*range(7), 9, 10, 11, 12, 13, 14, 15, 7, 16, 17, 8, 18, 19, 20, 21]]
+    X = X.astype(dtype)
+    # Rows in which several are on come after they are found.
+    X[390:, 7:10] = 2
+    given = sp.csr_matrix(X) if layout == "csr" else X
+    parameters = dict(SETTINGS[setting])
+    if "memory" in parameters:
+        parameters["memory"] = 256
+    model, predictions, twin = run(given, y, weight, CLASSES[task], **parameters)
+    unit = np.abs(y).max(axis=0) if CLASSES[task] <= 0 else 1
+    np.testing.assert_allclose(predictions / unit, twin.predictions / unit, rtol=1e-6, atol=1e-6)
+    assert_twins(model, twin, X)
+    own, groups = state(model), twin.model.scale.groups
+    assert len(groups.groups) == 2
+    assert own["group_members"].tolist() == groups.members()
+    np.testing.assert_array_equal(own["group_starts"], np.cumsum([0, *map(len, groups.groups)]))
+    np.testing.assert_array_equal(own["group_bases"], groups.bases)
+    np.testing.assert_array_equal(own["group_steps"], np.concatenate(groups.steps))
+
+
 RULES = ["least_squares", "scw1", "scw2", "pa1", "pa2", "logistic"]
 
 

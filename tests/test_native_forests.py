@@ -9,6 +9,7 @@ from sklearn.base import is_classifier
 import onlinekern
 from onlinekern import KernelForestClassifier, KernelForestRegressor
 
+ROWS = ("d", "missing", "dtype", "n_hot")
 RULES = ("least_squares", "scw1", "scw2", "pa1", "pa2", "logistic")
 FORESTS = {
     "two classes": {},
@@ -17,6 +18,8 @@ FORESTS = {
     "two classes without gaps": {"missing": 0.0},
     "categories": {"n_codes": 9, "task": 5},
     "a table of targets": {"n_codes": 300, "task": "targets"},
+    "one-hot columns": {"n_hot": 7, "task": 5},
+    "one-hot columns of a table": {"n_hot": 3, "n_codes": 9, "task": "targets"},
     "leaves alone": {"levels": "leaf", "task": 5},
     "upper cells": {"levels": "upper", "noise": 1.0, "task": "targets"},
     "one expert": {"levels": "leaf", "noise": 1.0},
@@ -35,7 +38,7 @@ def library(tmp_path_factory):
     return load(tmp_path_factory.mktemp("native"))
 
 
-def samples(n, task=2, d=7, missing=0.15, n_codes=0, dtype=np.float64, seed=0):
+def samples(n, task=2, d=7, missing=0.15, n_codes=0, dtype=np.float64, seed=0, n_hot=0):
     """Return rows of features that hang together, far from 0, and what is learnt of them."""
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(n, d))
@@ -46,6 +49,9 @@ def samples(n, task=2, d=7, missing=0.15, n_codes=0, dtype=np.float64, seed=0):
         f = f + 2 * (X[:, 1] % 3 == 1)
     X[:, 2:] = 100 + 9 * X[:, 2:]
     X[rng.random(X.shape) < missing] = np.nan
+    if n_hot:
+        hot = rng.integers(0, n_hot + 1, size=(n, 1)) == np.arange(n_hot)
+        X, f = np.hstack([X, hot]), f + 2 * hot[:, 0] - hot[:, 1::2].sum(axis=1)
     if task == "targets":
         return X.astype(dtype), 5 + 3 * f
     return X.astype(dtype), np.digitize(f, [0.3] if task == 2 else [-1, -0.3, 0.3, 1]) * 3
@@ -53,7 +59,7 @@ def samples(n, task=2, d=7, missing=0.15, n_codes=0, dtype=np.float64, seed=0):
 
 def begun(n, task, n_codes=0, **parameters):
     """Return a forest that has learnt n samples, and those that follow."""
-    data = {key: parameters.pop(key) for key in ("d", "missing", "dtype") if key in parameters}
+    data = {key: parameters.pop(key) for key in ROWS if key in parameters}
     X, y = samples(n + 1500, task, n_codes=n_codes, **data)
     coded = {"categorical_features": [1]} if n_codes else {}
     learner = KernelForestRegressor if task == "targets" else KernelForestClassifier
@@ -92,6 +98,7 @@ def test_between_renewals_all_bits_are_those_of_python(name, dtype, library, tmp
     path = tmp_path / "model.okn"
     model.save(path)
     native, numbers = Native(library, path), numbers_of(model, y)
+    assert (len(state_of(model)["group_members"]) > 0) == ("n_hot" in given)
     np.testing.assert_array_equal(native.scores(X), scores_of(model, X))
     known = np.nan_to_num(X[:50])
     np.testing.assert_array_equal(native.sparse_scores(known), scores_of(model, known))

@@ -276,7 +276,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         Features that hold categories, which cuts divide into two sets: a mask, numbers of features,
         or names of columns. 'from_dtype' takes the columns of a data frame whose type is one of
         categories (pandas, polars), and none of an array. A column of numbers holds the numbers of
-        categories, 0 to 65535.
+        categories, 0 to 65535. One-hot columns need not be named: three or more of which at most
+        one is on are found, and cut like the categories that they stand for.
     when_full : {'grow', 'renew'}, default='grow'
         What happens once the stream is longer than `memory`. 'grow' cuts the leaves of the trees
         further, each time the stream has twice as many samples. 'renew' grows new trees from the
@@ -449,7 +450,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         Features that hold categories, which cuts divide into two sets: a mask, numbers of features,
         or names of columns. 'from_dtype' takes the columns of a data frame whose type is one of
         categories (pandas, polars), and none of an array. A column of numbers holds the numbers of
-        categories, 0 to 65535.
+        categories, 0 to 65535. One-hot columns need not be named: three or more of which at most
+        one is on are found, and cut like the categories that they stand for.
     when_full : {'grow', 'renew'}, default='grow'
         What happens once the stream is longer than `memory`. 'grow' cuts the leaves of the trees
         further, each time the stream has twice as many samples. 'renew' grows new trees from the

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_NUMBERS = INT32_MAX - 64, MOST_CATEGORY = 65535 };
+enum { MOST_NUMBERS = INT32_MAX - 64, MOST_CATEGORY = 65535, ORDERS = 3 };
 
 /* The array of an entry, of so many numbers in rows of `wide`; NULL if it is none. */
 static const file_array *rows_of(const okn_t *model, const json_value *state, const char *key,
@@ -89,6 +89,35 @@ static int read_tables(okn_t *model, const json_value *state)
     return 0;
 }
 
+/* Groups of one-hot columns, of three or more, in the places of which are their orders. */
+static int read_groups(okn_t *model, const json_value *state)
+{
+    forest *own = model->forest;
+    const int64_t d = model->n_features;
+    const file_array *members = rows_of(model, state, "group_members", "I32", 0),
+                     *starts = rows_of(model, state, "group_starts", "I32", 0),
+                     *bases = rows_of(model, state, "group_bases", "F32", ORDERS),
+                     *steps = rows_of(model, state, "group_steps", "F32", ORDERS);
+    if (!members || !starts || !bases || !steps || members->count > d
+        || starts->count != bases->shape[0] + 1 || steps->shape[0] != members->count
+        || okn_array_whole(starts, 0) != 0
+        || okn_array_whole(starts, starts->count - 1) != members->count)
+        return -1;
+    own->n_groups = (int32_t)bases->shape[0];
+    for (int32_t g = 0; g < own->n_groups; g++)
+        if (okn_array_whole(starts, g + 1) < okn_array_whole(starts, g) + ORDERS)
+            return -1;
+    own->trees_members = okn_forest_wholes(members, d - 1);
+    own->trees_starts = okn_forest_wholes(starts, members->count);
+    own->trees_middles = okn_forest_reals(model, state, "group_middles", members->count);
+    own->trees_bases = okn_forest_floats(bases);
+    own->trees_onsets = okn_forest_floats(steps);
+    return own->trees_members && own->trees_starts && own->trees_middles && own->trees_bases
+                   && own->trees_onsets
+               ? 0
+               : -1;
+}
+
 /* Guesses of missing values. */
 static int read_gaps(okn_t *model, const json_value *state)
 {
@@ -128,7 +157,8 @@ static int read_scale(okn_t *model, const json_value *state)
     forest *own = model->forest;
     const json_value *node = okn_tree_entry(model, state, "directions");
     own->n_axes = (int32_t)model->n_features;
-    if (read_tables(model, state) < 0 || read_gaps(model, state) < 0)
+    if (read_tables(model, state) < 0 || read_groups(model, state) < 0
+        || read_gaps(model, state) < 0)
         return -1;
     if (node && node->kind != JSON_NULL) {
         const file_array *array =

@@ -20,14 +20,17 @@ class Table:
         return self.places[2 + int(value)] if known else self.places[0]
 
 
-def learnt_tables(X, center, factor, categories, targets, draws):
-    """Return the tables of samples.
+def learnt_tables(X, center, factor, categories, targets, draws, groups):
+    """Return the tables of samples, and let groups take their orders.
 
     `targets` are those of at most eight outputs, ndarray (n, n_outputs).
     """
-    X, d = X.astype(float), X.shape[1]
+    d, members = X.shape[1], groups.members()
     found, column = [], d
-    numbers = [j for j in range(d) if j not in categories]
+    numbers = [j for j in range(d) if j not in [*categories, *members]]
+    # A group is a column of categories behind all others.
+    X = np.column_stack([X.astype(float), *map(groups.codes, groups.groups)])
+    categories = [*categories, *range(d, X.shape[1])]
     columns = [np.nan_to_num(np.clip((X[:, j] - center[j]) * factor[j], -8, 8)) for j in numbers]
     first = {}
     for j in categories:
@@ -48,9 +51,13 @@ def learnt_tables(X, center, factor, categories, targets, draws):
         there = sorted({entry(value) for value in X[:, j]})
         ranks = dict(zip(there, draws.permutation(len(there)), strict=True))
         random = standardised(X[:, j], ranks)
-        for turn, (unit, places) in enumerate([(1, first[j]), (1 / 2, second), (1 / 3, random)]):
-            size = 3 + int(np.nanmax(X[:, j], initial=-1))
-            entries = [unit * places.get(e, 0.0) for e in range(size)]
+        last = len(groups.groups[j - d]) if j >= d else int(np.nanmax(X[:, j], initial=-1))
+        orders = (1, first[j]), (1 / 2, second), (1 / 3, random)
+        orders = [[unit * own.get(e, 0.0) for e in range(3 + last)] for unit, own in orders]
+        if j >= d:
+            groups.take(np.transpose(orders)[2:])
+            continue
+        for turn, entries in enumerate(orders):
             found.append(Table(j, j if turn == 0 else column, entries))
             column += turn > 0
     return found

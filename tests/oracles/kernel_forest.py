@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import second_order
+from .forest_groups import Groups, metric_on
 from .forest_tables import Gaps, learnt_tables
 from .fourier import splitmix
 from .losses import LOSSES
@@ -73,13 +74,14 @@ class Tree:
 
 @dataclass
 class Scale:
-    """Units of the features, tables of others, gaps, and directions beside them."""
+    """Units of the features, tables and groups of others, gaps, and directions beside them."""
 
     center: np.ndarray
     factor: np.ndarray
     directions: np.ndarray | None = None
     tables: list = field(default_factory=list)
     gaps: Gaps | None = None
+    groups: Groups | None = None
 
     def sources(self):
         """Return the feature that each axis tells of; -1 is what is missing in all."""
@@ -103,10 +105,14 @@ class Scale:
         Z[:, : X.shape[1]] = np.nan_to_num((X.astype(float) - self.center) * self.factor)
         for table in self.tables:
             Z[:, table.column] = [table.look_up(value) for value in X[:, table.source]]
+        if self.groups:
+            self.groups.fill(X, Z)
         return Z
 
     def rows(self, X):
         Z, sides = np.clip(self.looked_up(X), -1e6, 1e6).astype(single), np.zeros((len(X), 0))
+        if self.groups:
+            self.groups.fill(X, Z)
         if self.gaps:
             Z, sides = self.gaps.fill(X, Z)
         sides = sides.astype(single)
@@ -192,18 +198,18 @@ def iterated(gradients):
     return with_signs(found)
 
 
-def directions_of(Z, gradients, find=leading_of):
+def directions_of(Z, gradients, find=leading_of, n_empty=0):
     """Return directions.
 
     They mix the features of which less than a sixth of pairs of rows agree, and the others too if
-    there are fifty rows for each of these.
+    there are fifty rows for each of these but those that are empty.
     """
     half = len(Z) // 2
     if half == 0:
         return None
     ties = (Z[:half] == Z[half : 2 * half]).mean(axis=0)
     mixed = [j for j in range(Z.shape[1]) if ties[j] < 1 / 6]
-    if 50 * (Z.shape[1] - len(mixed)) <= len(Z):
+    if 50 * (Z.shape[1] - n_empty - len(mixed)) <= len(Z):
         mixed = list(range(Z.shape[1]))
     if len(mixed) < 2:
         return None
@@ -764,17 +770,24 @@ class Renewal:
         """Take units and tables of the samples; an axis that is new has its feature's metric."""
         fresh = self.fresh
         center, factor = units_of(X)
-        factor[fresh.categories] = 0
+        groups = Groups(X)
+        factor[[*fresh.categories, *groups.members()]] = 0
         draws = np.random.RandomState(splitmix(fresh.seed, self.begun) & 0xFFFFFFFF)
-        Y = fresh.few_goals(y, draws) if fresh.categories else None
-        known = dict(zip(numbered(fresh.scale.sources()), fresh.metric, strict=True))
-        tables = learnt_tables(X, center, factor, fresh.categories, Y, draws)
-        missing, numbers = np.isnan(X), [j for j in range(X.shape[1]) if j not in fresh.categories]
+        Y = fresh.few_goals(y, draws) if fresh.categories or groups.groups else None
+        tables = learnt_tables(X, center, factor, fresh.categories, Y, draws, groups)
+        before, known = fresh.scale, dict(enumerate(fresh.metric))
+        known |= dict(zip(numbered(before.sources()), fresh.metric, strict=True))
         few = np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32)
-        gaps = Gaps((X - center) * factor, missing, numbers, fresh.few_goals(y, few))
-        fresh.scale = Scale(center, factor, tables=tables, gaps=gaps if gaps.sources else None)
+        without = [*fresh.categories, *groups.without_axes()]
+        numbers = [j for j in range(X.shape[1]) if j not in without]
+        Z = (X - center) * factor
+        groups.fill(X, Z)
+        gaps = Gaps(Z, np.isnan(X), numbers, fresh.few_goals(y, few))
+        fresh.scale = Scale(center, factor, tables=tables, gaps=gaps if gaps.sources else None,
+                            groups=groups if groups.groups else None)  # fmt: skip
         axes, mean = numbered(fresh.scale.sources()), np.mean(fresh.metric)
-        fresh.metric = np.array([known.get(key, known.get((key[0], 0), mean)) for key in axes])
+        metric = np.array([known.get(key, known.get((key[0], 0), mean)) for key in axes])
+        fresh.metric = metric_on(known, before.groups, fresh.scale.groups, metric)
 
     def finish(self, forest):
         """Let the new forest learn the samples, and replace the old one."""
@@ -807,12 +820,16 @@ class Renewal:
         own = squares.mean(axis=0)
         if self.anew and Z.shape[1] > 1 and not (fresh.is_light and fresh.n_classes):
             find = iterated if fresh.is_light else leading_of
-            fresh.scale.directions = directions_of(Z, gradients, find)
+            groups = fresh.scale.groups
+            n_empty = len(groups.without_axes()) if groups else 0
+            fresh.scale.directions = directions_of(Z, gradients, find, n_empty)
         if fresh.scale.directions is not None:
             along = ((gradients @ fresh.scale.directions.astype(float)) ** 2).sum(axis=0)
             squares = np.hstack([squares, along])
         fresh.importances = np.zeros(X.shape[1])
         shares, n = own / own.sum(), len(own) - 2 * bool(fresh.scale.gaps)
+        if fresh.scale.groups:
+            shares = fresh.scale.groups.shared(shares)
         np.add.at(fresh.importances, fresh.scale.sources()[:n], shares[:n])
         for k, share in enumerate(shares[n:]):
             # Features with gaps have parts of it by their weights.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from onlinekern.core.partitions.scale import fields_of_scale
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.learning import described
 from onlinekern.fitted.export.states import CannotLearn, ForestState, Numbers
-from onlinekern.fitted.export.terms import Constant, Gaps, Tables, Terms, Trees
+from onlinekern.fitted.export.terms import Constant, Gaps, Groups, Tables, Terms, Trees
 from onlinekern.fitted.state import State, closed
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ SCALE = (
     *("table_sources", "table_columns", "table_starts", "table_entries"),
     *("gap_sources", "gap_givers", "gap_guesses", "gap_places"),
     *("gap_weights", "gap_means"),
+    *("group_members", "group_starts", "group_middles", "group_bases", "group_steps"),
 )
 # Depth of the nodes that are cells beside the leaves: a constant of `core.partitions.trees`.
 UPPER_LEVEL = 4
@@ -42,15 +43,14 @@ def terms_of_forest(space: Any) -> Terms:
     weights = folded(cells, upper, space.expert_weights().ravel(), levels, len(first))
     weights *= state["unit"]
     offset = np.full(weights.shape[1], state["offset"])
-    scale = [state[name] for name in SCALE]
-    trees = trees_of(scale, state["cuts"], state["features"], left, first, weights)
+    trees = trees_of(state, state["cuts"], state["features"], left, first, weights)
     if isinstance(trees, Constant):
         return (Constant(offset + trees.values),)
     return (trees, Constant(offset)) if np.any(offset) else (trees,)
 
 
 def trees_of(
-    scale: Iterable[Any],
+    scale: Mapping[str, Any],
     cuts: Array,
     features: Array,
     left: Array,
@@ -59,7 +59,7 @@ def trees_of(
 ) -> Trees | Constant:
     """Return trees whose nodes have these weights (n_nodes, n_outputs), of which leaves count.
 
-    `scale` has what `SCALE` names; the others are `Forest.arrays`.
+    `scale` has the arrays that `SCALE` names; the others are `Forest.arrays`.
     """
     below = left + np.repeat(first[:-1], np.diff(first))
     inner = below != np.arange(len(below))
@@ -67,8 +67,8 @@ def trees_of(
         return Constant(weights.sum(axis=0))
     sizes, places = preorder(below, inner, first, levels_of(below, inner, first))
     nodes, leaves = in_order(inner, places), in_order(~inner, places)
-    center, factor, directions, *rest = scale
-    tables, gaps = Tables(*rest[:4]), Gaps(*rest[4:])
+    center, factor, directions, *rest = [scale[name] for name in SCALE]
+    tables, gaps, groups = Tables(*rest[:4]), Gaps(*rest[4:10]), Groups(*rest[10:])
     n_axes = len(center) + np.count_nonzero(tables.columns >= len(center))
     n_axes += len(gaps.means) if gaps.any else 0
     return Trees(
@@ -77,6 +77,7 @@ def trees_of(
         directions=np.zeros((n_axes, 0), np.float32) if directions is None else directions,
         tables=tables,
         gaps=gaps,
+        groups=groups,
         cuts=cuts[nodes],
         features=features[nodes],
         left=sizes[below[nodes]],
@@ -97,7 +98,7 @@ def terms_of_cells(partition: Any, weights: Floats) -> Terms:
     found = []
     for forest, start in zip(partition.forests, partition.reserved(), strict=False):
         cuts, features, left, first = forest.arrays()
-        scale = fields_of_scale(forest.scale).values()
+        scale = fields_of_scale(forest.scale)
         left, first = left.astype(np.int64), first.astype(np.int64)
         below = left + np.repeat(first[:-1], np.diff(first))
         leaves = np.flatnonzero(below == np.arange(len(left)))
@@ -111,8 +112,7 @@ def learning_of_forest(space: State) -> tuple[ForestState, Numbers]:
     """Return the trees with all that experts have learnt of their cells."""
     own, state = space.arguments, space.state
     left, first = state.left.astype(np.int64), state.first.astype(np.int64)
-    scale = [getattr(state, name) for name in SCALE]
-    trees = trees_of(scale, state.cuts, state.features, left, first, records_of(state, 0))
+    trees = trees_of(vars(state), state.cuts, state.features, left, first, records_of(state, 0))
     if isinstance(trees, Constant):
         raise CannotLearn("its trees have not grown yet: give it 32 samples first")
     n_lower = len(own.noises) * own.levels.count(False)

@@ -333,6 +333,54 @@ class Tables:
 
 
 @dataclass(frozen=True, eq=False)
+class Groups:
+    """One-hot columns, whose orders take the axes of the first members of each group.
+
+    Attributes
+    ----------
+    members : ndarray of shape (n_members,)
+        Features, group by group.
+    starts : ndarray of shape (n + 1,)
+        Where the members of each group begin, and their count.
+    middles : ndarray of shape (n_members,)
+        A member is on where its value is larger.
+    bases : ndarray of shape (n, n_orders), float32
+        The orders where no member is on.
+    steps : ndarray of shape (n_members, n_orders), float32
+        What a member adds that is on.
+    """
+
+    members: Array
+    starts: Array
+    middles: Floats
+    bases: Array
+    steps: Array
+
+    @property
+    def any(self) -> bool:
+        """Whether columns are one-hot."""
+        return len(self.members) > 0
+
+    @property
+    def axes(self) -> Array:
+        """The axes that the orders have, ndarray of shape (n, n_orders)."""
+        axes: Array = self.members[self.starts[:-1, np.newaxis] + np.arange(self.bases.shape[1])]
+        return axes
+
+    @property
+    def owners(self) -> Array:
+        """The group of each member."""
+        return np.repeat(np.arange(len(self.bases)), np.diff(self.starts))
+
+    def fill(self, X: Floats, Z: Array) -> None:
+        """Write the orders of rows X into the scaled rows Z."""
+        Z[:, self.axes] = self.bases
+        steps = zip(self.members, self.owners, self.middles, self.steps, strict=True)
+        for member, group, middle, step in steps:
+            Z[np.ix_(X[:, member] > middle, self.axes[group])] += step
+
+
+@dataclass(frozen=True, eq=False)
 class Gaps:
     """What a scaled row has where values are missing, in features with gaps.
 
@@ -387,9 +435,10 @@ class Trees:
 
     A row is scaled, z_j = (x_j - center_j) factor_j, or 0 for NaN, held within -FARTHEST ...
     FARTHEST and rounded to float32. Tables put other numbers in the place of some, or behind them,
-    and so do gaps in the place of NaN. Products of all of them with the directions follow, which
-    are added up in float32, number by number, and the last columns of gaps. In a node, a row goes
-    left if the number that the node looks at is at most its cut.
+    groups in the place of one-hot columns, and gaps in the place of NaN. Products of all of them
+    with the directions follow, which are added up in float32, number by number, and the last
+    columns of gaps. In a node, a row goes left if the number that the node looks at is at most its
+    cut.
 
     A node is followed by those of its left subtree, and these by those of its right one. Leaves are
     no nodes: a row is in one where no nodes are left.
@@ -401,6 +450,7 @@ class Trees:
         n_axes are the features, the further columns of the tables, and those of gaps.
     tables : Tables
     gaps : Gaps
+    groups : Groups
     cuts : ndarray of shape (n,), float32
     features : ndarray of shape (n,)
         Which number of a scaled row a node looks at.
@@ -417,6 +467,7 @@ class Trees:
     directions: Array
     tables: Tables
     gaps: Gaps
+    groups: Groups
     cuts: Array
     features: Array
     left: Array
@@ -428,6 +479,8 @@ class Trees:
         own = np.clip((X - self.center) * self.factor, -FARTHEST, FARTHEST).astype(np.float32)
         Z = np.zeros((len(X), len(self.directions)), dtype=np.float32)
         Z[:, : X.shape[1]] = np.where(np.isnan(own), 0, own)
+        if self.groups.any:
+            self.groups.fill(X, Z)
         sides = [self.gaps.fill(X, Z)] if self.gaps.any else []
         self.tables.fill(X, Z)
         products = np.zeros((len(X), self.directions.shape[1]), dtype=np.float32)

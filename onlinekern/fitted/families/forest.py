@@ -15,6 +15,8 @@ import numpy as np
 
 from onlinekern.core.learning.second_order_rules import ConfidenceWeighted
 from onlinekern.core.models.forest import ForestSpace
+from onlinekern.core.partitions.groups import GROUPS as GROUP_FIELDS
+from onlinekern.core.partitions.groups import groups_of
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.forest import learning_of_forest, taught_forest, terms_of_forest
 from onlinekern.fitted.grow import Growth
@@ -28,6 +30,10 @@ GAPS = (
     "gap_sources[gap] gap_givers[giver] gap_guesses[gap giver] gap_places[gap side] "
     "gap_weights[gap number] gap_means[sum]"
 )
+GROUPS = (
+    "group_members[member] group_starts[limit] group_middles[member] group_bases[group order] "
+    "group_steps[member order] group_rates[member]"
+)
 NODES = "cuts[node] features[node] left[node] first[end]"
 KEPT = "rows~[sample feature] targets~[sample] weights~[sample]"
 # As in the core.
@@ -38,6 +44,8 @@ CELLS = (
     *("table_sources", "table_columns", "table_starts", "table_entries"),
     *("gap_sources", "gap_givers", "gap_guesses", "gap_places"),
     *("gap_weights", "gap_means"),
+    *("group_members", "group_starts", "group_middles"),
+    *("group_bases", "group_steps", "group_rates"),
     *("cuts", "features", "left", "first", "offset", "unit"),
 )
 
@@ -58,10 +66,17 @@ def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
             **common_cells(mix, own, before, parts[0].arguments),
         }
     else:
-        # The axes behind those of the features may be others in each model.
         d = parts[0].arguments.d
-        told |= new_cells(parts[0], {**told, "metric": mix.mean([each[:d] for each in metrics])})
+        metric = mix.mean([metric_of_features(each, d) for each in own])
+        told |= new_cells(parts[0], {**told, "metric": metric})
     return parts[0].told(state=own[0].told(**{**told, "entered": entered}))
+
+
+def metric_of_features(state: State, d: int) -> Floats:
+    """Return the metric without what may be other axes in each model: further ones, and orders."""
+    groups = groups_of(*[getattr(state, name) for name in GROUP_FIELDS], d)
+    metric: Floats = state.metric[:d]
+    return metric if groups is None else groups.as_members(metric)
 
 
 def finished(base: State) -> State:
@@ -183,7 +198,7 @@ describe(
     "n_candidates= share= most_rows= memory= replays= spread= at_once= anew= seed= categories= "
     "n_exact= exact_from= is_light=) "
     f"state(entered~ renewed~ n_grown~ {KEPT} errors[expert other] met {SCALE} {TABLES} {GAPS} "
-    f"{NODES} variances~[node expert] values[node expert output] metric~[axis] "
+    f"{GROUPS} {NODES} variances~[node expert] values[node expert output] metric~[axis] "
     "importances~[feature] offset unit)",
     read=read,
     write=write,

@@ -13,6 +13,16 @@ static void ${id}_scale(const real *x)
 $more
 }
 
+/*** group_columns ***/
+    for (int32_t g = 0; g < $groups; g++) {
+        const int32_t *axes = ${id}_members + ${id}_starts[g];
+        for (int32_t a = 0; a < $orders; a++)
+            ${id}_z[axes[a]] = ${id}_bases[g * $orders + a];
+        for (int32_t k = ${id}_starts[g]; k < ${id}_starts[g + 1]; k++)
+            for (int32_t a = 0; a < $orders && (double)x[${id}_members[k]] > ${id}_middles[k]; a++)
+                ${id}_z[axes[a]] += ${id}_onsets[k * $orders + a];
+    }
+
 /*** gap_columns ***/
     double first = 0, second = 0;
     for (int32_t k = 0; k < $gaps; k++) {

@@ -10,7 +10,7 @@ from onlinekern.fitted.export.c.rules import write_rule
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.forest import UPPER_CELLS, UPPER_LEVEL
 from onlinekern.fitted.export.states import Described, ForestState, Learning
-from onlinekern.fitted.export.terms import FARTHEST, FARTHEST_GIVEN, Tables, Trees
+from onlinekern.fitted.export.terms import FARTHEST, FARTHEST_GIVEN, Groups, Tables, Trees
 
 TABLE = "typedef struct {{ int32_t source, column, first, size; }} {}_table;\n"
 TABLE_BYTES = 16
@@ -36,7 +36,8 @@ def write_walk(source: Source, id_: str, term: Trees) -> None:
     source.memory(f"{id_}_z", axes + directions + term.gaps.places.size, "float")
     source.exact(f"{id_}_center", term.center)
     source.exact(f"{id_}_factor", term.factor)
-    more = [gap_columns(source, id_, term)] if term.gaps.any else []
+    more = [group_columns(source, id_, term.groups)] if term.groups.any else []
+    more += [gap_columns(source, id_, term)] if term.gaps.any else []
     more += [table_columns(source, id_, term.tables)] if len(term.tables.sources) else []
     if directions:
         source.exact(f"{id_}_directions", term.directions)
@@ -45,6 +46,17 @@ def write_walk(source: Source, id_: str, term: Trees) -> None:
     write_nodes(source, id_, term)
     row = {"features": len(term.center), "farthest": FARTHEST, "more": "\n".join(more)}
     source.fill("scaled_row", id=id_, **row)
+
+
+def group_columns(source: Source, id_: str, groups: Groups) -> str:
+    """Write groups of one-hot columns; return the lines that have their orders."""
+    source.integers(f"{id_}_members", groups.members, "int32_t", 4)
+    source.integers(f"{id_}_starts", groups.starts, "int32_t", 4)
+    source.exact(f"{id_}_middles", groups.middles)
+    source.exact(f"{id_}_bases", groups.bases)
+    source.exact(f"{id_}_onsets", groups.steps)
+    sizes = dict(zip(("groups", "orders"), groups.bases.shape, strict=True))
+    return source.filled("group_columns", id=id_, **sizes).rstrip()
 
 
 def gap_columns(source: Source, id_: str, term: Trees) -> str:

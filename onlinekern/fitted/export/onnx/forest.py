@@ -8,7 +8,7 @@ import numpy as np
 
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export.onnx.graph import ML_DOMAIN, Graph, Tensor, narrowed
-from onlinekern.fitted.export.terms import FARTHEST, FARTHEST_GIVEN, Trees
+from onlinekern.fitted.export.terms import FARTHEST, FARTHEST_GIVEN, Groups, Trees
 
 
 def tree_scores(graph: Graph, x: Tensor, term: Trees) -> Tensor:
@@ -51,6 +51,8 @@ def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
     own = without_nan(graph, graph.op("Mul", moved, term.factor))
     z = graph.cast(graph.op("Clip", own, -FARTHEST, FARTHEST), np.float32)
     number, sides = [], []
+    if term.groups.any:
+        z = put_together(graph, x, z, term.groups, len(term.center))
     if term.gaps.any:
         z, *found = filled(graph, x, z, term)
         number, sides = found[:1], found[1:]
@@ -66,6 +68,26 @@ def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
     sums = graph.op("CumSum", each, graph.integers(1))
     last = graph.op("Gather", sums, graph.integers(d - 1), axis=1)
     return graph.op("Concat", z, last, *sides, axis=1)
+
+
+def put_together(graph: Graph, x: Tensor, z: Tensor, groups: Groups, d: int) -> Tensor:
+    """Return the scaled features with the orders of one-hot columns in their first axes."""
+    n, n_orders = groups.bases.shape
+    steps = np.zeros((len(groups.members), n, n_orders))
+    steps[np.arange(len(steps)), groups.owners] = groups.steps
+    own = graph.op("Gather", x, graph.integers(groups.members), axis=1)
+    on = graph.op("Greater", graph.cast(own, np.float64), groups.middles, dtype=bool)
+    # Where one is on the sum of two numbers of float32 is exact in double, and rounded once.
+    sums = graph.op("MatMul", graph.cast(on, np.float64), steps.reshape(len(steps), -1))
+    found = graph.cast(graph.op("Add", sums, groups.bases.ravel().astype(float)), np.float32)
+    return in_place(graph, z, found, groups.axes.ravel(), d)
+
+
+def in_place(graph: Graph, z: Tensor, found: Tensor, columns: Array, d: int) -> Tensor:
+    """Return the d columns of z with others in the place of some, or behind them in turn."""
+    order = np.arange(d + np.count_nonzero(columns >= d))
+    order[columns] = d + np.arange(len(columns))
+    return graph.op("Gather", graph.op("Concat", z, found, axis=1), graph.integers(order), axis=1)
 
 
 def filled(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> tuple[Tensor, Tensor, Tensor]:
@@ -86,10 +108,7 @@ def filled(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> tuple[Tensor, Ten
     sides = graph.op("Where", aside, places, there, dtype=np.float32)
     sums = graph.op("MatMul", graph.cast(missing, np.float64), gaps.weights)
     numbers = graph.cast(graph.op("Sub", sums, gaps.means), np.float32)
-    order = np.arange(d)
-    order[gaps.sources] = d + np.arange(len(gaps.sources))
-    z = graph.op("Gather", graph.op("Concat", z, known, axis=1), graph.integers(order), axis=1)
-    return z, numbers, sides
+    return in_place(graph, z, known, gaps.sources, d), numbers, sides
 
 
 def without_nan(graph: Graph, x: Tensor) -> Tensor:
@@ -100,7 +119,7 @@ def without_nan(graph: Graph, x: Tensor) -> Tensor:
 
 def looked_up(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> Tensor:
     """Return the scaled rows with the columns of the tables, (n, n_axes) of float32."""
-    tables, d = term.tables, len(term.center)
+    tables = term.tables
     sizes = np.diff(tables.starts)
     value = graph.op("Gather", x, graph.integers(tables.sources), axis=1)
     entry = graph.op("Floor", graph.op("Add", value, 2.0))
@@ -111,9 +130,7 @@ def looked_up(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> Tensor:
     missing = graph.cast(graph.op("IsNaN", value, dtype=bool), np.int64)
     places = graph.op("Add", graph.op("Add", known, missing), tables.starts[:-1])
     found = graph.op("Gather", graph.constant(tables.entries, np.float32), places, axis=0)
-    order = np.arange(d + np.count_nonzero(tables.columns >= d))
-    order[tables.columns] = d + np.arange(len(sizes))
-    return graph.op("Gather", graph.op("Concat", z, found, axis=1), graph.integers(order), axis=1)
+    return in_place(graph, z, found, tables.columns, len(term.center))
 
 
 def nodes_of(term: Trees) -> dict[str, Any]:

@@ -100,10 +100,11 @@ def machine_of(Z, targets, metric, draws, bint is_directed, bint is_light=False)
                            is_directed and 1 < d <= MOST_LINEAR, not is_light)
 
 
-def mixed_features(machine):
+def mixed_features(machine, Py_ssize_t n_empty=0):
     """Which features directions mix, ndarray of intp; none: there are to be no directions.
 
-    They are those of many values, and others if there are many rows for each of these. A sum of
+    They are those of many values, and others, but `n_empty` that are 0, if there are many rows for
+    each of these. A sum of
     features of few values, or of one that most rows have, has many values, along which a cut finds
     something in any noise.
     """
@@ -113,7 +114,7 @@ def mixed_features(machine):
     # Rows side by side may be alike because they are near in time.
     ties = (machine.rows[:half] == machine.rows[half:2 * half]).mean(axis=0)
     mixed = np.flatnonzero(ties < MOST_TIES)
-    if ROWS_OF_TIED * (len(ties) - len(mixed)) <= len(machine.rows):
+    if ROWS_OF_TIED * (len(ties) - n_empty - len(mixed)) <= len(machine.rows):
         mixed = np.arange(len(ties))
     return mixed if len(mixed) > 1 else mixed[:0]
 

@@ -1,7 +1,7 @@
 """ForestLook: where the function of the samples that are kept changes, found a little at a time.
 
-It is what a renewal of a forest begins with: units of the features and targets, tables, a kernel
-machine and its gradients, and what trees grow from.
+It is what a renewal of a forest begins with: units of the features and targets, one-hot columns and
+tables, a kernel machine and its gradients, and what trees grow from.
 """
 from libc.stdint cimport int64_t, uint64_t
 
@@ -23,6 +23,7 @@ from onlinekern.core.features.looking import (
 import onlinekern.core.partitions.costs as costs
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, RANK_STEPS, steepest
 from onlinekern.core.partitions.gaps import GapLearner
+from onlinekern.core.partitions.groups import GroupLearner
 from onlinekern.core.partitions.renewal import Spread, common_slopes, own_slopes, units_of_each
 from onlinekern.core.partitions.tables import (
     TableLearner, most_further, most_gaps, of_features, on_axes, steps_of_tables)
@@ -30,6 +31,8 @@ from onlinekern.core.partitions.tables import (
 # Rows of a unit that copies them, or makes others of them.
 cdef Py_ssize_t COPIED = 64
 cdef Py_ssize_t MIXED = 256
+# Columns of a unit that lets them join groups.
+cdef Py_ssize_t JOINED = 64
 # A feature is measured in so many steps.
 cdef Py_ssize_t STEPS_OF_SPREAD = 3
 
@@ -66,10 +69,15 @@ cdef class ForestLook:
         of_gradient = costs.SLOPE * landmarks * d * min(self.n_outputs, MOST_OUTPUTS)
         of_equation = costs.PAIR * equations ** 2
         # Where values were missing they are so again, as a rule.
-        of_gap = costs.GAP * d if self.before.forest.scale.gaps is not None else 0
+        scale = self.before.forest.scale
+        of_gap = costs.GAP * d if scale.gaps is not None else 0
+        # So are groups of columns.
+        ordered = len(self.categories) + (0 if scale.groups is None else scale.groups.n)
+        self.n_orders = steps_of_tables(n, max(1, ordered))
         measures = [
-            by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n), *once(self.code),
-            (self.order, steps_of_tables(n, len(self.categories)), costs.TABLE),
+            by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n), *once(self.find_runs),
+            by_rows(self.join, d, JOINED, 0), *once(self.settle, self.code),
+            (self.order, self.n_orders, costs.TABLE if ordered else costs.UNIT),
             *once(self.find_gaps), by_rows(self.miss, n, MIXED, of_gap),
             (self.fill, 1, of_gap * MIXED),
         ] if self.is_whole else []
@@ -98,7 +106,7 @@ cdef class ForestLook:
         self.y = np.empty((self.n + self.lag, self.recent.n_targets))
         self.weight = np.empty(self.n + self.lag)
         if self.is_whole:
-            self.spread = Spread(self.n, self.d)
+            self.spread, self.hot = Spread(self.n, self.d), GroupLearner(self.n)
             self.tables = TableLearner(self.n, self.d, self.categories)
             self.gaps = GapLearner(self.n, self.d, self.tables.numbers,
                                    most_gaps(self.d, len(self.categories)))
@@ -113,33 +121,52 @@ cdef class ForestLook:
         """Find the center and spread of a feature, and how many of its values are missing."""
         if step == 0:
             self.spread.look(self.X, j)
+            self.hot.note(self.spread.column, j)
             self.gaps.miss(self.X, j)
         elif step < STEPS_OF_SPREAD - 1:
             self.spread.look_closer()
         else:
             self.spread.take(j)
 
+    def find_runs(self, _):
+        """Find neighbours of which at most one is on."""
+        self.hot.find_runs()
+
+    def join(self, columns):
+        """Find what other columns belong together."""
+        self.hot.join(columns)
+
+    def settle(self, _):
+        """Keep groups of columns that are no chance."""
+        self.hot.settle()
+
     def code(self, _):
-        """Find the units of the targets, and begin with the tables."""
+        """Find the units of the targets, and begin with the orders of categories."""
         if self.n_labels == 0:
             self.fresh.offset, self.fresh.unit = units_of_each(self.y[:self.n])
-        if self.categories:
+        if self.categories or self.hot.groups:
             draws = np.random.RandomState(self.seed & 0xffffffff)
             self.spread.factor[self.tables.categories] = 0
+            self.spread.factor[self.hot.members()] = 0
             self.tables.begin(self.X, self.spread.center, self.spread.factor,
-                              few_outputs(self.goals(self.y[:self.n]), draws), draws)
+                              few_outputs(self.goals(self.y[:self.n]), draws), draws,
+                              self.hot)
 
     def order(self, k):
-        """Take a step of what orders categories."""
-        self.tables.step(k)
+        """Take some steps of what orders categories."""
+        n = self.tables.n_steps
+        for step in range(n * k // self.n_orders, n * (k + 1) // self.n_orders):
+            self.tables.step(step)
 
     def find_gaps(self, _):
-        """Find features with gaps."""
-        self.gaps.choose()
+        """Have the orders of groups, and find features with gaps."""
+        self.groups = self.tables.groups()
+        self.gaps.choose(self.hot.without_axes())
+        self.hot = None
 
     def miss(self, rows):
         """Find what features with gaps have to do with others."""
-        self.gaps.absorb(self.X, self.spread.center, self.spread.factor, rows)
+        self.gaps.absorb(self.X, self.spread.center, self.spread.factor, self.groups, rows)
 
     def fill(self, _):
         """Have what stands in the place of missing values."""
@@ -152,7 +179,8 @@ cdef class ForestLook:
         """Bring some rows to the units in which the kernel machine sees them."""
         if self.axes is None:
             self.axes = self.before.forest.scale if not self.is_whole else Scale(
-                self.spread.center, self.spread.factor, None, self.tables.arrays(), self.gaps)
+                self.spread.center, self.spread.factor, None, self.tables.arrays(), self.gaps,
+                self.groups)
             self.seen = np.empty((self.n_taught, self.axes.n_axes))
         first = self.n - self.n_taught
         self.seen[rows] = bounded(self.axes.axes(self.X[first + rows.start:first + rows.stop]))
@@ -193,7 +221,8 @@ cdef class ForestLook:
     def choose(self, _):
         """Choose the features that directions mix."""
         if self.is_whole:
-            self.mixed = mixed_features(self.teacher)
+            groups = self.axes.groups
+            self.mixed = mixed_features(self.teacher, 0 if groups is None else groups.n_empty)
 
     def turn(self, _):
         """Find the directions along which the function changes most."""

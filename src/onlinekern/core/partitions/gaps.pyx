@@ -160,11 +160,13 @@ class GapLearner:
         """Note how many values of a column are missing."""
         self.share[column] = np.isnan(X[:, column]).mean()
 
-    def choose(self):
+    def choose(self, without_axes):
         """Choose features with gaps, and givers: these and others, the first ones.
 
-        Before, all columns are told of (`miss`); after it `absorb` has its turn.
+        Before, all columns are told of (`miss`); after it `absorb` has its turn. Features without
+        axes, of groups that have orders in others, tell nothing.
         """
+        self.numbers = np.setdiff1d(self.numbers, without_axes)
         share = self.share[self.numbers]
         partly = self.numbers[(share > 0) & (share < 1)]
         most = np.argsort(-self.share[partly], kind="stable")[:self.room]
@@ -175,14 +177,16 @@ class GapLearner:
         self.places = np.repeat([[np.inf, -np.inf]], len(self.sources), axis=0)
         self.missing = np.zeros((self.n, len(self.sources)), dtype=bool)
 
-    def absorb(self, X, center, factor, rows):
-        """Add up what some rows tell."""
+    def absorb(self, X, center, factor, groups, rows):
+        """Add up what some rows tell, whose one-hot columns are those of `groups`, or None."""
         if not len(self.sources):
             return
-        own = self.givers
-        X, at = X[rows][:, own], np.searchsorted(own, self.sources)
-        missing = np.isnan(X)
-        Z = np.nan_to_num((X - center[own]) * factor[own])
+        own, X = self.givers, X[rows]
+        missing, at = np.isnan(X[:, own]), np.searchsorted(own, self.sources)
+        Z = np.nan_to_num((X - center) * factor)
+        if groups is not None:
+            groups.fill_axes(X, Z)
+        Z = Z[:, own]
         Z = np.clip(Z, -FARTHEST_GIVEN, FARTHEST_GIVEN)
         for side, most in enumerate((np.fmin, np.fmax)):
             there = np.where(missing, np.nan, Z)[:, at]

@@ -92,8 +92,7 @@ cdef class Spread:
     center, factor : ndarray of shape (d,)
     """
 
-    cdef readonly object center, factor
-    cdef object column
+    cdef readonly object center, factor, column
     cdef double[::1] x
     cdef Moments found
 

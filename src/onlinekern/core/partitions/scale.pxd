@@ -1,7 +1,9 @@
-# What trees cut: rows in units of their spread, and tables of codes. May change at minor versions.
+# What trees cut: rows in units of their spread, tables of codes, one-hot columns. May change at
+# minor versions.
 from libc.stdint cimport int32_t
 
 from onlinekern.core.partitions.gaps cimport Gaps
+from onlinekern.core.partitions.groups cimport Groups
 from onlinekern.core.samples.rows cimport Rows
 
 
@@ -32,6 +34,8 @@ cdef class Scale:
     cdef Table *tables
     cdef float *entries          # of all tables
     cdef readonly Gaps gaps      # None: no values are missing
+    cdef readonly Groups groups  # None: no columns are one-hot
+    cdef bint has_groups
 
     cdef inline Py_ssize_t width(self) noexcept nogil:
         """Numbers of a scaled row: the axes, the directions, then the sides of gaps."""

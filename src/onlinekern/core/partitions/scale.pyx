@@ -2,8 +2,8 @@
 
 A row is walked in units of its own spread: float32 then tells values apart that lie close together
 far from 0, such as dates. Other columns are looked up in tables: the place of a category in an
-order, so that a cut divides the categories into two sets. Missing values have what `Gaps` say.
-Products with directions follow.
+order, so that a cut divides the categories into two sets. Those that are one-hot have what `Groups`
+say, and missing values what `Gaps` say. Products with directions follow.
 """
 from libc.math cimport floor
 from libc.stdint cimport int32_t
@@ -15,14 +15,16 @@ import numpy as np
 from onlinekern.core.base.state cimport doubles_of_shape
 from onlinekern.core.base.vector cimport ok_sparse_row
 from onlinekern.core.partitions.gaps cimport N_NUMBERS, Gaps, value_at
+from onlinekern.core.partitions.groups cimport Groups
 from onlinekern.core.samples.rows cimport (
     Rows, Samples, dense_row, is_sparse, samples_of, sparse_row)
 
 from onlinekern.core.partitions.gaps import GAPS, fields_of_gaps, gaps_of
+from onlinekern.core.partitions.groups import GROUPS, fields_of_groups, groups_of
 
 # The fields of a scale in a state.
 SCALE = ("center", "factor", "directions",
-         "table_sources", "table_columns", "table_starts", "table_entries", *GAPS)
+         "table_sources", "table_columns", "table_starts", "table_entries", *GAPS, *GROUPS)
 # A scaled value is cut off at so many spreads: products with it stay finite.
 cdef double FARTHEST = 1e6
 
@@ -36,7 +38,8 @@ cdef class Scale:
     """Centers and factors of the features, tables of others, and directions beside them.
 
     A row z has (x_j - center_j) factor_j for each feature, 0 where a value is missing. Tables put
-    what they know of a feature in its place, or into further columns. Gaps put guesses in the place
+    what they know of a feature in its place, or into further columns. Groups put their orders in
+    the places of their first members, and 0 in those of the others. Gaps put guesses in the place
     of missing values, and numbers of them behind. Products of all of these with the directions
     follow, and two columns of each feature with gaps.
 
@@ -50,10 +53,13 @@ cdef class Scale:
         int32, with their count at the end; and these entries, float32. The further columns are
         d, d + 1, ...
     gaps : Gaps, optional
+    groups : Groups, optional
+        The factors of their members are 0.
     """
 
     def __cinit__(self, const double[::1] center, const double[::1] factor,
-                  const float[:, ::1] directions=None, tables=None, Gaps gaps=None):
+                  const float[:, ::1] directions=None, tables=None, Gaps gaps=None,
+                  Groups groups=None):
         cdef Py_ssize_t j, d = center.shape[0]
         if factor.shape[0] != d or d < 1:
             raise ValueError(f"center and factor must have one length >= 1, got {d} and "
@@ -61,7 +67,8 @@ cdef class Scale:
         self.d = self.n_axes = d
         if tables is not None:
             self.take_tables(*tables)
-        self.gaps = gaps
+        self.gaps, self.groups = gaps, groups
+        self.has_groups = groups is not None
         if gaps is not None:
             self.n_axes, self.n_sides = self.n_axes + N_NUMBERS, 2 * gaps.n
         if directions is not None and (directions.shape[0] != self.n_axes
@@ -123,6 +130,8 @@ cdef class Scale:
             scale_dense(<const float *> dense_row(rows, i), self.center, self.factor, d, z)
         else:
             scale_dense(<const double *> dense_row(rows, i), self.center, self.factor, d, z)
+        if self.has_groups:
+            self.groups.fill(rows, i, z)
         if self.n_sides:
             self.gaps.fill(rows, i, z, z + self.n_axes - N_NUMBERS,
                            z + self.n_axes + self.n_directions)
@@ -184,6 +193,8 @@ cdef class Scale:
         if missing.any():
             Z[missing] = 0
         Z = np.hstack([Z, np.empty((len(X), self.n_axes - self.d))])
+        if self.has_groups:
+            self.groups.fill_axes(X, Z)
         if self.n_sides:
             self.gaps.fill_axes(X, Z)
         sources, columns, starts, entries = self.table_arrays()
@@ -196,7 +207,7 @@ cdef class Scale:
         """The same scale with other directions, or None."""
         center, factor, _ = self.arrays()
         return Scale(center, factor, directions, self.table_arrays() if self.n_tables else None,
-                     self.gaps)
+                     self.gaps, self.groups)
 
     def source_of_axes(self):
         """The feature that each axis tells of, ndarray of shape (n_axes,), int32; -1: all gaps."""
@@ -252,29 +263,33 @@ def scaled_rows(Scale scale not None, X):
 
 def fields_of_scale(scale):
     """The arguments that make a scale, by the names that `SCALE` gives them."""
-    return dict(zip(SCALE, (*scale.arrays(), *scale.table_arrays(), *fields_of_gaps(scale.gaps))))
+    return dict(zip(SCALE, (*scale.arrays(), *scale.table_arrays(), *fields_of_gaps(scale.gaps),
+                            *fields_of_groups(scale.groups))))
 
 
 def restored_scale(state, Py_ssize_t d, Py_ssize_t most_columns):
     """The scale that the fields of a state tell of, checked."""
-    n = len(SCALE) - len(GAPS)
+    n = len(SCALE) - len(GAPS) - len(GROUPS)
     center, factor, directions, *tables = [state[name] for name in SCALE[:n]]
     gaps = gaps_of(*[state[name] for name in GAPS], d)
-    scale = scale_of(center, factor, directions, d, tables, gaps)
+    groups = groups_of(*[state[name] for name in GROUPS], d)
+    scale = scale_of(center, factor, directions, d, tables, gaps, groups)
     if scale.n_axes + N_DIRECTIONS + scale.n_sides > most_columns:
         raise ValueError("table_columns and gap_sources must be those of categories and missing "
                          f"values, got {scale.width() - d} columns beside the features")
     return scale
 
 
-def scale_of(center, factor, directions, Py_ssize_t d, tables=None, gaps=None):
-    """The scale that `arrays` and `table_arrays` tell of, checked, with gaps."""
+def scale_of(center, factor, directions, Py_ssize_t d, tables=None, gaps=None, groups=None):
+    """The scale that `arrays` and `table_arrays` tell of, checked, with gaps and groups."""
     center = doubles_of_shape("center", center, (d,))
     factor = doubles_of_shape("factor", factor, (d,))
     if (factor < 0).any():
         raise ValueError(f"factor must be >= 0, got {factor.min()}")
     n_axes = d + (0 if tables is None else check_tables(*tables, d))
     n_axes += 0 if gaps is None else N_NUMBERS
+    if groups is not None:
+        check_members(groups, factor, tables, gaps)
     if directions is not None:
         if not isinstance(directions, np.ndarray) or directions.dtype != np.float32 \
                 or directions.shape != (n_axes, N_DIRECTIONS) or not np.isfinite(directions).all():
@@ -282,8 +297,19 @@ def scale_of(center, factor, directions, Py_ssize_t d, tables=None, gaps=None):
                 f"directions must be finite, float32 and of shape {(n_axes, N_DIRECTIONS)}")
         directions = np.ascontiguousarray(directions)
     if tables is None or not len(tables[0]):
-        return Scale(center, factor, directions, None, gaps)
-    return Scale(center, factor, directions, tuple(map(np.ascontiguousarray, tables)), gaps)
+        return Scale(center, factor, directions, None, gaps, groups)
+    tables = tuple(map(np.ascontiguousarray, tables))
+    return Scale(center, factor, directions, tables, gaps, groups)
+
+
+def check_members(groups, factor, tables, gaps):
+    """Raise ValueError unless what is one-hot is nothing else."""
+    members = groups.fields()[0]
+    others = [] if tables is None else tables[0].tolist()
+    others += [] if gaps is None else gaps.fields()[0].tolist()
+    if factor[members].any() or np.isin(members, others).any():
+        raise ValueError("group_members must be features whose factor is 0, without tables and "
+                         "gaps")
 
 
 def check_tables(sources, columns, starts, entries, Py_ssize_t d):

@@ -1,4 +1,4 @@
-"""Tables of a scale: orders of categories, learnt from samples.
+"""Tables of a scale, and groups: orders of categories, learnt from samples.
 
 A cut of a column divides the categories into those before and those behind it. Where one number
 is to be told, the best division into two sets is among those of the order by the mean target
@@ -6,12 +6,13 @@ is to be told, the best division into two sets is among those of the order by th
 direction of the categories' class probabilities (Coppersmith, Hong and Hosking 1999). Where
 categories matter only together with other features, their means may be alike: so a second order is
 that along which the products of the target with the other features differ most. A third one is
-random, for what neither tells.
+random, for what neither tells. Groups of one-hot columns have the same orders.
 """
 import numpy as np
 import scipy.sparse as sp
 
 from onlinekern.core.partitions.gaps cimport N_NUMBERS
+from onlinekern.core.partitions.groups cimport ORDERS
 from onlinekern.core.partitions.scale cimport FIRST_CODE, MOST_COLUMNS, N_DIRECTIONS
 from onlinekern.core.partitions.gaps import MOST_GAPS, leading
 from onlinekern.core.partitions.scale import entries_of
@@ -19,7 +20,7 @@ from onlinekern.core.partitions.scale import entries_of
 # A category of so many samples has half the deviation of its mean that they show.
 SMOOTH = 4.0
 # Columns that a category becomes, and in how many numbers other columns tell the second order.
-N_ORDERS = 3
+N_ORDERS = ORDERS
 MOST_OTHERS = 16
 FARTHEST = 8.0
 # Rows of a piece of the work.
@@ -41,15 +42,15 @@ def most_gaps(Py_ssize_t d, Py_ssize_t n_categories):
     return max(0, min(d - n_categories, MOST_GAPS, left // 2))
 
 
-def steps_of_tables(Py_ssize_t n, Py_ssize_t n_categories):
-    """How many steps tables of n samples take."""
-    return 2 * n_categories + ((n + BLOCK - 1) // BLOCK if n_categories else 0)
+def steps_of_tables(Py_ssize_t n, Py_ssize_t n_ordered):
+    """How many steps the orders of n samples take, of so many categories and groups."""
+    return 2 * n_ordered + ((n + BLOCK - 1) // BLOCK if n_ordered else 0)
 
 
 class TableLearner:
-    """Tables of samples, learnt in pieces.
+    """Tables of samples and the orders of groups, learnt in pieces.
 
-    After `begin` there are `steps_of_tables` to take; `arrays` are the tables then.
+    After `begin` there are `n_steps` to take: then `arrays` are the tables, and `groups` groups.
 
     Parameters
     ----------
@@ -63,25 +64,30 @@ class TableLearner:
         self.n, self.d = n, d
         self.categories = np.array(categories, dtype=np.intp)
         self.numbers = np.delete(np.arange(d), self.categories)
-        self.found = []
+        self.found, self.places = [], []
+        self.hot, self.n_steps = None, 0
 
-    def begin(self, X, center, factor, targets, draws):
+    def begin(self, X, center, factor, targets, draws, hot):
         """Take samples, the units of those that are numbers, targets of a few outputs, and draws.
 
-        The draws are those of random orders, numpy.random.RandomState.
+        The draws are those of random orders, numpy.random.RandomState. `hot` has found groups.
         """
+        self.hot, members = hot, hot.members()
+        self.numbers = np.setdiff1d(self.numbers, members)
+        self.n_ordered = len(self.categories) + len(hot.groups)
+        self.n_steps = steps_of_tables(self.n, self.n_ordered)
         self.X, self.center, self.factor, self.targets = X, center, factor, targets
         self.draws = draws
         self.coded, self.first = [], []
-        n_others = len(self.numbers) + len(self.categories)
+        n_others = len(self.numbers) + self.n_ordered
         self.signs = np.eye(n_others)
         if n_others > MOST_OTHERS:
             self.signs = self.draws.randint(2, size=(n_others, MOST_OTHERS)) * 2.0 - 1.0
         self.others = np.empty((self.n, self.signs.shape[1]))
 
     def step(self, Py_ssize_t k):
-        """Take a step of `steps_of_tables`, one after the other."""
-        cdef Py_ssize_t size = len(self.categories), last = steps_of_tables(self.n, size) - size
+        """Take a step, one after the other."""
+        cdef Py_ssize_t size = self.n_ordered, last = self.n_steps - size
         if k < size:
             self.order(k)
         elif k < last:
@@ -90,8 +96,12 @@ class TableLearner:
             self.order_again(k - last)
 
     def order(self, k):
-        """Order a feature's categories by their mean targets."""
-        self.coded.append(code(self.X[:, self.categories[k]]))
+        """Order the categories of a feature or a group by their mean targets."""
+        cdef Py_ssize_t g = k - len(self.categories)
+        if g < 0:
+            self.coded.append(code(self.X[:, self.categories[k]]))
+        else:
+            self.coded.append(code(self.hot.codes(g), len(self.hot.groups[g])))
         self.first.append(places_by([self.targets], *self.coded[k]))
 
     def mix(self, k):
@@ -104,16 +114,19 @@ class TableLearner:
         self.others[rows] = np.hstack([Z, *places]) @ self.signs
 
     def order_again(self, k):
-        """Order a feature's categories by what the target and other features do together."""
+        """Order categories by what the target and other features do together."""
         entries, counts = self.coded[k]
-        j, first = self.categories[k], self.first[k]
+        first = self.first[k]
         own = first[entries][:, None] * self.signs[len(self.numbers) + k]
         rest = self.others - own
         second = places_by([target[:, None] * rest for target in self.targets.T], entries, counts)
         ranks = np.zeros(len(counts))
         ranks[counts > 0] = self.draws.permutation(np.count_nonzero(counts))
-        self.found += [(j, True, first), (j, False, SECOND_UNIT * second),
-                       (j, False, RANDOM_UNIT * in_units(ranks, counts))]
+        orders = first, SECOND_UNIT * second, RANDOM_UNIT * in_units(ranks, counts)
+        if k < len(self.categories):
+            self.found += [(self.categories[k], turn == 0, own) for turn, own in enumerate(orders)]
+        else:
+            self.places.append(np.array(orders)[:, FIRST_CODE:])
 
     def arrays(self):
         """The argument `tables` of a `Scale`; None where there is nothing to look up."""
@@ -129,10 +142,14 @@ class TableLearner:
                 np.array(columns, dtype=np.int32), starts.astype(np.int32),
                 np.concatenate([places for _, _, places in found]).astype(np.float32))
 
+    def groups(self):
+        """The argument `groups` of a `Scale`."""
+        return None if self.hot is None else self.hot.found(self.places, self.d)
 
-def code(values):
-    """The entries of values in their table, and how many values each entry has."""
-    size = FIRST_CODE + 1 + int(np.nanmax(values, initial=-1))
+
+def code(values, last=-1):
+    """The entries of values in their table, up to `last`, and how many values each entry has."""
+    size = FIRST_CODE + 1 + int(np.nanmax(values, initial=last))
     entries = entries_of(values, size)
     return entries, np.bincount(entries, minlength=size).astype(float)
 
@@ -179,13 +196,16 @@ def check_categories(categories, Py_ssize_t d):
 def on_axes(numbers, before, after):
     """Numbers of the axes of a scale, for those of another one.
 
-    An axis that was not there has the number of its feature; those of all gaps are as the mean.
+    An axis that was not there has the number of its feature; those of all gaps are as the mean. The
+    orders of a group that was not there have the largest number of its members.
     """
-    if np.array_equal(before.source_of_axes(), after.source_of_axes()):
-        return numbers
     known = dict(zip(keys(before), numbers))
     mean = np.mean(numbers)
-    return np.array([known.get(key, known.get((key[0], 0), mean)) for key in keys(after)])
+    found = np.array([known.get(key, known.get((key[0], 0), mean)) for key in keys(after)])
+    if before.groups is None and after.groups is None:
+        return found
+    alone = found if before.groups is None else before.groups.as_members(found)
+    return alone if after.groups is None else after.groups.as_orders(alone, found, before.groups)
 
 
 def keys(scale):
@@ -200,10 +220,13 @@ def keys(scale):
 def of_features(shares, scale):
     """The sums of the axes' shares for each feature, ndarray of shape (d,).
 
-    Features with gaps have parts of the shares of the axes of all gaps, by their weights there.
+    Features with gaps have parts of the shares of the axes of all gaps, by their weights there, and
+    members of a group of those of its orders.
     """
     sources = scale.source_of_axes()
     own = sources >= 0
+    if scale.groups is not None:
+        shares = scale.groups.shared(shares)
     found = np.bincount(sources[own], weights=shares[own], minlength=scale.d)
     if scale.gaps is not None:
         gaps, _, _, _, weights, _ = scale.gaps.fields()

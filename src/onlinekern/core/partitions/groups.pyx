@@ -1,0 +1,373 @@
+"""Groups: columns of which at most one is on in a row, as categories have them that are one-hot.
+
+A cut of such a column says little: it parts one category from all others. So a group has the orders
+that a column of categories has (`partitions.tables`), of which a cut parts two sets. They take the
+axes of its first columns, and the axes of the others are 0. A number is the sum of what the columns
+add that are on, so that it has a value where several are, or none.
+"""
+from libc.math cimport log
+from libc.stdint cimport int32_t, uint64_t
+
+import numpy as np
+
+from onlinekern.core.base.state cimport doubles_of_shape
+from onlinekern.core.base.vector cimport ok_sparse_row
+from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
+
+# The fields of groups in a state.
+GROUPS = ("group_members", "group_starts", "group_middles", "group_bases", "group_steps",
+          "group_rates")
+# Columns of a group, and the evidence for one: in how many samples two of its columns would be on
+# together, if they were independent. Chance leaves none with the probability e^-evidence. It is to
+# be so small though m columns are tried: e^-8 of any run, and of any group of k that are chosen.
+cdef Py_ssize_t LEAST_MEMBERS = 3
+cdef double LEAST_EVIDENCE = 8.0
+# Of a column that is chosen for a group: it may leave again.
+cdef double LEAST_OF_MEMBER = 2.0
+# Samples in a word.
+cdef Py_ssize_t WORD = 64
+
+
+cdef class Groups:
+    """Groups of columns, and their orders.
+
+    Parameters
+    ----------
+    members : ndarray of shape (n_members,), int32
+        Features, group by group, ascending in each.
+    starts : ndarray of shape (n + 1,), int32
+        Where the members of each group begin, and their count.
+    middles : ndarray of shape (n_members,)
+        A member is on where its value is larger.
+    bases : ndarray of shape (n, 3), float32
+        The orders where no member is on.
+    steps : ndarray of shape (n_members, 3), float32
+        What a member adds that is on.
+    rates : ndarray of shape (n_members,)
+        Shares of the samples in which the members are on.
+    d : int
+        Features.
+    """
+
+    def __cinit__(self, const int32_t[::1] members, const int32_t[::1] starts,
+                  const double[::1] middles, const float[:, ::1] bases,
+                  const float[:, ::1] steps, const double[::1] rates, Py_ssize_t d):
+        cdef Py_ssize_t g, k
+        self.members, self.starts, self.middles = members, starts, middles
+        self.bases, self.steps, self.rates = bases, steps, rates
+        self.n, self.n_members = bases.shape[0], members.shape[0]
+        self.n_empty = self.n_members - self.n * ORDERS
+        self.numbers = np.full(d, -1, dtype=np.int32)
+        self.firsts = np.empty(self.n_members, dtype=np.int32)
+        for g in range(self.n):
+            for k in range(starts[g], starts[g + 1]):
+                self.numbers[members[k]], self.firsts[k] = <int32_t> k, starts[g]
+
+    cdef void fill(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
+        """Write the orders of row i, where z has 0."""
+        cdef Py_ssize_t a, g, j
+        cdef int32_t k
+        cdef ok_sparse_row x
+        for g in range(self.n):
+            for a in range(ORDERS):
+                z[self.members[self.starts[g] + a]] = self.bases[g, a]
+        if is_sparse(rows):
+            x = sparse_row(rows, i)
+            for j in range(x.count):
+                k = self.numbers[x.columns[j]]
+                if k >= 0 and ((<const float *> x.values)[j] if rows.itemsize == 4
+                               else (<const double *> x.values)[j]) > self.middles[k]:
+                    add(self, k, z)
+        elif rows.itemsize == 4:
+            add_dense(self, <const float *> dense_row(rows, i), z)
+        else:
+            add_dense(self, <const double *> dense_row(rows, i), z)
+
+    def fields(self):
+        """The arguments that make such groups, but d."""
+        return (np.array(self.members), np.array(self.starts), np.array(self.middles),
+                np.array(self.bases), np.array(self.steps), np.array(self.rates))
+
+    def parts(self):
+        """The members of each group, a list of ndarrays; the first ones have its axes."""
+        return np.split(np.array(self.members), np.array(self.starts)[1:self.n])
+
+    def axes(self):
+        """The axes that the orders have, ndarray of shape (n, 3)."""
+        return np.stack([part[:ORDERS] for part in self.parts()])
+
+    def fill_axes(self, X, Z):
+        """Write the orders into scaled rows in double."""
+        members, starts, middles, bases, steps, _ = self.fields()
+        on = (X[:, members] > middles).astype(float)
+        for g, axes in enumerate(self.axes()):
+            own = slice(starts[g], starts[g + 1])
+            Z[:, axes] = bases[g] + on[:, own] @ steps[own].astype(float)
+
+    def shared(self, shares):
+        """Have what the axes' shares tell of a group's orders tell of its members: each has a part.
+
+        A member's part is what it adds to the variance of the order.
+        """
+        shares = shares.copy()
+        _, _, _, _, steps, rates = self.fields()
+        varied = (rates * (1 - rates))[:, None] * steps.astype(float) ** 2
+        for part, own in zip(self.parts(), np.split(varied, np.array(self.starts)[1:self.n])):
+            told, shares[part] = shares[part[:ORDERS]], 0
+            shares[part] += own / np.maximum(own.sum(axis=0), 1e-300) @ told
+        return shares
+
+    def as_members(self, numbers):
+        """Numbers of the axes as they would be without groups: those of members are the largest."""
+        numbers = numbers.copy()
+        for part in self.parts():
+            numbers[part] = numbers[part[:ORDERS]].max()
+        return numbers
+
+    def as_orders(self, alone, numbers, before):
+        """Numbers of the axes, of those that they would have without groups.
+
+        Where groups before, or None, had orders in the same axes, these have the `numbers` still.
+        """
+        found = alone.copy()
+        known = set() if before is None else set(map(tuple, before.axes().tolist()))
+        for part, axes in zip(self.parts(), self.axes()):
+            found[axes] = numbers[axes] if tuple(axes.tolist()) in known else alone[part].max()
+        return found
+
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef inline void add_dense(Groups groups, const real *x, float *z) noexcept nogil:
+    cdef int32_t k
+    for k in range(<int32_t> groups.n_members):
+        if x[groups.members[k]] > groups.middles[k]:
+            add(groups, k, z)
+
+
+cdef inline void add(Groups groups, int32_t k, float *z) noexcept nogil:
+    """Add what a member adds that is on."""
+    cdef Py_ssize_t a
+    for a in range(ORDERS):
+        z[groups.members[groups.firsts[k] + a]] += groups.steps[k, a]
+
+
+cdef class GroupLearner:
+    """Groups of samples, found in pieces.
+
+    Every column is told of in turn (`note`). Then neighbours may be a run (`find_runs`), and others
+    choose where they belong (`begin_joining`, `join`, `settle`), as columns do that are shuffled.
+
+    Parameters
+    ----------
+    n : int
+        Samples.
+    """
+
+    def __cinit__(self, Py_ssize_t n):
+        self.n, self.n_words = n, (n + WORD - 1) // WORD
+        self.packed = np.empty((WORD, self.n_words), dtype=np.uint64)
+        self.bits = self.packed
+        self.columns, self.counts, self.middles, self.stretches = [], [], [], []
+        self.groups, self.waiting = [], []
+
+    def note(self, const double[::1] x, Py_ssize_t j):
+        """Note where feature j is on, if it has two values. Others part the runs beside them."""
+        cdef Py_ssize_t i, count = 0
+        cdef double one = x[0], other = x[0], middle
+        cdef uint64_t[::1] own
+        for i in range(self.n):
+            if x[i] == one:
+                continue
+            if other == one:
+                other = x[i]
+            if x[i] != other:
+                self.stretch += 1
+                return
+        middle = one / 2 + other / 2
+        # What is 0 is off: rows of few entries do not name it.
+        if one == other or not middle >= 0:
+            return
+        if self.n_columns == self.packed.shape[0]:
+            self.packed = np.concatenate([self.packed, np.empty_like(self.packed)])
+            self.bits = self.packed
+        own = self.bits[self.n_columns]
+        own[:] = 0
+        for i in range(self.n):
+            if x[i] > middle:
+                own[i // WORD] |= (<uint64_t> 1) << (i % WORD)
+                count += 1
+        self.columns.append(j)
+        self.counts.append(count)
+        self.middles.append(middle)
+        self.stretches.append(self.stretch)
+        self.n_columns += 1
+
+    def find_runs(self):
+        """Find runs of neighbours that are groups."""
+        if self.n_columns < LEAST_MEMBERS:
+            return
+        # A run is united in the row behind all groups.
+        self.unions = np.zeros((self.n_columns + 1, self.n_words), dtype=np.uint64)
+        self.union_bits, run = self.unions, []
+        for k in range(self.n_columns):
+            if run and (self.stretches[k] != self.stretches[run[0]] or self.meet(self.n_groups, k)):
+                self.end_run(run)
+                run = []
+            run.append(k)
+            self.unite(self.n_groups, k)
+        self.end_run(run)
+        self.n_runs = self.n_groups
+        taken = {k for run in self.groups for k in run}
+        self.waiting = sorted((k for k in range(self.n_columns) if k not in taken),
+                              key=lambda k: -self.counts[k])
+        self.sizes = [self.size_of(run) for run in self.groups]
+        self.order = sorted(range(self.n_groups), key=lambda g: -self.sizes[g])
+
+    def end_run(self, list run):
+        """Keep a run that is a group."""
+        if len(run) >= LEAST_MEMBERS \
+                and self.evidence(run) >= LEAST_EVIDENCE + log(self.n_columns):
+            self.groups.append(run)
+            self.n_groups += 1
+        self.unions[self.n_groups] = 0
+
+    def evidence(self, list group):
+        """How many samples would have two of these columns on, if they were independent."""
+        squares = sum([self.counts[k] ** 2 for k in group])
+        return (self.size_of(group) ** 2 - squares) / (2.0 * self.n)
+
+    def size_of(self, list group):
+        """In how many samples one of these columns is on."""
+        return sum([self.counts[k] for k in group])
+
+    def join(self, rows):
+        """Let some of the columns that are left join the largest groups that they do not meet."""
+        cdef Py_ssize_t place
+        for k in self.waiting[rows]:
+            for place, g in enumerate(self.order):
+                if not self.meet(g, k):
+                    break
+            else:
+                place = self.n_groups
+                self.order.append(place)
+                self.groups.append([])
+                self.sizes.append(0)
+                self.n_groups += 1
+            g = self.order[place]
+            self.groups[g].append(k)
+            self.unite(g, k)
+            self.sizes[g] += self.counts[k]
+            while place > 0 and self.sizes[self.order[place - 1]] < self.sizes[g]:
+                self.order[place] = self.order[place - 1]
+                place -= 1
+            self.order[place] = g
+
+    def settle(self):
+        """Keep groups for which there is evidence, in the order of their first features."""
+        found, free = [], set(self.waiting)
+        least = LEAST_OF_MEMBER + log(max(1, self.n_columns))
+        for g, group in enumerate(self.groups):
+            size = self.size_of(group)
+            own = [k for k in group
+                   if k not in free or self.counts[k] * (size - self.counts[k]) >= least * self.n]
+            needed = LEAST_EVIDENCE + len(own) * log(self.n_columns)
+            if len(own) >= LEAST_MEMBERS and (g < self.n_runs or self.evidence(own) >= needed):
+                found.append(sorted(own))
+        self.groups, self.waiting = sorted(found), []
+        self.unions = self.union_bits = None
+
+    cdef bint meet(self, Py_ssize_t group, Py_ssize_t column) noexcept nogil:
+        """Whether a column is on where one of a group is."""
+        cdef Py_ssize_t w
+        for w in range(self.n_words):
+            if self.union_bits[group, w] & self.bits[column, w]:
+                return True
+        return False
+
+    cdef void unite(self, Py_ssize_t group, Py_ssize_t column) noexcept nogil:
+        cdef Py_ssize_t w
+        for w in range(self.n_words):
+            self.union_bits[group, w] |= self.bits[column, w]
+
+    def members(self):
+        """The features of all groups, ndarray of intp."""
+        return np.array([self.columns[k] for group in self.groups for k in group], dtype=np.intp)
+
+    def without_axes(self):
+        """The features of groups that have no axis."""
+        return np.array([self.columns[k] for group in self.groups for k in group[ORDERS:]],
+                        dtype=np.intp)
+
+    def codes(self, Py_ssize_t g):
+        """Which member of a group is on in each sample; its size where none is, ndarray of intp."""
+        cdef Py_ssize_t w, i, place
+        cdef uint64_t word
+        codes = np.full(self.n, len(self.groups[g]), dtype=np.intp)
+        cdef Py_ssize_t[::1] found = codes
+        for place, k in enumerate(self.groups[g]):
+            for w in range(self.n_words):
+                word, i = self.bits[<Py_ssize_t> k, w], w * WORD
+                while word:
+                    if word & 1:
+                        found[i] = place
+                    word >>= 1
+                    i += 1
+        return codes
+
+    def found(self, places, Py_ssize_t d):
+        """The groups of d features, whose orders have these places; None: there are none.
+
+        `places` has of each group an ndarray (3, size + 1), the last where no member is on.
+        """
+        if not self.groups:
+            return None
+        chosen = [k for group in self.groups for k in group]
+        bases = np.array([own[:, -1] for own in places])
+        steps = np.concatenate([(own[:, :-1] - own[:, -1:]).T for own in places])
+        return Groups(
+            self.members().astype(np.int32),
+            np.cumsum([0, *map(len, self.groups)], dtype=np.int32),
+            np.array([self.middles[k] for k in chosen]),
+            bases.astype(np.float32), np.ascontiguousarray(steps, dtype=np.float32),
+            np.array([self.counts[k] for k in chosen]) / self.n, d)
+
+
+def fields_of_groups(groups):
+    """The arrays that `GROUPS` names, empty without groups."""
+    if groups is not None:
+        return groups.fields()
+    return (np.zeros(0, np.int32), np.zeros(1, np.int32), np.zeros(0),
+            np.zeros((0, ORDERS), np.float32), np.zeros((0, ORDERS), np.float32), np.zeros(0))
+
+
+def groups_of(members, starts, middles, bases, steps, rates, Py_ssize_t d):
+    """The groups of d features that `fields_of_groups` tells of, checked; None: there are none."""
+    for name, array in (("group_members", members), ("group_starts", starts)):
+        if not isinstance(array, np.ndarray) or array.dtype != np.int32 or array.ndim != 1:
+            raise ValueError(f"{name} must be of int32 with one axis")
+    n = len(starts) - 1
+    if n < 0 or starts[0] != 0 or starts[n] != len(members) \
+            or (np.diff(starts.astype(np.int64)) < LEAST_MEMBERS).any():
+        raise ValueError("group_starts must say where the members of each group begin, from 0 to "
+                         f"their count, {LEAST_MEMBERS} or more each")
+    inside = np.ones(len(members), dtype=bool)
+    inside[starts[:n]] = False
+    if ((members < 0) | (members >= d)).any() or len(np.unique(members)) < len(members) \
+            or (np.diff(members)[inside[1:]] <= 0).any():
+        raise ValueError(f"group_members must be features, 0 ... {d - 1}, ascending in each group, "
+                         "each in one")
+    for name, array, size in (("group_bases", bases, n), ("group_steps", steps, len(members))):
+        if not isinstance(array, np.ndarray) or array.dtype != np.float32 \
+                or array.shape != (size, ORDERS) or not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite, float32 and of shape {(size, ORDERS)}")
+    middles = doubles_of_shape("group_middles", middles, (len(members),))
+    rates = doubles_of_shape("group_rates", rates, (len(members),))
+    if (middles < 0).any() or ((rates < 0) | (rates > 1)).any():
+        raise ValueError("group_middles must be >= 0, and group_rates in [0, 1]")
+    if not n:
+        return None
+    return Groups(*map(np.array, (members, starts, middles, bases, steps, rates)), d)

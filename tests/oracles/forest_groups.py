@@ -1,0 +1,144 @@
+"""Groups of one-hot columns of a kernel forest: which columns they are, and their orders.
+
+Columns of which at most one is on in any sample, as no chance leaves them: `evidence` is in how
+many samples two of them would be on together, if they were independent.
+"""
+
+import numpy as np
+
+
+class Groups:
+    """Groups of columns; the first three of each have its orders.
+
+    A member is on beyond its middle; what it adds then is `steps`. Without any there is `bases`.
+    """
+
+    def __init__(self, X):
+        self.X, self.n = X.astype(float), len(X)
+        self.middles = middles_of(self.X)
+        self.on = {j: self.X[:, j] > middle for j, middle in self.middles.items()}
+        self.counts = {j: int(on.sum()) for j, on in self.on.items()}
+        self.groups = self.found()
+        self.bases, self.steps = [], []
+
+    def evidence(self, group):
+        counts = np.array([self.counts[j] for j in group], dtype=float)
+        products = np.outer(counts, counts)
+        return (products.sum() - np.trace(products)) / 2 / self.n
+
+    def meets(self, group, j):
+        return any((self.on[j] & self.on[k]).any() for k in group)
+
+    def found(self):
+        """Return the groups: runs of neighbours, then what the columns between choose."""
+        chance = np.log(max(len(self.on), 1))
+        runs = [run for run in self.runs() if len(run) >= 3 and self.evidence(run) >= 8 + chance]
+        free = [j for j in sorted(self.on) if not any(j in run for run in runs)]
+        kept = []
+        for g, group in enumerate(self.joined(runs, free)):
+            size, least = self.size(group), (2 + chance) * self.n
+            rests = {j: self.counts[j] * (size - self.counts[j]) for j in group}
+            own = [j for j in group if j not in free or rests[j] >= least]
+            chosen = g < len(runs) or self.evidence(own) >= 8 + len(own) * chance
+            if len(own) >= 3 and chosen:
+                kept.append(sorted(own))
+        return sorted(kept)
+
+    def size(self, group):
+        return sum(self.counts[j] for j in group)
+
+    def joined(self, runs, free):
+        """Return groups; columns, the most frequent first, join the largest they do not meet."""
+        groups = [list(run) for run in runs]
+        order = sorted(range(len(groups)), key=lambda g: -self.size(groups[g]))
+        for j in sorted(free, key=lambda j: -self.counts[j]):
+            g = next((g for g in order if not self.meets(groups[g], j)), len(groups))
+            if g == len(groups):
+                groups.append([])
+            else:
+                order.remove(g)
+            groups[g].append(j)
+            # It comes behind those that are as large.
+            sizes = [self.size(groups[other]) for other in order]
+            own = self.size(groups[g])
+            order.insert(next((k for k, other in enumerate(sizes) if other < own), len(sizes)), g)
+        return groups
+
+    def runs(self):
+        """Return stretches of neighbours that do not meet; constant columns stand between."""
+        run = []
+        for j in range(self.X.shape[1]):
+            if j not in self.on:
+                values = np.unique(self.X[:, j])
+                if len(values) > 2 or np.isnan(values).any():
+                    yield run
+                    run = []
+                continue
+            if self.meets(run, j):
+                yield run
+                run = []
+            run = [*run, j]
+        yield run
+
+    def codes(self, group):
+        """Return which member is on in each sample, or how many there are."""
+        codes = np.full(self.n, float(len(group)))
+        for place, j in enumerate(group):
+            codes[self.on[j]] = place
+        return codes
+
+    def take(self, places):
+        """Take the orders of the next group: of each code three places."""
+        self.bases.append(places[-1].astype(np.float32))
+        self.steps.append((places[:-1] - places[-1]).astype(np.float32))
+
+    def members(self):
+        return [j for group in self.groups for j in group]
+
+    def without_axes(self):
+        return [j for group in self.groups for j in group[3:]]
+
+    def fill(self, X, Z):
+        """Write the orders of rows into scaled rows, in their type."""
+        for group, base, steps in zip(self.groups, self.bases, self.steps, strict=True):
+            Z[:, group[:3]] = base
+            for j, step in zip(group, steps, strict=True):
+                Z[np.ix_(X[:, j] > self.middles[j], group[:3])] += step
+
+    def shared(self, shares):
+        """Return shares of the axes with those of the orders shared among the members."""
+        shares = shares.copy()
+        for group, steps in zip(self.groups, self.steps, strict=True):
+            told = shares[group[:3]]
+            shares[group] = 0
+            rate = np.array([self.counts[j] / self.n for j in group])
+            for order, share in enumerate(told):
+                part = rate * (1 - rate) * steps[:, order].astype(float) ** 2
+                shares[group] += share * part / max(part.sum(), 1e-300)
+        return shares
+
+
+def middles_of(X):
+    """Return the middle of the two values of each column that has two, if it is not below 0."""
+    found = {}
+    for j, column in enumerate(X.T):
+        values = np.unique(column)
+        if len(values) == 2 and not np.isnan(values).any() and values.sum() >= 0:
+            found[j] = values.sum() / 2
+    return found
+
+
+def metric_on(known, before, after, metric):
+    """Return a metric where groups have changed.
+
+    `known` has the numbers of the axes before, and `metric` what the axes would have of these.
+    """
+    old = {tuple(group[:3]): group for group in (before.groups if before else [])}
+    alone = metric.copy()
+    for axes, group in old.items():
+        alone[group] = max(known[j] for j in axes)
+    found = alone.copy()
+    for group in after.groups if after else []:
+        axes = group[:3]
+        found[axes] = metric[axes] if tuple(axes) in old else max(alone[group])
+    return found
