@@ -303,6 +303,33 @@ def test_forests_have_the_numbers_of_the_twin(shares, task, tmp_path, stream):
     np.testing.assert_array_equal(program.numbers(Q), begun(program, sums, moved_bits(program)))
 
 
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("task", ["binary", "ovr", "regression"])
+def test_forests_put_one_hot_columns_together(task, missing, tmp_path, stream):
+    X, y = stream(task, n=400)
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 6, len(X))
+    y = np.where(code % 2 == 0, y, y[::-1])
+    X = np.hstack([X, 0.7 * (code[:, None] == np.arange(5))])
+    if missing:
+        X[rng.random(len(X)) < 0.2, 1] = np.nan
+    learner = KernelForestRegressor if task == "regression" else KernelForestClassifier
+    model = learner(n_trees=8, random_state=0).fit(X, y)
+    assert len(model._model.space.get_state()["group_members"]) == 5
+    program = exported(model, X[:200], tmp_path, more=sanitizing())
+    read = features_of if missing else Fixed.features
+    Q, expected = read(program, X), scores_of(model, X)
+    wrong = np.abs(program.numbers(Q) / 2.0**program.bits - expected).max(axis=1)
+    assert (wrong / np.abs(expected).max() < 1e-3).mean() > 0.98
+    # The whole numbers are those of the twin, where several are on too.
+    Q = np.vstack([Q[:60], rng.integers(-32767, 32768, (60, X.shape[1])).astype(np.int16)])
+    Z = twin.ordered(program.table, Q)
+    Z, sides = twin.filled(program.table, Z) if missing else (Z, Z[:, :0])
+    Z = np.hstack([Z, twin.directed(program.table, Z), sides])
+    sums = twin.trees(program.table, program.n_outputs, Z)
+    np.testing.assert_array_equal(program.numbers(Q), begun(program, sums, moved_bits(program)))
+
+
 def test_a_feature_with_gaps_may_have_one_value(tmp_path, stream):
     X, y = stream("binary", n=200)
     X[:, 1], X[::3, 1] = 7.0, np.nan

@@ -73,6 +73,18 @@ def fourier(table, frequencies, phases, weights, Q):
     return cosines @ weights[:, :, 0] + sines @ weights[:, :, 1]
 
 
+def ordered(table, Q):
+    """Return rows with the orders of one-hot columns in the place of the first of each group."""
+    rows, members, borders = Q.astype(np.int64), table("_members"), table("_borders")
+    on = rows[:, members] > table("_middles")
+    bases, steps = table("_bases").reshape(-1, 3), table("_onsets").reshape(-1, 3)
+    Z = rows.copy()
+    for base, first, end in zip(bases, borders[:-1], borders[1:], strict=True):
+        sums = base + on[:, first:end].astype(np.int64) @ steps[first:end]
+        Z[:, members[first : first + 3]] = np.clip(sums, -32767, 32767)
+    return Z
+
+
 def filled(table, Q):
     """Return rows of axes, with guesses for -32768, and two columns of each feature with gaps.
 

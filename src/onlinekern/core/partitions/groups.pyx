@@ -176,30 +176,35 @@ cdef class GroupLearner:
 
     def note(self, const double[::1] x, Py_ssize_t j):
         """Note where feature j is on, if it has two values. Others part the runs beside them."""
-        cdef Py_ssize_t i, count = 0
-        cdef double one = x[0], other = x[0], middle
+        cdef Py_ssize_t i, w, first, count = 0
+        cdef double one = x[0], other = x[0], low, high, middle
+        cdef uint64_t word
+        cdef uint64_t is_on, is_third = 0
         cdef uint64_t[::1] own
-        for i in range(self.n):
-            if x[i] == one:
-                continue
-            if other == one:
-                other = x[i]
-            if x[i] != other:
-                self.stretch += 1
-                return
-        middle = one / 2 + other / 2
-        # What is 0 is off: rows of few entries do not name it.
-        if one == other or not middle >= 0:
-            return
         if self.n_columns == self.packed.shape[0]:
             self.packed = np.concatenate([self.packed, np.empty_like(self.packed)])
             self.bits = self.packed
         own = self.bits[self.n_columns]
-        own[:] = 0
         for i in range(self.n):
-            if x[i] > middle:
-                own[i // WORD] |= (<uint64_t> 1) << (i % WORD)
-                count += 1
+            if x[i] != one:
+                other = x[i]
+                break
+        low, high = min(one, other), max(one, other)
+        for w in range(self.n_words):
+            first, word = w * WORD, 0
+            for i in range(first, min(self.n, first + WORD)):
+                is_on = x[i] == high
+                is_third |= (x[i] != low) & (not is_on)
+                word |= is_on << (i - first)
+                count += is_on
+            if is_third:
+                self.stretch += 1
+                return
+            own[w] = word
+        middle = low / 2 + high / 2
+        # What is 0 is off: rows of few entries do not name it.
+        if low == high or not middle >= 0:
+            return
         self.columns.append(j)
         self.counts.append(count)
         self.middles.append(middle)

@@ -120,6 +120,25 @@ static void ${id}_add(const int16_t *x, int64_t *scores)
         scores[k] += $moved;
 }
 
+/*** fixed_groups ***/
+/* A row with the orders of one-hot columns in the place of the first of each group. */
+static const int16_t *${id}_orders(const int16_t *x)
+{
+    int16_t *z = ${id}_row;
+    memcpy(z, x, $features * sizeof(int16_t));
+    for (int32_t g = 0; g < $groups; g++) {
+        const int32_t first = ${id}_borders[g], end = ${id}_borders[g + 1];
+        for (int32_t a = 0; a < $orders; a++) {
+            int32_t sum = ${id}_bases[g * $orders + a];
+            for (int32_t k = first; k < end; k++)
+                sum += x[${id}_members[k]] > ${id}_middles[k] ? ${id}_onsets[k * $orders + a] : 0;
+            z[${id}_members[first + a]] = (int16_t)(sum > 32767 ? 32767
+                                                    : sum < -32767 ? -32767 : sum);
+        }
+    }
+    return z;
+}
+
 /*** fixed_gaps ***/
 /* A row with guesses in the place of missing values. Behind it are two sums over these, and at the
    end two columns of each feature that has gaps. */

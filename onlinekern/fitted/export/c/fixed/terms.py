@@ -84,8 +84,6 @@ def reduced(term: terms.Term) -> terms.Term:
             return terms.Linear((term.coefficients @ vectors).reshape(-1, vectors.shape[1]))
     if isinstance(term, terms.Trees) and len(term.tables.sources):
         raise TypeError("trees with categories have no fixed point: they look up any number")
-    if isinstance(term, terms.Trees) and term.groups.any:
-        raise TypeError("trees with one-hot columns have no fixed point")
     if isinstance(term, terms.Moved) and term.root.ndim == 2:
         return turned(reduced(term.term), term.root)
     if isinstance(term, terms.Leverage | terms.Local):

@@ -1,8 +1,8 @@
 """Trees in fixed point: nodes with whole cuts, and the row that they cut.
 
 A column of that row is start + step q in the units of the trees, with a whole number q: a feature,
-one of two sums over missing values, a product with a direction, or one of two columns of a feature
-that has gaps, which are like the feature.
+an order of one-hot columns in the place of one, one of two sums over missing values, a product with
+a direction, or one of two columns of a feature that has gaps, which are like the feature.
 """
 
 from __future__ import annotations
@@ -52,12 +52,17 @@ def write_row(source: FixedSource, id_: str, term: terms.Trees, given: Given) ->
     row, gaps, (n_axes, n_products) = given.row, term.gaps, term.directions.shape
     axes = Axes(term.factor * (row.offset - term.center), term.factor * row.step)
     name, cuts = "x", feature_cuts(term, row)
+    if term.groups.any:
+        axes = write_groups(source, id_, term, row, axes)
+        orders = Axes(axes.start, np.where(axes.step > 0, axes.step, 1.0))
+        own = in_groups(term)[term.features]
+        name, cuts = f"{id_}_orders(x)", np.where(own, axis_cuts(term, orders, 0, cuts), cuts)
     if gaps.any:
         sums = write_gaps(source, id_, term, row, axes)
-        name, cuts = f"{id_}_filled(x)", axis_cuts(term, sums, len(term.center), cuts)
+        name, cuts = f"{id_}_filled({name})", axis_cuts(term, sums, len(term.center), cuts)
         axes = Axes(np.append(axes.start, sums.start), np.append(axes.step, sums.step))
     if n_products:
-        begin = f"    memcpy({id_}_z, x, {n_axes} * sizeof(int16_t));"
+        begin = f"    memcpy({id_}_z, {name}, {n_axes} * sizeof(int16_t));"
         begin = f"    {name};" if gaps.any else begin
         products = write_directions(source, id_, term, given, axes, begin)
         name, cuts = f"{id_}_products(x)", axis_cuts(term, products, n_axes, cuts)
@@ -95,6 +100,45 @@ def axis_cuts(term: terms.Trees, axes: Axes, first: int, cuts: Floats) -> Floats
     return np.where((own >= 0) & (own < len(axes.start)), whole, cuts)
 
 
+def in_groups(term: terms.Trees) -> Array:
+    """Return which columns of a row that trees cut are orders of one-hot columns."""
+    found = np.zeros(sum(term.directions.shape) + term.gaps.places.size, bool)
+    if term.groups.any:
+        found[term.groups.axes] = True
+    return found
+
+
+def write_groups(source: FixedSource, id_: str, term: terms.Trees, row: Row, axes: Axes) -> Axes:
+    """Write the function `<id>_orders`; return what features and orders stand for."""
+    groups = term.groups
+    steps, owners = groups.steps.astype(np.float64), groups.owners
+    bases, on = groups.bases.astype(np.float64), groups.bases[owners] + steps
+    most = np.zeros(bases.shape)
+    np.maximum.at(most, owners, np.maximum(np.abs(steps), np.abs(on)))
+    most = np.maximum(most, np.abs(bases))
+    units = np.where(most > 0, most / ROOM, 1.0)
+    # Where one member is on, its number is rounded once.
+    whole = np.rint(bases / units)
+    adds = np.rint(on / units[owners]) - whole[owners]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        middles = (groups.middles - row.offset[groups.members]) / row.step[groups.members]
+    middles = np.clip(np.floor(np.nan_to_num(middles)), -LARGEST - 1, LARGEST)
+    for name, values, kind in (
+        ("members", groups.members, "uint16_t"),
+        ("borders", groups.starts, "uint16_t"),
+        ("middles", middles, "int16_t"),
+        ("bases", whole, "int16_t"),
+        ("onsets", adds, "int16_t"),
+    ):
+        source.whole(f"{id_}_{name}", values, kind)
+    source.memory(f"{id_}_row", len(term.center))
+    sizes = {"features": len(term.center), "groups": len(bases), "orders": bases.shape[1]}
+    source.fill("fixed_groups", id=id_, **sizes)
+    found = Axes(axes.start.copy(), axes.step.copy())
+    found.start[groups.axes], found.step[groups.axes] = 0, units
+    return found
+
+
 def write_gaps(source: FixedSource, id_: str, term: terms.Trees, row: Row, axes: Axes) -> Axes:
     """Write the function `<id>_filled`; return what the sums over missing values stand for."""
     gaps, n = term.gaps, len(term.center)
@@ -103,6 +147,8 @@ def write_gaps(source: FixedSource, id_: str, term: terms.Trees, row: Row, axes:
     middle = np.where(has_spread, middle, (term.center - row.offset) / row.step)
     reach = terms.FARTHEST_GIVEN * np.stack([-np.ones(n), np.ones(n)])
     ends = np.where(has_spread, on_feature(term, row, reach, each), middle)
+    orders = np.flatnonzero(in_groups(term)[:n])
+    middle[orders], ends[:, orders] = 0, reach[:, orders] / axes.step[orders]
     places = on_feature(term, row, gaps.places.T.astype(float), gaps.sources)
     places = np.where(has_spread[gaps.sources], places, middle[gaps.sources])
     # A guess in the steps of its feature, of differences in those of the givers.
