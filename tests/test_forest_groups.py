@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from onlinekern import KernelForestClassifier, KernelForestRegressor, merge
+from onlinekern.core.models import forest_look
 from onlinekern.fitted.save import from_bytes, to_bytes
 
 FEW = {"n_trees": 20, "random_state": 0}
@@ -122,6 +123,25 @@ def test_words_of_texts_are_no_groups():
     X = (rng.random(rates.shape) < rates).astype(float)
     y = X[:, :4].sum(axis=1) > 0
     assert groups_of(fitted(X, y, n_trees=2)) == []
+
+
+def test_a_search_that_finds_nothing_changes_no_bit(monkeypatch):
+    """Beside columns of two values, categories and missing values."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 10))
+    X[:, 1], X[:, 4:8] = rng.integers(0, 9, 400), rng.random((400, 4)) < 0.4
+    X[rng.random(400) < 0.2, 8] = np.nan
+    y = (X[:, 1] % 3 == 1) ^ (X[:, 0] > 0)
+    found = fitted(X, y, categorical_features=[1])
+
+    class Nothing(forest_look.GroupLearner):
+        def find_runs(self):
+            pass
+
+    monkeypatch.setattr(forest_look, "GroupLearner", Nothing)
+    other = fitted(X, y, categorical_features=[1])
+    assert groups_of(found) == []
+    assert to_bytes(found) == to_bytes(other)
 
 
 @pytest.mark.parametrize("memory", [64, 1024])
