@@ -160,7 +160,7 @@ def places_by(targets, entries, counts):
     `targets` are some ndarrays of shape (n, m).
     """
     n, size = len(entries), len(counts)
-    hot = sp.csr_matrix((np.ones(n), (entries, np.arange(n))), shape=(size, n))
+    hot = sp.csc_matrix((np.ones(n), entries, np.arange(n + 1)), shape=(size, n))
     found = np.hstack([deviations(hot, each, counts) for each in targets])
     return in_units(leading(found, counts), counts)
 
