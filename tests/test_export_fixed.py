@@ -272,6 +272,11 @@ def features_of(program, X):
     return np.where(np.isnan(X), -32768, program.features(np.nan_to_num(X))).astype(np.int16)
 
 
+def bent(program, Q, missing):
+    """Return features of which some are bent, if any are."""
+    return twin.bent(program.table, Q, missing) if "_bend(" in program.code else Q
+
+
 @pytest.mark.parametrize("task", ["binary", "ovr", "regression"])
 def test_forests_guess_missing_values(task, tmp_path, stream):
     model, X = forest_with_gaps(task, stream)
@@ -297,7 +302,7 @@ def test_forests_have_the_numbers_of_the_twin(shares, task, tmp_path, stream):
     Q = rng.integers(-32768, 32768, (60, X.shape[1])).astype(np.int16)
     Q[rng.random(Q.shape) < 0.4] = -32768
     Q = np.vstack([features_of(program, X[:60]), Q])
-    Z, sides = twin.filled(program.table, Q)
+    Z, sides = twin.filled(program.table, bent(program, Q, True))
     Z = np.hstack([Z, twin.directed(program.table, Z), sides])
     sums = twin.trees(program.table, program.n_outputs, Z)
     np.testing.assert_array_equal(program.numbers(Q), begun(program, sums, moved_bits(program)))
@@ -323,7 +328,31 @@ def test_forests_put_one_hot_columns_together(task, missing, tmp_path, stream):
     assert (wrong / np.abs(expected).max() < 1e-3).mean() > 0.98
     # The whole numbers are those of the twin, where several are on too.
     Q = np.vstack([Q[:60], rng.integers(-32767, 32768, (60, X.shape[1])).astype(np.int16)])
-    Z = twin.ordered(program.table, Q)
+    Z = twin.ordered(program.table, bent(program, Q, missing))
+    Z, sides = twin.filled(program.table, Z) if missing else (Z, Z[:, :0])
+    Z = np.hstack([Z, twin.directed(program.table, Z), sides])
+    sums = twin.trees(program.table, program.n_outputs, Z)
+    np.testing.assert_array_equal(program.numbers(Q), begun(program, sums, moved_bits(program)))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("task", ["binary", "ovr", "regression"])
+def test_forests_bend_heavy_tails(task, missing, tmp_path, stream):
+    X, y = stream(task, n=400)
+    X = np.exp(1.5 * X / X.std(axis=0))
+    rng = np.random.default_rng(0)
+    if missing:
+        X[rng.random(len(X)) < 0.2, 1] = np.nan
+    learner = KernelForestRegressor if task == "regression" else KernelForestClassifier
+    model = learner(n_trees=8, random_state=0).fit(X, y)
+    assert len(model._model.space.get_state()["bend_features"]) > 0
+    program = exported(model, X, tmp_path, more=sanitizing())
+    read = features_of if missing else Fixed.features
+    Q, expected = read(program, X), scores_of(model, X)
+    wrong = np.abs(program.numbers(Q) / 2.0**program.bits - expected).max(axis=1)
+    assert (wrong / np.abs(expected).max() < 1e-3).mean() > 0.95
+    Q = np.vstack([Q[:60], rng.integers(-32768, 32768, (60, X.shape[1])).astype(np.int16)])
+    Z = bent(program, Q, missing)
     Z, sides = twin.filled(program.table, Z) if missing else (Z, Z[:, :0])
     Z = np.hstack([Z, twin.directed(program.table, Z), sides])
     sums = twin.trees(program.table, program.n_outputs, Z)

@@ -33,14 +33,16 @@ def samples(n, d=6, far=0.0):
     return (X + far).astype(np.float32).astype(np.float64), f
 
 
-def table(X, n_codes, missing, seed, n_hot=0):
+def table(X, n_codes, missing, seed, n_hot=0, n_heavy=0):
     """Return rows with numbers of categories in column 1, of which some values are missing.
 
-    One-hot columns follow, of one more category.
+    The last features have heavy tails, if any. One-hot columns follow, of one more category.
     """
     rng = np.random.default_rng(seed)
     if n_codes:
         X[:, 1] = rng.integers(0, n_codes, size=len(X))
+    if n_heavy:
+        X[:, -n_heavy:] = np.exp(3 * X[:, -n_heavy:])
     X[rng.random(X.shape) < missing] = np.nan
     if n_hot:
         hot = rng.integers(0, n_hot + 1, size=(len(X), 1)) == np.arange(n_hot)
@@ -48,7 +50,8 @@ def table(X, n_codes, missing, seed, n_hot=0):
     return X
 
 
-def fitted(task="binary", n=300, d=6, far=0.0, n_codes=0, missing=0.0, n_hot=0, **parameters):
+def fitted(task="binary", n=300, d=6, far=0.0, n_codes=0, missing=0.0, n_hot=0, n_heavy=0,
+           **parameters):  # fmt: skip
     """Return a forest of a few trees, and other rows, with categories that it has not seen.
 
     In some of these several columns are on that were one-hot.
@@ -56,8 +59,8 @@ def fitted(task="binary", n=300, d=6, far=0.0, n_codes=0, missing=0.0, n_hot=0, 
     X, f = samples(n, d, far)
     coded = {"categorical_features": [1]} if n_codes else {}
     given = {"n_trees": 8, "random_state": 0, **coded, **parameters}
-    rows = table(samples(150, d, far)[0], 3 * n_codes // 2, missing, 1, n_hot)
-    X = table(X, n_codes, missing, 0, n_hot)
+    rows = table(samples(150, d, far)[0], 3 * n_codes // 2, missing, 1, n_hot, n_heavy)
+    X = table(X, n_codes, missing, 0, n_hot, n_heavy)
     if n_codes:
         f = f + 2 * (np.nan_to_num(X[:, 1]) % 3 == 1)
     if n_hot:
@@ -120,6 +123,8 @@ MODELS = {
     "one-hot columns": {"n_hot": 7},
     "one-hot columns and gaps": {"n_hot": 3, "missing": 0.1, "task": "classes"},
     "one-hot columns of a table": {"n_hot": 9, "n_codes": 5, "missing": 0.1, "task": "targets"},
+    "heavy tails": {"n_heavy": 4, "task": "regression"},
+    "heavy tails and gaps": {"n_heavy": 6, "missing": 0.1, "task": "classes"},
 }
 
 
@@ -129,7 +134,9 @@ MODELS = {
 def test_scores(model, dtype, way, tmp_path):
     given = MODELS[model]
     model, X = fitted(**given)
-    assert (len(model._model.space.get_state()["group_members"]) > 0) == ("n_hot" in given)
+    state = model._model.space.get_state()
+    assert (len(state["group_members"]) > 0) == ("n_hot" in given)
+    assert (len(state["bend_features"]) > 0) == ("n_heavy" in given)
     expected = scores_of(model, X)
     found = WAYS[way](model, X, tmp_path, dtype)
     bound = DTYPES[dtype] * max(1, np.abs(expected).max())
@@ -226,6 +233,7 @@ LEARNING = {
     "pa1 of targets": {"rule": "pa1", "task": "targets"},
     "pa2 of a target": {"rule": "pa2", "task": "regression"},
     "one-hot columns": {"n_hot": 7, "missing": 0.1, "task": "classes"},
+    "heavy tails": {"n_heavy": 6, "missing": 0.1, "task": "classes"},
 }
 
 

@@ -194,6 +194,35 @@ def test_twin_of_one_hot_columns(setting, task, dtype, layout):
     np.testing.assert_array_equal(own["group_steps"], np.concatenate(groups.steps))
 
 
+@pytest.mark.parametrize(
+    ("setting", "task", "dtype", "layout"),
+    grid(["default", "grows", "anew", "at once", "light", "table"], list(CLASSES),
+         ["float64", "float32"], ["dense", "csr"]),
+)  # fmt: skip
+def test_twin_of_heavy_tails(setting, task, dtype, layout):
+    """Features whose logarithm tells of the target, beside categories and missing values."""
+    X, y, weight = samples(CLASSES[task], n=400, coded=[1, 6])
+    heavy = [0, 2, 3, 4, 5]
+    told = y.reshape(len(y), -1)[:, 0]
+    X[:, 0] = told / told.std() + 0.3 * X[:, 0] / X[:, 0].std()
+    X[:, heavy] = np.exp(8 * X[:, heavy] / X[:, heavy].std(axis=0))
+    if setting == "table":
+        X[np.random.default_rng(0).random(len(X)) < 0.1, 3] = np.nan
+    X = X.astype(dtype)
+    given = sp.csr_matrix(X) if layout == "csr" else X
+    parameters = dict(SETTINGS[setting])
+    model, predictions, twin = run(given, y, weight, CLASSES[task], **parameters)
+    unit = np.abs(y).max(axis=0) if CLASSES[task] <= 0 else 1
+    np.testing.assert_allclose(predictions / unit, twin.predictions / unit, rtol=1e-6, atol=1e-6)
+    assert_twins(model, twin, X)
+    own, bends = state(model), twin.model.scale.bends.units
+    # A tenth of what is told is too little.
+    assert len(bends) > 0 or task == "ten targets"
+    assert own["bend_features"].tolist() == list(bends)
+    units = list(zip(own["bend_centers"], own["bend_factors"], strict=True))
+    assert units == list(bends.values())
+
+
 RULES = ["least_squares", "scw1", "scw2", "pa1", "pa2", "logistic"]
 
 

@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 import onlinekern
 from onlinekern import KernelForestClassifier, KernelForestRegressor
 
-ROWS = ("d", "missing", "dtype", "n_hot")
+ROWS = ("d", "missing", "dtype", "n_hot", "is_heavy")
 RULES = ("least_squares", "scw1", "scw2", "pa1", "pa2", "logistic")
 FORESTS = {
     "two classes": {},
@@ -20,6 +20,8 @@ FORESTS = {
     "a table of targets": {"n_codes": 300, "task": "targets"},
     "one-hot columns": {"n_hot": 7, "task": 5},
     "one-hot columns of a table": {"n_hot": 3, "n_codes": 9, "task": "targets"},
+    "heavy tails": {"is_heavy": True, "task": 5},
+    "heavy tails of targets": {"is_heavy": True, "missing": 0.0, "task": "targets"},
     "leaves alone": {"levels": "leaf", "task": 5},
     "upper cells": {"levels": "upper", "noise": 1.0, "task": "targets"},
     "one expert": {"levels": "leaf", "noise": 1.0},
@@ -38,7 +40,8 @@ def library(tmp_path_factory):
     return load(tmp_path_factory.mktemp("native"))
 
 
-def samples(n, task=2, d=7, missing=0.15, n_codes=0, dtype=np.float64, seed=0, n_hot=0):
+def samples(n, task=2, d=7, missing=0.15, n_codes=0, dtype=np.float64, seed=0, n_hot=0,
+            is_heavy=False):  # fmt: skip
     """Return rows of features that hang together, far from 0, and what is learnt of them."""
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(n, d))
@@ -47,7 +50,7 @@ def samples(n, task=2, d=7, missing=0.15, n_codes=0, dtype=np.float64, seed=0, n
     if n_codes:
         X[:, 1] = rng.integers(0, n_codes, size=n)
         f = f + 2 * (X[:, 1] % 3 == 1)
-    X[:, 2:] = 100 + 9 * X[:, 2:]
+    X[:, 2:] = np.exp(2 * X[:, 2:]) if is_heavy else 100 + 9 * X[:, 2:]
     X[rng.random(X.shape) < missing] = np.nan
     if n_hot:
         hot = rng.integers(0, n_hot + 1, size=(n, 1)) == np.arange(n_hot)
@@ -99,6 +102,7 @@ def test_between_renewals_all_bits_are_those_of_python(name, dtype, library, tmp
     model.save(path)
     native, numbers = Native(library, path), numbers_of(model, y)
     assert (len(state_of(model)["group_members"]) > 0) == ("n_hot" in given)
+    assert (len(state_of(model)["bend_features"]) > 0) == ("is_heavy" in given)
     np.testing.assert_array_equal(native.scores(X), scores_of(model, X))
     known = np.nan_to_num(X[:50])
     np.testing.assert_array_equal(native.sparse_scores(known), scores_of(model, known))

@@ -276,7 +276,7 @@ void okn_forest_free(forest *own)
         own->upper_of,      own->scored,        own->expert_steps, own->expert_variances,
         own->expert_sums,   own->falls,         own->cells,        own->kept.numbers,
         own->trees_middles, own->trees_bases,   own->trees_onsets, own->trees_members,
-        own->trees_starts,
+        own->trees_starts,  own->trees_bent,    own->trees_bend_centers, own->trees_bend_factors,
     };
     for (size_t j = 0; j < sizeof owned / sizeof *owned; j++)
         free(owned[j]);

@@ -28,14 +28,15 @@ typedef struct {
 
 typedef struct okn_forest {
     int32_t n_trees, n_experts, n_lower, n_both, record_length, n_labels;
-    int32_t n_axes, n_directions, n_gaps, n_givers, n_tables, n_categories, n_groups;
+    int32_t n_axes, n_directions, n_gaps, n_givers, n_tables, n_categories, n_groups, n_bends;
     int64_t n_nodes, n_columns;
     real offset, unit, share_lower, share_both, least_error;
     /* from a row to the numbers that trees cut */
     real *trees_center, *trees_factor, *trees_means, *trees_middles;
+    real *trees_bend_centers, *trees_bend_factors;
     float *trees_directions, *trees_entries, *trees_guesses, *trees_places, *trees_missed, *trees_z;
     float *trees_bases, *trees_onsets;
-    int32_t *trees_sources, *trees_givers, *trees_members, *trees_starts, *categories;
+    int32_t *trees_sources, *trees_givers, *trees_members, *trees_starts, *trees_bent, *categories;
     trees_table *trees_tables;
     trees_node *trees_nodes;
     int32_t *trees_sizes;

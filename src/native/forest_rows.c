@@ -118,6 +118,20 @@ static int read_groups(okn_t *model, const json_value *state)
                : -1;
 }
 
+/* Features that are bent. */
+static int read_bends(okn_t *model, const json_value *state)
+{
+    forest *own = model->forest;
+    const file_array *features = rows_of(model, state, "bend_features", "I32", 0);
+    if (!features || features->count > model->n_features)
+        return -1;
+    own->n_bends = (int32_t)features->count;
+    own->trees_bent = okn_forest_wholes(features, model->n_features - 1);
+    own->trees_bend_centers = okn_forest_reals(model, state, "bend_centers", features->count);
+    own->trees_bend_factors = okn_forest_reals(model, state, "bend_factors", features->count);
+    return own->trees_bent && own->trees_bend_centers && own->trees_bend_factors ? 0 : -1;
+}
+
 /* Guesses of missing values. */
 static int read_gaps(okn_t *model, const json_value *state)
 {
@@ -158,6 +172,7 @@ static int read_scale(okn_t *model, const json_value *state)
     const json_value *node = okn_tree_entry(model, state, "directions");
     own->n_axes = (int32_t)model->n_features;
     if (read_tables(model, state) < 0 || read_groups(model, state) < 0
+        || read_bends(model, state) < 0
         || read_gaps(model, state) < 0)
         return -1;
     if (node && node->kind != JSON_NULL) {

@@ -45,6 +45,7 @@ coefficients squared_lengths directions contractions
 # Those of its forest (forest.h).
 FOREST = """
 n_trees n_experts n_lower n_both record_length n_labels n_axes n_directions n_gaps n_givers n_tables
+n_bends trees_bent trees_bend_centers trees_bend_factors
 n_groups trees_members trees_starts trees_middles trees_bases trees_onsets
 offset unit share_lower share_both least_error trees_center trees_factor trees_directions
 trees_tables trees_entries trees_sources trees_givers trees_guesses trees_places trees_missed
@@ -317,10 +318,11 @@ def write_forest(loops: Loops) -> None:
     columns = {"number": "(n_axes - 2)", "sides": "(n_axes + n_directions)", "most": "4"}
     sizes = {"gaps": "n_gaps", "givers": "n_givers", "tables": "n_tables", "axes": "n_axes",
              "directions": "n_directions", "id": "trees"}  # fmt: skip
+    bends = loops.filled("bend_columns", bends="n_bends", most="1e300", farthest="1e6", id="trees")
     groups = loops.filled("group_columns", groups="n_groups", orders="3", id="trees")
     gaps = loops.filled("gap_columns", **sizes, **columns)
     others = [loops.filled(name, **sizes) for name in ("table_columns", "row_products")]
-    more = "\n".join([groups, f"    if (n_gaps > 0) {{\n{gaps}\n    }}", *others])
+    more = "\n".join([bends, groups, f"    if (n_gaps > 0) {{\n{gaps}\n    }}", *others])
     loops.fill("scaled_row", id="trees", farthest="1e6", more=more)
     both = "real *sums = expert_sums, *above = expert_sums + record_length;"
     label = "n_outputs > 1 ? (k == (int32_t)y ? 1 : -1) : y > 0 ? 1 : -1"

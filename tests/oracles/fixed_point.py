@@ -73,6 +73,23 @@ def fourier(table, frequencies, phases, weights, Q):
     return cosines @ weights[:, :, 0] + sines @ weights[:, :, 1]
 
 
+def bent(table, Q, missing):
+    """Return rows with features of heavy tails bent; -32768 is a missing value, if any are."""
+    Z = Q.astype(np.int64)
+    names = "_bent", "_slopes", "_distances", "_fractions", "_drops"
+    for j, slope, start, bits, drop in zip(*map(table, names), strict=True):
+        for z in Z:
+            if missing and z[j] == -32768:
+                continue
+            u, one = int(slope) * int(z[j]) + int(start), 1 << int(bits)
+            size = one + abs(u)
+            turns = size.bit_length() - 1 - int(bits)
+            far = turns * one + (size >> turns) - one
+            far = (far + (1 << int(drop) >> 1)) >> int(drop)
+            z[j] = -far if u < 0 else far
+    return Z
+
+
 def ordered(table, Q):
     """Return rows with the orders of one-hot columns in the place of the first of each group."""
     rows, members, borders = Q.astype(np.int64), table("_members"), table("_borders")

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from . import second_order
+from .forest_bends import Bends
 from .forest_groups import Groups, metric_on
 from .forest_tables import Gaps, learnt_tables
 from .fourier import splitmix
@@ -82,6 +83,7 @@ class Scale:
     tables: list = field(default_factory=list)
     gaps: Gaps | None = None
     groups: Groups | None = None
+    bends: Bends | None = None
 
     def sources(self):
         """Return the feature that each axis tells of; -1 is what is missing in all."""
@@ -102,7 +104,8 @@ class Scale:
     def looked_up(self, X):
         """Return the rows in double, without directions, 0 where values are missing."""
         Z = np.zeros((len(X), len(self.sources()) - 2 * bool(self.gaps)))
-        Z[:, : X.shape[1]] = np.nan_to_num((X.astype(float) - self.center) * self.factor)
+        own = self.bends.fill(X.astype(float)) if self.bends else X.astype(float)
+        Z[:, : X.shape[1]] = np.nan_to_num((own - self.center) * self.factor)
         for table in self.tables:
             Z[:, table.column] = [table.look_up(value) for value in X[:, table.source]]
         if self.groups:
@@ -769,6 +772,10 @@ class Renewal:
     def take_scale(self, X, y):
         """Take units and tables of the samples; an axis that is new has its feature's metric."""
         fresh = self.fresh
+        few = np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32)
+        few_goals = fresh.few_goals(y, few)
+        bends = Bends(X, few_goals, fresh.categories)
+        X = bends.fill(X)
         center, factor = units_of(X)
         groups = Groups(X)
         factor[[*fresh.categories, *groups.members()]] = 0
@@ -777,14 +784,13 @@ class Renewal:
         tables = learnt_tables(X, center, factor, fresh.categories, Y, draws, groups)
         before, known = fresh.scale, dict(enumerate(fresh.metric))
         known |= dict(zip(numbered(before.sources()), fresh.metric, strict=True))
-        few = np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32)
         without = [*fresh.categories, *groups.without_axes()]
         numbers = [j for j in range(X.shape[1]) if j not in without]
         Z = (X - center) * factor
         groups.fill(X, Z)
-        gaps = Gaps(Z, np.isnan(X), numbers, fresh.few_goals(y, few))
+        gaps = Gaps(Z, np.isnan(X), numbers, few_goals)
         fresh.scale = Scale(center, factor, tables=tables, gaps=gaps if gaps.sources else None,
-                            groups=groups if groups.groups else None)  # fmt: skip
+                            groups=groups if groups.groups else None, bends=bends)  # fmt: skip
         axes, mean = numbered(fresh.scale.sources()), np.mean(fresh.metric)
         metric = np.array([known.get(key, known.get((key[0], 0), mean)) for key in axes])
         fresh.metric = metric_on(known, before.groups, fresh.scale.groups, metric)

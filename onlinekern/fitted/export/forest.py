@@ -11,7 +11,7 @@ from onlinekern.core.partitions.scale import fields_of_scale
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.learning import described
 from onlinekern.fitted.export.states import CannotLearn, ForestState, Numbers
-from onlinekern.fitted.export.terms import Constant, Gaps, Groups, Tables, Terms, Trees
+from onlinekern.fitted.export.terms import Bends, Constant, Gaps, Groups, Tables, Terms, Trees
 from onlinekern.fitted.state import State, closed
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ SCALE = (
     *("gap_sources", "gap_givers", "gap_guesses", "gap_places"),
     *("gap_weights", "gap_means"),
     *("group_members", "group_starts", "group_middles", "group_bases", "group_steps"),
+    *("bend_features", "bend_centers", "bend_factors"),
 )
 # Depth of the nodes that are cells beside the leaves: a constant of `core.partitions.trees`.
 UPPER_LEVEL = 4
@@ -68,7 +69,8 @@ def trees_of(
     sizes, places = preorder(below, inner, first, levels_of(below, inner, first))
     nodes, leaves = in_order(inner, places), in_order(~inner, places)
     center, factor, directions, *rest = [scale[name] for name in SCALE]
-    tables, gaps, groups = Tables(*rest[:4]), Gaps(*rest[4:10]), Groups(*rest[10:])
+    tables, gaps = Tables(*rest[:4]), Gaps(*rest[4:10])
+    groups, bends = Groups(*rest[10:15]), Bends(*rest[15:])
     n_axes = len(center) + np.count_nonzero(tables.columns >= len(center))
     n_axes += len(gaps.means) if gaps.any else 0
     return Trees(
@@ -78,6 +80,7 @@ def trees_of(
         tables=tables,
         gaps=gaps,
         groups=groups,
+        bends=bends,
         cuts=cuts[nodes],
         features=features[nodes],
         left=sizes[below[nodes]],

@@ -298,6 +298,8 @@ class Local:
 FARTHEST = 1e6
 # And values that guesses of missing ones come from, and guesses.
 FARTHEST_GIVEN = 4.0
+# So far from the center are features bent.
+FARTHEST_BENT = 1e300
 
 
 @dataclass(frozen=True, eq=False)
@@ -330,6 +332,36 @@ class Tables:
             known = (value >= 0) & (value < size - 2)
             code = np.where(known, np.floor(np.where(known, value, 0)) + 2, np.isnan(value))
             Z[:, column] = self.entries[first + code.astype(np.intp)]
+
+
+@dataclass(frozen=True, eq=False)
+class Bends:
+    """Features with heavy tails, seen as sign(u) log2(1 + |u|), u = (x - center) factor.
+
+    The logarithm is linear between powers of two, and |u| counts as at most `FARTHEST_BENT`.
+
+    Attributes
+    ----------
+    features : ndarray of shape (n,)
+    centers, factors : ndarray of shape (n,)
+    """
+
+    features: Array
+    centers: Floats
+    factors: Floats
+
+    @property
+    def any(self) -> bool:
+        """Whether a feature is bent."""
+        return len(self.features) > 0
+
+    def fill(self, X: Floats) -> Floats:
+        """Return the rows with these features bent."""
+        X = X.copy()
+        own = (X[:, self.features] - self.centers) * self.factors
+        mantissas, exponents = np.frexp(1 + np.minimum(np.abs(own), FARTHEST_BENT))
+        X[:, self.features] = np.copysign(exponents - 1 + (2 * mantissas - 1), own)
+        return X
 
 
 @dataclass(frozen=True, eq=False)
@@ -433,12 +465,12 @@ def held(values: Floats) -> Floats:
 class Trees:
     """Sum of the weights of the leaf that a row falls into in each tree.
 
-    A row is scaled, z_j = (x_j - center_j) factor_j, or 0 for NaN, held within -FARTHEST ...
-    FARTHEST and rounded to float32. Tables put other numbers in the place of some, or behind them,
-    groups in the place of one-hot columns, and gaps in the place of NaN. Products of all of them
-    with the directions follow, which are added up in float32, number by number, and the last
-    columns of gaps. In a node, a row goes left if the number that the node looks at is at most its
-    cut.
+    Features are bent, and the row is scaled, z_j = (x_j - center_j) factor_j, or 0 for NaN, held
+    within -FARTHEST ... FARTHEST and rounded to float32. Tables put other numbers in the place of
+    some, or behind them, groups in the place of one-hot columns, and gaps in the place of NaN.
+    Products of all of them with the directions follow, which are added up in float32, number by
+    number, and the last columns of gaps. In a node, a row goes left if the number that the node
+    looks at is at most its cut.
 
     A node is followed by those of its left subtree, and these by those of its right one. Leaves are
     no nodes: a row is in one where no nodes are left.
@@ -451,6 +483,7 @@ class Trees:
     tables : Tables
     gaps : Gaps
     groups : Groups
+    bends : Bends
     cuts : ndarray of shape (n,), float32
     features : ndarray of shape (n,)
         Which number of a scaled row a node looks at.
@@ -468,6 +501,7 @@ class Trees:
     tables: Tables
     gaps: Gaps
     groups: Groups
+    bends: Bends
     cuts: Array
     features: Array
     left: Array
@@ -476,7 +510,8 @@ class Trees:
 
     def scaled(self, X: Floats) -> Array:
         """Return the scaled rows with their products, ndarray (n, width) of float32."""
-        own = np.clip((X - self.center) * self.factor, -FARTHEST, FARTHEST).astype(np.float32)
+        own = (self.bends.fill(X) if self.bends.any else X) - self.center
+        own = np.clip(own * self.factor, -FARTHEST, FARTHEST).astype(np.float32)
         Z = np.zeros((len(X), len(self.directions)), dtype=np.float32)
         Z[:, : X.shape[1]] = np.where(np.isnan(own), 0, own)
         if self.groups.any:

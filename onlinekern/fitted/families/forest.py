@@ -34,6 +34,7 @@ GROUPS = (
     "group_members[member] group_starts[limit] group_middles[member] group_bases[group order] "
     "group_steps[member order] group_rates[member]"
 )
+BENDS = "bend_features[bend] bend_centers[bend] bend_factors[bend]"
 NODES = "cuts[node] features[node] left[node] first[end]"
 KEPT = "rows~[sample feature] targets~[sample] weights~[sample]"
 # As in the core.
@@ -46,6 +47,7 @@ CELLS = (
     *("gap_weights", "gap_means"),
     *("group_members", "group_starts", "group_middles"),
     *("group_bases", "group_steps", "group_rates"),
+    *("bend_features", "bend_centers", "bend_factors"),
     *("cuts", "features", "left", "first", "offset", "unit"),
 )
 
@@ -198,7 +200,7 @@ describe(
     "n_candidates= share= most_rows= memory= replays= spread= at_once= anew= seed= categories= "
     "n_exact= exact_from= is_light=) "
     f"state(entered~ renewed~ n_grown~ {KEPT} errors[expert other] met {SCALE} {TABLES} {GAPS} "
-    f"{GROUPS} {NODES} variances~[node expert] values[node expert output] metric~[axis] "
+    f"{GROUPS} {BENDS} {NODES} variances~[node expert] values[node expert output] metric~[axis] "
     "importances~[feature] offset unit)",
     read=read,
     write=write,

@@ -13,6 +13,20 @@ static void ${id}_scale(const real *x)
 $more
 }
 
+/*** bend_columns ***/
+    for (int32_t k = 0; k < $bends; k++) {
+        const int32_t j = ${id}_bent[k];
+        const double u = ((double)x[j] - ${id}_bend_centers[k]) * ${id}_bend_factors[k];
+        const double size = 1 + (u < -$most ? $most : u < 0 ? -u : u > $most ? $most : u);
+        /* Exponent and mantissa: a logarithm that is linear between powers of two. */
+        int64_t bits;
+        memcpy(&bits, &size, sizeof bits);
+        const double far = (double)(bits - ((int64_t)1023 << 52)) * 0x1p-52;
+        const double own = ((u < 0 ? -far : far) - ${id}_center[j]) * ${id}_factor[j];
+        const double z = u == u ? own : 0;
+        ${id}_z[j] = (float)(z > $farthest ? $farthest : z < -$farthest ? -$farthest : z);
+    }
+
 /*** group_columns ***/
     for (int32_t g = 0; g < $groups; g++) {
         const int32_t *axes = ${id}_members + ${id}_starts[g];

@@ -10,7 +10,15 @@ from onlinekern.fitted.export.c.rules import write_rule
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.forest import UPPER_CELLS, UPPER_LEVEL
 from onlinekern.fitted.export.states import Described, ForestState, Learning
-from onlinekern.fitted.export.terms import FARTHEST, FARTHEST_GIVEN, Groups, Tables, Trees
+from onlinekern.fitted.export.terms import (
+    FARTHEST,
+    FARTHEST_BENT,
+    FARTHEST_GIVEN,
+    Bends,
+    Groups,
+    Tables,
+    Trees,
+)
 
 TABLE = "typedef struct {{ int32_t source, column, first, size; }} {}_table;\n"
 TABLE_BYTES = 16
@@ -36,7 +44,8 @@ def write_walk(source: Source, id_: str, term: Trees) -> None:
     source.memory(f"{id_}_z", axes + directions + term.gaps.places.size, "float")
     source.exact(f"{id_}_center", term.center)
     source.exact(f"{id_}_factor", term.factor)
-    more = [group_columns(source, id_, term.groups)] if term.groups.any else []
+    more = [bend_columns(source, id_, term.bends)] if term.bends.any else []
+    more += [group_columns(source, id_, term.groups)] if term.groups.any else []
     more += [gap_columns(source, id_, term)] if term.gaps.any else []
     more += [table_columns(source, id_, term.tables)] if len(term.tables.sources) else []
     if directions:
@@ -46,6 +55,15 @@ def write_walk(source: Source, id_: str, term: Trees) -> None:
     write_nodes(source, id_, term)
     row = {"features": len(term.center), "farthest": FARTHEST, "more": "\n".join(more)}
     source.fill("scaled_row", id=id_, **row)
+
+
+def bend_columns(source: Source, id_: str, bends: Bends) -> str:
+    """Write features that are bent; return the lines that bend them."""
+    source.integers(f"{id_}_bent", bends.features, "int32_t", 4)
+    source.exact(f"{id_}_bend_centers", bends.centers)
+    source.exact(f"{id_}_bend_factors", bends.factors)
+    sizes = {"bends": len(bends.features), "most": FARTHEST_BENT, "farthest": FARTHEST}
+    return source.filled("bend_columns", id=id_, **sizes).rstrip()
 
 
 def group_columns(source: Source, id_: str, groups: Groups) -> str:

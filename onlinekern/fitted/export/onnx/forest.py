@@ -8,7 +8,14 @@ import numpy as np
 
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export.onnx.graph import ML_DOMAIN, Graph, Tensor, narrowed
-from onlinekern.fitted.export.terms import FARTHEST, FARTHEST_GIVEN, Groups, Trees
+from onlinekern.fitted.export.terms import (
+    FARTHEST,
+    FARTHEST_BENT,
+    FARTHEST_GIVEN,
+    Bends,
+    Groups,
+    Trees,
+)
 
 
 def tree_scores(graph: Graph, x: Tensor, term: Trees) -> Tensor:
@@ -47,7 +54,10 @@ def sums_of_leaves(
 
 def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
     """Return the scaled rows with their products with the directions, (n, width) of float32."""
-    moved = graph.op("Sub", graph.cast(x, np.float64), term.center)
+    values = graph.cast(x, np.float64)
+    if term.bends.any:
+        values = bent(graph, values, term.bends, len(term.center))
+    moved = graph.op("Sub", values, term.center)
     own = without_nan(graph, graph.op("Mul", moved, term.factor))
     z = graph.cast(graph.op("Clip", own, -FARTHEST, FARTHEST), np.float32)
     number, sides = [], []
@@ -68,6 +78,20 @@ def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
     sums = graph.op("CumSum", each, graph.integers(1))
     last = graph.op("Gather", sums, graph.integers(d - 1), axis=1)
     return graph.op("Concat", z, last, *sides, axis=1)
+
+
+def bent(graph: Graph, x: Tensor, bends: Bends, d: int) -> Tensor:
+    """Return the features with those of heavy tails bent, of float64."""
+    own = graph.op("Gather", x, graph.integers(bends.features), axis=1)
+    u = graph.op("Mul", graph.op("Sub", own, bends.centers), bends.factors)
+    size = graph.op("Add", graph.op("Clip", graph.op("Abs", u), 0.0, FARTHEST_BENT), 1.0)
+    exponent = graph.op("Floor", graph.op("Mul", graph.op("Log", size), 1 / np.log(2)))
+    # Beside a power of two the next one gives the same number.
+    part = graph.op("Div", size, graph.op("Pow", 2.0, exponent, dtype=np.float64))
+    far = graph.op("Add", graph.op("Sub", part, 1.0), exponent)
+    found = graph.op("Mul", graph.op("Sign", u), far)
+    found = graph.op("Where", graph.op("IsNaN", u, dtype=bool), u, found, dtype=np.float64)
+    return in_place(graph, x, found, bends.features, d)
 
 
 def put_together(graph: Graph, x: Tensor, z: Tensor, groups: Groups, d: int) -> Tensor:

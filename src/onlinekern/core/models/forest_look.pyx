@@ -22,6 +22,7 @@ from onlinekern.core.features.looking import (
     signs_of)
 import onlinekern.core.partitions.costs as costs
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, RANK_STEPS, steepest
+from onlinekern.core.partitions.bends import CENTERS, BendLearner
 from onlinekern.core.partitions.gaps import GapLearner
 from onlinekern.core.partitions.groups import GroupLearner
 from onlinekern.core.partitions.renewal import Spread, common_slopes, own_slopes, units_of_each
@@ -33,8 +34,9 @@ cdef Py_ssize_t COPIED = 64
 cdef Py_ssize_t MIXED = 256
 # Columns of a unit that lets them join groups.
 cdef Py_ssize_t JOINED = 64
-# A feature is measured in so many steps.
-cdef Py_ssize_t STEPS_OF_SPREAD = 3
+# A feature is measured in so many steps, of which the first ones ask whether it is bent.
+cdef Py_ssize_t STEPS_OF_BEND = 2 + len(CENTERS)
+cdef Py_ssize_t STEPS_OF_SPREAD = STEPS_OF_BEND + 3
 
 
 cdef class ForestLook:
@@ -75,7 +77,8 @@ cdef class ForestLook:
         ordered = len(self.categories) + (0 if scale.groups is None else scale.groups.n)
         self.n_orders = steps_of_tables(n, max(1, ordered))
         measures = [
-            by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n), *once(self.find_runs),
+            *once(self.know), by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n),
+            *once(self.find_runs),
             by_rows(self.join, d, JOINED, 0), *once(self.settle, self.code),
             (self.order, self.n_orders, costs.TABLE if ordered else costs.UNIT),
             *once(self.find_gaps), by_rows(self.miss, n, MIXED, of_gap),
@@ -117,16 +120,34 @@ cdef class ForestLook:
             self.begun - self.n + rows.start, rows.stop - rows.start)
         self.y[rows] = y.reshape(-1, self.recent.n_targets)
 
+    def know(self, _):
+        """Find the units of the targets, and begin with what these say of features."""
+        if self.n_labels == 0:
+            self.fresh.offset, self.fresh.unit = units_of_each(self.y[:self.n])
+        self.bends = BendLearner(self.X, self.few_goals())
+
     def measure(self, j, step):
-        """Find the center and spread of a feature, and how many of its values are missing."""
-        if step == 0:
-            self.spread.look(self.X, j)
+        """Find the bend, center and spread of a feature, and how many of its values are missing."""
+        if step < STEPS_OF_BEND:
+            if j not in self.categories:
+                self.bend(j, step)
+        elif step == STEPS_OF_BEND:
+            self.spread.look(self.bends.bent, j)
             self.hot.note(self.spread.column, j)
             self.gaps.miss(self.X, j)
         elif step < STEPS_OF_SPREAD - 1:
             self.spread.look_closer()
         else:
             self.spread.take(j)
+
+    def bend(self, j, step):
+        """Ask whether a feature tells more where its tails are bent."""
+        if step == 0:
+            self.bends.look(j)
+        elif step <= len(CENTERS):
+            self.bends.ask(step - 1)
+        else:
+            self.bends.take(j)
 
     def find_runs(self, _):
         """Find neighbours of which at most one is on."""
@@ -141,14 +162,12 @@ cdef class ForestLook:
         self.hot.settle()
 
     def code(self, _):
-        """Find the units of the targets, and begin with the orders of categories."""
-        if self.n_labels == 0:
-            self.fresh.offset, self.fresh.unit = units_of_each(self.y[:self.n])
+        """Begin with the orders of categories."""
         if self.categories or self.hot.groups:
             draws = np.random.RandomState(self.seed & 0xffffffff)
             self.spread.factor[self.tables.categories] = 0
             self.spread.factor[self.hot.members()] = 0
-            self.tables.begin(self.X, self.spread.center, self.spread.factor,
+            self.tables.begin(self.bends.bent, self.spread.center, self.spread.factor,
                               few_outputs(self.goals(self.y[:self.n]), draws), draws,
                               self.hot)
 
@@ -166,7 +185,8 @@ cdef class ForestLook:
 
     def miss(self, rows):
         """Find what features with gaps have to do with others."""
-        self.gaps.absorb(self.X, self.spread.center, self.spread.factor, self.groups, rows)
+        self.gaps.absorb(self.bends.bent, self.spread.center, self.spread.factor, self.groups,
+                         rows)
 
     def fill(self, _):
         """Have what stands in the place of missing values."""
@@ -180,7 +200,7 @@ cdef class ForestLook:
         if self.axes is None:
             self.axes = self.before.forest.scale if not self.is_whole else Scale(
                 self.spread.center, self.spread.factor, None, self.tables.arrays(), self.gaps,
-                self.groups)
+                self.groups, self.bends.bends())
             self.seen = np.empty((self.n_taught, self.axes.n_axes))
         first = self.n - self.n_taught
         self.seen[rows] = bounded(self.axes.axes(self.X[first + rows.start:first + rows.stop]))
@@ -275,7 +295,7 @@ cdef class ForestLook:
 
     def forget(self, _):
         """Leave what has told its own."""
-        self.X = self.teacher = self.tables = self.spread = None
+        self.X = self.bends = self.teacher = self.tables = self.spread = None
 
     def tell(self, _):
         """Have the targets that cuts are told by."""

@@ -2,6 +2,7 @@
 # minor versions.
 from libc.stdint cimport int32_t
 
+from onlinekern.core.partitions.bends cimport Bends
 from onlinekern.core.partitions.gaps cimport Gaps
 from onlinekern.core.partitions.groups cimport Groups
 from onlinekern.core.samples.rows cimport Rows
@@ -35,12 +36,14 @@ cdef class Scale:
     cdef float *entries          # of all tables
     cdef readonly Gaps gaps      # None: no values are missing
     cdef readonly Groups groups  # None: no columns are one-hot
-    cdef bint has_groups
+    cdef readonly Bends bends    # None: all features are as they are
+    cdef bint has_groups, has_bends
 
     cdef inline Py_ssize_t width(self) noexcept nogil:
         """Numbers of a scaled row: the axes, the directions, then the sides of gaps."""
         return self.n_axes + self.n_directions + self.n_sides
 
+    cdef float axis(self, Py_ssize_t j, double x) noexcept nogil
     cdef void load(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil
     cdef void look_up(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil
 

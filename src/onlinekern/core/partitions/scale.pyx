@@ -1,9 +1,10 @@
 """Scale: from a sample to the numbers that trees cut.
 
 A row is walked in units of its own spread: float32 then tells values apart that lie close together
-far from 0, such as dates. Other columns are looked up in tables: the place of a category in an
-order, so that a cut divides the categories into two sets. Those that are one-hot have what `Groups`
-say, and missing values what `Gaps` say. Products with directions follow.
+far from 0, such as dates. Features with heavy tails are bent before (`Bends`). Other columns are
+looked up in tables: the place of a category in an order, so that a cut divides the categories into
+two sets. Those that are one-hot have what `Groups` say, and missing values what `Gaps` say.
+Products with directions follow.
 """
 from libc.math cimport floor
 from libc.stdint cimport int32_t
@@ -14,17 +15,20 @@ import numpy as np
 
 from onlinekern.core.base.state cimport doubles_of_shape
 from onlinekern.core.base.vector cimport ok_sparse_row
+from onlinekern.core.partitions.bends cimport Bends
 from onlinekern.core.partitions.gaps cimport N_NUMBERS, Gaps, value_at
 from onlinekern.core.partitions.groups cimport Groups
 from onlinekern.core.samples.rows cimport (
     Rows, Samples, dense_row, is_sparse, samples_of, sparse_row)
 
+from onlinekern.core.partitions.bends import BENDS, bends_of, fields_of_bends
 from onlinekern.core.partitions.gaps import GAPS, fields_of_gaps, gaps_of
 from onlinekern.core.partitions.groups import GROUPS, fields_of_groups, groups_of
 
 # The fields of a scale in a state.
 SCALE = ("center", "factor", "directions",
-         "table_sources", "table_columns", "table_starts", "table_entries", *GAPS, *GROUPS)
+         "table_sources", "table_columns", "table_starts", "table_entries", *GAPS, *GROUPS,
+         *BENDS)
 # A scaled value is cut off at so many spreads: products with it stay finite.
 cdef double FARTHEST = 1e6
 
@@ -55,11 +59,13 @@ cdef class Scale:
     gaps : Gaps, optional
     groups : Groups, optional
         The factors of their members are 0.
+    bends : Bends, optional
+        Center and factor are of what the features are bent to.
     """
 
     def __cinit__(self, const double[::1] center, const double[::1] factor,
                   const float[:, ::1] directions=None, tables=None, Gaps gaps=None,
-                  Groups groups=None):
+                  Groups groups=None, Bends bends=None):
         cdef Py_ssize_t j, d = center.shape[0]
         if factor.shape[0] != d or d < 1:
             raise ValueError(f"center and factor must have one length >= 1, got {d} and "
@@ -67,8 +73,8 @@ cdef class Scale:
         self.d = self.n_axes = d
         if tables is not None:
             self.take_tables(*tables)
-        self.gaps, self.groups = gaps, groups
-        self.has_groups = groups is not None
+        self.gaps, self.groups, self.bends = gaps, groups, bends
+        self.has_groups, self.has_bends = groups is not None, bends is not None
         if gaps is not None:
             self.n_axes, self.n_sides = self.n_axes + N_NUMBERS, 2 * gaps.n
         if directions is not None and (directions.shape[0] != self.n_axes
@@ -84,7 +90,7 @@ cdef class Scale:
         memcpy(self.center, &center[0], d * sizeof(double))
         memcpy(self.factor, &factor[0], d * sizeof(double))
         for j in range(d):
-            self.zero[j] = scaled(0, center[j], factor[j])
+            self.zero[j] = self.axis(j, 0)
         if directions is not None:
             self.directions = self.zero + d
             memcpy(self.directions, &directions[0, 0],
@@ -112,6 +118,11 @@ cdef class Scale:
         free(self.tables)
         free(self.entries)
 
+    cdef float axis(self, Py_ssize_t j, double x) noexcept nogil:
+        """What a value of feature j is on its axis."""
+        return scaled(self.bends.bend(j, x) if self.has_bends else x, self.center[j],
+                      self.factor[j])
+
     cdef void load(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
         """Write row i of some rows, scaled, with its directions."""
         cdef Py_ssize_t j, m, d = self.d
@@ -123,13 +134,12 @@ cdef class Scale:
             x = sparse_row(rows, i)
             for j in range(x.count):
                 m = x.columns[j]
-                z[m] = scaled((<const float *> x.values)[j] if rows.itemsize == 4
-                              else (<const double *> x.values)[j],
-                              self.center[m], self.factor[m])
+                z[m] = self.axis(m, (<const float *> x.values)[j] if rows.itemsize == 4
+                                 else (<const double *> x.values)[j])
         elif rows.itemsize == 4:
-            scale_dense(<const float *> dense_row(rows, i), self.center, self.factor, d, z)
+            scale_dense(self, <const float *> dense_row(rows, i), z)
         else:
-            scale_dense(<const double *> dense_row(rows, i), self.center, self.factor, d, z)
+            scale_dense(self, <const double *> dense_row(rows, i), z)
         if self.has_groups:
             self.groups.fill(rows, i, z)
         if self.n_sides:
@@ -188,7 +198,7 @@ cdef class Scale:
     def axes(self, X):
         """Rows of samples in double, without directions, ndarray (n, n_axes); a teacher's input."""
         center, factor, _ = self.arrays()
-        Z = (X - center) * factor
+        Z = ((self.bends.rows(X) if self.has_bends else X) - center) * factor
         missing = np.isnan(Z)
         if missing.any():
             Z[missing] = 0
@@ -207,7 +217,7 @@ cdef class Scale:
         """The same scale with other directions, or None."""
         center, factor, _ = self.arrays()
         return Scale(center, factor, directions, self.table_arrays() if self.n_tables else None,
-                     self.gaps, self.groups)
+                     self.gaps, self.groups, self.bends)
 
     def source_of_axes(self):
         """The feature that each axis tells of, ndarray of shape (n_axes,), int32; -1: all gaps."""
@@ -222,11 +232,16 @@ ctypedef fused real:
     double
 
 
-cdef inline void scale_dense(const real *x, const double *center, const double *factor,
-                             Py_ssize_t d, float *z) noexcept nogil:
+cdef inline void scale_dense(Scale scale, const real *x, float *z) noexcept nogil:
     cdef Py_ssize_t j
-    for j in range(d):
-        z[j] = scaled(x[j], center[j], factor[j])
+    cdef const double *center = scale.center
+    cdef const double *factor = scale.factor
+    if scale.has_bends:
+        for j in range(scale.d):
+            z[j] = scale.axis(j, x[j])
+    else:
+        for j in range(scale.d):
+            z[j] = scaled(x[j], center[j], factor[j])
 
 
 cdef int check_codes(const Rows *rows, tuple categories) except -1:
@@ -264,24 +279,26 @@ def scaled_rows(Scale scale not None, X):
 def fields_of_scale(scale):
     """The arguments that make a scale, by the names that `SCALE` gives them."""
     return dict(zip(SCALE, (*scale.arrays(), *scale.table_arrays(), *fields_of_gaps(scale.gaps),
-                            *fields_of_groups(scale.groups))))
+                            *fields_of_groups(scale.groups), *fields_of_bends(scale.bends))))
 
 
 def restored_scale(state, Py_ssize_t d, Py_ssize_t most_columns):
     """The scale that the fields of a state tell of, checked."""
-    n = len(SCALE) - len(GAPS) - len(GROUPS)
+    n = len(SCALE) - len(GAPS) - len(GROUPS) - len(BENDS)
     center, factor, directions, *tables = [state[name] for name in SCALE[:n]]
     gaps = gaps_of(*[state[name] for name in GAPS], d)
     groups = groups_of(*[state[name] for name in GROUPS], d)
-    scale = scale_of(center, factor, directions, d, tables, gaps, groups)
+    bends = bends_of(*[state[name] for name in BENDS], d)
+    scale = scale_of(center, factor, directions, d, tables, gaps, groups, bends)
     if scale.n_axes + N_DIRECTIONS + scale.n_sides > most_columns:
         raise ValueError("table_columns and gap_sources must be those of categories and missing "
                          f"values, got {scale.width() - d} columns beside the features")
     return scale
 
 
-def scale_of(center, factor, directions, Py_ssize_t d, tables=None, gaps=None, groups=None):
-    """The scale that `arrays` and `table_arrays` tell of, checked, with gaps and groups."""
+def scale_of(center, factor, directions, Py_ssize_t d, tables=None, gaps=None, groups=None,
+             bends=None):
+    """The scale that `arrays` and `table_arrays` tell of, checked, with gaps, groups and bends."""
     center = doubles_of_shape("center", center, (d,))
     factor = doubles_of_shape("factor", factor, (d,))
     if (factor < 0).any():
@@ -297,9 +314,9 @@ def scale_of(center, factor, directions, Py_ssize_t d, tables=None, gaps=None, g
                 f"directions must be finite, float32 and of shape {(n_axes, N_DIRECTIONS)}")
         directions = np.ascontiguousarray(directions)
     if tables is None or not len(tables[0]):
-        return Scale(center, factor, directions, None, gaps, groups)
+        return Scale(center, factor, directions, None, gaps, groups, bends)
     tables = tuple(map(np.ascontiguousarray, tables))
-    return Scale(center, factor, directions, tables, gaps, groups)
+    return Scale(center, factor, directions, tables, gaps, groups, bends)
 
 
 def check_members(groups, factor, tables, gaps):

@@ -120,6 +120,25 @@ static void ${id}_add(const int16_t *x, int64_t *scores)
         scores[k] += $moved;
 }
 
+/*** fixed_bends ***/
+/* A row with features of heavy tails bent: a logarithm that is linear between powers of two. */
+static const int16_t *${id}_bend(const int16_t *x)
+{
+    int16_t *z = ${id}_bent_row;
+    memcpy(z, x, $features * sizeof(int16_t));
+    for (int32_t k = 0; k < $bends; k++) {
+        const int32_t j = ${id}_bent[k], drop = ${id}_drops[k];
+$missing        const int64_t u = ${id}_slopes[k] * x[j] + ${id}_distances[k];
+        const int64_t one = INT64_C(1) << ${id}_fractions[k];
+        int64_t size = one + (u < 0 ? -u : u), far = -one;
+        for (; size >= 2 * one; size >>= 1)
+            far += one;
+        far = (far + size + (drop > 0 ? INT64_C(1) << (drop - 1) : 0)) >> drop;
+        z[j] = (int16_t)(u < 0 ? -far : far);
+    }
+    return z;
+}
+
 /*** fixed_groups ***/
 /* A row with the orders of one-hot columns in the place of the first of each group. */
 static const int16_t *${id}_orders(const int16_t *x)

@@ -7,7 +7,7 @@ a direction, or one of two columns of a feature that has gaps, which are like th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,8 @@ NODE = "typedef struct {{ int16_t cut; uint16_t feature, left; }} {}_node;\n"
 NODE_BYTES = 6
 # Weights of guesses: times a difference of two features, they stay below 2^31.
 MOST_GUESS, MOST_MOVE = 16383, 40
+# Fractional bits of the distances that features are bent by.
+MOST_BEND_BITS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +51,16 @@ def write_trees(source: FixedSource, id_: str, term: terms.Trees, given: Given) 
 
 def write_row(source: FixedSource, id_: str, term: terms.Trees, given: Given) -> tuple[str, Floats]:
     """Write what makes the row that trees cut; return its name, and the cuts of all nodes."""
-    row, gaps, (n_axes, n_products) = given.row, term.gaps, term.directions.shape
+    row, name, gaps, (n_axes, n_products) = given.row, "x", term.gaps, term.directions.shape
+    if term.bends.any:
+        row, name = write_bends(source, id_, term, row), f"{id_}_bend(x)"
     axes = Axes(term.factor * (row.offset - term.center), term.factor * row.step)
-    name, cuts = "x", feature_cuts(term, row)
+    cuts = feature_cuts(term, row)
     if term.groups.any:
         axes = write_groups(source, id_, term, row, axes)
         orders = Axes(axes.start, np.where(axes.step > 0, axes.step, 1.0))
         own = in_groups(term)[term.features]
-        name, cuts = f"{id_}_orders(x)", np.where(own, axis_cuts(term, orders, 0, cuts), cuts)
+        name, cuts = f"{id_}_orders({name})", np.where(own, axis_cuts(term, orders, 0, cuts), cuts)
     if gaps.any:
         sums = write_gaps(source, id_, term, row, axes)
         name, cuts = f"{id_}_filled({name})", axis_cuts(term, sums, len(term.center), cuts)
@@ -69,6 +73,32 @@ def write_row(source: FixedSource, id_: str, term: terms.Trees, given: Given) ->
     if gaps.any or n_products:
         source.memory(f"{id_}_z", n_axes + n_products + gaps.places.size)
     return name, np.clip(cuts, -LARGEST - 1, LARGEST)
+
+
+def write_bends(source: FixedSource, id_: str, term: terms.Trees, row: Row) -> Row:
+    """Write the function `<id>_bend`; return the row of features of which some are bent."""
+    features, factors = term.bends.features, term.bends.factors
+    slopes = row.step[features] * factors
+    starts = (row.offset[features] - term.bends.centers) * factors
+    most = 1 + (LARGEST + 1) * np.abs(slopes) + np.abs(starts)
+    # Distances have so many fractional bits: they stay below 2^60.
+    bits = np.clip(np.floor(60 - np.log2(most)), 0, MOST_BEND_BITS)
+    shifts = np.maximum(np.ceil(np.log2(np.log2(most) / ROOM) + bits), 0)
+    for name, values, kind in (
+        ("bent", features, "uint16_t"),
+        ("slopes", np.rint(np.ldexp(slopes, bits.astype(int))), "int64_t"),
+        ("distances", np.rint(np.ldexp(starts, bits.astype(int))), "int64_t"),
+        ("fractions", bits, "int8_t"),
+        ("drops", shifts, "int8_t"),
+    ):
+        source.whole(f"{id_}_{name}", values, kind)
+    source.memory(f"{id_}_bent_row", len(term.center))
+    missing = "" if not term.gaps.any else "        if (x[j] == INT16_MIN)\n            continue;\n"
+    sizes = {"features": len(term.center), "bends": len(features), "missing": missing}
+    source.fill("fixed_bends", id=id_, **sizes)
+    offset, step = row.offset.copy(), row.step.copy()
+    offset[features], step[features] = 0, np.exp2(shifts - bits)
+    return replace(row, offset=offset, step=step)
 
 
 def feature_cuts(term: terms.Trees, row: Row) -> Floats:
