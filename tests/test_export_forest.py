@@ -123,7 +123,7 @@ MODELS = {
     "one-hot columns": {"n_hot": 7},
     "one-hot columns and gaps": {"n_hot": 3, "missing": 0.1, "task": "classes"},
     "one-hot columns of a table": {"n_hot": 9, "n_codes": 5, "missing": 0.1, "task": "targets"},
-    "heavy tails": {"n_heavy": 4, "task": "regression"},
+    "heavy tails": {"n_heavy": 6, "task": "regression"},
     "heavy tails and gaps": {"n_heavy": 6, "missing": 0.1, "task": "classes"},
 }
 
