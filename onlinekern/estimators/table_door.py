@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.estimators.array_types import plain_samples
 from onlinekern.estimators.categories import TYPES
 from onlinekern.estimators.savable import operations
 from onlinekern.estimators.table_errors import (
@@ -61,6 +62,7 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
     """
     if isinstance(X, Encoded):
         return X
+    X = plain_samples(X)
     check_rows(X)
     own = vars(estimator)
     # With warm_start the weights go on, so the features stay, too.

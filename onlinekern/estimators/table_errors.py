@@ -32,19 +32,23 @@ OF_MISSING_TARGETS = (
     "Input contains NaN", "Input y contains NaN", "value of NA is ambiguous", OBJECTS,
     "not supported between instances",
 )  # fmt: skip
+# What labels of these types of Python become an array of; all others become text.
+MADE_OF = {("bool",): "bool", ("int",): "int", ("float",): "float", ("float", "int"): "float"}
 # Errors of other things than the values of X.
 OTHER_ERRORS = ("The feature names should match", "requires y to be passed")
 
 
 def check_types(estimator: Any, X: Any, takes_missing: bool) -> None:
-    """Raise ValueError if a column of a data frame has a type of dates or times."""
-    types = types_of(X)
+    """Raise ValueError if an array, or a column of a data frame, has a type of dates or times."""
+    types = [X.dtype] if isinstance(X, np.ndarray) else types_of(X)
     if types is not None and any(map(is_date_type, set(types))):
         raise explained(estimator, X, TypeError("dates"), takes_missing)
 
 
 def check_rows(X: Any) -> None:
     """Raise an error if X is no table, but looks like one: a Series, or rows of several kinds."""
+    if X is None:
+        raise ValueError("X is None, no table. Expected 2D array")
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, which has no rows yet: give X.collect()")
     if type(X).__name__ == "Series" and not hasattr(X, "columns"):
@@ -138,8 +142,8 @@ def explained_targets(y: Any, error: Exception) -> Exception | None:
         if not unlike and OBJECTS not in str(error):
             return None
         return ValueError(
-            f"{OBJECTS}. y holds objects ({', '.join(kinds)}): labels are of one kind, and "
-            "whole numbers an array of these, such as y.astype(int)"
+            f"{OBJECTS}. y holds objects ({', '.join(kinds)}): labels are of one kind, an "
+            f"array such as y.astype({MADE_OF.get(tuple(kinds), 'str')})"
         )
     return ValueError(f"y[{row}] is missing or NaN: leave out the samples that have no target")
 
@@ -243,9 +247,10 @@ def columns_of(X: Any) -> Iterator[tuple[Any, Any, Any]]:
             rows = np.asarray(X, dtype=object)
     except (TypeError, ValueError):
         return
-    if rows.ndim == 2 and rows.dtype.kind in "fOU":
+    kind = rows.dtype if is_date_type(rows.dtype) else None
+    if rows.ndim == 2 and (kind or rows.dtype.kind in "fOU"):
         for place in range(rows.shape[1]):
-            yield place, rows[:, place], None
+            yield place, rows[:, place], kind
 
 
 def kinds_in(column: Any, kind: Any) -> list[str]:

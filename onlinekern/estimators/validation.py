@@ -19,6 +19,7 @@ from sklearn.utils.multiclass import unique_labels
 
 from onlinekern.core.samples.plain import all_finite, plain_rows
 from onlinekern.core.samples.rows import checked_csr
+from onlinekern.estimators.array_types import plain_targets
 from onlinekern.estimators.atomic import UndoneOnFailure, lock_of
 from onlinekern.estimators.table_door import (
     Encoded,
@@ -89,6 +90,19 @@ def check_sparse(X: Any) -> None:
                 raise ValueError(f"X is no valid COO matrix: a {name} index is not in [0, {size})")
     elif X.format in ("csc", "bsr"):
         X.check_format(full_check=True)
+
+
+def csr_of(X: Any) -> Any:
+    """Return samples as they are, a sparse matrix of any format as CSR: `rows_of` takes no other.
+
+    Parameters
+    ----------
+    X : sparse matrix, or anything else
+    """
+    if not sp.issparse(X) or X.format == "csr":
+        return X
+    check_sparse(X)
+    return X.tocsr()
 
 
 def validate_data(
@@ -176,6 +190,7 @@ def validated(
         check_sparse(X)
     checks: dict[str, Any] = {}
     if not alone:
+        y = plain_targets(y)
         checks = {"y_numeric": y_numeric, "multi_output": multi_output}
     if missing:
         checks["ensure_all_finite"] = "allow-nan"
@@ -352,6 +367,7 @@ def learn_row(estimator: Any, x: Any, *arguments: Any, **named: Any) -> Any:
 
 def labels_of(classes: Any) -> Any:
     """Return the sorted labels of the argument `classes`; ValueError unless there are two."""
+    classes = plain_targets(classes)
     if np.ndim(classes) and np.size(classes):
         try:
             with np.errstate(invalid="ignore"):  # It makes whole numbers of NaN, too.

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_consistent_length
 
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.estimators.validation import check_weights, rows_of
+from onlinekern.estimators.validation import check_weights, csr_of, rows_of
 from onlinekern.preprocessing.steps import takes
 
 
@@ -42,9 +42,8 @@ class Lesson:
 
         They are a part of a stream, or the `whole` of what is learnt.
         """
-        if sp.issparse(X):
-            X = X.tocsr()
-        elif not (hasattr(X, "iloc") or hasattr(X, "__getitem__")):
+        X = csr_of(X)
+        if not (sp.issparse(X) or hasattr(X, "iloc") or hasattr(X, "__getitem__")):
             X = np.asarray(X)
         if type(X) is not np.ndarray or X.shape[:1] != y.shape:  # scikit-learn takes its time
             check_consistent_length(X, y)

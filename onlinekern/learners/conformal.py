@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
+from onlinekern.estimators.array_types import column_of_labels, plain_targets
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin, available_if
 from onlinekern.estimators.several_targets import finite_target
-from onlinekern.estimators.table_errors import check_labels
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import NUMBERS, are_plain_targets, learn_row, own_weight
 from onlinekern.learners.ahead import (
@@ -240,7 +240,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
         if are_plain_targets(y, len_of(X), NUMBERS):
             y = y.astype(np.float64, copy=False)
         else:
-            y = column_or_1d(y, dtype=np.float64, warn=True, input_name="y")
+            y = column_or_1d(plain_targets(y), dtype=np.float64, warn=True, input_name="y")
             assert_all_finite(y, input_name="y")
         return Lesson.of(X, y, sample_weight, whole=whole)
 
@@ -556,9 +556,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         self, X: Any, y: Any, classes: Any, sample_weight: Any, whole: bool = False
     ) -> Lesson:
         if not are_plain_targets(y, len_of(X), "biuU"):
-            y = column_or_1d(y, warn=True, input_name="y")
-            assert_all_finite(y, input_name="y")
-            check_labels(y)
+            y = column_of_labels(y)
         return Lesson.of(X, y, sample_weight, classes, whole)
 
     def _answers(self, learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Any, Floats, Any]:

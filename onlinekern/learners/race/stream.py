@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from sklearn.base import is_classifier
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length
 
 from onlinekern.core.learning.labels import class_numbers
 from onlinekern.core.learning.twin import TwinTarget
@@ -18,6 +18,7 @@ from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.linalg.running_moments import RunningMoments
 from onlinekern.core.race import Race
 from onlinekern.core.samples.rows import rows_at
+from onlinekern.estimators.array_types import column_of_labels
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.median_width import joined
@@ -25,11 +26,11 @@ from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.table_door import Encoded, encoded, feature_names
-from onlinekern.estimators.table_errors import check_labels
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import (
     NUMBERS,
     check_weights,
+    csr_of,
     learn_row,
     own_weight,
     rows_of,
@@ -357,9 +358,8 @@ mistakes so
         given = np.asarray(y) if type(y) is list else y
         if fitted and class_numbers(given, self.classes_) is not None:
             return super()._partial_fit(X, given, self.classes_, sample_weight, scored)
-        y = column_or_1d(y)
+        X, y = csr_of(X), column_of_labels(y)
         check_consistent_length(X.rows if isinstance(X, Encoded) else X, y, sample_weight)
-        check_labels(y)
         known = self.classes_ if fitted else self._announced(labels)
         check_kind(y, known)
         starts = first_places(y, known)

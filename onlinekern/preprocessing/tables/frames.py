@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
+from onlinekern.estimators.array_types import plain_samples
 from onlinekern.estimators.table_errors import check_rows
 
 
@@ -41,6 +42,7 @@ def table_of(X: Any, names: Any = None) -> tuple[pa.Table, bool]:
             "X is a sparse matrix: a TableEncoder takes tables and dense arrays. Sparse rows are "
             "numbers already: learn them without it"
         )
+    X = plain_samples(X)
     check_rows(X)
     table = named_table(X)
     named = table is not None
@@ -78,9 +80,13 @@ def named_table(X: Any) -> pa.Table | None:
             from pyarrow.interchange import from_dataframe
 
             return from_dataframe(X)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OverflowError) as error:
+        objects = {}
         for place, name in enumerate(X.columns if hasattr(X, "iloc") else ()):
-            array_of(X.iloc[:, place].to_numpy(dtype=object), name)  # It names the column.
+            # It names the column, or makes floats of whole numbers that no type has room for.
+            objects[str(name)] = array_of(X.iloc[:, place].to_numpy(dtype=object), name)
+        if isinstance(error, OverflowError):
+            return pa.table(objects)
         raise ValueError(f"X: {' '.join(str(error).split())}") from error
     return None
 

@@ -420,6 +420,8 @@ cdef object row_of(object x, Py_ssize_t d, Py_ssize_t itemsize, bint sparse, Row
         x = np.asarray(x)
         if x.dtype.kind == "c":
             raise ValueError("x must be real, got complex numbers")
+        if x.dtype.kind in "mM":
+            raise ValueError("x must hold numbers, got dates or times")
         x = aligned(x, kind_of(itemsize))
         if x.ndim != 1:
             raise ValueError(f"x must be one sample of shape ({d},), got shape {x.shape}")

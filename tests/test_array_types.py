@@ -1,0 +1,187 @@
+"""Samples and targets in types that others misread: masked, nullable, dates, text of NumPy."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.linear_model import SGDClassifier
+
+from onlinekern import (
+    ConformalClassifier,
+    ConformalRegressor,
+    KernelForestClassifier,
+    OnlineStandardScaler,
+    PAClassifier,
+    PARegressor,
+    StreamClassifier,
+    TableEncoder,
+)
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((60, 2))
+HIGH = X[:, 0] > 0
+NUMBERS = HIGH.astype(int)
+# 2**60 and 2**60 + 1 are one number in float64.
+LARGE = np.array([2**60, 2**60 + 1])[NUMBERS]
+CLASSIFIERS = {
+    "linear": PAClassifier(random_state=0),
+    "race": StreamClassifier(random_state=0),
+    "conformal": ConformalClassifier(PAClassifier(random_state=0)),
+}
+REGRESSORS = {"linear": PARegressor(), "conformal": ConformalRegressor(PARegressor())}
+
+
+@pytest.fixture(params=CLASSIFIERS)
+def classifier(request):
+    return CLASSIFIERS[request.param]
+
+
+@pytest.mark.parametrize(
+    ("y", "kind"), [(LARGE, "Int64"), (LARGE, "int64[pyarrow]"), (HIGH, "boolean")]
+)
+@pytest.mark.parametrize("shape", ["column", "frame", "array"])
+@pytest.mark.filterwarnings("ignore:A column-vector y")
+def test_nullable_labels_keep_their_type(classifier, y, kind, shape):
+    pandas = pytest.importorskip("pandas")
+    if "pyarrow" in kind:
+        pytest.importorskip("pyarrow")
+    column = pandas.Series(y, dtype=kind)
+    given = {"column": column, "frame": column.to_frame(), "array": column.array}[shape]
+    model = classifier.fit(X, given)
+    np.testing.assert_array_equal(model.classes_, np.unique(y))
+    assert model.classes_.dtype == y.dtype
+    assert (model.predict(X) == y).mean() > 0.8
+
+
+def test_nullable_classes_keep_their_type():
+    pandas = pytest.importorskip("pandas")
+    labels = pandas.array([2**60, 2**60 + 1], dtype="Int64")
+    model = PAClassifier().partial_fit(X, pandas.Series(LARGE, dtype="Int64"), classes=labels)
+    assert model.classes_.tolist() == [2**60, 2**60 + 1]
+
+
+@pytest.mark.parametrize("kind", ["Int64", "boolean", "string", "Float64", "category"])
+def test_missing_labels_of_pandas_are_named(classifier, kind):
+    pandas = pytest.importorskip("pandas")
+    values = NUMBERS.astype(str) if kind == "string" else NUMBERS
+    y = pandas.Series(values).astype(kind)
+    y[3] = None
+    with pytest.raises(ValueError, match=r"y\[3\] is missing or NaN"):
+        classifier.fit(X, y)
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="NumPy 2 has it")
+def test_labels_of_numpys_own_text(classifier):
+    kind = np.dtypes.StringDType(na_object=None)
+    labels = np.array(["no", "yes"])[NUMBERS].tolist()
+    model = classifier.fit(X, np.array(labels, dtype=kind))
+    assert model.classes_.tolist() == ["no", "yes"]
+    with pytest.raises(ValueError, match=r"y\[0\] is missing"):
+        classifier.fit(X, np.array([None, *labels[1:]], dtype=kind))
+
+
+def test_masked_targets_are_named(classifier):
+    y = np.ma.array(NUMBERS, mask=np.arange(60) == 7)
+    with pytest.raises(ValueError, match=r"y\[7\] is masked"):
+        classifier.fit(X, y)
+    model = classifier.fit(X, np.ma.array(NUMBERS))
+    assert (model.predict(X) == NUMBERS).mean() > 0.8
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+def test_masked_targets_of_a_regression_are_named(name):
+    with pytest.raises(ValueError, match=r"y\[7\] is masked"):
+        REGRESSORS[name].fit(X, np.ma.array(X[:, 0], mask=np.arange(60) == 7))
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
+def test_masked_samples_are_missing(kind):
+    mask = rng.random(X.shape) < 0.2
+    masked = np.ma.array(np.round(4 * X).astype(kind), mask=mask)
+    holes = masked.astype(np.result_type(kind, np.float32)).filled(np.nan)
+    for model in (
+        KernelForestClassifier(random_state=0),
+        PAClassifier(encode=True, random_state=0),
+    ):
+        filled = model.fit(holes, NUMBERS).decision_function(holes)
+        np.testing.assert_array_equal(model.fit(masked, NUMBERS).decision_function(masked), filled)
+    encoded = TableEncoder().fit(holes).transform(holes)
+    np.testing.assert_array_equal(TableEncoder().fit(masked).transform(masked), encoded)
+    for model in (PAClassifier(), StreamClassifier(), OnlineStandardScaler()):
+        with pytest.raises(ValueError, match="missing values"):
+            model.fit(masked, NUMBERS)
+        model.fit(np.ma.array(X), NUMBERS)
+
+
+@pytest.mark.parametrize("learner", [PAClassifier(), KernelForestClassifier(), StreamClassifier()])
+def test_arrays_of_dates_are_no_counts(learner, state_of, same_state):
+    dates = (np.datetime64("2026-03-01", "s") + 1000 * np.arange(120)).reshape(60, 2)
+    spans = dates - dates[0]
+    for rows in (dates, spans):
+        with pytest.raises(ValueError, match="dates or times in column 0, column 1"):
+            learner.fit(rows, NUMBERS)
+    model = learner.fit(X, NUMBERS)
+    before = state_of(model)
+    for call in (model.predict, lambda rows: model.partial_fit(rows, NUMBERS)):
+        with pytest.raises(ValueError, match="dates or times"):
+            call(dates)
+    for call in (model.score_one, lambda row: model.learn_one(row, 0)):
+        with pytest.raises(ValueError, match="dates or times"):
+            call(dates[0])
+    same_state(model, before)
+    kinds = PAClassifier(encode=True).fit(dates, NUMBERS).encoder_.kinds_
+    assert set(kinds.values()) == {"date"}
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia", "dok", "lil"])
+def test_sparse_matrices_of_any_format_bring_new_classes(form):
+    rows = sp.random(60, 5, 0.4, format="csr", random_state=0)
+    expected = StreamClassifier(random_state=0).partial_fit(rows, NUMBERS).decision_function(rows)
+    for given in (rows.asformat(form), getattr(sp, f"{form}_array")(rows)):
+        model = StreamClassifier(random_state=0).partial_fit(given, NUMBERS)
+        np.testing.assert_array_equal(model.decision_function(given), expected)
+
+
+@pytest.mark.parametrize("learner", [StreamClassifier(), ConformalClassifier(SGDClassifier())])
+def test_damaged_matrices_are_refused_before_they_are_converted(learner):
+    rows = sp.random(60, 5, 0.4, format="coo", random_state=0)
+    rows.row[0] = 10**6
+    with pytest.raises(ValueError, match="no valid COO matrix"):
+        learner.partial_fit(rows, NUMBERS, classes=[0, 1])
+
+
+def test_frames_of_sparse_columns_that_leave_out_missing_values():
+    pandas = pytest.importorskip("pandas")
+    holes = np.where(X > -0.5, X, np.nan)
+    dense = pandas.DataFrame(holes, columns=["a", "b"])
+    sparse = dense.astype(pandas.SparseDtype(float, np.nan))
+    for learner in (KernelForestClassifier(random_state=0), PAClassifier(random_state=0)):
+        expected = learner.fit(dense, NUMBERS).decision_function(dense)
+        model = learner.fit(sparse, NUMBERS)
+        np.testing.assert_array_equal(model.decision_function(sparse), expected)
+        assert model.score_one(sparse.iloc[0]) == expected[0]
+
+
+def test_whole_numbers_larger_than_any_type_are_floats():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"town": ["Ulm", "Bonn"] * 30, "big": [10**30 + i for i in range(60)]})
+    kinds = PAClassifier().fit(frame, NUMBERS).encoder_.kinds_
+    assert kinds == {"town": "category", "big": "number"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "advice"),
+    [
+        (HIGH.astype(object), "bool"),
+        (np.where(HIGH, 1, 0.0).astype(object), "float"),
+        ((np.datetime64("2026-03-01") + NUMBERS).astype(object), "str"),
+    ],
+)
+def test_labels_that_are_objects_are_told_what_to_do(labels, advice):
+    with pytest.raises(ValueError, match=rf"y.astype\({advice}\)"):
+        PAClassifier().fit(X, labels)
+
+
+def test_no_samples_at_all_are_told_of():
+    for model in (PAClassifier(), StreamClassifier()):
+        with pytest.raises(ValueError, match="X is None"):
+            model.fit(None, NUMBERS)
