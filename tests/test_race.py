@@ -479,6 +479,18 @@ def test_classes_are_taken_up_as_they_come():
     assert abs(known.score(X, y) - learner.score(X, y)) < 0.05
 
 
+def test_classes_may_be_given_to_each_call_while_others_come():
+    X, y = coming(400)
+    given, free = (StreamClassifier(time_budget=12.0, random_state=0) for _ in range(2))
+    for part in (slice(0, 300), slice(300, 350), slice(350, 400)):
+        given.partial_fit(X[part], y[part], classes=["b", "d"])
+        free.partial_fit(X[part], y[part], classes=["b", "d"] if part.start == 0 else None)
+    same_model(given, free, X)
+    assert given.classes_.tolist() == ["a", "b", "d"]
+    with pytest.raises(ValueError, match="not the same as on last call"):
+        given.partial_fit(X, y, classes=["b", "z"])
+
+
 @pytest.mark.parametrize("weights", ["balanced", {"c": 5.0, "b": 0.5}])
 def test_class_weights_while_classes_come(weights):
     X, y = coming()

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern.estimators.array_types import plain_targets
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.types import (
     ArrayLike,
@@ -170,6 +171,7 @@ class Run:
                 f"y must be one label or target of each sample, got an array of shape {y.shape}: "
                 "test several targets one by one"
             )
+        y = plain_targets(y)
         start, rows, losses = 0, len(y), [np.zeros(0)]
         while start < rows:
             stop = min(rows, start + self._samples_to_next_mark())

@@ -31,6 +31,8 @@ from onlinekern.estimators.validation import (
     NUMBERS,
     check_weights,
     csr_of,
+    has_more,
+    labels_of,
     learn_row,
     own_weight,
     rows_of,
@@ -346,8 +348,12 @@ mistakes so
             return False
 
     def _classes(self, classes: ArrayLike | None) -> Any:
-        # Without `classes`, they are taken up as they come.
-        return None if classes is None else super()._classes(classes)
+        # Without `classes`, they are taken up as they come, and so are others than those given.
+        if classes is None:
+            return None
+        if self.__sklearn_is_fitted__() and has_more(self.classes_, labels_of(classes)):
+            return self.classes_
+        return super()._classes(classes)
 
     def _partial_fit(
         self, X: Any, y: Any, labels: Any, sample_weight: Any, scored: bool = False
