@@ -185,3 +185,27 @@ def test_no_samples_at_all_are_told_of():
     for model in (PAClassifier(), StreamClassifier()):
         with pytest.raises(ValueError, match="X is None"):
             model.fit(None, NUMBERS)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_type_of_more_categories_than_have_numbers(library):
+    frames = pytest.importorskip(library)
+    names = [f"id {k}" for k in range(70_000)]
+    column = (
+        frames.Categorical(["id 3", "id 5"] * 30, categories=names)
+        if library == "pandas"
+        else frames.Series(["id 3", "id 5"] * 30, dtype=frames.Enum(names))
+    )
+    rows = frames.DataFrame({"x": X[:, 0], "id": column})
+    model = KernelForestClassifier(random_state=0).fit(rows, np.tile([0, 1], 30))
+    assert model.encoder_.kinds_["id"] == "category"
+    assert model.score(rows, np.tile([0, 1], 30)) == 1.0
+    few = frames.DataFrame({"x": X[:, 0], "id": ["a", "b"] * 30})
+    few = (
+        few.astype({"id": "category"})
+        if library == "pandas"
+        else few.cast({"id": frames.Enum(["a", "b"])})
+    )
+    model = KernelForestClassifier(random_state=0).fit(few, NUMBERS)
+    with pytest.raises(ValueError, match="encode=True, from the first samples on"):
+        model.partial_fit(rows, NUMBERS)

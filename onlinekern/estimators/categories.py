@@ -38,6 +38,15 @@ def holds_categories(column: Any) -> bool:
     return type(column.dtype).__name__ in TYPES
 
 
+def n_categories(column: Any) -> int:
+    """Return how many categories a column of a data frame has, those of its type if it lists any."""
+    if hasattr(column, "iloc"):
+        return len(column.cat.categories)
+    return (
+        len(column.dtype.categories) if type(column.dtype).__name__ == "Enum" else column.n_unique()
+    )
+
+
 def holds_numbers(column: Any) -> bool:
     """Return whether a column of a data frame holds numbers."""
     kind = column.dtype
@@ -189,7 +198,8 @@ def numbers_of(column: Any, known: tuple[Any, ...], learn: bool) -> tuple[Floats
         if len(numbers) > MOST_CODE:
             raise ValueError(
                 f"column {column.name!r} of X holds {len(numbers)} categories; at most {MOST_CODE} "
-                "have numbers"
+                "have numbers. encode=True, from the first samples on, takes any number: the last "
+                "ones share one"
             )
         known = tuple(numbers)
     table = np.array([*(numbers.get(value, MOST_CODE) for value in listed), np.nan])

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from onlinekern.estimators.array_types import plain_samples
-from onlinekern.estimators.categories import TYPES
+from onlinekern.estimators.categories import MOST_CODE, TYPES, n_categories
 from onlinekern.estimators.savable import operations
 from onlinekern.estimators.table_errors import (
     as_numbers,
@@ -120,7 +120,9 @@ def needs_encoder(estimator: Any, name: Any, column: Any, kind: Any) -> bool:
     if is_date_type(kind):
         return True
     if "dictionary" in str(kind) or type(kind).__name__ in TYPES:
-        return not estimator._takes_categories or "dictionary" in str(kind)
+        if not estimator._takes_categories or "dictionary" in str(kind):
+            return True
+        return n_categories(column) > MOST_CODE  # An encoder lets the latest share a number.
     if kind_of_type(kind) or (str(kind) == "object" and any(isinstance(x, str) for x in column)):
         return True  # Though it may look like numbers.
     numbers = as_numbers(column)
