@@ -9,6 +9,7 @@ from onlinekern import (
     ConformalClassifier,
     ConformalRegressor,
     KernelForestClassifier,
+    KernelRLSRegressor,
     OnlineStandardScaler,
     PAClassifier,
     PARegressor,
@@ -91,6 +92,28 @@ def test_masked_targets_are_named(classifier):
 def test_masked_targets_of_a_regression_are_named(name):
     with pytest.raises(ValueError, match=r"y\[7\] is masked"):
         REGRESSORS[name].fit(X, np.ma.array(X[:, 0], mask=np.arange(60) == 7))
+
+
+@pytest.mark.parametrize("name", REGRESSORS)
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (np.datetime64("2026-03-01") + np.arange(60), "y must hold numbers"),
+        (np.arange(60).astype("m8[h]"), "y must hold numbers"),
+        ([str(number) for number in range(60)], "y must hold numbers"),
+        (np.where(np.arange(60) == 7, np.nan, X[:, 0]), r"y\[7\] is missing"),
+        (np.where(np.arange(60) == 7, np.inf, X[:, 0]), "infinity|finite"),
+        (np.array([*X[1:, 0], None]), r"y\[59\] is missing"),
+    ],
+)
+def test_targets_that_are_no_finite_numbers_are_refused_alike(name, y, words):
+    with pytest.raises(ValueError, match=words):
+        REGRESSORS[name].fit(X, y)
+
+
+def test_of_several_targets_the_row_of_a_missing_one_is_named():
+    with pytest.raises(ValueError, match=r"y\[7\] is missing"):
+        KernelRLSRegressor().fit(X, np.where(np.arange(120).reshape(60, 2) == 15, np.nan, X))
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])

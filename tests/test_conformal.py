@@ -419,7 +419,7 @@ def test_what_is_refused():
             model.partial_fit(X, both)
         with pytest.raises(ValueError, match="inconsistent numbers of samples"):
             model.partial_fit(X, y[:50])
-        with pytest.raises(ValueError, match="y contains NaN"):
+        with pytest.raises(ValueError, match=r"y\[59\] is missing or NaN"):
             model.partial_fit(X, np.r_[y[:-1], np.nan])
         with pytest.raises(NotFittedError):
             model.predict_interval(X)

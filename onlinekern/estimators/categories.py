@@ -39,7 +39,7 @@ def holds_categories(column: Any) -> bool:
 
 
 def n_categories(column: Any) -> int:
-    """Return how many categories a column of a data frame has, those of its type if it lists any."""
+    """Return how many categories a column of a data frame has: those that its type lists."""
     if hasattr(column, "iloc"):
         return len(column.cat.categories)
     return (

@@ -133,10 +133,11 @@ def explained_targets(y: Any, error: Exception) -> Exception | None:
     if not any(words in str(error) for words in OF_MISSING_TARGETS):
         return None
     values = np.asarray(y, dtype=object)
-    row = next((k for k, value in enumerate(values.tolist()) if is_missing(value)), None)
-    if values.ndim != 1:
-        return None
+    of_each = values.reshape(len(values), -1) if values.ndim else values[:0]
+    row = next((k for k, each in enumerate(of_each.tolist()) if any(map(is_missing, each))), None)
     if row is None:
+        if values.ndim != 1:
+            return None
         kinds = sorted({type(value).__name__ for value in values.tolist()})
         unlike = "str" in kinds and len(kinds) > 1
         if not unlike and OBJECTS not in str(error):

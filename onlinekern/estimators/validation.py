@@ -210,6 +210,19 @@ def validated(
     return (rows, *targets) if targets else rows
 
 
+def column_of_targets(y: Any) -> Any:
+    """Return the targets of samples, float64; ValueError unless they are finite numbers."""
+    try:
+        targets = validation.column_or_1d(plain_targets(y), warn=True, input_name="y")
+        if targets.dtype.kind == "O":
+            targets = targets.astype(np.float64)
+        validation.assert_all_finite(targets, input_name="y")
+    except (TypeError, ValueError) as error:
+        raise explained_targets(y, error) or error from None
+    check_targets(targets)
+    return targets.astype(np.float64, copy=False)
+
+
 def check_targets(y: Any) -> None:
     """Raise ValueError unless y holds finite numbers.
 

@@ -7,14 +7,20 @@ from math import isfinite
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.estimators.array_types import column_of_labels, plain_targets
+from onlinekern.estimators.array_types import column_of_labels
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin, available_if
 from onlinekern.estimators.several_targets import finite_target
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
-from onlinekern.estimators.validation import NUMBERS, are_plain_targets, learn_row, own_weight
+from onlinekern.estimators.validation import (
+    NUMBERS,
+    are_plain_targets,
+    column_of_targets,
+    learn_row,
+    own_weight,
+)
 from onlinekern.learners.ahead import (
     Lesson,
     edges_of,
@@ -240,8 +246,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
         if are_plain_targets(y, len_of(X), NUMBERS):
             y = y.astype(np.float64, copy=False)
         else:
-            y = column_or_1d(plain_targets(y), dtype=np.float64, warn=True, input_name="y")
-            assert_all_finite(y, input_name="y")
+            y = column_of_targets(y)
         return Lesson.of(X, y, sample_weight, whole=whole)
 
     def _answers(self, learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Any, Floats, Any]:
