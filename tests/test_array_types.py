@@ -232,3 +232,12 @@ def test_a_type_of_more_categories_than_have_numbers(library):
     model = KernelForestClassifier(random_state=0).fit(few, NUMBERS)
     with pytest.raises(ValueError, match="encode=True, from the first samples on"):
         model.partial_fit(rows, NUMBERS)
+
+
+def test_a_frame_of_dask_has_no_rows_yet():
+    frames = pytest.importorskip("dask.dataframe")
+    pandas = pytest.importorskip("pandas")
+    rows = frames.from_pandas(pandas.DataFrame(X, columns=["a", "b"]), npartitions=2)
+    for model in (PAClassifier(), StreamClassifier(), TableEncoder()):
+        with pytest.raises(TypeError, match=r"X.compute\(\)"):
+            model.fit(rows, NUMBERS)

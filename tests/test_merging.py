@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import onlinekern as ok
 from onlinekern import merge
 from onlinekern.core.models.union import take_in
+from onlinekern.drift import LossDetector, RenewedLearner
 from onlinekern.fitted.save import from_bytes, to_bytes
 
 N = 360
@@ -350,6 +351,24 @@ def test_targets_in_other_units_are_averaged_in_units():
     predicted = [model.predict(X) for model in models]
     expected = (100 * predicted[0] + 260 * predicted[1]) / 360
     np.testing.assert_allclose(merged.predict(X), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        ok.ConformalClassifier,
+        lambda learner: RenewedLearner(learner, LossDetector()),
+        lambda learner: ok.make_stream_pipeline(
+            ok.OnlineStandardScaler(), ok.ConformalClassifier(learner)
+        ),
+    ],
+)
+def test_what_is_around_a_learner_is_refused(around):
+    X, y = data(False)
+    learner = ok.PAClassifier()  # the same parameter of both
+    models = [around(learner).partial_fit(X, y, classes=np.unique(y)) for _ in range(2)]
+    with pytest.raises(TypeError, match=r"cannot be merged.*estimator_"):
+        merge(models)
 
 
 def test_what_does_not_fit_is_refused():

@@ -51,6 +51,11 @@ def check_rows(X: Any) -> None:
         raise ValueError("X is None, no table. Expected 2D array")
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, which has no rows yet: give X.collect()")
+    if hasattr(X, "npartitions") and hasattr(X, "columns"):
+        raise TypeError(
+            "X is a frame of Dask, which has no rows yet: give X.compute(), or learn it with "
+            "onlinekern.distributed.fit"
+        )
     if type(X).__name__ == "Series" and not hasattr(X, "columns"):
         raise ValueError(
             "X is a Series, no table. Expected 2D array, got 1D array instead: X.to_frame() is a "

@@ -128,6 +128,11 @@ def check_same(given: list[Any]) -> None:
         check_is_fitted(model)
         if isinstance(model, StreamPipeline):
             continue
+        if "estimator_" in vars(model):
+            raise TypeError(
+                f"a {type(model).__name__} cannot be merged: what it knows of its own stream has "
+                "no sum. Merge the learners inside, estimator_"
+            )
         one, other = (m.get_params(deep=False) for m in (first, model))
         for name in sorted(one.keys() - FREE):
             if not same(one[name], other[name]):
