@@ -329,3 +329,28 @@ def test_plot(tmp_path, source, suffix):
     path = tmp_path / f"curves.{suffix}"
     plot_comparisons([result, in_order], path)
     assert path.read_bytes().startswith(b"\x89PNG" if suffix == "png" else b"<?xml")
+
+
+def test_classes_in_place_of_objects_are_told_of():
+    X, y = two_normals(60, distance=3.0, random_state=0)
+    learner, detector = onlinekern.PAClassifier, onlinekern.drift.LossDetector
+    with pytest.raises(TypeError, match=r"estimator must be an object such as PAClassifier\(\)"):
+        prequential(learner, [(X, y)], [-1, 1])
+    with pytest.raises(TypeError, match=r"detector must be an object such as LossDetector\(\)"):
+        prequential(learner(), [(X, y)], [-1, 1], detector=detector)
+    with pytest.raises(TypeError, match=r"not the class OnlineStandardScaler"):
+        onlinekern.make_stream_pipeline(onlinekern.OnlineStandardScaler, learner())
+
+
+def test_what_is_no_source_is_told_of(source):
+    X, y = two_normals(60, distance=3.0, random_state=0)
+    for sources in ({"source": [(X, y)]}, {"source": source, "test": (X, y)}):
+        with pytest.raises(TypeError, match=r"must be a Source, got .*Source.from_arrays\(X, y\)"):
+            compare("pa1", **sources)
+
+
+def test_a_budget_of_no_labels_is_refused():
+    X, y = two_normals(60, distance=3.0, random_state=0)
+    query = onlinekern.evaluate.LabelQuery(budget=0)
+    with pytest.raises(ValueError, match="'budget' parameter"):
+        prequential(onlinekern.PAClassifier(), [(X, y)], [-1, 1], query=query)

@@ -127,6 +127,12 @@ def compare(
     MemoryError
         If the models have no room.
     """
+    for name, one in (("source", source), ("test", test)):
+        if one is not None and not hasattr(one, "layout"):
+            raise TypeError(
+                f"{name} must be a Source, got {type(one).__name__}: Source.from_arrays(X, y), or "
+                "open_source(path), of onlinekern.streams makes one"
+            )
     setting, repeats = check_setting(repeats, shuffle, kernel, gamma, settings, seed, window, scale)
     setting = replace(setting, delay=check_number(delay))
     what = (methods, source, test, repeats, setting)

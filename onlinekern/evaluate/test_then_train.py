@@ -27,7 +27,7 @@ from onlinekern.evaluate.errors import Curve, Metrics
 from onlinekern.evaluate.queries import Asked, LabelQuery
 from onlinekern.evaluate.refitting import Refitted
 from onlinekern.fitted.save import from_bytes, to_bytes
-from onlinekern.streams.checks import check_count, pairs_of
+from onlinekern.streams.checks import check_count, check_instance, pairs_of
 
 # Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples. Their length grows with the
 # logarithm of the stream's, and blocks are split too rarely to slow the learner.
@@ -137,6 +137,7 @@ class Run:
         curve: bool = True,
     ) -> None:
         check_recording(window, fading, watch)
+        check_instance("detector", detector)
         if on_drift is not None and detector is None:
             raise ValueError("on_drift needs a detector, got detector=None")
         self.estimator, self.classes = _stream_learner(estimator, classes), classes
@@ -151,6 +152,8 @@ class Run:
         delays = check_delay(delay)
         if query is not None and not isinstance(query, LabelQuery):
             raise TypeError(f"query must be a LabelQuery, got {type(query).__name__}")
+        if query is not None:
+            query._validate_params()
         self._late = None if delays is None or query is not None else Late(delays)
         self._query = None if query is None else Asked(query, delays)
         # Losses of samples whose labels have not come.
@@ -334,6 +337,7 @@ def check_recording(window: int | None, fading: float | None, watch: Any) -> Non
 
 def _stream_learner(estimator: Any, classes: ArrayLike | None) -> Any:
     """Return an estimator that predicts before it learns; a batch estimator is wrapped."""
+    check_instance("estimator", estimator)
     if hasattr(estimator, "partial_fit_predict"):
         return estimator
     if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):

@@ -407,6 +407,9 @@ def make_stream_pipeline(
     >>> list(make_stream_pipeline(OnlineStandardScaler(), SPAClassifier()).named_steps)
     ['onlinestandardscaler', 'spaclassifier']
     """
+    for step in steps:
+        if isinstance(step, type):
+            raise TypeError(f"steps are objects, {step.__name__}(), not the class {step.__name__}")
     return StreamPipeline(
         make_pipeline(*steps).steps, memory=memory, transform_input=transform_input, verbose=verbose
     )

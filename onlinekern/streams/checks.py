@@ -30,6 +30,14 @@ def check_count(name: str, value: Any, optional: bool = False) -> None:
         raise StreamError(f"{name} must be an integer of at least 1, got {value!r}")
 
 
+def check_instance(name: str, value: Any) -> None:
+    """Raise TypeError if a value is a class in the place of an object of it."""
+    if isinstance(value, type):
+        raise TypeError(
+            f"{name} must be an object such as {value.__name__}(), got the class {value.__name__}"
+        )
+
+
 def pairs_of(blocks: Iterable[Any], name: str) -> Iterator[tuple[Any, Any]]:
     """Yield blocks (X, y) that the argument `name` holds, of which y has a value for each row.
 
