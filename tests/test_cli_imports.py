@@ -62,13 +62,13 @@ def loaded(folder, *arguments):
     [
         (["--help"], 8, [*COMPUTING, "rich", *(f"onlinekern.cli.{name}" for name in COMMANDS)]),
         (["info"], 25, ["sklearn", "scipy.signal", "matplotlib", "pyarrow", *COMPARING]),
-        (["info", "model.okn"], 127, [*DRAWING, *COMPARING, *KEEPING, *SERVING]),
+        (["info", "model.okn"], 128, [*DRAWING, *COMPARING, *KEEPING, *SERVING]),
         (
-            ["predict", "model.okn", "rows.csv", "--target", "y"], 144,
+            ["predict", "model.okn", "rows.csv", "--target", "y"], 145,
             [*DRAWING, *COMPARING, *KEEPING, *SERVING, "onlinekern.evaluate"],
         ),
         (
-            ["train", "rows.csv", "--target", "y", "-o", "model.okn"], 153,
+            ["train", "rows.csv", "--target", "y", "-o", "model.okn"], 154,
             [*DRAWING, *COMPARING, *KEEPING, *SERVING, "onlinekern.reports.record"],
         ),
     ],
