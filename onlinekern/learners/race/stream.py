@@ -36,6 +36,7 @@ from onlinekern.estimators.validation import (
     learn_row,
     own_weight,
     rows_of,
+    same_labels,
     validate_data,
 )
 from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert, Layout, ladder
@@ -351,7 +352,9 @@ mistakes so
         # Without `classes`, they are taken up as they come, and so are others than those given.
         if classes is None:
             return None
-        if self.__sklearn_is_fitted__() and has_more(self.classes_, labels_of(classes)):
+        # The same labels are found quickly.
+        others = self.__sklearn_is_fitted__() and not same_labels(classes, self.classes_)
+        if others and has_more(self.classes_, labels_of(classes)):
             return self.classes_
         return super()._classes(classes)
 
