@@ -185,7 +185,10 @@ mistakes so
         (of a regression 50 to 120, the more the fewer features there are, and 15), and the largest
         kernel 300 landmarks, of a regression 200 to 300.
     memory_budget : float > 0, default=64.0
-        Megabytes that the experts may take at first.
+        Megabytes that the experts may take, as they are estimated at the first call.
+
+        The estimate is for the classes that are known then. Those that come later take more: 8
+        became 35 where 20 came one by one. Give `classes` to the first call where they are many.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -478,7 +481,7 @@ the weighted mean of their predictions; with the discounted mean
         (of a regression 50 to 120, the more the fewer features there are, and 15), and the largest
         kernel 300 landmarks, of a regression 200 to 300.
     memory_budget : float > 0, default=64.0
-        Megabytes that the experts may take at first.
+        Megabytes that the experts may take, as they are estimated at the first call.
     encode : {'auto', True, False}, default='auto'
         Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
         (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
