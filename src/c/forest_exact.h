@@ -1,13 +1,23 @@
 /* The best of all cuts of a node along several axes: by the codes of its rows, OK_SOUGHT side by
  * side.
  *
- * Small nodes are sorted, along eight axes at a time. Of large ones the rows are counted in bins,
+ * Small nodes are sorted, along as many axes at a time as a vector holds, eight at least. Of large ones the rows are counted in bins,
  * and then in the codes of the two bins beside the best edge of each axis. Sums are whole numbers,
  * whose order does not matter. */
 
 typedef int16_t shorts8 __attribute__((vector_size(2 * LANES)));
 typedef uint16_t codes8 __attribute__((vector_size(2 * LANES)));
 typedef uint64_t pairs8 __attribute__((vector_size(8 * LANES)));
+
+/* Axes along which keys are sorted at a time. */
+#if defined(__AVX512F__)
+#define SORTED 16
+#else
+#define SORTED LANES
+#endif
+typedef int32_t keys __attribute__((vector_size(4 * SORTED)));
+typedef float gains __attribute__((vector_size(4 * SORTED)));
+typedef uint16_t key_codes __attribute__((vector_size(2 * SORTED)));
 
 /* Bins of 2^7 codes of 15 bits. */
 #define BITS_OF_BIN 7
@@ -63,12 +73,12 @@ static double code_numbers(const float *numbers, ptrdiff_t n, int bits, int16_t 
     return unit;
 }
 
-INLINE void exchange(integers8 *one, integers8 *other)
+INLINE void exchange(keys *one, keys *other)
 {
     /* Lane by lane: of that compilers make minimum and maximum, however long vectors are. */
-    integers8 x = *one, y = *other, low, high;
+    keys x = *one, y = *other, low, high;
     UNROLL
-    for (int k = 0; k < LANES; k++) {
+    for (int k = 0; k < SORTED; k++) {
         low[k] = x[k] < y[k] ? x[k] : y[k];
         high[k] = x[k] < y[k] ? y[k] : x[k];
     }
@@ -76,21 +86,21 @@ INLINE void exchange(integers8 *one, integers8 *other)
 }
 
 /* Exchanges of runs of so many keys with those d behind, from r on. */
-INLINE void exchange_runs(const ptrdiff_t run, integers8 *keys, ptrdiff_t n, ptrdiff_t r,
+INLINE void exchange_runs(const ptrdiff_t run, keys *sorted, ptrdiff_t n, ptrdiff_t r,
                           ptrdiff_t d)
 {
     ptrdiff_t first = r;
     for (; first + run <= n - d; first += 2 * run) {
         UNROLL
         for (ptrdiff_t i = 0; i < run; i++)
-            exchange(keys + first + i, keys + first + i + d);
+            exchange(sorted + first + i, sorted + first + i + d);
     }
     for (; first < n - d; first++)
-        exchange(keys + first, keys + first + d);
+        exchange(sorted + first, sorted + first + d);
 }
 
 /* Sort n keys in each lane: merge exchange (Knuth, The art of computer programming, 5.2.2 M). */
-static void sort_lanes(integers8 *keys, ptrdiff_t n)
+static void sort_lanes(keys *sorted, ptrdiff_t n)
 {
     ptrdiff_t top = 1;
     while (2 * top < n)
@@ -99,14 +109,14 @@ static void sort_lanes(integers8 *keys, ptrdiff_t n)
         ptrdiff_t r = 0, d = run, q = top;
         for (;;) {
             switch (run) {
-            case 1: exchange_runs(1, keys, n, r, d); break;
-            case 2: exchange_runs(2, keys, n, r, d); break;
-            case 4: exchange_runs(4, keys, n, r, d); break;
+            case 1: exchange_runs(1, sorted, n, r, d); break;
+            case 2: exchange_runs(2, sorted, n, r, d); break;
+            case 4: exchange_runs(4, sorted, n, r, d); break;
             default:
                 for (ptrdiff_t first = r; first < n - d; first += 2 * run) {
                     ptrdiff_t last = first + run < n - d ? first + run : n - d;
                     for (ptrdiff_t i = first; i < last; i++)
-                        exchange(keys + i, keys + i + d);
+                        exchange(sorted + i, sorted + i + d);
                 }
             }
             if (q == run)
@@ -133,35 +143,35 @@ INLINE float weight_of(ptrdiff_t i, ptrdiff_t n)
 }
 
 /* Cuts of n rows whose single numbers are in the lower halves of their sorted keys. */
-INLINE void seek_single(const integers8 *keys, ptrdiff_t n, ptrdiff_t first_axis, float mean,
+INLINE void seek_single(const keys *sorted, ptrdiff_t n, ptrdiff_t first_axis, float mean,
                         ok_exact_cut *best)
 {
-    integers8 sum = {0}, place = {0};
-    numbers8 most = (numbers8){0} + best->gain;
+    keys sum = {0}, place = {0};
+    gains most = (gains){0} + best->gain;
     for (ptrdiff_t i = 1; i <= n - OK_LEAST_ROWS; i++) {
-        sum += keys[i - 1] << 16 >> 16;
+        sum += sorted[i - 1] << 16 >> 16;
         if (i < OK_LEAST_ROWS)
             continue;
-        numbers8 apart = __builtin_convertvector(sum, numbers8) - (float)i * mean;
-        numbers8 gain = apart * apart * weight_of(i, n);
-        integers8 better = (gain > most) & ((keys[i - 1] >> 16) != (keys[i] >> 16));
-        most = chosen(better, gain, most);
-        place = chosen_integers(better, (integers8){0} + (int32_t)i, place);
+        gains apart = __builtin_convertvector(sum, gains) - (float)i * mean;
+        gains gain = apart * apart * weight_of(i, n);
+        keys better = (gain > most) & ((sorted[i - 1] >> 16) != (sorted[i] >> 16));
+        most = (gains)(((keys)gain & better) | ((keys)most & ~better));
+        place = (((keys){0} + (int32_t)i) & better) | (place & ~better);
     }
-    for (int a = 0; a < LANES; a++)
+    for (int a = 0; a < SORTED; a++)
         if (most[a] > best->gain)
-            take(best, most[a], first_axis + a, keys[place[a] - 1][a] >> 16,
-                 keys[place[a]][a] >> 16);
+            take(best, most[a], first_axis + a, sorted[place[a] - 1][a] >> 16,
+                 sorted[place[a]][a] >> 16);
 }
 
 /* Cuts of n rows of LANES numbers, whose places are in the lower halves of their sorted keys. */
-INLINE void seek_several(const integers8 *keys, ptrdiff_t n, ptrdiff_t first_axis, numbers8 mean,
+INLINE void seek_several(const keys *sorted, ptrdiff_t n, ptrdiff_t first_axis, numbers8 mean,
                          const int16_t *numbers, ok_exact_cut *best)
 {
-    for (int a = 0; a < LANES; a++) {
+    for (int a = 0; a < SORTED; a++) {
         integers8 sum = {0};
         for (ptrdiff_t i = 1; i <= n - OK_LEAST_ROWS; i++) {
-            int32_t low = keys[i - 1][a], high = keys[i][a];
+            int32_t low = sorted[i - 1][a], high = sorted[i][a];
             sum += load_integers(numbers + (low & 0xffff) * LANES);
             if (i < OK_LEAST_ROWS || low >> 16 == high >> 16)
                 continue;
@@ -176,7 +186,8 @@ static void cut_sorted(const uint16_t *codes, const int32_t *rows, ptrdiff_t n,
                        const int16_t *numbers, ptrdiff_t width, ptrdiff_t n_axes,
                        ok_exact_cut *best)
 {
-    integers8 keys[OK_MOST_SORTED], total = {0};
+    keys sorted[OK_MOST_SORTED];
+    integers8 total = {0};
     int16_t held[OK_MOST_SORTED * LANES];
     int32_t single = 0;
     if (n < 2 * OK_LEAST_ROWS)
@@ -191,26 +202,26 @@ static void cut_sorted(const uint16_t *codes, const int32_t *rows, ptrdiff_t n,
             total += load_integers(held + i * LANES);
         }
     }
-    for (ptrdiff_t first = 0; first < n_axes; first += LANES) {
+    for (ptrdiff_t first = 0; first < n_axes; first += SORTED) {
         for (ptrdiff_t i = 0; i < n; i++) {
-            codes8 code;
+            key_codes code;
             memcpy(&code, codes + (ptrdiff_t)rows[i] * OK_SOUGHT + first, sizeof code);
             int32_t lower = width == 1 ? held[i] & 0xffff : (int32_t)i;
-            keys[i] = (__builtin_convertvector(code, integers8) << 16) | lower;
+            sorted[i] = (__builtin_convertvector(code, keys) << 16) | lower;
         }
-        sort_lanes(keys, n);
+        sort_lanes(sorted, n);
         if (width == 1)
-            seek_single(keys, n, first, (float)single / (float)n, best);
+            seek_single(sorted, n, first, (float)single / (float)n, best);
         else
-            seek_several(keys, n, first, __builtin_convertvector(total, numbers8) / (float)n, held,
-                         best);
+            seek_several(sorted, n, first, __builtin_convertvector(total, numbers8) / (float)n,
+                         held, best);
     }
 }
 
-/* Begin to count rows in bins of 2^shift codes from those on that stand in `first`. */
-static void clear_bins(ok_counts *counts, ptrdiff_t width, int shift)
+/* Begin to count rows, in all bins or in the codes from those on that stand in `first`. */
+static void clear_bins(ok_counts *counts, ptrdiff_t width, int is_near)
 {
-    counts->shift = shift;
+    counts->is_near = is_near;
     if (width == 1)
         memset(&counts->bins.of_one, 0, sizeof counts->bins.of_one);
     else
@@ -222,41 +233,76 @@ static void begin_counts(ok_counts *counts, ptrdiff_t width)
     memset(counts->first, 0, sizeof counts->first);
     memset(counts->below, 0, sizeof counts->below);
     memset(counts->sums_below, 0, sizeof counts->sums_below);
-    clear_bins(counts, width, BITS_OF_BIN);
+    clear_bins(counts, width, 0);
+}
+
+/* Add a row to its bin along an axis. */
+INLINE void count_row(ok_counts *counts, ptrdiff_t a, uint16_t bin, uint64_t pair,
+                      integers8 number, int is_single)
+{
+    if (is_single) {
+        counts->bins.of_one.pairs[bin][a] += pair;
+        return;
+    }
+    int32_t *sums = counts->bins.of_several.sums[a][bin];
+    integers8 sum;
+    memcpy(&sum, sums, sizeof sum);
+    sum += number;
+    memcpy(sums, &sum, sizeof sum);
+    counts->bins.of_several.counts[a][bin]++;
+}
+
+/* The rows of so many numbers in all bins, or in those near the edges: constants where this is
+ * called. */
+INLINE void count_all(const int is_single, const int is_near, const uint16_t *codes,
+                      const int32_t *rows, ptrdiff_t n, const int16_t *numbers, ptrdiff_t n_axes,
+                      ok_counts *counts)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint16_t *code = codes + (ptrdiff_t)rows[i] * OK_SOUGHT;
+        uint16_t bins[OK_SOUGHT];
+        uint64_t pair = is_single ? pair_of(numbers[rows[i]]) : 0;
+        integers8 number = {0};
+        if (!is_single)
+            number = load_integers(numbers + (ptrdiff_t)rows[i] * LANES);
+        /* The rows of a tree that begins are in no cache. */
+        __builtin_prefetch(codes + (ptrdiff_t)rows[i + AHEAD < n ? i + AHEAD : i] * OK_SOUGHT);
+        if (!is_near) {
+            for (int a = 0; a < OK_SOUGHT; a++)
+                bins[a] = code[a] >> BITS_OF_BIN;
+            UNROLL
+            for (int a = 0; a < (is_single ? OK_SOUGHT : (int)n_axes); a++)
+                count_row(counts, a, bins[a], pair, number, is_single);
+            continue;
+        }
+        /* Along most axes a row is not near: four are passed over at a time. */
+        uint16_t is_inside[OK_SOUGHT];
+        for (int a = 0; a < OK_SOUGHT; a++) {
+            bins[a] = (uint16_t)(code[a] - counts->first[a]);
+            is_inside[a] = bins[a] < OK_BINS ? UINT16_MAX : 0;
+        }
+        for (int first = 0; first < n_axes; first += 4) {
+            uint64_t any;
+            memcpy(&any, is_inside + first, sizeof any);
+            for (int a = first; any && a < first + 4; a++)
+                if (is_inside[a])
+                    count_row(counts, a, bins[a], pair, number, is_single);
+        }
+    }
 }
 
 static void count_rows(const uint16_t *codes, const int32_t *rows, ptrdiff_t n,
                        const int16_t *numbers, ptrdiff_t width, ptrdiff_t n_axes,
                        ok_counts *counts)
 {
-    uint64_t (*pairs)[OK_SOUGHT] = counts->bins.of_one.pairs;
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const uint16_t *code = codes + (ptrdiff_t)rows[i] * OK_SOUGHT;
-        uint16_t bins[OK_SOUGHT];
-        /* The rows of a tree that begins are in no cache. */
-        __builtin_prefetch(codes + (ptrdiff_t)rows[i + AHEAD < n ? i + AHEAD : i] * OK_SOUGHT);
-        /* Others, of lower codes too, are in the last one. */
-        for (int a = 0; a < OK_SOUGHT; a++) {
-            uint16_t bin = (uint16_t)(code[a] - counts->first[a]) >> counts->shift;
-            bins[a] = bin < OK_BINS ? bin : OK_BINS;
-        }
-        if (width == 1) {
-            uint64_t pair = pair_of(numbers[rows[i]]);
-            UNROLL
-            for (int a = 0; a < OK_SOUGHT; a++)
-                pairs[bins[a]][a] += pair;
-            continue;
-        }
-        integers8 number = load_integers(numbers + (ptrdiff_t)rows[i] * LANES);
-        for (ptrdiff_t a = 0; a < n_axes; a++) {
-            int32_t *sums = counts->bins.of_several.sums[a][bins[a]];
-            integers8 sum;
-            memcpy(&sum, sums, sizeof sum);
-            sum += number;
-            memcpy(sums, &sum, sizeof sum);
-            counts->bins.of_several.counts[a][bins[a]]++;
-        }
-    }
+    if (width == 1 && counts->is_near)
+        count_all(1, 1, codes, rows, n, numbers, n_axes, counts);
+    else if (width == 1)
+        count_all(1, 0, codes, rows, n, numbers, n_axes, counts);
+    else if (counts->is_near)
+        count_all(0, 1, codes, rows, n, numbers, n_axes, counts);
+    else
+        count_all(0, 0, codes, rows, n, numbers, n_axes, counts);
 }
 
 /* The best edges of bins along eight axes, by single numbers. */
@@ -360,7 +406,7 @@ static void near_edges(ok_counts *counts, ptrdiff_t n, ptrdiff_t width, ptrdiff_
         counts->first[a] = (uint16_t)(places[a] << BITS_OF_BIN);
         counts->below[a] = add_bins(counts, width, a, places[a], counts->sums_below[a]);
     }
-    clear_bins(counts, width, 0);
+    clear_bins(counts, width, 1);
 }
 
 static void cut_counted(const uint16_t *codes, const int32_t *rows, ptrdiff_t n, ptrdiff_t width,

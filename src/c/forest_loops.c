@@ -23,72 +23,6 @@ INLINE numbers8 load8(const float *p)
     return v;
 }
 
-/* Which of eight rows lie left of a cut: all bits, or none. */
-INLINE integers8 left_of(const float *column, const int32_t *rows, float at)
-{
-    numbers8 x = {column[rows[0]], column[rows[1]], column[rows[2]], column[rows[3]],
-                  column[rows[4]], column[rows[5]], column[rows[6]], column[rows[7]]};
-    return x <= at;
-}
-
-/* The sums and counts of so many cuts, which is a constant where this is called. */
-INLINE void sums_of(const int n_cuts, const int is_single, const float *const *columns,
-                    const float *at, const int32_t *rows, const float *numbers, ptrdiff_t n,
-                    double *sums, ptrdiff_t *counts)
-{
-    numbers8 sum[OK_CUTS] = {{0}};
-    integers8 count[OK_CUTS] = {{0}};
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
-        integers8 left[OK_CUTS];
-        UNROLL
-        for (int u = 0; u < n_cuts; u++) {
-            left[u] = left_of(columns[u], rows + i, at[u]);
-            count[u] -= left[u];
-        }
-        if (is_single) {
-            integers8 y = (integers8)load8(numbers + i);
-            UNROLL
-            for (int u = 0; u < n_cuts; u++)
-                sum[u] += (numbers8)(y & left[u]);
-            continue;
-        }
-        UNROLL
-        for (int k = 0; k < LANES; k++) {
-            integers8 y = (integers8)load8(numbers + (i + k) * LANES);
-            UNROLL
-            for (int u = 0; u < n_cuts; u++)
-                sum[u] += (numbers8)(y & left[u][k]);
-        }
-    }
-    for (int u = 0; u < n_cuts; u++) {
-        ptrdiff_t added = (LANES - n % LANES) % LANES;
-        counts[u] = columns[u][rows[0]] <= at[u] ? -added : 0;
-        for (int k = 0; k < LANES; k++) {
-            counts[u] += count[u][k];
-            sums[u * LANES + k] = sum[u][k];
-        }
-    }
-}
-
-static void cut_sums(const float *const *columns, const float *at, ptrdiff_t n_cuts,
-                     const int32_t *rows, const float *numbers, ptrdiff_t n, ptrdiff_t width,
-                     double *sums, ptrdiff_t *counts)
-{
-#define SUMS_OF(count)                                                                       \
-    do {                                                                                     \
-        if (width == 1)                                                                      \
-            sums_of(count, 1, columns, at, rows, numbers, n, sums, counts);                  \
-        else                                                                                 \
-            sums_of(count, 0, columns, at, rows, numbers, n, sums, counts);                  \
-    } while (0)
-    switch (n_cuts) {
-    case 1: SUMS_OF(1); break;
-    case 2: SUMS_OF(2); break;
-    case 3: SUMS_OF(3); break;
-    default: SUMS_OF(OK_CUTS);
-    }
-}
-
 static void add_records(float *const *values, const int32_t *cells, ptrdiff_t n_trees,
                         ptrdiff_t length, double *sums)
 {
@@ -172,8 +106,11 @@ static void step_records(float *const *values, const int32_t *cells, ptrdiff_t n
 }
 
 #include "forest_exact.h"
+#include "forest_draw.h"
+#include "forest_score.h"
+#include "forest_random.h"
 
 const ok_forest_table OK_TABLE = {
-    OK_LEVEL,   cut_sums,     add_records, step_records, code_numbers,
-    cut_sorted, begin_counts, count_rows,  near_edges,   cut_counted,
+    OK_LEVEL,   best_cut,     divide,     add_records, step_records, code_numbers,
+    cut_sorted, begin_counts, count_rows, near_edges,  cut_counted,  divide_codes,
 };

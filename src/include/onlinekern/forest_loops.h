@@ -11,10 +11,35 @@
 
 #define OK_CUT_LANES 8 /* numbers that are summed side by side */
 #define OK_CUTS 4      /* cuts that are looked at together */
+#define OK_MOST_SCORED 255 /* rows of a node that tell what a cut gains */
 #define OK_SOUGHT 16       /* axes along which exact cuts are sought, at most */
 #define OK_LEAST_ROWS 3    /* rows on each side of an exact cut, at least */
 #define OK_MOST_SORTED 512 /* rows of a node that are sorted, at most */
 #define OK_BINS 256        /* larger ones are counted, in so many bins an axis */
+
+/* A cut, and what it gains (< 0: there is none): a row goes left where its number is at most `at`. */
+typedef struct {
+    double gain;
+    ptrdiff_t feature;
+    float at;
+} ok_cut;
+
+/* What nodes are cut by at random. */
+typedef struct {
+    const float *rows;    /* n_rows x width, scaled, */
+    const float *columns; /* and column by column */
+    ptrdiff_t n_rows, width;
+    ptrdiff_t n_axes, n_drawn_from; /* columns: features, and these and directions */
+    const float *slopes;            /* absolute, along the latter, */
+    const int32_t *slope_of;        /* and which of them belongs to each row */
+    const int32_t *side_of;         /* first side of each axis, 0: without gaps; NULL: all are */
+    ptrdiff_t n_candidates;         /* 1: cuts do not look at the targets */
+    const float *left;              /* what is left of these, */
+    ptrdiff_t n_numbers;            /* 1 or OK_CUT_LANES a row */
+    int32_t *order;                 /* rows, node by node */
+    float *weights;                 /* of columns, for a draw: two vectors more than columns */
+    uint64_t seed, drawn;           /* random numbers of the tree, and how many have been drawn */
+} ok_cutter;
 
 /* The best exact cut so far: between two codes along an axis. -1: there is none. */
 typedef struct {
@@ -22,34 +47,34 @@ typedef struct {
     int32_t axis, low, high;
 } ok_exact_cut;
 
-/* The rows of a node, counted in bins of 2^shift codes from first[a] on along axis a. */
+/* The rows of a node, counted in bins of codes; or, near the best edges of these, in single codes from
+ * first[a] on along axis a. */
 typedef struct {
-    int shift;
+    int is_near;
     uint16_t first[OK_SOUGHT];
     /* What all rows sum to, those that have lower codes, and how many these are. */
     int32_t total[OK_CUT_LANES], sums_below[OK_SOUGHT][OK_CUT_LANES], below[OK_SOUGHT];
     /* The sum of the rows in each bin, and how many they are: of single numbers as the upper and
-     * the lower half of one. Behind the bins is one for all other rows. */
+     * the lower half of one. */
     union {
         struct {
-            uint64_t pairs[OK_BINS + 1][OK_SOUGHT];
+            uint64_t pairs[OK_BINS][OK_SOUGHT];
         } of_one;
         struct {
-            int32_t sums[OK_SOUGHT][OK_BINS + 1][OK_CUT_LANES];
-            int32_t counts[OK_SOUGHT][OK_BINS + 1];
+            int32_t sums[OK_SOUGHT][OK_BINS][OK_CUT_LANES];
+            int32_t counts[OK_SOUGHT][OK_BINS];
         } of_several;
     } bins;
 } ok_counts;
 
 typedef struct {
     const char *name; /* as of ok_vector_table */
-    /* For up to OK_CUTS cuts at at[u]: the sums of the numbers of those of n rows that lie left of it,
-     * whose columns[u][rows[i]] is at most that, OK_CUT_LANES each, and how many these are. Rows have `width` numbers, 1 or
-     * OK_CUT_LANES. A sum of single numbers is first in its lanes, to which rows i, i + 8, ... go.
-     * Behind the n rows, up to whole lanes, come copies of the first row with numbers 0. */
-    void (*cut_sums)(const float *const *columns, const float *at, ptrdiff_t n_cuts,
-                     const int32_t *rows, const float *numbers, ptrdiff_t n, ptrdiff_t width,
-                     double *sums, ptrdiff_t *counts);
+    /* The best of the cuts that are drawn for the rows order[first] ... order[last - 1], or the first
+     * where the rows are few. */
+    ok_cut (*best_cut)(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last);
+    /* Bring those of these rows that go left to the front; return where the others begin. */
+    ptrdiff_t (*divide)(const ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last,
+                        const ok_cut *cut);
     /* sums[j] = sum_t values[t][cells[t] * length + j], whole lanes of 8. */
     void (*add_records)(float *const *values, const int32_t *cells, ptrdiff_t n_trees,
                         ptrdiff_t length, double *sums);
@@ -75,6 +100,9 @@ typedef struct {
     void (*near_edges)(ok_counts *counts, ptrdiff_t n, ptrdiff_t width, ptrdiff_t n_axes);
     void (*cut_counted)(const uint16_t *codes, const int32_t *rows, ptrdiff_t n, ptrdiff_t width,
                         ptrdiff_t n_axes, const ok_counts *counts, ok_exact_cut *best);
+    /* The same as `divide` of the rows of a node that has been cut so. */
+    ptrdiff_t (*divide_codes)(const uint16_t *codes, int32_t *order, ptrdiff_t first,
+                              ptrdiff_t last, const ok_exact_cut *cut);
 } ok_forest_table;
 
 /* The table for an instruction set; NULL if there is none. */

@@ -14,14 +14,7 @@ import numpy as np
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport aligned_room
-from onlinekern.core.partitions.loops cimport forest_loops
-
-
-cdef extern from *:
-    """
-    #define ok_prefetch(address) __builtin_prefetch(address)
-    """
-    void ok_prefetch(const void *address) noexcept nogil
+from onlinekern.core.partitions.loops cimport forest_loops, ok_prefetch
 
 
 cdef class CellWeights:

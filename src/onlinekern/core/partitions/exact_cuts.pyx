@@ -6,15 +6,18 @@ beside of must be cut again further below. Such trees need many rows: of few, th
 finds something in any noise.
 
 Rows are ranked along an axis once, and have a code of 15 bits there. The rows of a node are sorted
-by it along eight axes at a time. Those of a large node are counted in 256 bins of codes, and then
-in the codes of the two bins beside the best edge of each axis. What is left of the targets is
-summed in whole numbers, so that the order does not matter.
+by it along eight axes at a time, or sixteen. Those of a large node are counted in 256 bins of
+codes, and then in the codes of the two bins beside the best edge of each axis. What is left of the
+targets is summed in whole numbers, so that the order does not matter.
 """
+from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 import numpy as np
+
+from onlinekern.core.partitions.loops cimport ok_prefetch
 
 # Axes along which cuts are sought, the steepest ones, and what a cut must gain for a row of its
 # node.
@@ -25,7 +28,7 @@ RANK_STEPS = 4
 # What the work on a row of a node is along an axis, in about a nanosecond: where four of them are
 # sorted, by one number and by several, and where two are counted, with what a row takes beside; and
 # what is done once in a node.
-cdef Py_ssize_t[2] WORK_OF_SORTED = [5, 16]
+cdef Py_ssize_t[2] WORK_OF_SORTED = [3, 12]
 cdef Py_ssize_t[2] WORK_OF_TWO = [1, 2]
 cdef Py_ssize_t WORK_OF_COUNTED = 2
 cdef Py_ssize_t[2] WORK_OF_BINS = [1500, 15000]
@@ -159,36 +162,52 @@ cdef class ExactCutter(Cutter):
         self.work += (WORK_OF_TWO[width > 1] * self.n_sought // 2 + WORK_OF_COUNTED) * m
         return self.n_counted < 2 * n
 
-    cdef Cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    cdef ok_cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         return self.exact_cut(first, last) if self.is_exact else Cutter.best_cut(self, first, last)
 
-    cdef Cut exact_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    cdef ok_cut exact_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """The best cut of rows order[first] ... order[last - 1], which are counted if many."""
         cdef Py_ssize_t n = last - first, width = self.boosting.width
-        cdef ok_exact_cut found
-        cdef Cut cut
+        cdef ok_exact_cut *found = &self.found
+        cdef ok_cut cut
         found.gain, found.axis, found.low, found.high = self.least, -1, 0, 0
         if n <= OK_MOST_SORTED:
             self.loops.cut_sorted(&self.codes[0, 0], self.order + first, n, &self.coded[0], width,
-                                  self.n_sought, &found)
+                                  self.n_sought, found)
             self.work += WORK_OF_NODE + WORK_OF_SORTED[width > 1] * self.n_sought * n // 4
         else:
             self.loops.cut_counted(&self.codes[0, 0], self.order + first, n, width, self.n_sought,
-                                   self.counts, &found)
+                                   self.counts, found)
             self.n_counted = 0
             self.work += WORK_OF_BINS[width > 1] + n
         if found.axis < 0:
             cut.gain, cut.feature, cut.at = -1, 0, 0
         else:
-            cut.gain, cut.feature = found.gain, self.sought[found.axis]
-            cut.at = self.between(found.axis, found.low, found.high)
+            cut.gain, cut.feature, cut.at = found.gain, self.sought[found.axis], NAN
+            ok_prefetch(self.least_of(found.axis, found.low + 1) - 1)
+            ok_prefetch(self.least_of(found.axis, found.high))
         return cut
 
-    cdef float between(self, Py_ssize_t a, int64_t low, int64_t high) noexcept nogil:
-        """The place between the largest number of one code along an axis and the least of one."""
-        cdef int64_t n = self.n_rows
-        cdef float under = self.ascending[a, ((low + 1) * n + CODES - 1) // CODES - 1]
-        cdef float over = self.ascending[a, (high * n + CODES - 1) // CODES]
+    cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, ok_cut *cut) noexcept nogil:
+        cdef Py_ssize_t middle
+        if not self.is_exact or last - first > OK_MOST_SORTED:
+            if self.is_exact:
+                cut.at = self.place()
+            return Cutter.divide(self, first, last, cut)
+        # The codes of the rows of a small node are near; their numbers are not, nor is its place.
+        middle = self.loops.divide_codes(&self.codes[0, 0], self.order, first, last, &self.found)
+        cut.at = self.place()
+        return middle
+
+    cdef float *least_of(self, Py_ssize_t a, int64_t code) noexcept nogil:
+        """The least number along an axis that has this code, or a larger one."""
+        return &self.ascending[a, (code * self.n_rows + CODES - 1) // CODES]
+
+    cdef float place(self) noexcept nogil:
+        """The place of the cut that has been found: between the numbers beside it."""
+        cdef Py_ssize_t a = self.found.axis
+        cdef float under = (self.least_of(a, self.found.low + 1) - 1)[0]
+        cdef float over = self.least_of(a, self.found.high)[0]
         cdef float at = <float> (under + (<double> over - under) * 0.5)
         # Rounding must not put both sides on one.
         return under if at >= over else at

@@ -1,8 +1,8 @@
 # How trees grow. May change at minor versions.
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
-from onlinekern.core.partitions.cuts cimport Cut
 from onlinekern.core.partitions.exact_cuts cimport ExactCutter
+from onlinekern.core.partitions.loops cimport ok_cut
 from onlinekern.core.partitions.trees cimport Node, Tree
 
 
@@ -51,4 +51,4 @@ cdef class Grower(ExactCutter):
     cdef bint cut(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,
                   Py_ssize_t depth) noexcept nogil
     cdef void keep_leaf(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-    cdef void set_cut(self, Py_ssize_t node, const Cut *cut) noexcept nogil
+    cdef void set_cut(self, Py_ssize_t node, const ok_cut *cut) noexcept nogil

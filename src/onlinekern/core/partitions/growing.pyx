@@ -4,8 +4,8 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.vector cimport aligned_resize
-from onlinekern.core.partitions.cuts cimport Cut
 from onlinekern.core.partitions.exact_cuts cimport ExactCutter
+from onlinekern.core.partitions.loops cimport ok_cut, ok_prefetch
 from onlinekern.core.partitions.trees cimport (
     ABREAST, BELOW, MOST_NODES, UPPER_CELLS, Node, Tree, find_paths, make_leaf, number_leaves,
     number_of, step_down)
@@ -63,7 +63,7 @@ cdef class Grower(ExactCutter):
     cdef int begin(self, Tree before, Py_ssize_t count, uint64_t seed) except -1:
         """Begin a tree, of `count` of the rows, from the leaves of another if it is given."""
         cdef Py_ssize_t old = 1 if before is None else before.n_nodes
-        self.seed, self.drawn, self.work = seed, 0, 0
+        self.begin_draws(seed)
         self.reserve(old + 2 * count, old)
         self.n_nodes, self.most_nodes = old, min(old + 2 * count, MOST_NODES)
         if before is None:
@@ -214,6 +214,9 @@ cdef class Grower(ExactCutter):
             # The last rows may be fewer: one of them is walked again.
             i = first + (k if k < n else 0)
             rows[k], at[k] = &self.rows[order[i], 0], 0
+            if first + ABREAST + k < self.n_rows:
+                for i in range(0, self.width, 16):
+                    ok_prefetch(&self.rows[order[first + ABREAST + k], i])
         while changed:
             changed = 0
             for k in range(ABREAST):
@@ -285,7 +288,7 @@ cdef class Grower(ExactCutter):
                   Py_ssize_t depth) noexcept nogil:
         """Cut a leaf, as `wait` tells of it. Returns whether it is cut."""
         cdef Py_ssize_t middle
-        cdef Cut cut = self.best_cut(first, last)
+        cdef ok_cut cut = self.best_cut(first, last)
         if cut.gain < 0:
             return False
         middle = self.divide(first, last, &cut)
@@ -296,7 +299,7 @@ cdef class Grower(ExactCutter):
         self.wait(self.n_nodes - 1, middle, last, depth + 1)
         return True
 
-    cdef void set_cut(self, Py_ssize_t node, const Cut *cut) noexcept nogil:
+    cdef void set_cut(self, Py_ssize_t node, const ok_cut *cut) noexcept nogil:
         """Turn a leaf into a cut, with two new leaves as children."""
         cdef Py_ssize_t k
         self.nodes[node].cut = cut.at

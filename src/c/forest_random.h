@@ -1,0 +1,93 @@
+/* Random cuts of nodes, and which rows lie on either side: included by forest_loops.c. */
+
+/* Nodes of fewer rows take the first cut that is drawn; others draw one for so many rows, as far as
+ * there are candidates: of few rows the best of many cuts says little (docs/kernel_forests_tried.md). */
+#define LEAST_SCORED 8
+#define ROWS_OF_CUT 4
+/* Rows that are looked at before any of them changes its place. */
+#define LOOKED_AT 128
+
+/* Each kind of cut gets its turn. */
+static const int TURNS[5] = {AXES, STEEP_AXES, AXES, STEEP_AXES, STEEP};
+
+static ok_cut best_cut(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last)
+{
+    ok_cut best = {-1, 0, 0}, cuts[GROUP];
+    scored_rows scored;
+    ahead next;
+    ptrdiff_t n = last - first, n_drawn = 1, n_cuts = 0;
+    int is_scored = n >= LEAST_SCORED && cutter->n_candidates > 1;
+    next.n = next.used = 0;
+    if (is_scored) {
+        ptrdiff_t skipped = 0, n_scored = n < OK_MOST_SCORED ? n : OK_MOST_SCORED;
+        n_drawn = n / ROWS_OF_CUT < cutter->n_candidates ? n / ROWS_OF_CUT : cutter->n_candidates;
+        if (n > OK_MOST_SCORED)
+            skipped = (ptrdiff_t)((double)(n - OK_MOST_SCORED + 1) * uniform(cutter, &next));
+        look_ahead(cutter, &next, n_drawn);
+        if (n > OK_MOST_SCORED)
+            fetch(cutter, &next, first, n);
+        sum_up(cutter, cutter->order + first + skipped, n_scored, &scored);
+    }
+    for (ptrdiff_t e = 0; e < n_drawn; e++) {
+        int turn = is_scored ? (int)(e % 5) : (int)(5 * uniform(cutter, &next));
+        n_cuts += draw(cutter, &next, TURNS[turn], first, n, cuts + n_cuts);
+        /* Several are scored together, which draws no random numbers. */
+        if (n_cuts < GROUP && e < n_drawn - 1)
+            continue;
+        if (is_scored)
+            score(cutter, &scored, cuts, n_cuts);
+        for (ptrdiff_t u = 0; u < n_cuts; u++)
+            if (cuts[u].gain > best.gain)
+                best = cuts[u];
+        n_cuts = 0;
+    }
+    return best;
+}
+
+/* Exchange n rows, from `first` on, so that those that go left come before the others, of which the
+ * first is at `middle`. Returns where it is then. */
+INLINE ptrdiff_t exchange_rows(int32_t *order, ptrdiff_t first, ptrdiff_t n,
+                               const uint8_t *is_left, ptrdiff_t middle)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        /* Without a branch, which nobody could foresee. */
+        int32_t row = order[first + i], there = order[middle];
+        int32_t exchanged = (row ^ there) & -(int32_t)is_left[i];
+        order[first + i] = row ^ exchanged;
+        order[middle] = there ^ exchanged;
+        middle += is_left[i];
+    }
+    return middle;
+}
+
+static ptrdiff_t divide(const ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last,
+                        const ok_cut *cut)
+{
+    int is_large = last - first > OK_MOST_SCORED;
+    const float *column = is_large ? cutter->columns + cut->feature * cutter->n_rows
+                                   : cutter->rows + cut->feature;
+    int32_t *order = cutter->order;
+    ptrdiff_t stride = is_large ? 1 : cutter->width, middle = first;
+    for (; first < last; first += LOOKED_AT) {
+        ptrdiff_t n = last - first < LOOKED_AT ? last - first : LOOKED_AT;
+        uint8_t is_left[LOOKED_AT];
+        for (ptrdiff_t i = 0; i < n; i++)
+            is_left[i] = column[order[first + i] * stride] <= cut->at;
+        middle = exchange_rows(order, first, n, is_left, middle);
+    }
+    return middle;
+}
+
+static ptrdiff_t divide_codes(const uint16_t *codes, int32_t *order, ptrdiff_t first,
+                              ptrdiff_t last, const ok_exact_cut *cut)
+{
+    ptrdiff_t middle = first;
+    for (; first < last; first += LOOKED_AT) {
+        ptrdiff_t n = last - first < LOOKED_AT ? last - first : LOOKED_AT;
+        uint8_t is_left[LOOKED_AT];
+        for (ptrdiff_t i = 0; i < n; i++)
+            is_left[i] = codes[(ptrdiff_t)order[first + i] * OK_SOUGHT + cut->axis] <= cut->low;
+        middle = exchange_rows(order, first, n, is_left, middle);
+    }
+    return middle;
+}
