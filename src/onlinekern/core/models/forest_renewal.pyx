@@ -33,8 +33,8 @@ cdef double LOOKED = 0.15
 cdef Py_ssize_t ALL = (<Py_ssize_t> 1) << 62
 # The work on a row of the first tree, before any is known: of a new one, and of one that is cut
 # further. Those before tell of the next one as far as the mean of so many does.
-cdef Py_ssize_t WORK_OF_ROW = 190
-cdef Py_ssize_t WORK_OF_GROWTH = 120
+cdef Py_ssize_t WORK_OF_ROW = 115
+cdef Py_ssize_t WORK_OF_GROWTH = 85
 cdef Py_ssize_t RECENT = 8
 # The last tree takes up to so much more work than those before it. Trees of numbers take the more,
 # the later they come: all of them take so much more than as many of those that have grown last.
@@ -87,15 +87,18 @@ cdef class Renewal(ForestLook):
         self.work_of_node = WORK_OF_NODE if is_whole else WORK_OF_HEIR
         if is_whole:
             self.estimate = WORK_OF_ROW * <Py_ssize_t> costs.rows_of_tree(n, *settings[3:5])
-            self.late, self.cold = costs.late_row(n, self.n_outputs), costs.TIMES_OF_COLD
-            self.all_late, self.n_cold = costs.late_rows(n, lag, self.n_outputs)
+            n_leaves = costs.leaves_of_tree(n, settings)
+            self.late = costs.late_row(n_leaves, self.n_outputs)
+            self.cold = costs.TIMES_OF_COLD
+            self.all_late, self.n_cold = costs.late_rows(n_leaves, lag, self.n_outputs)
             self.looked, self.grown = costs.shares_of_stages(
-                self.work_of_look, n, lag, settings, n_exact, self.n_outputs)
+                self.work_of_look, n, self.d, lag, settings, n_exact, self.n_outputs)
 
     def dig(self, _):
         """Have memory for new trees and their cells, or for the growth of others."""
         if self.n_exact:
-            self.times = costs.times_of_exact(len(self.sought), self.is_whole)
+            self.times = costs.times_of_exact(
+                len(self.sought), self.is_whole, self.n_outputs)
         self.targets, self.weights = self.y, self.weight
         if not self.is_whole:
             self.heir = Inheritance(self.experts)

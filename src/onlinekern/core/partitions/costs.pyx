@@ -23,27 +23,39 @@ SLOPE = 0.2
 # A step that is done once, and one of a table.
 STEP = 1.2e5
 TABLE = 3e5
-# Growth of a row in a tree, a level of it and what each row that is kept is told; by exact cuts
-# along an axis, those of leaves alone, and a step of its rank there.
-LEVEL = 18
-TELL = 25
-EXACT = 30
-EXACT_LEAVES = 9
+# Growth of a row in a tree, a level of it for all and for each feature; of a full leaf; what each
+# row that is kept is told; and how many times all that takes with several outputs.
+LEVEL = 4.5
+FEATURE = 0.075
+LEAF = 240
+TELL = 12
+SEVERAL = 1.25
+# The same of a large tree, all in all; exact cuts of a row along an axis beside, with one output
+# and with several; of leaves alone, along so many axes what the rest of a tree takes; and a step of
+# a rank.
+GROWTH = 160
+EXACT = (20, 55)
+EXACT_LEAVES = 30.0
 RANK = 1.3
-# The same of a large tree, all in all.
-GROWTH = 270
-# Replay of a row in a tree, an output of it, and what else a sample takes that is learnt.
-REPLAY = 3
-OUTPUT = 3
-LEARN = 114
-# A walk in a tree of n rows takes so many times n^(2/3): large trees are not in the caches.
-WALK = 0.11
+# Replay of a row in a tree, and an output of it.
+REPLAY = 4
+OUTPUT = 2
+# A walk in a tree of n full leaves takes so many times n^(2/3): large trees are not in the caches.
+WALK = 0.42
 # The first rows that are walked take so many times as long: no node is in the caches.
 COLD = 256
 TIMES_OF_COLD = 2.2
 # Where the memory is full, a renewal has at most so many times the work of a sample beside it: what
-# the default forest of two classes has in a quarter of the memory (docs/kernel_forests.md).
+# the default forest of two classes has in a quarter of the memory (docs/kernel_forests.md). This is
+# told by what a row took in a tree when it was chosen: its growth, an exact cut along an axis,
+# replay and learning. Growth takes less now, but renewals last as long: so models that were saved
+# in one go on with the same bits.
 MOST_TIMES = 7.6
+GROWTH_THEN = 270
+EXACT_THEN = 30
+REPLAY_THEN = 3
+OUTPUT_THEN = 3
+LEARN_THEN = 114
 
 
 def once(*functions):
@@ -67,20 +79,27 @@ def learnt_again(Py_ssize_t n_outputs):
     return REPLAY + OUTPUT * n_outputs
 
 
-def times_of_exact(Py_ssize_t n_sought, bint is_whole):
+def times_of_exact(Py_ssize_t n_sought, bint is_whole, Py_ssize_t n_outputs):
     """How many times the work of others a tree takes that is cut exactly along so many axes."""
-    return 1 + (EXACT if is_whole else EXACT_LEAVES) * n_sought / <double> GROWTH
+    growth = GROWTH * SEVERAL if n_outputs > 1 else GROWTH
+    return 1 + n_sought / (growth / EXACT[n_outputs > 1] if is_whole else EXACT_LEAVES)
 
 
-def late_row(Py_ssize_t n, Py_ssize_t n_outputs):
+def late_row(double n_leaves, Py_ssize_t n_outputs):
     """What a row that has come meanwhile takes, which is walked too, where others take 1."""
-    return 1 + WALK * n ** (2 / 3.0) / learnt_again(n_outputs)
+    return 1 + WALK * n_leaves ** (2 / 3.0) / learnt_again(n_outputs)
 
 
-def late_rows(Py_ssize_t n, Py_ssize_t lag, Py_ssize_t n_outputs):
+def late_rows(double n_leaves, Py_ssize_t lag, Py_ssize_t n_outputs):
     """What all of them take, and how many are the first."""
     cold = min(lag, COLD)
-    return late_row(n, n_outputs) * (lag + (TIMES_OF_COLD - 1) * cold), cold
+    return late_row(n_leaves, n_outputs) * (lag + (TIMES_OF_COLD - 1) * cold), cold
+
+
+def leaves_of_tree(Py_ssize_t n, tuple settings):
+    """How many leaves a tree of n rows has, if they are full."""
+    _, most_in_leaf, _, share, most_rows, _ = settings
+    return rows_of_tree(n, share, most_rows) / <double> most_in_leaf
 
 
 def rows_of_tree(Py_ssize_t n, double share, Py_ssize_t most_rows):
@@ -110,13 +129,13 @@ def samples_spread_over(int64_t begun, double spread, Py_ssize_t memory, Py_ssiz
     cdef Py_ssize_t n = min(begun, memory), least = int(spread * n)
     if begun < memory or least == 0:
         return least
-    again = learnt_again(n_outputs)
-    growth = GROWTH + EXACT * MOST_SOUGHT * n_exact / n_trees
+    again = REPLAY_THEN + OUTPUT_THEN * n_outputs
+    growth = GROWTH_THEN + EXACT_THEN * MOST_SOUGHT * n_exact / n_trees
     work = growth * rows_of_tree(n, share, most_rows) + again * replays * n
-    return min(max(least, int(work / (MOST_TIMES * (again + LEARN)))), n)
+    return min(max(least, int(work / (MOST_TIMES * (again + LEARN_THEN)))), n)
 
 
-def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t lag, tuple settings,
+def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t d, Py_ssize_t lag, tuple settings,
                      Py_ssize_t n_exact, Py_ssize_t n_outputs):
     """After which share of its samples a renewal has looked, and its trees have grown.
 
@@ -124,16 +143,18 @@ def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t lag, tuple settings,
     ----------
     look : float
         What the look takes.
-    n, lag : int
-        Samples that it grows from, and those that it is spread over.
+    n, d, lag : int
+        Samples that it grows from, their features, and the samples that it is spread over.
     settings : tuple
         As of `Renewal`.
     n_exact, n_outputs : int
     """
-    n_trees, most_in_leaf, _, share, most_rows, replays = settings
-    grown_from = rows_of_tree(n, share, most_rows)
-    growth = LEVEL * log2(max(2, grown_from / <double> most_in_leaf)) * n_trees
-    growth = (growth + EXACT * MOST_SOUGHT * n_exact) * grown_from + TELL * n * n_trees
-    late, _ = late_rows(n, lag, n_outputs)
+    n_trees, _, _, share, most_rows, replays = settings
+    grown_from, n_leaves = rows_of_tree(n, share, most_rows), leaves_of_tree(n, settings)
+    levels = log2(max(2, n_leaves))
+    growth = (LEVEL + FEATURE * d) * levels * grown_from + LEAF * n_leaves + TELL * n
+    growth *= n_trees * (SEVERAL if n_outputs > 1 else 1)
+    growth += EXACT[n_outputs > 1] * MOST_SOUGHT * n_exact * grown_from
+    late, _ = late_rows(n_leaves, lag, n_outputs)
     replay = learnt_again(n_outputs) * n_trees * (replays * n + late)
     return look / (look + growth + replay), (look + growth) / (look + growth + replay)
