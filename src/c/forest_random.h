@@ -40,6 +40,8 @@ static ok_cut best_cut(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last)
             if (cuts[u].gain > best.gain)
                 best = cuts[u];
         n_cuts = 0;
+        if (e < n_drawn - 1)
+            look_ahead(cutter, &next, n_drawn - 1 - e);
     }
     return best;
 }
