@@ -74,6 +74,14 @@ for n_experts, settings in {4: {}, 2: {"noise": 1.0}, 1: {"noise": 1.0, "levels"
         targets = np.sin(X[:, :1] * np.arange(1, n + 1))
         scores = KernelForestRegressor(**common, **settings).partial_fit_predict(X, targets)
         found[f"{n} targets, {n_experts} experts"] = scores.tolist()
+# Rows of two to six vectors of sixteen numbers, with directions.
+for d in (20, 36, 55, 90):
+    wide = np.random.default_rng(d).standard_normal((400, d)).round(1)
+    label, targets = wide[:, 0] * wide[:, d - 1] > 0, wide[:, d - 1] ** 2 + wide[:, d // 2]
+    model = KernelForestClassifier(n_trees=5, random_state=0).fit(wide, label)
+    found[f"{d} features, classes"] = model.decision_function(wide[:50]).tolist()
+    model = KernelForestRegressor(n_trees=5, random_state=0).fit(wide, targets)
+    found[f"{d} features, numbers"] = model.predict(wide[:50]).tolist()
 # Exact trees, which sort the rows of small nodes and count those of large ones.
 learners.EXACT_FROM = 1024
 X = np.random.default_rng(1).standard_normal((1400, 10)).round(1)
