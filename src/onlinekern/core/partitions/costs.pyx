@@ -13,7 +13,7 @@ UNIT = 3e3
 COPY = 1
 SCALE = 1.5
 SEE = 3
-LOAD = 5
+LOAD = 0.6
 MEASURE = 2
 # A number of a row that tells of others, where values are missing.
 GAP = 15

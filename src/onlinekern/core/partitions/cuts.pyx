@@ -84,8 +84,9 @@ cdef class Cutter:
     cdef void load(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """Copy rows column by column, as `divide` reads them: before the first tree, all."""
         cdef Py_ssize_t i, j
-        for i in range(first, last):
-            for j in range(self.width):
+        # Rows are few, and near: what is written lies side by side.
+        for j in range(self.width):
+            for i in range(first, last):
                 self.columns[j * self.n_rows + i] = self.rows[i, j]
 
     cdef void begin_draws(self, uint64_t seed) noexcept nogil:
