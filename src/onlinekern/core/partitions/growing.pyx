@@ -16,10 +16,10 @@ cdef int DEEPEST = 40
 cdef Py_ssize_t WORK_OF_CHOICE = 3
 cdef Py_ssize_t WORK_OF_SORT = 4
 # Exact trees are deeper.
-cdef Py_ssize_t[2] WORK_OF_WALK = [26, 40]
+cdef Py_ssize_t[2] WORK_OF_WALK = [15, 24]
 # Where a row is added up in its leaf, and where it takes a share of the mean.
 cdef Py_ssize_t WORK_OF_SUM = 1
-cdef Py_ssize_t WORK_OF_SHARE = 3
+cdef Py_ssize_t WORK_OF_SHARE = 2
 # Rows that are brought to their leaves at a time, and those that are drawn.
 cdef Py_ssize_t WALKED = 256
 cdef Py_ssize_t CHOSEN = 1024

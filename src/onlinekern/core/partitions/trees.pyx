@@ -29,12 +29,14 @@ cdef void make_leaf(Node *tree, Py_ssize_t node) noexcept nogil:
 cdef Py_ssize_t number_leaves(Node *tree, Py_ssize_t n) noexcept nogil:
     """Number the leaves of a tree of n nodes, in their order; return how many there are."""
     cdef Py_ssize_t i
-    cdef uint32_t bits, number = 0
+    cdef uint32_t bits, own, leaf, number = 0
     for i in range(n):
-        if is_leaf(tree, i):
-            bits = LEAF | number
-            memcpy(&tree[i].cut, &bits, sizeof(float))
-            number += 1
+        # Without a branch, which nobody could foresee.
+        memcpy(&own, &tree[i].cut, sizeof(float))
+        leaf = is_leaf(tree, i)
+        bits = own ^ ((own ^ (LEAF | number)) & (0 - leaf))
+        memcpy(&tree[i].cut, &bits, sizeof(float))
+        number += leaf
     return number
 
 
