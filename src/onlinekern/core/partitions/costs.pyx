@@ -14,7 +14,7 @@ COPY = 1
 SCALE = 1.5
 SEE = 3
 LOAD = 0.6
-MEASURE = 2
+MEASURE = 5
 # A number of a row that tells of others, where values are missing.
 GAP = 15
 # A pair of equations that the kernel machine learns, and a landmark and feature of a gradient.
