@@ -22,7 +22,7 @@ from onlinekern.core.features.looking import (
     signs_of)
 import onlinekern.core.partitions.costs as costs
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, RANK_STEPS, steepest
-from onlinekern.core.partitions.bends import CENTERS, BendLearner
+from onlinekern.core.partitions.bends import CENTERS, MOST_ASKED, BendLearner
 from onlinekern.core.partitions.gaps import GapLearner
 from onlinekern.core.partitions.groups import GroupLearner
 from onlinekern.core.partitions.renewal import Spread, common_slopes, own_slopes, units_of_each
@@ -34,9 +34,9 @@ cdef Py_ssize_t COPIED = 64
 cdef Py_ssize_t MIXED = 256
 # Columns of a unit that lets them join groups.
 cdef Py_ssize_t JOINED = 64
-# A feature is measured in so many steps, of which the first ones ask whether it is bent.
+# A feature is bent, and measured, in so many steps.
 cdef Py_ssize_t STEPS_OF_BEND = 2 + len(CENTERS)
-cdef Py_ssize_t STEPS_OF_SPREAD = STEPS_OF_BEND + 3
+cdef Py_ssize_t STEPS_OF_SPREAD = 3
 
 
 cdef class ForestLook:
@@ -77,7 +77,9 @@ cdef class ForestLook:
         ordered = len(self.categories) + (0 if scale.groups is None else scale.groups.n)
         self.n_orders = steps_of_tables(n, max(1, ordered))
         measures = [
-            *once(self.know), by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n),
+            *once(self.know),
+            by_steps(self.bend, d, STEPS_OF_BEND, costs.BEND * min(n, MOST_ASKED)),
+            by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n),
             *once(self.find_runs),
             by_rows(self.join, d, JOINED, 0), *once(self.settle, self.code),
             (self.order, self.n_orders, costs.TABLE if ordered else costs.UNIT),
@@ -126,12 +128,20 @@ cdef class ForestLook:
             self.fresh.offset, self.fresh.unit = units_of_each(self.y[:self.n])
         self.bends = BendLearner(self.X, self.few_goals())
 
+    def bend(self, j, step):
+        """Ask whether a feature tells more where its tails are bent."""
+        if j in self.categories:
+            return
+        if step == 0:
+            self.bends.look(j)
+        elif step <= len(CENTERS):
+            self.bends.ask(step - 1)
+        else:
+            self.bends.take(j)
+
     def measure(self, j, step):
-        """Find the bend, center and spread of a feature, and how many of its values are missing."""
-        if step < STEPS_OF_BEND:
-            if j not in self.categories:
-                self.bend(j, step)
-        elif step == STEPS_OF_BEND:
+        """Find the center and spread of a feature, and how many of its values are missing."""
+        if step == 0:
             self.spread.look(self.bends.bent, j)
             self.hot.note(self.spread.column, j)
             self.gaps.miss(self.X, j)
@@ -139,15 +149,6 @@ cdef class ForestLook:
             self.spread.look_closer()
         else:
             self.spread.take(j)
-
-    def bend(self, j, step):
-        """Ask whether a feature tells more where its tails are bent."""
-        if step == 0:
-            self.bends.look(j)
-        elif step <= len(CENTERS):
-            self.bends.ask(step - 1)
-        else:
-            self.bends.take(j)
 
     def find_runs(self, _):
         """Find neighbours of which at most one is on."""

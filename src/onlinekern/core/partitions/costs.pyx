@@ -14,6 +14,7 @@ COPY = 1
 SCALE = 1.5
 SEE = 3
 LOAD = 0.6
+BEND = 10
 MEASURE = 5
 # A number of a row that tells of others, where values are missing.
 GAP = 15
