@@ -9,7 +9,8 @@ from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT
 
 # A unit of the look, beside what is in it.
 UNIT = 3e3
-# A number of a row that is copied, brought to scale, seen or loaded, and one that is measured.
+# A number of a row that is copied, brought to scale, seen or loaded, one that may be bent, and one
+# that is measured.
 COPY = 1
 SCALE = 1.5
 SEE = 3
