@@ -775,6 +775,8 @@ class Renewal:
         few = np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32)
         few_goals = fresh.few_goals(y, few)
         bends = Bends(X, few_goals, fresh.categories)
+        if self.begun > len(X) and fresh.scale.bends:
+            bends = fresh.scale.bends
         X = bends.fill(X)
         center, factor = units_of(X)
         groups = Groups(X)

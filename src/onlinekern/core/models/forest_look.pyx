@@ -77,8 +77,8 @@ cdef class ForestLook:
         ordered = len(self.categories) + (0 if scale.groups is None else scale.groups.n)
         self.n_orders = steps_of_tables(n, max(1, ordered))
         measures = [
-            *once(self.know),
-            by_steps(self.bend, d, STEPS_OF_BEND, costs.BEND * min(n, MOST_ASKED)),
+            *once(self.know), by_steps(self.bend, 0 if self.is_full else d, STEPS_OF_BEND,
+                                       costs.BEND * min(n, MOST_ASKED)),
             by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n),
             *once(self.find_runs),
             by_rows(self.join, d, JOINED, 0), *once(self.settle, self.code),
@@ -99,6 +99,11 @@ cdef class ForestLook:
             *once(self.forget, self.tell, self.plant, self.seek, self.dig),
             by_rows(self.load, n, COPIED, costs.LOAD * d),
             by_steps(self.rank, MOST_SOUGHT if self.n_exact else 0, RANK_STEPS, costs.RANK * n)]
+
+    @property
+    def is_full(self):
+        """Whether samples are kept no more, so that features stay bent as they are."""
+        return self.begun > self.n
 
     @property
     def n_taught(self):
@@ -126,7 +131,8 @@ cdef class ForestLook:
         """Find the units of the targets, and begin with what these say of features."""
         if self.n_labels == 0:
             self.fresh.offset, self.fresh.unit = units_of_each(self.y[:self.n])
-        self.bends = BendLearner(self.X, self.few_goals())
+        known = self.before.forest.scale.bends if self.is_full else None
+        self.bends = BendLearner(self.X, self.few_goals(), known)
 
     def bend(self, j, step):
         """Ask whether a feature tells more where its tails are bent."""

@@ -7,6 +7,7 @@ feature. The logarithm is linear between powers of two: it has the same bits on 
 feature is bent where its tails are heavy, and from the center from which it tells most of the
 targets, if that is more than it tells as it is.
 """
+from libc.math cimport INFINITY, floor, sqrt
 from libc.stdint cimport int32_t
 
 import numpy as np
@@ -17,13 +18,13 @@ from onlinekern.core.base.state cimport doubles_of_shape
 BENDS = ("bend_features", "bend_centers", "bend_factors")
 # The excess kurtosis of heavy tails, without values that are farther than four deviations, twice
 # over: a few wrong values are not tails.
-LEAST_KURTOSIS = 3.5
-REACH = 4.0
+cdef double LEAST_KURTOSIS = 3.5
+cdef double REACH = 4.0
 # Bent, a feature tells more of the variance of the targets: by a tenth, and by a share of all of it
 # that chance does not reach, which tells of a share 1 / n in n samples.
-LEAST_RATIO = 1.1
-LEAST_GAIN = 0.005
-GAIN_OF_CHANCE = 4.0
+cdef double LEAST_RATIO = 1.1
+cdef double LEAST_GAIN = 0.005
+cdef double GAIN_OF_CHANCE = 4.0
 # The last samples tell it, so many at most.
 MOST_ASKED = 2048
 # Where the distances begin: near an end of the values, for a tail on the other side, or in the
@@ -31,7 +32,7 @@ MOST_ASKED = 2048
 CENTERS = 0.01, 0.5, 0.99
 UNITS = 0.125, 1.0, 0.125
 # Units beyond it are those of no feature.
-FARTHEST = 1e30
+cdef double FARTHEST = 1e30
 
 
 cdef class Bends:
@@ -69,7 +70,7 @@ cdef class Bends:
         return X
 
 
-class BendLearner:
+cdef class BendLearner:
     """Bends of samples, found feature by feature: `look`, then `ask` of each center, then `take`.
 
     Parameters
@@ -78,38 +79,62 @@ class BendLearner:
         The samples. `bent` are these, or others of the same type with features that are bent.
     goals : ndarray of shape (n, n_outputs)
         Targets of a few outputs.
+    known : Bends or None
+        Bends of features, which are not asked.
     """
 
-    def __init__(self, X, goals):
+    cdef readonly object bent
+    cdef object X, found, best, goals, known
+    cdef Py_ssize_t first
+    cdef double[::1] x, in_order, u      # of a feature, where it is not missing
+    cdef double[:, ::1] told
+    cdef double most
+    cdef bint is_heavy
+
+    def __init__(self, X, goals, Bends known):
         self.X = self.bent = X
+        self.known = known
+        if known is not None:
+            self.bent = known.rows(X).astype(X.dtype)
         self.first = max(0, len(X) - MOST_ASKED)
-        self.goals = goals[self.first:]
+        self.goals = np.ascontiguousarray(goals[self.first:])
         self.found = []
 
     def look(self, j):
         """Look whether a feature has heavy tails, and at what it tells as it is."""
+        cdef Py_ssize_t i
+        self.is_heavy, self.best = False, None
         x = self.X[self.first:, j].astype(np.float64)
         there = ~np.isnan(x)
-        self.x, self.told, self.best = x[there], self.goals[there], None
-        size = np.abs(self.x).max(initial=0)
-        self.is_heavy = size > 0 and kurtosis(self.x / size) > LEAST_KURTOSIS
+        is_whole = there.all()
+        self.x, self.told = (x, self.goals) if is_whole else (x[there], self.goals[there])
+        self.u = np.empty(len(self.x))
+        cdef double size = np.abs(self.x).max(initial=0)
+        if not size > 0:
+            return
+        for i in range(self.x.shape[0]):
+            self.u[i] = self.x[i] / size
+        self.is_heavy = kurtosis(self.u) > LEAST_KURTOSIS
         if self.is_heavy:
-            told = told_by(self.x / size, self.told)
+            told = told_by(self.u, self.told)
             self.most = max(LEAST_RATIO * told, told + LEAST_GAIN + GAIN_OF_CHANCE / len(self.x))
+            self.in_order = np.sort(self.x)
 
     def ask(self, k):
         """Ask whether it tells more if it is bent from a center."""
+        cdef Py_ssize_t i
         if not self.is_heavy:
             return
-        with np.errstate(over="ignore", invalid="ignore"):
-            center = np.quantile(self.x, CENTERS[k])
-            far = np.abs(self.x - center)
-            unit = UNITS[k] * np.median(far[far > 0])
+        cdef double center = quantile(self.in_order, CENTERS[k])
+        cdef double unit = UNITS[k] * median_distance(self.in_order, center)
         if not 1 / FARTHEST < unit < FARTHEST:
             return
-        told = told_by(all_bent((self.x - center) * (1 / unit)), self.told)
+        cdef double factor = 1 / unit
+        for i in range(self.x.shape[0]):
+            self.u[i] = bent((self.x[i] - center) * factor)
+        told = told_by(self.u, self.told)
         if told > self.most:
-            self.most, self.best = told, (center, 1 / unit)
+            self.most, self.best = told, (center, factor)
 
     def take(self, j):
         """Bend the feature, from the best of the centers, if it tells more."""
@@ -124,7 +149,7 @@ class BendLearner:
     def bends(self):
         """The bends of all features, or None."""
         if not self.found:
-            return None
+            return self.known
         features, centers, factors = zip(*self.found)
         return Bends(np.array(features, dtype=np.int32), np.array(centers), np.array(factors),
                      self.X.shape[1])
@@ -137,21 +162,80 @@ def all_bent(u):
     return np.where(np.isnan(u), u, np.copysign(sizes, u))
 
 
-def kurtosis(u):
+cdef double kurtosis(const double[::1] u) noexcept nogil:
     """The excess kurtosis of numbers without those that are far off."""
-    for _ in range(2):
-        from_mean = np.abs(u - u.mean())
-        u = u[from_mean <= REACH * np.sqrt((from_mean ** 2).mean())]
-    squares = (u - u.mean()) ** 2
-    variance = squares.mean()
-    return (squares ** 2).mean() / variance ** 2 - 3 if variance > 0 else 0
+    cdef Py_ssize_t i, n
+    cdef int turn
+    cdef double least = -INFINITY, most = INFINITY, mean = 0, squares = 0, fourth = 0, reach
+    for turn in range(3):
+        n, mean, squares, fourth = 0, 0, 0, 0
+        for i in range(u.shape[0]):
+            if least <= u[i] <= most:
+                n += 1
+                mean += u[i]
+        mean /= max(n, 1)
+        for i in range(u.shape[0]):
+            if least <= u[i] <= most:
+                squares += (u[i] - mean) ** 2
+        if turn < 2:
+            reach = REACH * sqrt(squares / max(n, 1))
+            least, most = max(least, mean - reach), min(most, mean + reach)
+    for i in range(u.shape[0]):
+        if least <= u[i] <= most:
+            fourth += (u[i] - mean) ** 4
+    return n * fourth / squares ** 2 - 3 if squares > 0 else 0
 
 
-def told_by(u, goals):
+cdef double told_by(const double[::1] u, const double[:, ::1] goals) noexcept nogil:
     """Which share of the variance of the goals a line through a feature tells."""
-    u, goals = u - u.mean(), goals - goals.mean(axis=0)
-    size, variance = np.sqrt((u ** 2).sum()), (goals ** 2).sum()
-    return (((u / size) @ goals) ** 2).sum() / variance if size > 0 and variance > 0 else 0
+    cdef Py_ssize_t i, k, n = u.shape[0]
+    cdef double mean = 0, squares = 0, told = 0, variance = 0, product, goal, square
+    for i in range(n):
+        mean += u[i] / n
+    for i in range(n):
+        squares += (u[i] - mean) ** 2
+    for k in range(goals.shape[1]):
+        product, goal, square = 0, 0, 0
+        for i in range(n):
+            goal += goals[i, k] / n
+        for i in range(n):
+            product += (u[i] - mean) * (goals[i, k] - goal)
+            square += (goals[i, k] - goal) ** 2
+        variance += square
+        told += product ** 2
+    return told / squares / variance if squares > 0 and variance > 0 else 0
+
+
+cdef double quantile(const double[::1] x, double share) noexcept nogil:
+    """A quantile of numbers in ascending order, as NumPy has it."""
+    cdef double place = share * (x.shape[0] - 1), part = place - floor(place)
+    cdef Py_ssize_t low = <Py_ssize_t> floor(place), high = min(low + 1, x.shape[0] - 1)
+    if part >= 0.5:
+        return x[high] - (x[high] - x[low]) * (1 - part)
+    return x[low] + (x[high] - x[low]) * part
+
+
+cdef double median_distance(const double[::1] x, double center) noexcept nogil:
+    """The median of the distances of numbers in ascending order from a center, but for 0."""
+    cdef Py_ssize_t low = 0, high, n = x.shape[0]
+    cdef double near = 0, next_one = 0
+    while low < n and x[low] < center:
+        low += 1
+    high = low
+    while high < n and x[high] == center:
+        high += 1
+    n -= high - low
+    low -= 1
+    # Nearest first: from the center to both ends.
+    for _ in range(n // 2 + 1):
+        near = next_one
+        if high == x.shape[0] or (low >= 0 and center - x[low] <= x[high] - center):
+            if low < 0:
+                break
+            next_one, low = center - x[low], low - 1
+        else:
+            next_one, high = x[high] - center, high + 1
+    return next_one if n % 2 else (near + next_one) / 2
 
 
 def fields_of_bends(bends):
