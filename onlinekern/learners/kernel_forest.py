@@ -344,6 +344,10 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     more, unless `when_full` is 'renew': their leaves are cut further, and new cells begin with the
     weights and variances of the cell that they are part of.
 
+    Features are in units of their spread. Those with heavy tails, such as sums of money, are seen
+    by a logarithm where it tells more of the target. One-hot columns are put together, and cut like
+    the categories that they stand for.
+
     A sample lies in T cells (T trees, or twice as many with the upper ones). Its score is the sum
     of their weights over ``sqrt(T)``, which AROW [2]_ learns for all trees jointly, with a variance
     for each cell: a cell that was seen often takes small steps. That is a linear learner of the
@@ -355,9 +359,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     features, in what the other trees leave.
 
     What is done at a sample depends on its number alone. So calls may be cut anywhere. A model that
-    is saved in the middle of a renewal goes on with the same bits: its next call does again what \
-had
-    been done of the renewal.
+    is saved in the middle of a renewal goes on with the same bits: its next call does again what
+    had been done of the renewal.
 
     References
     ----------
@@ -512,15 +515,18 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     more, unless `when_full` is 'renew': their leaves are cut further, and new cells begin with the
     weights and variances of the cell that they are part of.
 
+    Features are in units of their spread. Those with heavy tails, such as sums of money, are seen
+    by a logarithm where it tells more of the target. One-hot columns are put together, and cut like
+    the categories that they stand for.
+
     A sample lies in T cells (T trees, or twice as many with the upper ones). Its score is the sum
     of their weights over ``sqrt(T)``, which AROW [2]_ learns for all trees jointly, with a variance
     for each cell: a cell that was seen often takes small steps. That is a linear learner of the
     feature map of a random partition kernel [3]_.
 
     What is done at a sample depends on its number alone. So calls may be cut anywhere. A model that
-    is saved in the middle of a renewal goes on with the same bits: its next call does again what \
-had
-    been done of the renewal.
+    is saved in the middle of a renewal goes on with the same bits: its next call does again what
+    had been done of the renewal.
 
     References
     ----------
