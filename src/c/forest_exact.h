@@ -270,9 +270,14 @@ INLINE void count_all(const int is_single, const int is_near, const uint16_t *co
         if (!is_near) {
             for (int a = 0; a < OK_SOUGHT; a++)
                 bins[a] = code[a] >> BITS_OF_BIN;
+            if (!is_single) {
+                for (ptrdiff_t a = 0; a < n_axes; a++)
+                    count_row(counts, a, bins[a], pair, number, 0);
+                continue;
+            }
             UNROLL
-            for (int a = 0; a < (is_single ? OK_SOUGHT : (int)n_axes); a++)
-                count_row(counts, a, bins[a], pair, number, is_single);
+            for (int a = 0; a < OK_SOUGHT; a++)
+                count_row(counts, a, bins[a], pair, number, 1);
             continue;
         }
         /* Along most axes a row is not near: four are passed over at a time. */

@@ -18,6 +18,8 @@ static ok_cut best_cut(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last)
     ptrdiff_t n = last - first, n_drawn = 1, n_cuts = 0;
     int is_scored = n >= LEAST_SCORED && cutter->n_candidates > 1;
     next.n = next.used = 0;
+    /* Compilers do not see that no cut is scored before these are summed up. */
+    memset(scored.sums, 0, sizeof scored.sums);
     if (is_scored) {
         ptrdiff_t skipped = 0, n_scored = n < OK_MOST_SCORED ? n : OK_MOST_SCORED;
         n_drawn = n / ROWS_OF_CUT < cutter->n_candidates ? n / ROWS_OF_CUT : cutter->n_candidates;

@@ -8,7 +8,7 @@
  * the sums of that. In whole lanes: those that are added are the first one, with numbers 0. */
 typedef struct {
     ptrdiff_t n;
-    int32_t rows[OK_MOST_SCORED + LANES];
+    ptrdiff_t rows[OK_MOST_SCORED + LANES];
     float numbers[(OK_MOST_SCORED + LANES) * LANES];
     double sums[LANES];
 } scored_rows;
@@ -29,7 +29,7 @@ INLINE void sum_up(const ok_cutter *cutter, const int32_t *order, ptrdiff_t n, s
     numbers8 sum = {0};
     scored->n = n;
     for (ptrdiff_t i = 0; i < n + LANES; i++)
-        scored->rows[i] = order[i < n ? i : 0] * (int32_t)cutter->width;
+        scored->rows[i] = order[i < n ? i : 0] * cutter->width;
     if (cutter->n_numbers == 1) {
         for (ptrdiff_t i = 0; i < n; i++)
             scored->numbers[i] = cutter->left[order[i]];
@@ -38,7 +38,7 @@ INLINE void sum_up(const ok_cutter *cutter, const int32_t *order, ptrdiff_t n, s
             sum += load8(scored->numbers + i);
     } else {
         for (ptrdiff_t i = 0; i < n; i++) {
-            numbers8 y = load8(cutter->left + order[i] * LANES);
+            numbers8 y = load8(cutter->left + (ptrdiff_t)order[i] * LANES);
             memcpy(scored->numbers + i * LANES, &y, sizeof y);
             sum += y;
         }
@@ -66,7 +66,7 @@ INLINE double gain_of(const scored_rows *scored, ptrdiff_t n_numbers, double *le
 }
 
 /* Which of eight rows lie left of a cut: all bits, or none. */
-INLINE integers8 left_of(const float *column, const int32_t *rows, float at)
+INLINE integers8 left_of(const float *column, const ptrdiff_t *rows, float at)
 {
     numbers8 x = {column[rows[0]], column[rows[1]], column[rows[2]], column[rows[3]],
                   column[rows[4]], column[rows[5]], column[rows[6]], column[rows[7]]};
@@ -78,7 +78,7 @@ INLINE integers8 left_of(const float *column, const int32_t *rows, float at)
 INLINE void score_together(const int n_cuts, const int is_single, const ok_cutter *cutter,
                            const scored_rows *scored, ok_cut *cuts)
 {
-    const int32_t *rows = scored->rows;
+    const ptrdiff_t *rows = scored->rows;
     const float *columns[OK_CUTS], *numbers = scored->numbers;
     numbers8 sum[OK_CUTS] = {{0}};
     integers8 count[OK_CUTS] = {{0}};
