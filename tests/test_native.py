@@ -427,16 +427,19 @@ def scaled_for_damage():
 
 
 def forests_for_damage():
-    """Return forests with tables, one-hot columns and guesses, in a renewal that waits."""
+    """Return forests with tables, groups, bends and guesses, in a renewal that waits."""
     X, y = samples("ovr", 1030)
     X[:, 1] = np.arange(len(X)) % 7
+    X[:, 4] = np.exp(3 * X[:, 4])
     X[::5, 2] = np.nan
     X = np.hstack([X, np.eye(5)[np.arange(len(X)) % 5]])
     given = {"n_trees": 3, "max_leaf": 60, "memory": 64, "categorical_features": [1]}
     model = onlinekern.KernelForestClassifier(**given, class_weight={5: 0.5}).fit(X, y)
     targets = onlinekern.KernelForestRegressor(n_trees=3, rule="pa2", levels="upper")
-    found = [model, targets.fit(X[:70], X[:70, 0])]
-    assert all(each._model.space.get_state()["group_members"].size == 5 for each in found)
+    found = [model, targets.fit(X[:70], X[:70, 0] + np.log(X[:70, 4]))]
+    states = [each._model.space.get_state() for each in found]
+    assert all(state["group_members"].size == 5 for state in states)
+    assert any(state["bend_features"].size for state in states)
     return found
 
 
