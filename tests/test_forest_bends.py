@@ -111,6 +111,14 @@ def test_values_of_any_size_are_learnt(largest):
     assert np.isfinite(model.predict(X)).all()
 
 
+def test_products_beyond_the_largest_number_are_no_warning():
+    X, y = money(600)
+    X[:, 1] *= 1e-20
+    X[5:7, 0], X[7, 1] = [1.7e308, -1.7e308], 1.7e308
+    model = KernelForestRegressor(**FEW).fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+
+
 def test_cuts_of_a_stream_undo_and_files_keep_the_bits(tmp_path):
     X, y = money(700)
     X[::7, 2] = np.nan

@@ -360,8 +360,10 @@ cdef class ForestLook:
             return OK
         with gil:
             try:
-                while self.has_unit(share):
-                    self.look()
+                # What is beyond the largest number is far off, and cut off.
+                with np.errstate(over="ignore"):
+                    while self.has_unit(share):
+                        self.look()
             except BaseException as error:
                 self.interruption = error
                 return RAISED
