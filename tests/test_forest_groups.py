@@ -261,6 +261,38 @@ def test_a_damaged_state_is_refused(name, change):
     space.set_state(good)
 
 
+def test_categories_are_no_members():
+    X, y = table(600)
+    model = fitted(X, y, categorical_features=[2, 3, 4, 9])
+    assert groups_of(model) == [[5, 6, 7], list(range(10, 17))]
+    again = from_bytes(to_bytes(model), "a file")
+    np.testing.assert_array_equal(scores(again, X), scores(model, X))
+
+
+def test_bent_features_are_no_members():
+    """Where the memory is full they stay bent, also if they are one-hot later."""
+    rng = np.random.default_rng(0)
+    counts = np.exp(2 * rng.normal(size=(128, 6)))
+    model = KernelForestRegressor(**FEW, memory=128, when_full="renew")
+    model.partial_fit(counts, np.log(counts).sum(axis=1))
+    assert model._model.space.get_state()["bend_features"].size > 2
+    code = rng.integers(0, 5, 2000)
+    X = np.column_stack([hot(code, 5), rng.normal(size=2000)])
+    y = code % 2 + X[:, 5]
+    model.partial_fit(X, y)
+    assert groups_of(model) == []
+    assert model.score(X, y) > 0.9
+
+
+def test_values_beside_one_another_are_told_apart():
+    code = np.random.default_rng(0).integers(0, 5, 500)
+    off = np.nextafter(1, 2)
+    X = np.where(hot(code, 5), np.nextafter(off, 2), off)
+    model = fitted(X, code % 2 == 0)
+    assert groups_of(model) == [[0, 1, 2, 3, 4]]
+    assert model.score(X, code % 2 == 0) == 1
+
+
 def test_encoders_leave_a_column_out():
     code = np.random.default_rng(0).integers(0, 5, 500)
     y = code % 2 == 0

@@ -149,7 +149,11 @@ cdef class ForestLook:
         """Find the center and spread of a feature, and how many of its values are missing."""
         if step == 0:
             self.spread.look(self.bends.bent, j)
-            self.hot.note(self.spread.column, j)
+            # What is seen in another way is not one-hot.
+            if j in self.categories or self.bends.has(j):
+                self.hot.part()
+            else:
+                self.hot.note(self.spread.column, j)
             self.gaps.miss(self.X, j)
         elif step < STEPS_OF_SPREAD - 1:
             self.spread.look_closer()

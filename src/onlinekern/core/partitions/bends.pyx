@@ -84,7 +84,7 @@ cdef class BendLearner:
     """
 
     cdef readonly object bent
-    cdef object X, found, best, goals, known
+    cdef object X, found, features, best, goals, known
     cdef Py_ssize_t first
     cdef double[::1] x, in_order, u      # of a feature, where it is not missing
     cdef double[:, ::1] told
@@ -93,9 +93,10 @@ cdef class BendLearner:
 
     def __init__(self, X, goals, Bends known):
         self.X = self.bent = X
-        self.known = known
+        self.known, self.features = known, set()
         if known is not None:
             self.bent = known.rows(X).astype(X.dtype)
+            self.features.update(known.fields()[0].tolist())
         self.first = max(0, len(X) - MOST_ASKED)
         self.goals = np.ascontiguousarray(goals[self.first:])
         self.found = []
@@ -145,6 +146,11 @@ cdef class BendLearner:
         center, factor = self.best
         self.bent[:, j] = all_bent((self.X[:, j].astype(np.float64) - center) * factor)
         self.found.append((j, center, factor))
+        self.features.add(j)
+
+    def has(self, j):
+        """Whether a feature is bent."""
+        return j in self.features
 
     def bends(self):
         """The bends of all features, or None."""

@@ -198,10 +198,13 @@ cdef class GroupLearner:
                 word |= is_on << (i - first)
                 count += is_on
             if is_third:
-                self.stretch += 1
+                self.part()
                 return
             own[w] = word
+        # Nothing is between neighbours.
         middle = low / 2 + high / 2
+        if middle == high:
+            middle = low
         # What is 0 is off: rows of few entries do not name it.
         if low == high or not middle >= 0:
             return
@@ -210,6 +213,10 @@ cdef class GroupLearner:
         self.middles.append(middle)
         self.stretches.append(self.stretch)
         self.n_columns += 1
+
+    def part(self):
+        """Part the runs beside a feature that is no member."""
+        self.stretch += 1
 
     def find_runs(self):
         """Find runs of neighbours that are groups."""
