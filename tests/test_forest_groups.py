@@ -115,6 +115,15 @@ def test_what_is_independent_is_no_group():
         assert groups_of(fitted(X, y, n_trees=2)) == [], (share, d)
 
 
+def test_groups_are_found_among_columns_that_meet():
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 20, 2000)
+    X = np.hstack([hot(code, 20), rng.random((2000, 500)) < 0.5])
+    order = rng.permutation(520)
+    model = fitted(X[:, order], code % 2 == 0, n_trees=2)
+    assert groups_of(model) == [np.flatnonzero(order < 20).tolist()]
+
+
 def test_words_of_texts_are_no_groups():
     rng = np.random.default_rng(0)
     frequent = 1 / np.arange(2, 402)
