@@ -270,6 +270,14 @@ def test_a_damaged_state_is_refused(name, change):
     space.set_state(good)
 
 
+def test_arrays_of_a_state_have_any_order():
+    model = fitted(*table(600))
+    space, expected = model._model.space, to_bytes(model)
+    space.set_state({name: np.asfortranarray(value) if "group" in name else value
+                     for name, value in space.get_state().items()})  # fmt: skip
+    assert to_bytes(model) == expected
+
+
 def test_categories_are_no_members():
     X, y = table(600)
     model = fitted(X, y, categorical_features=[2, 3, 4, 9])

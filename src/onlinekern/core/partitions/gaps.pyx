@@ -257,4 +257,5 @@ def gaps_of(sources, givers, guesses, places, weights, means, Py_ssize_t d):
     means = doubles_of_shape("gap_means", means, (N_NUMBERS if n else 0,))
     if not n:
         return None
-    return Gaps(*map(np.array, (sources, givers, guesses, places, weights, means)))
+    return Gaps(*[np.array(array, order="C")
+                  for array in (sources, givers, guesses, places, weights, means)])

@@ -24,8 +24,8 @@ cdef Py_ssize_t LEAST_MEMBERS = 3
 cdef double LEAST_EVIDENCE = 8.0
 # Of a column that is chosen for a group: it may leave again.
 cdef double LEAST_OF_MEMBER = 2.0
-# A column looks at so many groups, the largest ones, and at as many that began last: of thousands of
-# columns that meet one another each would look at all others.
+# A column looks at so many groups, the largest ones, and at as many that began last: of thousands
+# of columns that meet one another each would look at all others.
 cdef Py_ssize_t LOOKED_AT = 128
 # Samples in a word.
 cdef Py_ssize_t WORD = 64
@@ -387,4 +387,5 @@ def groups_of(members, starts, middles, bases, steps, rates, Py_ssize_t d):
         raise ValueError("group_middles must be >= 0, and group_rates in [0, 1]")
     if not n:
         return None
-    return Groups(*map(np.array, (members, starts, middles, bases, steps, rates)), d)
+    return Groups(*[np.array(array, order="C")
+                    for array in (members, starts, middles, bases, steps, rates)], d)
