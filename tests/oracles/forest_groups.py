@@ -11,11 +11,13 @@ class Groups:
     """Groups of columns; the first three of each have its orders.
 
     A member is on beyond its middle; what it adds then is `steps`. Without any there is `bases`.
+    Features that are seen in `other` ways are no members.
     """
 
-    def __init__(self, X):
-        self.X, self.n = X.astype(float), len(X)
-        self.middles = middles_of(self.X)
+    def __init__(self, X, other):
+        self.X, self.n, self.other = X.astype(float), len(X), other
+        middles = middles_of(self.X)
+        self.middles = {j: middle for j, middle in middles.items() if j not in other}
         self.on = {j: self.X[:, j] > middle for j, middle in self.middles.items()}
         self.counts = {j: int(on.sum()) for j, on in self.on.items()}
         self.groups = self.found()
@@ -52,7 +54,8 @@ class Groups:
         groups = [list(run) for run in runs]
         order = sorted(range(len(groups)), key=lambda g: -self.size(groups[g]))
         for j in sorted(free, key=lambda j: -self.counts[j]):
-            g = next((g for g in order if not self.meets(groups[g], j)), len(groups))
+            looked_at = order if len(order) <= 256 else order[:128] + order[-128:]
+            g = next((g for g in looked_at if not self.meets(groups[g], j)), len(groups))
             if g == len(groups):
                 groups.append([])
             else:
@@ -70,7 +73,7 @@ class Groups:
         for j in range(self.X.shape[1]):
             if j not in self.on:
                 values = np.unique(self.X[:, j])
-                if len(values) > 2 or np.isnan(values).any():
+                if len(values) > 2 or np.isnan(values).any() or j in self.other:
                     yield run
                     run = []
                 continue
@@ -124,7 +127,8 @@ def middles_of(X):
     for j, column in enumerate(X.T):
         values = np.unique(column)
         if len(values) == 2 and not np.isnan(values).any() and values.sum() >= 0:
-            found[j] = values.sum() / 2
+            middle = values.sum() / 2
+            found[j] = values[0] if middle == values[1] else middle
     return found
 
 

@@ -779,7 +779,7 @@ class Renewal:
             bends = fresh.scale.bends
         X = bends.fill(X)
         center, factor = units_of(X)
-        groups = Groups(X)
+        groups = Groups(X, {*fresh.categories, *bends.units})
         factor[[*fresh.categories, *groups.members()]] = 0
         draws = np.random.RandomState(splitmix(fresh.seed, self.begun) & 0xFFFFFFFF)
         Y = fresh.few_goals(y, draws) if fresh.categories or groups.groups else None
