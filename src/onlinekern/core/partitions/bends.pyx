@@ -65,7 +65,7 @@ cdef class Bends:
     def rows(self, X):
         """Rows of samples in double, ndarray (n_rows, d), their features bent."""
         features, centers, factors = self.fields()
-        X = X.astype(np.float64)
+        X, features = X.astype(np.float64), features.astype(np.intp)
         X[:, features] = all_bent((X[:, features] - centers) * factors)
         return X
 

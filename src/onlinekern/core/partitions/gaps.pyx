@@ -92,6 +92,7 @@ cdef class Gaps:
     def fill_axes(self, X, Z):
         """Write guesses into scaled rows in double, and numbers of missing values behind."""
         sources, givers, guesses, _, weights, means = self.fields()
+        sources, givers = sources.astype(np.intp), givers.astype(np.intp)
         missing = np.isnan(X[:, sources])
         found = np.clip(Z[:, givers], -FARTHEST_GIVEN, FARTHEST_GIVEN) @ guesses.T.astype(float)
         found = np.clip(found, -FARTHEST_GIVEN, FARTHEST_GIVEN)

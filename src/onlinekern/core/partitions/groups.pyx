@@ -93,7 +93,8 @@ cdef class Groups:
 
     def parts(self):
         """The members of each group, a list of ndarrays; the first ones have its axes."""
-        return np.split(np.array(self.members), np.array(self.starts)[1:self.n])
+        # Indices of another type would be cast, and NumPy crashes where it has no memory for that.
+        return np.split(np.array(self.members, dtype=np.intp), np.array(self.starts)[1:self.n])
 
     def axes(self):
         """The axes that the orders have, ndarray of shape (n, 3)."""
@@ -101,8 +102,8 @@ cdef class Groups:
 
     def fill_axes(self, X, Z):
         """Write the orders into scaled rows in double."""
-        members, starts, middles, bases, steps, _ = self.fields()
-        on = (X[:, members] > middles).astype(float)
+        _, starts, middles, bases, steps, _ = self.fields()
+        on = (X[:, np.concatenate(self.parts())] > middles).astype(float)
         for g, axes in enumerate(self.axes()):
             own = slice(starts[g], starts[g + 1])
             Z[:, axes] = bases[g] + on[:, own] @ steps[own].astype(float)
@@ -372,7 +373,7 @@ def groups_of(members, starts, middles, bases, steps, rates, Py_ssize_t d):
         raise ValueError("group_starts must say where the members of each group begin, from 0 to "
                          f"their count, {LEAST_MEMBERS} or more each")
     inside = np.ones(len(members), dtype=bool)
-    inside[starts[:n]] = False
+    inside[starts[:n].astype(np.intp)] = False
     if ((members < 0) | (members >= d)).any() or len(np.unique(members)) < len(members) \
             or (np.diff(members)[inside[1:]] <= 0).any():
         raise ValueError(f"group_members must be features, 0 ... {d - 1}, ascending in each group, "

@@ -321,7 +321,7 @@ def scale_of(center, factor, directions, Py_ssize_t d, tables=None, gaps=None, g
 
 def check_members(groups, factor, tables, gaps):
     """Raise ValueError unless what is one-hot is nothing else."""
-    members = groups.fields()[0]
+    members = np.concatenate(groups.parts())
     others = [] if tables is None else tables[0].tolist()
     others += [] if gaps is None else gaps.fields()[0].tolist()
     if factor[members].any() or np.isin(members, others).any():
