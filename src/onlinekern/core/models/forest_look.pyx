@@ -212,6 +212,8 @@ cdef class ForestLook:
             self.axes = self.before.forest.scale if not self.is_whole else Scale(
                 self.spread.center, self.spread.factor, None, self.tables.arrays(), self.gaps,
                 self.groups, self.bends.bends())
+            # What these know is in the scale.
+            self.bends = self.tables = self.spread = None
             self.seen = np.empty((self.n_taught, self.axes.n_axes))
         first = self.n - self.n_taught
         self.seen[rows] = bounded(self.axes.axes(self.X[first + rows.start:first + rows.stop]))
@@ -306,7 +308,7 @@ cdef class ForestLook:
 
     def forget(self, _):
         """Leave what has told its own."""
-        self.X = self.bends = self.teacher = self.tables = self.spread = None
+        self.X = self.teacher = None
 
     def tell(self, _):
         """Have the targets that cuts are told by."""
