@@ -173,6 +173,8 @@ def test_twin_of_one_hot_columns(setting, task, dtype, layout):
         code = X[:, j] if j == 1 else rng.integers(0, size, len(X))
         hot = (code[:, None] == np.arange(size)).astype(float)
         X = np.hstack([X, hot[:, : size - 1]])
+    # One more that is never on with the others: a category in one setting.
+    X[:, 6] = X[:, 1] == 6
     X[:, 1] = rng.integers(0, 3, len(X))
     X = X[:, [*range(7), 9, 10, 11, 12, 13, 14, 15, 7, 16, 17, 8, 18, 19, 20, 21]]
     X = X.astype(dtype)
