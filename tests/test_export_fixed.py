@@ -272,9 +272,14 @@ def features_of(program, X):
     return np.where(np.isnan(X), -32768, program.features(np.nan_to_num(X))).astype(np.int16)
 
 
-def bent(program, Q, missing):
-    """Return features of which some are bent, if any are."""
-    return twin.bent(program.table, Q, missing) if "_bend(" in program.code else Q
+def assert_numbers_of_the_twin(program, Q, missing):
+    """Assert that trees give the whole numbers of the twin, which does what the program does."""
+    Z = twin.bent(program.table, Q, missing) if "_bend(" in program.code else Q
+    Z = twin.ordered(program.table, Z) if "_orders(" in program.code else Z
+    Z, sides = twin.filled(program.table, Z) if missing else (Z, Z[:, :0])
+    Z = np.hstack([Z, twin.directed(program.table, Z), sides])
+    sums = twin.trees(program.table, program.n_outputs, Z)
+    np.testing.assert_array_equal(program.numbers(Q), begun(program, sums, moved_bits(program)))
 
 
 @pytest.mark.parametrize("task", ["binary", "ovr", "regression"])
@@ -302,10 +307,7 @@ def test_forests_have_the_numbers_of_the_twin(shares, task, tmp_path, stream):
     Q = rng.integers(-32768, 32768, (60, X.shape[1])).astype(np.int16)
     Q[rng.random(Q.shape) < 0.4] = -32768
     Q = np.vstack([features_of(program, X[:60]), Q])
-    Z, sides = twin.filled(program.table, bent(program, Q, True))
-    Z = np.hstack([Z, twin.directed(program.table, Z), sides])
-    sums = twin.trees(program.table, program.n_outputs, Z)
-    np.testing.assert_array_equal(program.numbers(Q), begun(program, sums, moved_bits(program)))
+    assert_numbers_of_the_twin(program, Q, True)
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -328,11 +330,7 @@ def test_forests_put_one_hot_columns_together(task, missing, tmp_path, stream):
     assert (wrong / np.abs(expected).max() < 1e-3).mean() > 0.98
     # The whole numbers are those of the twin, where several are on too.
     Q = np.vstack([Q[:60], rng.integers(-32767, 32768, (60, X.shape[1])).astype(np.int16)])
-    Z = twin.ordered(program.table, bent(program, Q, missing))
-    Z, sides = twin.filled(program.table, Z) if missing else (Z, Z[:, :0])
-    Z = np.hstack([Z, twin.directed(program.table, Z), sides])
-    sums = twin.trees(program.table, program.n_outputs, Z)
-    np.testing.assert_array_equal(program.numbers(Q), begun(program, sums, moved_bits(program)))
+    assert_numbers_of_the_twin(program, Q, missing)
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -352,11 +350,7 @@ def test_forests_bend_heavy_tails(task, missing, tmp_path, stream):
     wrong = np.abs(program.numbers(Q) / 2.0**program.bits - expected).max(axis=1)
     assert (wrong / np.abs(expected).max() < 1e-3).mean() > 0.95
     Q = np.vstack([Q[:60], rng.integers(-32768, 32768, (60, X.shape[1])).astype(np.int16)])
-    Z = bent(program, Q, missing)
-    Z, sides = twin.filled(program.table, Z) if missing else (Z, Z[:, :0])
-    Z = np.hstack([Z, twin.directed(program.table, Z), sides])
-    sums = twin.trees(program.table, program.n_outputs, Z)
-    np.testing.assert_array_equal(program.numbers(Q), begun(program, sums, moved_bits(program)))
+    assert_numbers_of_the_twin(program, Q, missing)
 
 
 def test_a_feature_with_gaps_may_have_one_value(tmp_path, stream):

@@ -774,9 +774,9 @@ class Renewal:
         fresh = self.fresh
         few = np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32)
         few_goals = fresh.few_goals(y, few)
-        bends = Bends(X, few_goals, fresh.categories)
-        if self.begun > len(X) and fresh.scale.bends:
-            bends = fresh.scale.bends
+        # Once samples are kept no more, features stay bent as they are.
+        bends = fresh.scale.bends if self.begun > len(X) else None
+        bends = bends or Bends(X, few_goals, fresh.categories)
         X = bends.fill(X)
         center, factor = units_of(X)
         groups = Groups(X, {*fresh.categories, *bends.units})

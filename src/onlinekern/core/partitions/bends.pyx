@@ -87,7 +87,7 @@ cdef class BendLearner:
     cdef object X, found, features, best, goals, known
     cdef Py_ssize_t first
     cdef double[::1] x, in_order, u      # of a feature, where it is not missing
-    cdef double[:, ::1] told
+    cdef double[:, ::1] own_goals
     cdef double most
     cdef bint is_heavy
 
@@ -108,7 +108,7 @@ cdef class BendLearner:
         x = self.X[self.first:, j].astype(np.float64)
         there = ~np.isnan(x)
         is_whole = there.all()
-        self.x, self.told = (x, self.goals) if is_whole else (x[there], self.goals[there])
+        self.x, self.own_goals = (x, self.goals) if is_whole else (x[there], self.goals[there])
         self.u = np.empty(len(self.x))
         cdef double size = np.abs(self.x).max(initial=0)
         if not size > 0:
@@ -117,7 +117,7 @@ cdef class BendLearner:
             self.u[i] = self.x[i] / size
         self.is_heavy = kurtosis(self.u) > LEAST_KURTOSIS
         if self.is_heavy:
-            told = told_by(self.u, self.told)
+            told = told_by(self.u, self.own_goals)
             self.most = max(LEAST_RATIO * told, told + LEAST_GAIN + GAIN_OF_CHANCE / len(self.x))
             self.in_order = np.sort(self.x)
 
@@ -133,7 +133,7 @@ cdef class BendLearner:
         cdef double factor = 1 / unit
         for i in range(self.x.shape[0]):
             self.u[i] = bent((self.x[i] - center) * factor)
-        told = told_by(self.u, self.told)
+        told = told_by(self.u, self.own_goals)
         if told > self.most:
             self.most, self.best = told, (center, factor)
 
@@ -213,7 +213,7 @@ cdef double told_by(const double[::1] u, const double[:, ::1] goals) noexcept no
 
 
 cdef double quantile(const double[::1] x, double share) noexcept nogil:
-    """A quantile of numbers in ascending order, as NumPy has it."""
+    """A quantile of numbers in ascending order, with the bits of NumPy's, which takes longer."""
     cdef double place = share * (x.shape[0] - 1), part = place - floor(place)
     cdef Py_ssize_t low = <Py_ssize_t> floor(place), high = min(low + 1, x.shape[0] - 1)
     if part >= 0.5:
