@@ -48,6 +48,11 @@ UNUSED = [
     ("serve", ["text.okn", "--read-only", "--sync", "off"], "is for a model that learns"),
     ("serve", ["text.okn", "--read-only", "--snapshot-every", 9], "is for a model that learns"),
     ("serve", ["text.okn", "--read-only", "--max-classes", 9], "is for a model that learns"),
+    # Defaults that are named would do nothing either.
+    ("serve", ["text.okn", "--read-only", "--sync", "always"], "is for a model that learns"),
+    ("serve", ["text.okn", "--uds", "socket", "--host", "127.0.0.1"], "is for the network"),
+    ("train", ["rows.txt", "--header"], CSV),
+    ("compare", ["rows.txt", "--checkpoint-every", "60s"], "needs --checkpoint PATH"),
 ]  # fmt: skip
 
 

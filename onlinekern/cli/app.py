@@ -68,6 +68,19 @@ class Command(typer.core.TyperCommand):
             )
         return rest
 
+    def invoke(self, context: Any) -> Any:
+        """Return the request, which knows what the command line gives."""
+        request = super().invoke(context)
+        named = (name for name in context.params if is_named(context.get_parameter_source(name)))
+        object.__setattr__(request, "named", frozenset(named))
+        return request
+
+
+def is_named(source: Any) -> bool:
+    """Return whether this source of an option's value is the command line."""
+    # Of click, or of typer's copy of click.
+    return source is not None and source.name == "COMMANDLINE"
+
 
 def command(name: str) -> Any:
     """Return the command that gives a request of a module's class `Request`."""

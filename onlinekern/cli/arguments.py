@@ -22,14 +22,14 @@ def check_values(request: Any) -> None:
         if known is not None and value not in known:
             from onlinekern.estimators.validation import one_of
 
-            one_of(flag_of(field), value, known)
+            one_of(flag_of(field, value), value, known)
         if least is not None and not least <= value <= most:
             wanted = f"at least {least}" if most == inf else f"from {least} to {most}"
-            raise ValueError(f"{flag_of(field)} must be {wanted}, got {value}")
+            raise ValueError(f"{flag_of(field, value)} must be {wanted}, got {value}")
 
 
 def check_unused(request: Any, why: str, *names: str) -> None:
-    """Raise ValueError if an option has been set that would do nothing.
+    """Raise ValueError if an option has been given that would do nothing, be it with its default.
 
     Parameters
     ----------
@@ -40,8 +40,9 @@ def check_unused(request: Any, why: str, *names: str) -> None:
         Fields; those that the request does not have are left out.
     """
     for field in fields(request):
-        if field.name in names and getattr(request, field.name) != default_of(field):
-            raise ValueError(f"{flag_of(field)} {why}")
+        value = getattr(request, field.name, None)
+        if field.name in names and (value != default_of(field) or field.name in request.named):
+            raise ValueError(f"{flag_of(field, value)} {why}")
 
 
 def default_of(field: Field[Any]) -> Any:
@@ -49,11 +50,11 @@ def default_of(field: Field[Any]) -> Any:
     return field.default if field.default_factory is MISSING else field.default_factory()
 
 
-def flag_of(field: Field[Any]) -> str:
-    """Return what sets an option to another value than its default, as users write it."""
+def flag_of(field: Field[Any], value: Any) -> str:
+    """Return what sets an option to this value, as users write it."""
     # In an annotation, the first name of typer.Option takes the place of a default.
     declared = field.metadata["parameter"].default
-    prefix = "--no-" if field.default is True else "--"
+    prefix = "--no-" if value is False else "--"
     return declared if isinstance(declared, str) else prefix + field.name.replace("_", "-")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import typer
 
@@ -72,7 +72,15 @@ def methods_that_begin(incomplete: str) -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a command is asked for: its fields are the options, and its docstring is the help."""
+    """What a command is asked for: its fields are the options, and its docstring is the help.
+
+    Attributes
+    ----------
+    named : frozenset of str
+        The fields that the command line gives, also with their default.
+    """
+
+    named: ClassVar[frozenset[str]] = frozenset()
 
     def run(self) -> None:
         """Check the options, then carry the request out."""
