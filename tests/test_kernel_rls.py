@@ -322,6 +322,27 @@ def test_intervals_cover_what_is_asked(drift):
         assert 1 - count / n == pytest.approx(coverage, abs=0.03)
 
 
+@pytest.mark.parametrize(("coverage", "enough"), [(0.5, 2), (0.8, 5), (0.9, 10), (0.999, 513)])
+@pytest.mark.parametrize("standardize", [True, False])
+def test_intervals_are_infinite_as_long_as_residuals_are_too_few(coverage, enough, standardize):
+    random = np.random.default_rng(3)
+    X = random.standard_normal((600, 2))
+    y = X[:, 0] + 0.3 * random.standard_normal(600)
+    model = KernelRLSRegressor(n_components=20, standardize_target=standardize, random_state=0)
+    assert (model.fit(X[:1], y[:1]).predict_interval(X[:3], coverage)[0] == -np.inf).all()
+    for k in range(1, enough - 1):
+        model.learn_one(X[k], y[k])
+    model.partial_fit(X[:9], y[:9], np.zeros(9))  # they tell nothing
+    for sides in zip(model.predict_interval(X[:3], coverage), (-np.inf, np.inf), strict=True):
+        np.testing.assert_array_equal(*sides)
+    several = KernelRLSRegressor(n_components=20, random_state=0)
+    several.fit(X[: enough - 1], np.column_stack([y, -y])[: enough - 1])
+    assert np.isinf(several.predict_interval(X[:3], coverage)).all()
+    model.learn_one(X[enough], y[enough])
+    lower, upper = model.predict_interval(X[:3], coverage)
+    assert (upper > lower).all() and np.isfinite(upper - lower).all()
+
+
 def test_the_spread_is_that_of_the_targets():
     random = np.random.default_rng(2)
     X = random.standard_normal((3000, 2))

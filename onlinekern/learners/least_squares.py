@@ -736,12 +736,14 @@ there.
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
         coverage : float in (0, 1), default=0.9
-            At most what 512 residuals can tell: beyond 0.995 the intervals hardly grow.
+            At most what 512 residuals can tell: beyond 0.995 the intervals hardly grow, and are
+            finite after 512 samples.
 
         Returns
         -------
         lower, upper : ndarrays of shape (n_samples,) or (n_samples, n_outputs)
-            An interval for each target of a sample, each with a quantile of its own.
+            An interval for each target of a sample, each with a quantile of its own. They are
+            infinite as long as fewer than ``1 / (1 - coverage)`` samples have been learnt.
 
         Raises
         ------

@@ -9,6 +9,8 @@ of samples that are missed is the one wanted, whatever the stream does.
 from libc.math cimport ceil, fabs, sqrt
 from libc.stdint cimport int64_t
 
+from math import inf
+
 import numpy as np
 
 from onlinekern.core.base.part cimport Component
@@ -25,6 +27,8 @@ cdef enum:
 LEVELS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 cdef Py_ssize_t N_LEVELS = len(LEVELS)
 cdef double[::1] WANTED = np.array(LEVELS)
+# 1 - coverage may be rounded.
+cdef double ROUNDING = 1e-9
 # Of the step of a: the paper's 0.005.
 cdef double RATE = 0.005
 
@@ -87,10 +91,14 @@ cdef class Residuals(Component):
     def quantile(self, double coverage):
         """q of the intervals that cover such a share of the samples, in (0, 1).
 
-        A float; of several outputs an ndarray of shape (n_outputs,), as of `scale`.
+        A float; of several outputs an ndarray of shape (n_outputs,), as of `scale`. It is infinite
+        as long as the residuals are too few: of n, the share n / (n + 1) is below the largest. The
+        first one tells nothing, as the model had learnt nothing.
         """
         cdef Py_ssize_t rank
         wanted, found = (0.0, *LEVELS, 1.0), []
+        if self.seen <= KEPT and self.seen * (1 - coverage) < 1 - ROUNDING:
+            return inf if self.n_outputs == 1 else np.full(self.n_outputs, inf)
         for held, levels in zip(self.rings(), self.levels.to_array(), strict=True):
             rank = self.rank(np.interp(1 - coverage, wanted, (0.0, *levels, 1.0)))
             found.append(float(np.sort(held)[rank - 1]) if rank > 0 else 0.0)
