@@ -310,11 +310,13 @@ def test_other_forests_are_refused(library, tmp_path):
         assert refused.value.code == -7
 
 
-@pytest.mark.parametrize("labels", [["a", "ö"], [1.0, 2.0]])
+@pytest.mark.parametrize("labels", [["a", "ö"], [1.0, 2.0], np.arange(2), np.array(["a", "b"])])
 def test_class_weights_have_labels(labels, library, tmp_path):
     X, y = samples(400)
     y = np.array(labels)[y // 3]
-    model = KernelForestClassifier(n_trees=3, class_weight={labels[1]: 0.25}, random_state=0)
+    # Keys and weights of an array are NumPy's.
+    weights = {labels[1]: np.full(1, 0.25)[0]}
+    model = KernelForestClassifier(n_trees=3, class_weight=weights, random_state=0)
     model.partial_fit(X[:300], y[:300], classes=labels).save(tmp_path / "model.okn")
     native = Native(library, tmp_path / "model.okn")
     native.learn(X[300:], numbers_of(model, y[300:]))

@@ -87,8 +87,27 @@ def same(one, other):
 
 @pytest.mark.parametrize("kind", VALUES)
 def test_values_are_the_same_to_the_bit(kind, tmp_path):
-    SPARegressor(random_state=VALUES[kind]).save(tmp_path / "m.okn")
-    assert same(onlinekern.load(tmp_path / "m.okn").random_state, VALUES[kind])
+    SPARegressor(random_state=[VALUES[kind]]).save(tmp_path / "m.okn")
+    assert same(onlinekern.load(tmp_path / "m.okn").random_state, [VALUES[kind]])
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (np.int64(3), 3),
+        (np.float64(0.1), 0.1),
+        (np.float32(0.1), float(np.float32(0.1))),
+        (np.str_("ä"), "ä"),
+        (np.bool_(True), True),
+        ({np.int64(7): np.float64(2.5), np.str_("a"): 1}, {7: 2.5, "a": 1}),
+        (np.datetime64("2020-01-01"), np.datetime64("2020-01-01")),
+    ],
+)
+def test_parameters_become_numbers_that_every_reader_knows(given, kept, tmp_path):
+    model = SPARegressor(random_state=given)
+    model.save(tmp_path / "m.okn")
+    assert same(onlinekern.load(tmp_path / "m.okn").random_state, kept)
+    assert model.random_state is given
 
 
 def test_arrays_belong_to_the_loaded_model(tmp_path):

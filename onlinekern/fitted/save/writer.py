@@ -110,7 +110,7 @@ class Writer:
         """Return the node of an object whose attributes are its state."""
         names = value._get_param_names() if hasattr(value, "_get_param_names") else ()
         own = vars(value).copy()  # of one moment: another thread may teach
-        parameters = {name: own[name] for name in names if name in own}
+        parameters = {name: as_python(own[name]) for name in names if name in own}
         others = {name: own[name] for name in own if name not in {*parameters, *DERIVED}}
         return {
             "kind": "object",
@@ -201,6 +201,23 @@ class Writer:
 
 def describe(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def as_python(value: Any) -> Any:
+    """Return a parameter with Python's own numbers, truths and text in the place of NumPy's.
+
+    They are the same to all that reckons with them, and to other readers of the file too. Keys of
+    `class_weight` come from np.unique.
+    """
+    if type(value) is dict:
+        return {own_scalar(key): own_scalar(item) for key, item in value.items()}
+    return own_scalar(value)
+
+
+def own_scalar(value: Any) -> Any:
+    """Return a scalar of NumPy as Python's own where there is one; anything else as it is."""
+    own = value.item() if isinstance(value, np.generic) else value
+    return own if type(own) in (bool, int, float, str) else value
 
 
 def encoded(value: Any) -> dict[str, str]:
