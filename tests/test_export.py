@@ -170,6 +170,9 @@ LABELS = [
     (np.array([-5.0, 2.0]), ctypes.c_double, [-5.0, 2.0]),
     (np.array(['a"\\?\n', "gr\u00fcn"]), ctypes.c_char_p, [b'a"\\?\n', "gr\u00fcn".encode()]),
     (np.array(["2026-01", "2026-02"], "M8[M]"), ctypes.c_char_p, [b"2026-01", b"2026-02"]),
+    # C promises literals of 4,095 characters.
+    (np.array(["a'\\" + 4100 * "ü", 4095 * "z"]), ctypes.c_char_p,
+     [b"a'\\" + 4100 * "ü".encode(), 4095 * b"z"]),
 ]  # fmt: skip
 
 

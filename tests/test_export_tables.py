@@ -158,6 +158,17 @@ def test_c_scores_rows_of_tables(name, dtype, tmp_path):
             np.testing.assert_array_equal(predictions, scores[:, 0])
 
 
+def test_texts_longer_than_a_literal(tmp_path):
+    """C promises literals of 4,095 characters; compilers warn of longer ones."""
+    towns = [3000 * "é" + "a", 3000 * "é" + "b'", "c", "'" + 4094 * "d"]
+    X = pd.DataFrame({5000 * "n": [towns[k % 4] for k in range(40)], "x": np.arange(40.0)})
+    model = MODELS["linear, scaled"]().partial_fit(X, np.arange(40) % 4 > 1, [False, True])
+    scores, _ = in_c(model, X, tmp_path)
+    np.testing.assert_allclose(scores, scores_of(model, X), rtol=0, atol=1e-12)
+    names = (ctypes.c_char_p * 2).in_dll(ctypes.CDLL(tmp_path / "exported.so"), "model_columns")
+    assert list(names) == [5000 * b"n", b"x"]
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_descriptions_score_tables(name):
     X, y = table()

@@ -5,12 +5,15 @@ from __future__ import annotations
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export.c.source import Source
 
+# C promises literals of so many characters, and compilers warn of longer ones.
+LONGEST = 4095
+
 
 def label_table(source: Source, labels: Array | None) -> str:
     """Add the table of the labels to a file; return its declaration for the header."""
     if labels is None:
         return ""
-    kind, texts, size = forms_of(labels)
+    kind, texts, size = forms_of(source, labels)
     name = f"{source.names['prefix']}_labels"
     source.flash += size
     declaration = f"const {kind}{name}"
@@ -18,7 +21,7 @@ def label_table(source: Source, labels: Array | None) -> str:
     return f"\n/* Class number -> label. */\nextern {declaration}[{len(labels)}];\n"
 
 
-def forms_of(labels: Array) -> tuple[str, list[str], int]:
+def forms_of(source: Source, labels: Array) -> tuple[str, list[str], int]:
     """Return the type of labels in C, their literals, and the bytes that they take."""
     if labels.dtype.kind == "f":
         return "double ", [repr(float(label)) for label in labels], 8 * len(labels)
@@ -29,15 +32,36 @@ def forms_of(labels: Array) -> tuple[str, list[str], int]:
         if all(-(1 << 63) < number < 1 << 63 for number in numbers):
             return "int64_t ", [f"INT64_C({number})" for number in numbers], 8 * len(labels)
     texts = [str(label) for label in labels]
-    n_bytes = sum(len(text.encode("utf-8", "surrogatepass")) + 1 for text in texts)
-    return "char *const ", [literal(text) for text in texts], n_bytes
+    return "char *const ", literals(source, texts), sum(len(in_utf8(text)) + 1 for text in texts)
+
+
+def literals(source: Source, texts: list[str]) -> list[str]:
+    """Return what stands for texts in a table of C; those too long for a literal become arrays."""
+    return [
+        literal(text) if len(in_utf8(text)) <= LONGEST else array_of(source, text) for text in texts
+    ]
+
+
+def array_of(source: Source, text: str) -> str:
+    """Add the characters of a text to a file, and return the name of their array."""
+    name = source.new_id("text")
+    quoted = [character(byte).replace("'", "\\'") for byte in in_utf8(text)]
+    characters = [*(f"'{one}'" for one in quoted), "0"]
+    source.table(f"static const char {name}", characters, len(characters))
+    return name
 
 
 def literal(text: str) -> str:
     """Return a string literal of ASCII characters, whose bytes are the text's in UTF-8."""
-    found = ""
-    for byte in text.encode("utf-8", "surrogatepass"):
-        character = chr(byte)
-        plain = 32 <= byte < 127 and character not in '"\\?'
-        found += character if plain else f"\\{byte:03o}"
-    return f'"{found}"'
+    return f'"{"".join(map(character, in_utf8(text)))}"'
+
+
+def character(byte: int) -> str:
+    """Return a byte of a text as a character of a literal."""
+    plain = 32 <= byte < 127 and chr(byte) not in '"\\?'
+    return chr(byte) if plain else f"\\{byte:03o}"
+
+
+def in_utf8(text: str) -> bytes:
+    """Return the bytes of a text."""
+    return text.encode("utf-8", "surrogatepass")

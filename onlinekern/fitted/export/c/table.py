@@ -9,7 +9,7 @@ import numpy as np
 
 from onlinekern.estimators.categories import MOST_CODE
 from onlinekern.fitted.export import scoring as parts
-from onlinekern.fitted.export.c.labels import literal
+from onlinekern.fitted.export.c.labels import in_utf8, literal, literals
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.table import WORDS, Encoding, is_textual
 from onlinekern.preprocessing.tables.dates import DAY, MONDAY, WEEK, YEAR
@@ -65,8 +65,8 @@ def write_table(source: Source, table: Encoding, head: str) -> str:
         first += column.n_features
     if table.scaling is not None:
         lines.append(scaling_lines(source, table.scaling, first))
-    names = [literal(column.name) for column in table.columns]
-    source.flash += sum(map(len, names))
+    names = literals(source, [column.name for column in table.columns])
+    source.flash += sum(len(in_utf8(column.name)) + 1 for column in table.columns)
     declared = f"const char *const {source.names['prefix']}_columns"
     source.table(declared, names, len(names))
     source.fill("encode", columns="\n".join(lines))
@@ -118,10 +118,10 @@ def column_lines(source: Source, column: Any, number: int, first: int) -> str:
 def write_texts(source: Source, id_: str, known: tuple[str, ...]) -> None:
     """Write the table of the texts of a column, in the order of their bytes, and their places."""
     source.use("place_of")
-    encoded = [text.encode("utf-8", "surrogatepass") for text in known]
+    encoded = [in_utf8(text) for text in known]
     order = sorted(range(len(known)), key=encoded.__getitem__)
     source.flash += sum(len(text) + 1 + 8 for text in encoded)
-    texts = [literal(known[k]) for k in order]
+    texts = literals(source, [known[k] for k in order])
     source.table(f"static const char *const {id_}_texts", texts, max(1, len(texts)))
     places = np.array(order or [0], dtype=np.int64)
     source.integers(f"{id_}_places", places, "int32_t", 4)
