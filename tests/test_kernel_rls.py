@@ -340,7 +340,8 @@ def test_intervals_are_infinite_as_long_as_residuals_are_too_few(coverage, enoug
     assert np.isinf(several.predict_interval(X[:3], coverage)).all()
     model.learn_one(X[enough], y[enough])
     lower, upper = model.predict_interval(X[:3], coverage)
-    assert (upper > lower).all() and np.isfinite(upper - lower).all()
+    assert (upper > lower).all()
+    assert np.isfinite(upper - lower).all()
 
 
 def test_the_spread_is_that_of_the_targets():
