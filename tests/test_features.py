@@ -9,6 +9,7 @@ from oracles.fourier import hashed_frequencies, structured_frequencies
 from oracles.kernels import kernel_matrix
 from oracles.mapped import eigenfeatures
 from scipy import sparse, stats
+from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -236,13 +237,20 @@ def test_selection(stream):
     assert NystroemFeatures(gamma=0.5).fit(X[:9]).landmarks_.shape[0] == 9
 
 
-@pytest.mark.parametrize("model", [FourierFeatures(), NystroemFeatures(selection="first")])
-def test_the_first_batch_makes_the_map(model, stream):
-    X, _ = stream("binary", n=60)
-    whole = type(model)(**{**model.get_params(), "random_state": 0}).fit(X[:20])
-    parts = type(model)(**{**model.get_params(), "random_state": 0})
-    parts.partial_fit(X[:20]).partial_fit(X[20:])
+@pytest.mark.parametrize(
+    ("model", "settled"),
+    [(FourierFeatures(random_state=0), 200), (FourierFeatures(gamma=0.5, random_state=0), 1),
+     (NystroemFeatures(n_components=20, selection="first"), 20)],
+)  # fmt: skip
+def test_the_first_samples_of_a_stream_make_the_map(model, settled, stream):
+    X, _ = stream("binary", n=260)
+    whole, parts = clone(model).fit(X[:settled]), clone(model)
+    parts.partial_fit(X[: settled // 2 + 1])
+    early = parts.transform(X)
+    parts.partial_fit(X[settled // 2 + 1 :])
+    assert np.array_equal(parts.transform(X), early) == (settled == 1)
     np.testing.assert_array_equal(parts.transform(X), whole.transform(X))
+    assert parts.gamma_ == whole.gamma_
     with pytest.raises(ValueError, match="features"):
         parts.partial_fit(X[:, :3])
 

@@ -29,6 +29,7 @@ from onlinekern import (
     FrequentDirections,
     KernelPAClassifier,
     KernelRLSRegressor,
+    NystroemFeatures,
     OnlineStandardScaler,
     PAClassifier,
     PARegressor,
@@ -173,8 +174,7 @@ def test_weights_reach_all_steps_that_take_them(equal):
         StandardScaler(),
         IncrementalPCA(n_components=2),
         FunctionTransformer(np.tanh),
-        FrequentDirections(3),
-        FourierFeatures(n_components=5, random_state=0),
+        FourierFeatures(n_components=5, gamma=0.5, random_state=0),
     ],
     ids=lambda step: type(step).__name__,
 )
@@ -194,6 +194,77 @@ def test_transformers_that_learn_batches_or_nothing(transformer, equal):
         pipeline.learn_one(X[0], y[0])
     expected = pipeline.decision_function(X[:1])[0]
     assert pipeline.score_one(X[0]) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("layout", ["dense", "float32", "csr"])
+@pytest.mark.parametrize(
+    "transformer",
+    [
+        FourierFeatures(n_components=5, random_state=0),
+        FourierFeatures(n_components=4, gamma="scale", kernel="laplacian", random_state=0),
+        NystroemFeatures(n_components=30, random_state=0),
+        NystroemFeatures(n_components=3, n_landmarks=60, kernel="linear", random_state=0),
+        FrequentDirections(3),
+        FrequentDirections(1),
+    ],
+    ids=repr,
+)
+def test_features_do_not_depend_on_how_a_stream_is_cut(transformer, layout, as_layout, equal):
+    X, y = np.random.default_rng(0).normal(size=(450, 5)), np.arange(450) % 2
+    X = X.astype(np.float32) if layout == "float32" else as_layout(X, layout)
+    whole = make_stream_pipeline(clone(transformer), PAClassifier())
+    expected = whole.partial_fit_predict(X, y, classes=[0, 1])
+    seen = clone(transformer).learn_transform(X)
+    assert len(np.unique(seen[:, 0])) > 400
+    for size in (1, 7, 200):
+        cut = make_stream_pipeline(clone(transformer), PAClassifier())
+        given = {"classes": [0, 1]}
+        found = [cut.partial_fit_predict(X[k : k + size], y[k : k + size], **given)
+                 for k in range(0, 450, size)]  # fmt: skip
+        equal(np.concatenate(found), expected)
+        equal(cut[-1].coef_, whole[-1].coef_)
+        equal(cut.decision_function(X), whole.decision_function(X))
+    single = make_stream_pipeline(clone(transformer), PAClassifier())
+    for k in range(450):
+        single.learn_one(X[k], y[k], **(given if k == 0 else {}))
+        if k in (30, 120, 230):
+            single = pickle.loads(pickle.dumps(single))
+    equal(single.decision_function(X), whole.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "transformer",
+    [
+        FourierFeatures(n_components=5, random_state=0),
+        NystroemFeatures(n_components=30, random_state=0),
+        FrequentDirections(3),
+    ],
+    ids=lambda step: type(step).__name__,
+)
+def test_a_file_keeps_what_features_of_a_stream_are_made_of(transformer, tmp_path, equal):
+    X = np.random.default_rng(0).normal(size=(300, 5))
+    step = clone(transformer)
+    expected = clone(step).learn_transform(X)
+    step.learn_transform(X[:17])
+    with pytest.raises(ValueError, match="NaN"):
+        step.learn_transform(np.vstack([X[17:30], np.full((1, 5), np.nan)]))
+    step.save(tmp_path / "step.okn")
+    equal(onlinekern.load(tmp_path / "step.okn").learn_transform(X[17:]), expected[17:])
+    equal(step.learn_transform(X[17:]), expected[17:])
+
+
+def test_a_failed_call_leaves_the_features_of_a_stream_as_they_were(equal):
+    X, y = np.random.default_rng(0).normal(size=(300, 5)), np.arange(300) % 2
+    steps = FourierFeatures(random_state=0), NystroemFeatures(random_state=0), FrequentDirections(2)
+    for step in steps:
+        model = make_stream_pipeline(step, PAClassifier())
+        model.partial_fit(X[:9], y[:9], classes=[0, 1])
+        for rows in (slice(9, 10), slice(9, 60)):
+            with pytest.raises(ValueError, match="label"):
+                model.partial_fit(X[rows], np.full(rows.stop - rows.start, 7))
+        model.partial_fit(X[9:], y[9:])
+        whole = make_stream_pipeline(clone(step), PAClassifier()).partial_fit(X, y, [0, 1])
+        equal(model.decision_function(X), whole.decision_function(X))
 
 
 def test_text():

@@ -1,5 +1,6 @@
 """Transformers to features whose inner products are, or approximate, a kernel."""
 
+import copy
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.core import FEATURE_MAPS
+from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.features import (
@@ -19,6 +21,7 @@ from onlinekern.estimators.features import (
 )
 from onlinekern.estimators.kernel import new_kernel
 from onlinekern.estimators.kernel_width import check_representable, kernel_width
+from onlinekern.estimators.median_width import COUNTS, joined
 from onlinekern.estimators.parameters import (
     Count,
     Finite,
@@ -28,16 +31,20 @@ from onlinekern.estimators.parameters import (
     estimator,
 )
 from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import BaseEstimator
+from onlinekern.estimators.scikit_learn import BaseEstimator, in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import check_results, validate_data
+
+FLOATS = [np.float64, np.float32]
 
 
 @estimator
 class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of the transformers around a feature map of the core.
 
-    A subclass makes the map of validated samples in `_new_map(X)`.
+    In a stream the first rows are kept, and the map is made anew when there are as many of them as
+    `_counts` says, by the same random numbers; then it stays. A subclass makes the map of validated
+    samples in ``_new_map(X, draws)``, in a stream in ``_stream_map(X, draws)``.
     """
 
     kernel: KernelName = "gaussian"
@@ -46,7 +53,7 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     @fit_method
     def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
-        """Make the map of these samples.
+        """Make the map of these samples; later calls of `partial_fit` do not change it.
 
         Parameters
         ----------
@@ -66,14 +73,14 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         MemoryError
             If the map does not fit into the available memory.
         """
-        dtype = [np.float64, np.float32]
-        X = validate_data(self, X, dtype=dtype, reset=True)
+        X = validate_data(self, X, dtype=FLOATS, reset=True)
+        self.__dict__.pop("_first", None)
         self.gamma_ = kernel_width(self.gamma, X, self.kernel)
-        self._map = self._new_map(X)
+        self._map = self._new_map(X, check_random_state(self.random_state))
         return self
 
     def partial_fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
-        """Make the map from the first batch of a stream; later batches do not change it.
+        """Make the map from the first samples of a stream; later ones do not change it.
 
         Parameters
         ----------
@@ -85,10 +92,29 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         -------
         self : object
         """
-        if not self.__sklearn_is_fitted__():
-            return self.fit(X)
-        self._check(X)
+        if self._is_settled():
+            self._check(X)
+        else:
+            self._learn_first(X)
         return self
+
+    @in_container
+    def learn_transform(self, X: Samples, y: ArrayLike | None = None) -> Array:
+        """Learn each row of X as `partial_fit` does, then compute its features.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : None
+            Not used.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+        """
+        if self._is_settled():
+            return self._features_of(self._check(X))
+        return self._learn_first(X, transform=True)
 
     def transform(self, X: Samples) -> Array:
         """Compute the features of samples.
@@ -109,7 +135,44 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
             If X has not `n_features_in_` finite features.
         """
         check_is_fitted(self)
-        features = self._map.transform(self._check(X))
+        return self._features_of(self._check(X))
+
+    @fit_method
+    def _learn_first(self, X: Any, transform: bool = False) -> Any:
+        """Learn rows while the map is not settled. Return their features if `transform`."""
+        if self.__sklearn_is_fitted__():
+            X = self._check(X)
+            rows, draws = vars(self)["_first"]
+        else:
+            X = validate_data(self, X, dtype=FLOATS, reset=True)
+            given = check_random_state(self.random_state)
+            rows, draws = X[:0], copy.deepcopy(given)
+            given.random_sample()  # who shares the generator draws other numbers
+        known, counts = rows.shape[0], self._counts()
+        rows = joined(rows, rows_at(X, np.arange(min(X.shape[0], counts[-1] - known))))
+        places = [count - 1 - known for count in counts if known < count <= rows.shape[0]]
+        found = []
+        for piece in np.split(np.arange(X.shape[0]), places):
+            if len(piece) and piece[0] in places:
+                self._make_anew(rows_at(rows, np.arange(known + piece[0] + 1)), draws)
+            if len(piece) and transform:
+                found.append(self._features_of(rows_at(X, piece)))
+        self._first = rows, draws
+        if rows.shape[0] == counts[-1]:
+            del self._first
+        return np.concatenate(found) if transform else self
+
+    def _make_anew(self, rows: Any, draws: np.random.RandomState) -> None:
+        """Make the map of the first rows of a stream."""
+        self.gamma_ = kernel_width(self.gamma, rows, self.kernel)
+        self._map = self._stream_map(rows, copy.deepcopy(draws))
+
+    def _is_settled(self) -> bool:
+        """Return whether more samples of a stream do not change the map."""
+        return self.__sklearn_is_fitted__() and "_first" not in vars(self)
+
+    def _features_of(self, X: Any) -> Array:
+        features = self._map.transform(X)
         check_results(features, "feature vector")
         return features
 
@@ -183,6 +246,11 @@ class FourierFeatures(FeatureTransformer):
     frequency beyond 2^13 (2^26 for float64) has too few correct digits for a cosine: scale the
     features.
 
+    In a stream (`partial_fit`, `learn_transform`) a width that is measured comes from the first 200
+    samples: anew when there are 1, 2, 5, 10, 20, 50, 100 and 200 of them, and the same random
+    numbers make the frequencies. The learner behind has learnt its first samples in other features,
+    and is not told. However the stream is cut into calls, the features are the same.
+
     References
     ----------
     .. [1] A. Rahimi, B. Recht (2007). Random features for large-scale kernel machines. Advances in
@@ -204,9 +272,14 @@ class FourierFeatures(FeatureTransformer):
     frequencies: Frequencies = "auto"
     kernel: DistanceKernel = "gaussian"
 
-    def _new_map(self, X: Any) -> Any:
-        draws = check_random_state(self.random_state)
+    def _new_map(self, X: Any, draws: np.random.RandomState) -> Any:
         return fourier_map(self, self.gamma_, X, draws)
+
+    _stream_map = _new_map
+
+    def _counts(self) -> tuple[int, ...]:
+        measured = isinstance(self.gamma, str) and self.gamma != "auto"
+        return (1, *COUNTS) if measured else (1,)
 
     @property
     def frequencies_(self) -> Floats:
@@ -230,7 +303,8 @@ class NystroemFeatures(FeatureTransformer):
     n_landmarks : int >= 1 or None, default=None
         Number of landmarks; None is `n_components`. All samples are, if there are fewer.
     selection : {'random', 'first'}, default='random'
-        The landmarks are a random subset of the samples given to `fit`, or the first of them.
+        The landmarks are a random subset of the samples given to `fit`, or the first of them. In a
+        stream they are the first ones.
     kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
 'cosine'}, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
@@ -259,6 +333,13 @@ class NystroemFeatures(FeatureTransformer):
     n_features_in_ : int
         Features of a sample.
 
+    Notes
+    -----
+    In a stream (`partial_fit`, `learn_transform`) the first `n_landmarks` samples are landmarks.
+    The map is made anew when there are 1, 2, 5, 10, 20, 50, 100, 200 and all of them, with zeros
+    for features that are to come, and so for those of eigenvalues that are left out in the end. The
+    learner behind is not told. However the stream is cut into calls, the features are the same.
+
     References
     ----------
     .. [1] C. K. I. Williams, M. Seeger (2001). Using the Nyström method to speed up kernel
@@ -281,9 +362,8 @@ class NystroemFeatures(FeatureTransformer):
     coef0: Finite = 0.0
 
     @one_blas_thread
-    def _new_map(self, X: Any) -> Any:
-        draws = check_random_state(self.random_state)
-        count = min(self.n_landmarks or self.n_components, X.shape[0])
+    def _new_map(self, X: Any, draws: np.random.RandomState) -> Any:
+        count = min(self._most_landmarks, X.shape[0])
         chosen = np.arange(count)
         if self.selection == "random":
             chosen = np.sort(draws.permutation(X.shape[0])[:count])
@@ -293,6 +373,21 @@ class NystroemFeatures(FeatureTransformer):
         kernel = new_kernel(self.kernel, self.gamma_, self.degree, self.coef0)
         new_map = FEATURE_MAPS["nystroem"].of_rows
         return new_map(kernel, self.landmarks_, self.n_components)
+
+    def _stream_map(self, X: Any, draws: np.random.RandomState) -> Any:
+        """Return the map of all rows, with as many features as there are to be in the end."""
+        own = self._new_map(X, draws)
+        missing = min(self.n_components, self._most_landmarks) - own.n_features
+        projection = np.pad(own.projection(), ((0, missing), (0, 0)))
+        return FEATURE_MAPS["nystroem"](own.landmarks, projection)
+
+    @property
+    def _most_landmarks(self) -> int:
+        return self.n_landmarks or self.n_components
+
+    def _counts(self) -> tuple[int, ...]:
+        most = self._most_landmarks
+        return (*(count for count in (1, *COUNTS) if count < most), most)
 
     def _check(self, X: Any) -> Any:
         X = super()._check(X)

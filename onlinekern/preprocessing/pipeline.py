@@ -33,12 +33,11 @@ class StreamPipeline(Savable, Pipeline):
     In `partial_fit`, `partial_fit_predict` and `learn_one` each transformer learns the samples and
     passes them on, transformed:
 
-    * one with `learn_transform` (`OnlineStandardScaler`) row by row: what the learner sees of a
-      sample depends on it and those before it alone. A pipeline of such steps learns the same,
-      bit for bit, whatever the batches;
-    * one with `partial_fit` (scikit-learn's StandardScaler, IncrementalPCA, MiniBatchKMeans; also
-      `FourierFeatures`, which keeps the map of the first batch) learns the batch, then transforms
-      it: the model depends on the batches;
+    * one with `learn_transform` (all of this library, such as `OnlineStandardScaler`) row by row:
+      what the learner sees of a sample depends on it and those before it alone. A pipeline of such
+      steps learns the same, bit for bit, whatever the batches;
+    * one with `partial_fit` (scikit-learn's StandardScaler, IncrementalPCA, MiniBatchKMeans) learns
+      the batch, then transforms it: the model depends on the batches;
     * one that needs no fit (Normalizer, HashingVectorizer, FunctionTransformer), or that has been
       fitted beforehand and cannot go on, transforms only.
 

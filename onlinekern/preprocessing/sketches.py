@@ -1,11 +1,13 @@
 """The transformer of frequent directions: a small matrix stands for all rows seen."""
 
 import copy
+import itertools
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Annotated, Any, Self, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,7 +17,12 @@ from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import constraints_of
 from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import BaseEstimator, Interval, RealNotInt
+from onlinekern.estimators.scikit_learn import (
+    BaseEstimator,
+    Interval,
+    RealNotInt,
+    in_container,
+)
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import check_results, validate_data
 
@@ -94,6 +101,9 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     sketch. Where that would lose singular values (below about 1e-6 of the largest), it decomposes
     the sketch. `transform` projects on `components_`; it does not centre.
 
+    What a stream makes does not depend on how it is cut into calls. The directions turn along it,
+    and the learner behind is not told.
+
     References
     ----------
     .. [1] M. Ghashami, E. Liberty, J. M. Phillips, D. P. Woodruff (2016). Frequent directions:
@@ -146,9 +156,26 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         return self._insert(X)
 
+    @in_container
+    def learn_transform(self, X: Samples, y: ArrayLike | None = None) -> Array:
+        """Project each row of X on directions of the rows before, and insert it.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        ndarray of shape (n_samples, l)
+            Projections on `components_` as they were after so many rows: 1, 2, 4, ... up to l, and
+            then every l. The first row of a stream has zeros.
+        """
+        return self._insert(X, transform=True)
+
     @fit_method
     @one_blas_thread
-    def _insert(self, X: Any, start: bool = False) -> Any:
+    def _insert(self, X: Any, start: bool = False, transform: bool = False) -> Any:
         start = start or not self.__sklearn_is_fitted__()
         X = self._validate(X, reset=start)
         if start:
@@ -158,8 +185,29 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
             check_size("sketch_size", self.sketch_size, n_bytes, n_features)
             self._sketch = frequent_directions.FrequentDirections(size, n_features)
             self._n_features_out = size
+            self.__dict__.pop("_held", None)
+        if transform:
+            return self._insert_projected(X)
         self._sketch.insert(X)
         return self
+
+    def _insert_projected(self, X: Any) -> Array:
+        """Insert rows. Return their projections on the directions that are held."""
+        n, size = X.shape[0], self._sketch.size
+        known, held = vars(self).get("_held", (0, None))
+        edges = [0, *(k for k in range(1, n) if is_renewed(known + k, size)), n]
+        if len(edges) > 2:
+            # A failed call takes back one insertion only, and nobody is to see half of a call.
+            self._sketch = copy.deepcopy(self._sketch)
+        found = []
+        for first, last in itertools.pairwise(edges):
+            if held is None or is_renewed(known + first, size):
+                held = decomposed(self._sketch.rows(), size)[1]
+            found.append(projected(X[first:last], held, row_by_row=True))
+            self._sketch.insert(X[first:last])
+        # Number of rows that were projected, and the directions of the next ones.
+        self._held = known + n, held
+        return np.concatenate(found)
 
     @one_blas_thread
     def merge(self, other: Self) -> Self:
@@ -216,28 +264,15 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
             If X has not `n_features_in_` finite features.
         """
         check_is_fitted(self)
-        # An overflow is found below.
-        with np.errstate(over="ignore", invalid="ignore"):
-            projected = np.asarray(self._validate(X, reset=False) @ self.components_.T)
-        check_results(projected, "projection")
-        return projected
+        return projected(self._validate(X, reset=False), self.components_)
 
     def _validate(self, X: Any, reset: bool) -> Any:
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
 
-    def _decomposed(self) -> Any:
+    def _decomposed(self) -> tuple[Floats, Floats]:
         """Return singular values and right singular vectors of the sketch, l of each."""
         check_is_fitted(self)
-        size, sketch = self._sketch.size, self.sketch_
-        values, components = np.zeros(size), np.zeros((size, self._sketch.d))
-        if len(sketch):
-            _, found, directions = np.linalg.svd(sketch, full_matrices=False)
-            # The largest entry of a direction is positive: signs do not depend on the library.
-            largest = np.abs(directions).argmax(axis=1)
-            directions *= np.sign(directions[np.arange(len(found)), largest])[:, np.newaxis]
-            kept = min(size, int(np.sum(found > 1e-12 * found[0])))
-            values[:kept], components[:kept] = found[:kept], directions[:kept]
-        return values, components
+        return decomposed(self.sketch_, self._sketch.size)
 
     @property
     def sketch_(self) -> Array:
@@ -277,3 +312,36 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def is_renewed(count: int, size: int) -> bool:
+    """Return whether directions are computed anew after so many rows: every `size`, or sooner."""
+    return count % size == 0 if count >= size else count.bit_count() == 1
+
+
+def decomposed(sketch: Array, size: int) -> tuple[Floats, Floats]:
+    """Return singular values and right singular vectors of a sketch, `size` of each."""
+    values, components = np.zeros(size), np.zeros((size, sketch.shape[1]))
+    if len(sketch):
+        _, found, directions = np.linalg.svd(sketch, full_matrices=False)
+        # The largest entry of a direction is positive: signs do not depend on the library.
+        largest = np.abs(directions).argmax(axis=1)
+        directions *= np.sign(directions[np.arange(len(found)), largest])[:, np.newaxis]
+        kept = min(size, int(np.sum(found > 1e-12 * found[0])))
+        values[:kept], components[:kept] = found[:kept], directions[:kept]
+    return values, components
+
+
+def projected(X: Any, components: Floats, row_by_row: bool = False) -> Array:
+    """Return samples projected on directions; FloatingPointError if a projection overflows.
+
+    With `row_by_row`, the bits of a row do not depend on how many there are.
+    """
+    # An overflow is found below.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if row_by_row and not sp.issparse(X):
+            found = np.array([row @ components.T for row in X])
+        else:
+            found = np.asarray(X @ components.T)
+    check_results(found, "projection")
+    return found

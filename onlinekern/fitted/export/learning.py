@@ -70,6 +70,10 @@ def of_pipeline(pipeline: Any) -> states.Learning:
             raise states.CannotLearn(f"the step {name!r} learns a metric, which has no C")
         elif not isinstance(step, FeatureTransformer):
             raise states.CannotLearn(f"the step {name!r} learns too, and is not the first one")
+        elif not step._is_settled():
+            raise states.CannotLearn(
+                f"the features of the step {name!r} are not settled yet: give more samples"
+            )
     return learning
 
 

@@ -37,8 +37,8 @@ def complete(loaded: Any) -> None:
         Learner: ("_model", check_learner),
         RecentQuantile: ("", check_quantile),
         WarmUp: ("", check_warm_up),
-        FeatureTransformer: ("_map", check_transformer),
-        FrequentDirections: ("_sketch", check_transformer),
+        FeatureTransformer: ("_map", check_map),
+        FrequentDirections: ("_sketch", check_sketch),
         LearntMetric: ("_metric", check_taught),
         OnlineStandardScaler: ("_moments", check_transformer),
         PartitionFeatures: ("_partition", check_taught),
@@ -202,6 +202,36 @@ def check_transformer(transformer: Any) -> None:
     for name in own.keys() & kinds.keys():
         require(isinstance(own[name], kinds[name]), f"its {name[1:]} is none")
         require(own.get("n_features_in_") == own[name].d, "the number of features is not one")
+
+
+def check_map(transformer: Any) -> None:
+    check_transformer(transformer)
+    own = vars(transformer)
+    if "_first" not in own:
+        return
+    first, known = own["_first"], own.get("_map")
+    require(type(first) is tuple and len(first) == 2, "its first rows are none")
+    rows, draws = first
+    require(isinstance(draws, np.random.RandomState), "its draws are none")
+    forms = (np.ndarray, sp.csr_matrix, sp.csr_array)
+    require(isinstance(rows, forms) and rows.ndim == 2 and known is not None, "it has no map")
+    fits = rows.shape[1] == known.d and rows.dtype.itemsize == known.itemsize
+    require(fits and rows.dtype.kind == "f", "its first rows are others")
+    require(0 < rows.shape[0] < transformer._counts()[-1], "its map is settled")
+
+
+def check_sketch(transformer: Any) -> None:
+    check_transformer(transformer)
+    own = vars(transformer)
+    if "_held" not in own:
+        return
+    held, sketch = own["_held"], own.get("_sketch")
+    require(type(held) is tuple and len(held) == 2 and sketch is not None, "it holds no directions")
+    count, directions = held
+    require(type(count) is int and count >= 0, "its count of rows is none")
+    known = isinstance(directions, np.ndarray) and directions.dtype == float
+    require(known and directions.shape == (sketch.size, sketch.d), "its directions are none")
+    require(bool(np.isfinite(directions).all()), "its directions are none")
 
 
 def check_taught(transformer: Any) -> None:
