@@ -20,6 +20,7 @@ from serving import Client, running, same_state, samples, spa
 import onlinekern
 from onlinekern import (
     KernelForestClassifier,
+    KernelRLSRegressor,
     OGDRegressor,
     OnlineStandardScaler,
     PAClassifier,
@@ -135,6 +136,19 @@ def test_regression_and_outliers(tmp_path):
         assert (status, answer["learnt"]) == (200, 2)
         assert client.learn(X[:1], [1])[0] == 400
         assert "onlinekern_error " not in client.get("/metrics")[1]
+
+
+def test_a_model_of_several_targets_predicts_and_says_that_it_is_not_taught(tmp_path):
+    X, _ = samples()
+    model = KernelRLSRegressor(random_state=0).fit(X, X[:, :2])
+    model.save(tmp_path / "model.okn")
+    with running(tmp_path / "model.okn") as (client, _):
+        found = client.post("/predict", {"row": X[0].tolist()})
+        assert found == (200, {"predictions": model.predict(X[:1]).tolist()})
+        for y in ([[1.0, 2.0]], [1.0]):
+            status, content = client.post("/learn", {"rows": X[:1].tolist(), "y": y})
+            assert status == 422
+            assert "2 targets of each row, and is not taught here" in content["error"]
 
 
 def test_a_stream_classifier_takes_up_classes_up_to_a_limit(tmp_path):

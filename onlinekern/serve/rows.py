@@ -252,11 +252,12 @@ class BodyReader:
         self.rows: RowReader | TableRowReader
         self.rows = RowReader(model) if encoder is None else TableRowReader(encoder)
         self.task = task
+        # Nothing but the kind of its answers matters.
+        inside = vars(learner).get("encoder_")
+        rows = np.zeros((1, learner.n_features_in_))
+        like = learner.predict(rows if inside is None else [dict.fromkeys(inside.kinds_)])
+        self.n_targets = like.size
         if task == "classification":
-            # Nothing but the kind of its answers matters.
-            inside = vars(learner).get("encoder_")
-            rows = np.zeros((1, learner.n_features_in_))
-            like = learner.predict(rows if inside is None else [dict.fromkeys(inside.kinds_)])
             self.labels = LabelReader(learner, like, most_classes)
 
     def to_predict(self, body: bytes) -> tuple[Samples, str | None]:
@@ -291,6 +292,12 @@ class BodyReader:
             if content.get("y") is not None:
                 bad("y: the model looks for outliers, and learns rows without targets")
             return None
+        if self.n_targets > 1:
+            raise Refusal(
+                422,
+                f"the model learns {self.n_targets} targets of each row, and is not taught here: "
+                "/learn takes one",
+            )
         if "y" not in content:
             bad("y is missing: one label or target for each row")
         values = _column(content, "y", n_samples)
