@@ -13,13 +13,17 @@ pytest.importorskip("starlette", reason="needs the extra serve")
 pytest.importorskip("typer", reason="needs the extra cli")
 pytest.importorskip("rich", reason="needs the extra cli")
 
+from commands import run
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from serving import Client, running, same_state, samples, spa
 
 import onlinekern
 from onlinekern import (
+    ConformalClassifier,
+    ConformalRegressor,
     KernelForestClassifier,
+    KernelForestRegressor,
     KernelRLSRegressor,
     OGDRegressor,
     OnlineStandardScaler,
@@ -136,6 +140,29 @@ def test_regression_and_outliers(tmp_path):
         assert (status, answer["learnt"]) == (200, 2)
         assert client.learn(X[:1], [1])[0] == 400
         assert "onlinekern_error " not in client.get("/metrics")[1]
+
+
+@pytest.mark.parametrize("cls", [ConformalClassifier, ConformalRegressor])
+def test_intervals_and_sets_around_a_learner_of_tables(cls, tmp_path, capsys):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(
+        {"size": np.arange(40.0), "town": [("Ulm", "Bonn")[k % 2] for k in range(40)]}
+    )
+    y = np.arange(40) % 2
+    learner = KernelForestClassifier if cls is ConformalClassifier else KernelForestRegressor
+    model = cls(learner(n_trees=3, random_state=0)).fit(X, y)
+    model.save(tmp_path / "model.okn")
+    row = {"size": 3.5, "town": "Bonn"}
+    with running(str(tmp_path / "model.okn")) as (client, _):
+        expected = model.predict(pandas.DataFrame([row])).tolist()
+        assert client.post("/predict", {"row": row}) == (200, {"predictions": expected})
+        assert client.post("/learn", {"row": row, "y": 1})[0] == 200
+        assert client.get("/model")[1]["columns"] == {"size": "number", "town": "category"}
+    X.to_csv(tmp_path / "rows.csv", index=False)
+    code, out, _ = run(capsys, "predict", tmp_path / "model.okn", tmp_path / "rows.csv")
+    assert code == 0
+    learnt = onlinekern.load(tmp_path / "model.okn")
+    np.testing.assert_allclose([float(line) for line in out.split()], learnt.predict(X), rtol=1e-9)
 
 
 def test_a_model_of_several_targets_predicts_and_says_that_it_is_not_taught(tmp_path):

@@ -253,7 +253,7 @@ class BodyReader:
         self.rows = RowReader(model) if encoder is None else TableRowReader(encoder)
         self.task = task
         # Nothing but the kind of its answers matters.
-        inside = vars(learner).get("encoder_")
+        inside = encoder_of(learner)
         rows = np.zeros((1, learner.n_features_in_))
         like = learner.predict(rows if inside is None else [dict.fromkeys(inside.kinds_)])
         self.n_targets = like.size

@@ -555,7 +555,13 @@ def warn_of_full_columns(before: list[Any], after: list[Any]) -> None:
 
 
 def encoder_of(model: Any) -> TableEncoder | None:
-    """Return the encoder that a pipeline begins with, or that its first step has; else None."""
+    """Return the encoder that a pipeline begins with, or that its first step has; else None.
+
+    A step that learns by a model of its own (`ConformalClassifier`) has the encoder of that one.
+    """
     first = model.steps[0][1] if hasattr(model, "steps") else model
     found = first if isinstance(first, TableEncoder) else getattr(first, "encoder_", None)
-    return found if isinstance(found, TableEncoder) else None
+    if isinstance(found, TableEncoder):
+        return found
+    inside = getattr(first, "estimator_", None)
+    return None if inside is None else encoder_of(inside)
