@@ -438,6 +438,16 @@ def test_columns_that_are_constant_or_huge():
         assert np.argmax(detector.feature_shares_) == 0
 
 
+def test_long_tails_are_no_warning_of_the_witness(tmp_path):
+    X = np.random.default_rng(5).standard_cauchy((1500, 2)) ** 3
+    detector = ClassifierDetector(run_length=100).update_many(X)  # warnings are errors of tests
+    detector.save(tmp_path / "detector.okn")
+    again = load(tmp_path / "detector.okn").update_many(X)
+    assert again.alarms_.tolist() == detector.update_many(X).alarms_.tolist() != []
+    with pytest.warns(UserWarning, match="the scales of the features differ"):
+        ClassifierDetector(classifier=KernelRLSClassifier(), run_length=100).update_many(X)
+
+
 def test_a_detector_listens_to_a_learner():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 2))
