@@ -22,7 +22,7 @@ X = np.random.default_rng(0).uniform(-1, 1, (2000, 3)).astype({dtype!r})
 y = (X[:, 0] * X[:, 1] > 0).astype(float)
 for rows in (X, sparse.csr_matrix(X)):
     rng = Generator(0)
-    support = SupportSet(KERNELS[{kernel!r}](2.0, 3, 0.0), 3, X.dtype, 1, False, rows is not X)
+    support = SupportSet(KERNELS[{kernel!r}](2.0), 3, X.dtype, 1, False, rows is not X)
     space = KernelSpace(support, POLICIES["random"](100, rng))
     model = Model(
         space, HEADS["binary"](), RULES["pa1"](LOSSES["hinge"](), 1.0),

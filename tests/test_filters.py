@@ -279,7 +279,7 @@ def test_targets_that_are_too_large_change_nothing(cls, stream, state_of, same_s
 def test_a_policy_of_targets_refuses_labels_of_several_outputs(name):
     estimator, settings = registry.POLICIES[name]
     model = getattr(onlinekern, estimator)(gamma=1.0, **settings)
-    support = SupportSet(KERNELS["gaussian"](1.0, 3, 0.0), 4, np.float64, 3, False, False)
+    support = SupportSet(KERNELS["gaussian"](1.0), 4, np.float64, 3, False, False)
     space = KernelSpace(support, model._budget(None))
     with pytest.raises(ValueError, match="the space is none for samples of 1 targets"):
         Model(space, HEADS["ovr"](3), model._rule(), SAMPLERS["always"](), Generator(0), 4, "f8")

@@ -226,7 +226,7 @@ def test_gate_lets_through_what_it_should():
 
 def compose(rule, gate, head, K, X, y):
     """Run a model composed of parts; return it with its predictions."""
-    kernel = KERNELS["gaussian"](0.5, 3, 0.0)
+    kernel = KERNELS["gaussian"](0.5)
     outputs = HEADS[head](*([K] if head in MULTI_CLASS else []))
     support = SupportSet(kernel, X.shape[1], X.dtype, outputs.n_outputs, True, False)
     gates = {"always": [], "loss_proportional": GATE, "slope_proportional": [SLOPE_GATE],
@@ -326,7 +326,7 @@ def test_a_rule_without_lengths_with_a_covariance(head, covariance):
 
 def test_a_policy_that_follows_labels_takes_one_target():
     rule = RULES["pa1"](LOSSES["epsilon_insensitive"](0.0), 1.0)
-    support = SupportSet(KERNELS["gaussian"](0.5, 3, 0.0), 2, np.float64, 3, True, False)
+    support = SupportSet(KERNELS["gaussian"](0.5), 2, np.float64, 3, True, False)
     space = KernelSpace(support, POLICIES["bolssvm"](5, 1.0))
     with pytest.raises(ValueError, match="none for samples of 3 targets"):
         Model(space, HEADS["several"](3), rule, SAMPLERS["always"](), Generator(0), 2, np.float64)

@@ -10,7 +10,7 @@ from typing import Any
 
 from onlinekern.cli.arguments import check_unused, parse_value
 from onlinekern.cli.options import Learning, argument, option
-from onlinekern.evaluate.methods import KERNELS, KERNELS_WITHOUT_GAMMA, METHODS
+from onlinekern.evaluate.methods import KERNELS, METHODS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +65,7 @@ class Request(Learning):
 
     def check(self) -> None:
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
+        from onlinekern.estimators.kernel_width import has_width
         from onlinekern.estimators.validation import one_of
 
         super().check()
@@ -84,7 +85,7 @@ class Request(Learning):
         named = [METHODS.get(name.strip()) for name in self.methods.split(",")]
         if self.scale == "none" and all(method and method.scales for method in named):
             check_unused(self, f"does nothing: {self.methods} scale by themselves", "scale")
-        if self.kernel in KERNELS_WITHOUT_GAMMA:
+        if not has_width(self.kernel):
             check_unused(self, f"is for kernels with a width, and {self.kernel} has none", "gamma")
         if self.when and self.target is None:
             raise ValueError("--when names a column of a table, which needs --target")

@@ -11,6 +11,7 @@ from typing import Any
 from onlinekern.distributed.cluster import Tasks, is_lost, result_of
 from onlinekern.distributed.record import ClusterLost
 from onlinekern.distributed.tasks import identity
+from onlinekern.estimators.kernel_width import has_width
 from onlinekern.evaluate import search
 from onlinekern.evaluate.comparing import (
     SampleCounter,
@@ -20,11 +21,7 @@ from onlinekern.evaluate.comparing import (
     problem_of,
     score_on,
 )
-from onlinekern.evaluate.methods import (
-    KERNELS_WITHOUT_GAMMA,
-    given_parameters,
-    select_methods,
-)
+from onlinekern.evaluate.methods import given_parameters, select_methods
 from onlinekern.evaluate.results import Comparison
 from onlinekern.evaluate.resuming import KeptProgress
 from onlinekern.evaluate.test_then_train import Run
@@ -131,7 +128,7 @@ def _prepare_all(
     setting = job.setting
     chosen = select_methods(methods, source.task, setting.kernel)
     given = given_parameters(chosen, source.task, setting.settings)
-    gamma = None if setting.kernel in KERNELS_WITHOUT_GAMMA else setting.gamma
+    gamma = setting.gamma if has_width(setting.kernel) else None
     trials = None
     if gamma is None and search.needs_gamma(chosen, source.task, given, setting.kernel):
         trials = tasks.send("gamma", job.choose_gamma, there)

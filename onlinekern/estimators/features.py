@@ -6,12 +6,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from onlinekern.core import FEATURE_MAPS, KERNEL_ALIASES
+from onlinekern.core import FEATURE_MAPS
 from onlinekern.core.features.structured import signs_shape
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.kernel import PANEL, new_kernel
-from onlinekern.estimators.kernel_width import check_representable
+from onlinekern.estimators.kernel_width import check_representable, own_name
 from onlinekern.estimators.median_width import width_of
 from onlinekern.estimators.memory import Form, check_size
 from onlinekern.estimators.parameters import (
@@ -142,7 +142,7 @@ def _plain(
     parameters: Any, gamma: Any, shape: tuple[int, int], draws: np.random.RandomState
 ) -> Any:
     """Draw independent numbers of the distribution of the frequencies."""
-    if KERNEL_ALIASES.get(parameters.kernel, parameters.kernel) == "laplacian":
+    if own_name(parameters.kernel) == "laplacian":
         return gamma * draws.standard_cauchy(shape)
     return np.sqrt(2 * gamma) * draws.standard_normal(shape)
 
@@ -165,7 +165,7 @@ def _structured(
 
 def _check_gaussian(parameters: Any) -> None:
     """Raise ValueError for frequencies that only the Gaussian kernel has."""
-    if KERNEL_ALIASES.get(parameters.kernel, parameters.kernel) != "gaussian":
+    if own_name(parameters.kernel) != "gaussian":
         raise ValueError(
             f"frequencies={parameters.frequencies!r} needs kernel='gaussian', whose frequencies "
             f"have directions of equal probability; got kernel={parameters.kernel!r}"
@@ -241,7 +241,7 @@ class FeatureEstimator(Learner):
 
     def _n_bytes(self, form: Form) -> int:
         if self.features == "fourier":
-            kernel = KERNEL_ALIASES.get(self.kernel, self.kernel)
+            kernel = own_name(self.kernel)
             return frequency_bytes(self._frequencies(kernel, form.n_features), form.n_features)
         # There are L^-1 in double and in the samples' dtype, and the first panel of landmarks.
         return self.n_components**2 * (8 + form.itemsize) + form.n_features * form.itemsize * (
@@ -275,7 +275,7 @@ class FeatureEstimator(Learner):
         return True
 
     def _fourier(self, X: Any, draws: np.random.RandomState) -> Any:
-        kernel = KERNEL_ALIASES.get(self.kernel, self.kernel)
+        kernel = own_name(self.kernel)
         if kernel not in SHIFT_INVARIANT:
             raise ValueError(
                 f"features='fourier' needs one of the kernels {', '.join(SHIFT_INVARIANT)}; got "

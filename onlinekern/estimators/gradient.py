@@ -14,6 +14,12 @@ LabelLoss: TypeAlias = LabelLossName | Loss
 TargetLoss: TypeAlias = Literal["squared", "absolute", "epsilon_insensitive", "huber"] | Loss
 
 
+def loss_of(learner: Any) -> Loss:
+    """Return the loss that a learner names, with the parameters of the learner that it takes."""
+    cls = LOSSES[learner.loss]
+    return cls(*[getattr(learner, name) for name in cls.parameters])
+
+
 @estimator
 class GradientStep(Learner):
     """Mixin of learners that step along the negative gradient of a loss of the subclass."""
@@ -27,9 +33,6 @@ class GradientStep(Learner):
     epsilon: NotNegative = 0.1
 
     def _rule(self) -> Any:
-        own = {"smooth_hinge": self.delta, "huber": self.delta, "epsilon_insensitive": self.epsilon}
-        loss = self.loss
-        if not isinstance(loss, Loss):
-            loss = LOSSES[loss](*[own[loss]] if loss in own else [])
+        loss = self.loss if isinstance(self.loss, Loss) else loss_of(self)
         step = [self.eta, self.power] if self.schedule == "power" else [self.eta]
         return RULES["gradient"](loss, SCHEDULES[self.schedule](*step), self.reg)

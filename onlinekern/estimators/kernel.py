@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from onlinekern.core import KERNEL_ALIASES, KERNELS, POLICIES
+from onlinekern.core import KERNELS, POLICIES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.kernels.kernels import Kernel
 from onlinekern.core.kernels.python_kernel import PythonKernel
@@ -14,7 +14,7 @@ from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.space import KernelSpace
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.extensions import PAGE
-from onlinekern.estimators.kernel_width import check_representable
+from onlinekern.estimators.kernel_width import check_representable, own_name
 from onlinekern.estimators.median_width import width_of
 from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Count, Finite, KernelName, KernelWidth, estimator
@@ -42,8 +42,9 @@ def new_kernel(
         return kernel
     if callable(kernel):
         return PythonKernel(kernel)
-    name: str = kernel
-    return KERNELS[KERNEL_ALIASES.get(name, name)](gamma, degree, coef0)
+    given = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    cls = KERNELS[own_name(kernel)]
+    return cls(*[given[name] for name in cls.parameters])
 
 
 @estimator

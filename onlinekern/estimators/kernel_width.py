@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from onlinekern.core import KERNEL_ALIASES
+from onlinekern.core import KERNEL_ALIASES, KERNELS
 from onlinekern.core.samples.distances import pair_distances
 from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.types import Array
 
-WITHOUT_WIDTH = ("linear", "cosine")
 # The median width is measured on so many samples: their 19,900 distances take milliseconds.
 MOST_MEASURED = 200
 # The median width is this over the median of the squared distances. Of 0.5, 1 and 2, 2 makes the
@@ -32,9 +31,14 @@ WITH_DISTANCE = ("gaussian", "laplacian", "exponential")
 MOST_EXPONENT = 64.0
 
 
+def own_name(kernel: str) -> str:
+    """Return the name of a kernel in `KERNELS`, for one that may be an alias."""
+    return KERNEL_ALIASES.get(kernel, kernel)
+
+
 def has_width(kernel: Any) -> bool:
     """Return whether a kernel is one of the library that has a gamma."""
-    return isinstance(kernel, str) and kernel not in WITHOUT_WIDTH
+    return isinstance(kernel, str) and "gamma" in KERNELS[own_name(kernel)].parameters
 
 
 def measures_width(gamma: Any, kernel: Any) -> bool:
@@ -49,7 +53,7 @@ def tries_widths(gamma: Any, kernel: Any) -> bool:
 
 def falls_with_distance(kernel: Any) -> bool:
     """Return whether a kernel is one of the library that falls with the distance of samples."""
-    return isinstance(kernel, str) and KERNEL_ALIASES.get(kernel, kernel) in WITH_DISTANCE
+    return isinstance(kernel, str) and own_name(kernel) in WITH_DISTANCE
 
 
 def kernel_width(gamma: Any, X: Any, kernel: Any) -> float:
@@ -96,7 +100,7 @@ def median_width(X: Any, kernel: Any) -> float:
     """
     if not has_width(kernel):
         return 1.0
-    distances = pair_distances(X, KERNEL_ALIASES.get(kernel, kernel) != "laplacian")
+    distances = pair_distances(X, own_name(kernel) != "laplacian")
     typical = np.median(distances) if len(distances) else 0.0
     if typical == 0 and distances.any():
         typical = distances[distances > 0].mean()

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from onlinekern.core import LOSSES
 from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.gradient import loss_of
 from onlinekern.learners.bogd import BOGDClassifier
 from onlinekern.learners.budgeted import ForgetronClassifier, RBPClassifier
 from onlinekern.learners.dual_sgd import DualSGDClassifier
@@ -168,8 +169,7 @@ def _broken_by_any(model: Any) -> Iterator[str]:
 
 def _zero_loss(model: Any, quantity: str) -> float:
     """Return the loss of the prediction 0; a mistake counts as 1."""
-    name = getattr(model, "loss", "hinge")
-    loss = LOSSES[name](model.delta) if name == "smooth_hinge" else LOSSES[name]()
+    loss = loss_of(model) if hasattr(model, "loss") else LOSSES["hinge"]()
     return 1.0 if quantity == "mistakes" else float(loss.evaluate(0.0, 1.0)[0])
 
 

@@ -20,6 +20,7 @@ from sklearn.base import clone
 
 from onlinekern._config import version
 from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.kernel_width import has_width
 from onlinekern.estimators.memory import Form, check_size
 from onlinekern.estimators.types import BatchLearner, StreamLearner
 from onlinekern.estimators.warnings import SCALES_DIFFER
@@ -27,12 +28,7 @@ from onlinekern.evaluate.baselines import BASELINES
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval
 from onlinekern.evaluate.delayed import check_number
 from onlinekern.evaluate.errors import Errors
-from onlinekern.evaluate.methods import (
-    KERNELS,
-    KERNELS_WITHOUT_GAMMA,
-    given_parameters,
-    select_methods,
-)
+from onlinekern.evaluate.methods import KERNELS, given_parameters, select_methods
 from onlinekern.evaluate.results import Comparison, MethodResult
 from onlinekern.evaluate.resuming import KeptProgress, digest_of
 from onlinekern.evaluate.search import (
@@ -326,7 +322,7 @@ def prepare_methods(
     ):
         if value != usual and not any(hasattr(model, name) for model in models):
             raise ValueError(f"{name}={value!r} has no effect: none of the methods has a kernel")
-    gamma = None if setting.kernel in KERNELS_WITHOUT_GAMMA else setting.gamma
+    gamma = setting.gamma if has_width(setting.kernel) else None
     problem = problem_of(source, setting, keeper.trials)
     n_head = len(problem.y)
     searched = count_samples(chosen, source.task, given, gamma, setting.kernel, n_head)

@@ -22,7 +22,6 @@ KERNELS = (
     "gaussian", "rbf", "exponential", "laplacian", "polynomial", "poly", "linear", "sigmoid",
     "cosine",
 )  # fmt: skip
-KERNELS_WITHOUT_GAMMA = ("linear", "cosine")
 KERNELS_OF_THE_DISTANCE = ("gaussian", "rbf", "laplacian")
 
 

@@ -26,9 +26,10 @@ import numpy as np
 from scipy import sparse
 
 from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.kernel_width import has_width
 from onlinekern.estimators.memory import Form
 from onlinekern.evaluate.halving import cost, halve, plan_rungs
-from onlinekern.evaluate.methods import KERNELS_WITHOUT_GAMMA, METHODS
+from onlinekern.evaluate.methods import METHODS
 from onlinekern.evaluate.test_then_train import Run
 from onlinekern.preprocessing.scaler import OnlineStandardScaler
 
@@ -227,7 +228,7 @@ def choose_parameters(
 
 def needs_gamma(methods: Any, task: str, given: Any, kernel: Any) -> bool:
     """Return whether there is a method whose gamma has not been given."""
-    return kernel not in KERNELS_WITHOUT_GAMMA and any(
+    return has_width(kernel) and any(
         "gamma" in method.parameter_names(task) and "gamma" not in given[method.name]
         for method in methods
     )

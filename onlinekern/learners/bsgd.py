@@ -6,6 +6,7 @@ from onlinekern.core import LOSSES, POLICIES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.space import InverseTimeSpace
 from onlinekern.estimators.classification import OnlineClassifier
+from onlinekern.estimators.gradient import loss_of
 from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Count, NotNegative, Positive, estimator
@@ -298,5 +299,5 @@ class BSGDRegressor(OnlineRegressor, BSGD):
     max_step: Positive | None = 0.5
 
     def _rule(self) -> Any:
-        loss = LOSSES[self.loss](*[self.epsilon] if self.loss == "epsilon_insensitive" else [])
-        return RULES["inverse_time"](loss, self.reg, *[self.max_step] if self.max_step else [])
+        cap = () if self.max_step is None else (self.max_step,)
+        return RULES["inverse_time"](loss_of(self), self.reg, *cap)

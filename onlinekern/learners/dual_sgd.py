@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from onlinekern.core import LOSSES, POLICIES, RULES
+from onlinekern.core import POLICIES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.dual_sgd import DualSpace
 from onlinekern.estimators.classification import OnlineClassifier
@@ -15,6 +15,7 @@ from onlinekern.estimators.features import (
     frequencies_of,
     frequency_bytes,
 )
+from onlinekern.estimators.gradient import loss_of
 from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.median_width import width_of
 from onlinekern.estimators.memory import Form, check_size
@@ -65,10 +66,8 @@ class DualSGD(KernelEstimator):
         return DualSpace(support, budget)
 
     def _rule(self) -> Any:
-        own = {"smooth_hinge": "delta", "epsilon_insensitive": "epsilon"}
-        loss = LOSSES[self.loss](*[getattr(self, own[self.loss])] if self.loss in own else [])
         cap = () if self.max_step is None else (self.max_step,)
-        return RULES["inverse_time"](loss, self.reg, *cap)
+        return RULES["inverse_time"](loss_of(self), self.reg, *cap)
 
     @property
     def frequencies_(self) -> Floats:

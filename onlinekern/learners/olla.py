@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from onlinekern.core import LOSSES, PENALTIES, POINT_RULES, SCHEDULES
+from onlinekern.core import PENALTIES, POINT_RULES, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.olla import (
     AllOutputs,
@@ -17,7 +17,7 @@ from onlinekern.core.models.olla import (
 )
 from onlinekern.core.stream import Model
 from onlinekern.estimators.duals import DUALS, Training
-from onlinekern.estimators.gradient import LabelLossName
+from onlinekern.estimators.gradient import LabelLossName, loss_of
 from onlinekern.estimators.kernel import CompiledKernel, KernelEstimator
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.one_vs_one import PairwiseClassifier
@@ -41,7 +41,6 @@ STEEPEST: dict[str, Any] = {
     **dict.fromkeys(("hinge", "smooth_hinge", "logistic", "epsilon_insensitive"), 1.0),
     "huber": "delta",
 }
-OWN_PARAMETER = {"smooth_hinge": "delta", "huber": "delta", "epsilon_insensitive": "epsilon"}
 # The other solvers read these parameters, 'smo' those below.
 STEPS_ONLY = (
     *("n_epochs", "prox", "step", "schedule", "eta", "power", "relaxation", "selection", "outputs"),
@@ -140,8 +139,7 @@ class OLLA(KernelEstimator):
             )
 
     def _rule(self) -> Any:
-        own = OWN_PARAMETER.get(self.loss)
-        loss = LOSSES[self.loss](*[getattr(self, own)] if own else [])
+        loss = loss_of(self)
         if self.solver == "newton":
             return POINT_RULES["newton"](loss, self.C, self.relaxation)
         eta = self.eta

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.estimators.kernel_width import falls_with_distance
 from onlinekern.estimators.types import Array, Floats, Sparse
 
 
@@ -62,7 +63,7 @@ class KernelFunction:
     def diagonal(self, X: Floats) -> Floats:
         """Return the kernel value of each row with itself, ndarray (n,)."""
         squares = np.square(X).sum(axis=1)
-        if self.name in ("gaussian", "exponential", "laplacian"):
+        if falls_with_distance(self.name):
             return np.ones(len(X))
         if self.name == "polynomial":
             return (self.gamma * squares + self.coef0) ** self.degree

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from onlinekern.core import KERNELS
 from onlinekern.core.features.joined import WithLinear
 from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.features.metric import InMetric
@@ -16,7 +17,6 @@ from onlinekern.estimators.features import MOST_FREQUENCIES
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export import terms
 from onlinekern.fitted.export.states import Landmarks
-from onlinekern.fitted.families.parts import KERNELS
 from onlinekern.fitted.merge.averages import scaled_average
 from onlinekern.fitted.state import State, describe, fields_of, kind_of, opened
 
@@ -47,7 +47,7 @@ def kernel_of(kernel: Any) -> terms.KernelFunction:
     if isinstance(kernel, PythonKernel):
         raise TypeError(
             f"kernel={kernel.function!r} is a Python function, which cannot be exported: take a "
-            f"kernel of the library, one of {', '.join(name for name, _ in KERNELS.values())}"
+            f"kernel of the library, one of {', '.join(KERNELS)}"
         )
     return terms.KernelFunction(formula_of(kernel, "kernel"), **fields_of(kernel))
 

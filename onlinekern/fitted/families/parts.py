@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from onlinekern.core import KERNELS, LOSSES
 from onlinekern.fitted.state import describe
 
 SOFT = "SoftConfidenceWeighted1 SoftConfidenceWeighted2"
+LOSSES_IN_C = (
+    *("PerceptronLoss", "Hinge", "SquaredHinge", "SmoothHinge", "Logistic", "Exponential"),
+    *("Squared", "EpsilonInsensitive", "Absolute", "Huber"),
+)
 # Each row has a module of the core, classes, and the names of their arguments.
 IN_C = (
-    ("losses", "PerceptronLoss Hinge SquaredHinge Logistic Exponential Squared Absolute", ""),
-    ("losses", "SmoothHinge Huber", "delta="),
-    ("losses", "EpsilonInsensitive", "epsilon="),
     ("schedules", "Schedule InverseSquareRoot Inverse", "eta="),
     ("schedules", "Power", "eta= power="),
     ("rules", "Perceptron", ""),
@@ -52,16 +54,6 @@ OTHERS = (
     ("models.sdrogd", "StepSize SafeStepSize", ""),
     ("models.sdrogd", "RootStepSize", "eta0="),
 )
-# A class of a kernel has its name and its arguments.
-KERNELS = {
-    "Gaussian": ("gaussian", "gamma="),
-    "EuclideanLaplacian": ("exponential", "gamma="),
-    "Laplacian": ("laplacian", "gamma="),
-    "Polynomial": ("polynomial", "gamma= degree= coef0="),
-    "Kernel": ("linear", ""),
-    "Sigmoid": ("sigmoid", "gamma= coef0="),
-    "Cosine": ("cosine", ""),
-}
 
 
 def describe_parts(module: str, names: str, arguments: str, **options: Any) -> None:
@@ -70,11 +62,20 @@ def describe_parts(module: str, names: str, arguments: str, **options: Any) -> N
         describe(f"{module}.{name}", arguments, by_function=False, options=options)
 
 
+def arguments_of(cls: Any) -> str:
+    """Return the arguments of a class that says what they are called."""
+    return " ".join(f"{name}=" for name in cls.parameters)
+
+
 for module, names, arguments in IN_C:
     describe_parts(f"learning.{module}", names, arguments, in_c=True)
 describe_parts("budgets.projectron", "MarginPerceptron", "margins=", in_c=True)
 for module, names, arguments in OTHERS:
     describe_parts(module, names, arguments)
-for name, (kernel, arguments) in KERNELS.items():
-    describe_parts("kernels.kernels", name, arguments, kernel=kernel)
+# These say by themselves what their arguments are called.
+for loss in LOSSES.values():
+    in_c = loss.__name__ in LOSSES_IN_C
+    describe_parts("learning.losses", loss.__name__, arguments_of(loss), in_c=in_c)
+for name, kernel in KERNELS.items():
+    describe_parts("kernels.kernels", kernel.__name__, arguments_of(kernel), kernel=name)
 describe("base.random.Generator", "state")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.estimators.kernel_width import falls_with_distance
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export import terms
 from onlinekern.fitted.export.c.forest import write_trees
@@ -29,9 +30,7 @@ def needs_dense(term: terms.Term, itemsize: int) -> bool:
     """Return whether the C of a term reads all elements of a row by their number."""
     kernel, vectors = kernel_and_vectors(term)
     if kernel is not None:
-        return kernel.name in ("gaussian", "exponential", "laplacian") or is_sparse(
-            vectors, itemsize
-        )
+        return falls_with_distance(kernel.name) or is_sparse(vectors, itemsize)
     if isinstance(term, terms.Moved):
         return term.root.ndim == 1
     return isinstance(term, terms.Local | terms.Trees)

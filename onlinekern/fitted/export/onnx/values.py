@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from onlinekern.estimators.kernel_width import falls_with_distance
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.onnx.graph import Graph, Tensor, narrowed
 from onlinekern.fitted.export.terms import KernelFunction
@@ -72,7 +73,7 @@ def of_products(graph: Graph, products: Tensor, kernel: KernelFunction) -> Tenso
 def kernel_diagonal(graph: Graph, x: Tensor, kernel: KernelFunction) -> Tensor:
     """Return the kernel value of each row with itself, (n, 1)."""
     squares = graph.square(x)
-    if kernel.name in ("gaussian", "exponential", "laplacian"):
+    if falls_with_distance(kernel.name):
         return graph.op("Add", graph.op("Mul", squares, 0.0), 1.0)
     if kernel.name == "cosine":
         return graph.cast(graph.op("Greater", squares, 0.0, dtype=bool), x.dtype)

@@ -28,7 +28,15 @@ cdef long MOST_DEGREE = 1000000
 
 
 cdef class Kernel(Part):
-    """Base of the kernels, and the linear one: kappa(x, z) = <x, z>."""
+    """Base of the kernels, and the linear one: kappa(x, z) = <x, z>.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        The names of its arguments, which are parameters of the learners that name it.
+    """
+
+    parameters = ()
 
     def __cinit__(self, *args, **kwargs):
         self.accumulate = OK_DOT
@@ -66,6 +74,7 @@ cdef class Gaussian(Kernel):
     gamma : float > 0
     """
 
+    parameters = ("gamma",)
     cdef double gamma
 
     def __init__(self, double gamma):
@@ -96,6 +105,7 @@ cdef class EuclideanLaplacian(Kernel):
     gamma : float > 0
     """
 
+    parameters = ("gamma",)
     cdef double gamma
 
     def __init__(self, double gamma):
@@ -136,6 +146,7 @@ cdef class Laplacian(Kernel):
     gamma : float > 0
     """
 
+    parameters = ("gamma",)
     cdef double gamma
 
     def __init__(self, double gamma):
@@ -167,6 +178,7 @@ cdef class Polynomial(Kernel):
     coef0 : float
     """
 
+    parameters = ("gamma", "degree", "coef0")
     cdef double gamma, coef0
     cdef long degree
 
@@ -193,6 +205,7 @@ cdef class Sigmoid(Kernel):
     coef0 : float
     """
 
+    parameters = ("gamma", "coef0")
     cdef double gamma, coef0
 
     def __init__(self, double gamma, double coef0=0.0):
@@ -224,12 +237,12 @@ cdef class Cosine(Kernel):
 
 # How each kernel is made from scikit-learn's three kernel parameters.
 KERNELS = {
-    "gaussian": lambda gamma, degree, coef0: Gaussian(gamma),
-    "exponential": lambda gamma, degree, coef0: EuclideanLaplacian(gamma),
-    "laplacian": lambda gamma, degree, coef0: Laplacian(gamma),
-    "polynomial": lambda gamma, degree, coef0: Polynomial(gamma, degree, coef0),
-    "linear": lambda gamma, degree, coef0: Kernel(),
-    "sigmoid": lambda gamma, degree, coef0: Sigmoid(gamma, coef0),
-    "cosine": lambda gamma, degree, coef0: Cosine(),
+    "gaussian": Gaussian,
+    "exponential": EuclideanLaplacian,
+    "laplacian": Laplacian,
+    "polynomial": Polynomial,
+    "linear": Kernel,
+    "sigmoid": Sigmoid,
+    "cosine": Cosine,
 }
 KERNEL_ALIASES = {"rbf": "gaussian", "poly": "polynomial"}

@@ -12,9 +12,16 @@ from onlinekern.core.base.part cimport Part
 
 
 cdef class Loss(Part):
-    """Base of the losses; a subclass defines `value` and `slope`."""
+    """Base of the losses; a subclass defines `value` and `slope`.
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        The names of its arguments, which are parameters of the learners that name it.
+    """
 
     abstract = True
+    parameters = ()
 
     def __cinit__(self, *args, **kwargs):
         # By exact type: a subclass may define another value or slope.
@@ -86,6 +93,7 @@ cdef class SquaredHinge(Loss):
 cdef class SmoothHinge(Loss):
     """The hinge with a quadratic piece of width `delta` > 0 below 1 (huberised hinge)."""
 
+    parameters = ("delta",)
     cdef double delta
 
     def __init__(self, double delta=1.0):
@@ -142,6 +150,7 @@ cdef class Squared(Loss):
 cdef class EpsilonInsensitive(Loss):
     """max(0, |y - f| - epsilon), epsilon >= 0"""
 
+    parameters = ("epsilon",)
     cdef double epsilon
 
     def __init__(self, double epsilon=0.1):
@@ -167,6 +176,8 @@ cdef class EpsilonInsensitive(Loss):
 cdef class Absolute(EpsilonInsensitive):
     """|y - f|: the epsilon-insensitive loss at epsilon = 0."""
 
+    parameters = ()
+
     def __init__(self):
         self.epsilon = 0
         self.arguments = ()
@@ -175,6 +186,7 @@ cdef class Absolute(EpsilonInsensitive):
 cdef class Huber(Loss):
     """(y - f)^2 / 2 up to |y - f| = delta, delta (|y - f| - delta / 2) beyond."""
 
+    parameters = ("delta",)
     cdef double delta
 
     def __init__(self, double delta=1.0):
