@@ -37,7 +37,7 @@ class Request(options.Request):
 
 def lines_about(model: Any) -> Iterator[str]:
     """Yield lines of text: what a model is, what it has learnt, and what it is asked with."""
-    from onlinekern.estimators.answers import learner_of
+    from onlinekern.preprocessing.steps import learner_of
     from onlinekern.preprocessing.tables.encoder import encoder_of
     from onlinekern.reports.text import listed
 

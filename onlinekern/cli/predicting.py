@@ -17,6 +17,7 @@ from onlinekern.estimators import answers
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.fitted.save import load
 from onlinekern.fitted.save.atomic import replacing
+from onlinekern.preprocessing.steps import learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.reports.text import text_of
 from onlinekern.streams.blocks import in_blocks
@@ -90,7 +91,7 @@ def answer_of(model: Any, request: Request) -> Any:
     name = ANSWERS[request.what]
     method = getattr(model, name, None)
     if method is None:
-        learner = type(answers.learner_of(model)).__name__
+        learner = type(learner_of(model)).__name__
         raise ValueError(f"--what {request.what}: {learner} has no {name}")
     if request.what == "intervals":
         given = () if request.coverage is None else (request.coverage,)

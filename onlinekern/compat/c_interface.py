@@ -21,6 +21,7 @@ from onlinekern.estimators.validation import NUMBERS, same_labels
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.fitted.save import load as saved_estimator
 from onlinekern.preprocessing.pipeline import StreamPipeline
+from onlinekern.preprocessing.steps import learner_of
 
 # A value ends where the next "key=" begins, so that it may hold spaces.
 ASSIGNMENT = re.compile(r"\s*(\w+)=(.*?)(?=\s+\w+=|\s*\Z)", re.S)
@@ -102,11 +103,6 @@ def numeric(estimator: Any) -> Any:
 def is_pipeline(estimator: Any) -> bool:
     # isinstance takes half a microsecond: the metaclass of pipelines has its own.
     return StreamPipeline in type(estimator).__mro__
-
-
-def learner_of(estimator: Any) -> Any:
-    """Return the last step of a pipeline; any other estimator itself."""
-    return estimator.steps[-1][1] if is_pipeline(estimator) else estimator
 
 
 def save(estimator: Any) -> bytes:

@@ -11,13 +11,14 @@ from sklearn.base import is_classifier, is_regressor
 from onlinekern.distributed.parts import are_files
 from onlinekern.estimators.savable import Savable
 from onlinekern.fitted.save.stores import is_stored
+from onlinekern.preprocessing.steps import learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.streams.paths import check_writable
 
 
 def check_learner(estimator: Any) -> None:
     """Raise TypeError unless an estimator is one that learns streams, and may be merged."""
-    learner = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    learner = learner_of(estimator)
     if not isinstance(learner, Savable) or not hasattr(learner, "partial_fit"):
         raise TypeError(
             "estimator must be a learner of streams of onlinekern, or a pipeline that ends with "

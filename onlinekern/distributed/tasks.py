@@ -27,7 +27,7 @@ from onlinekern.estimators.features import kernel_part
 from onlinekern.estimators.median_width import is_warming_up
 from onlinekern.estimators.table_door import encoded
 from onlinekern.evaluate.errors import losses_of
-from onlinekern.preprocessing.steps import does_something
+from onlinekern.preprocessing.steps import does_something, learner_of
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.blocks import in_blocks
 
@@ -122,7 +122,7 @@ class Learning:
     def learn(self, model: Any, X: Any, y: Any, weight: Any) -> float:
         """Predict samples, then learn them; returns their mistakes, or sum of squared errors."""
         if self.frozen and hasattr(model, "steps"):
-            X, model = transform(model, X), model.steps[-1][1]
+            X, model = transform(model, X), learner_of(model)
         elif self.frozen and isinstance(model, Learner):
             X = encoded(model, X, start=False, learn=False)
         given = {"classes": self.classes, "sample_weight": weight}
@@ -228,7 +228,7 @@ def merge_all(models: list[Any], base: Any) -> Any:
         return models[0]
     if not hasattr(base, "steps"):
         return merge_models(models, base=base)
-    learners = [model.steps[-1][1] for model in models]
+    learners = [learner_of(model) for model in models]
     name, before = base.steps[-1]
     base.steps[-1] = (name, merge_models(learners, base=before))
     return base
@@ -248,8 +248,7 @@ def union(*found: Any) -> Any:
 
 def is_settled(model: Any, least: int | None) -> bool:
     """Return whether a model has all that its copies must share, after `least` samples at least."""
-    steps = getattr(model, "steps", None)
-    learner = model if steps is None else steps[-1][1]
+    learner = learner_of(model)
     learnt = learnt_by(learner)
     # Transformers count in their own way, and share nothing but what their first call decides.
     count = getattr(learnt, "n_seen", MOST)

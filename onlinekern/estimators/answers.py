@@ -8,11 +8,6 @@ from typing import Any
 ANSWERS = {"labels": "predict", "scores": "decision_function", "probabilities": "predict_proba"}
 
 
-def learner_of(model: Any) -> Any:
-    """Return the last step of a pipeline, or the model."""
-    return model.steps[-1][1] if hasattr(model, "steps") else model
-
-
 def columns_of(model: Any, what: str) -> Any:
     """Return the classes of the columns of answers; None if there is one column only."""
     classes = getattr(model, "classes_", None)

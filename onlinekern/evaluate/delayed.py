@@ -17,7 +17,7 @@ from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices
 from onlinekern.estimators.validation import rows_of
 from onlinekern.evaluate.baselines import Majority, NoChange
 from onlinekern.preprocessing.pipeline import StreamPipeline
-from onlinekern.preprocessing.steps import does_something, takes
+from onlinekern.preprocessing.steps import does_something, learner_of, takes
 
 
 def check_delay(delay: Any) -> Any:
@@ -176,7 +176,7 @@ class Waiting:
 
 def has_encoder(estimator: Any, X: Any) -> bool:
     """Return whether a learner of this library makes numbers of a table by itself."""
-    learner = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    learner = learner_of(estimator)
     if "encoder_" in vars(learner):
         return True
     inner = vars(learner).get("estimator_", vars(learner).get("estimator"))
@@ -282,7 +282,7 @@ def passes_over(estimator: Any) -> bool:
         steps = [step for _, step in estimator.steps[:-1] if does_something(step)]
         if not all(takes(step, "learn_transform", "sample_weight") for step in steps):
             return False
-        return passes_over(estimator.steps[-1][1])
+        return passes_over(learner_of(estimator))
     return takes(estimator, "partial_fit_predict", "sample_weight")
 
 

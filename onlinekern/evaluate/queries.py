@@ -28,7 +28,7 @@ from onlinekern.estimators.validation import rows_of
 from onlinekern.evaluate.delayed import Arrivals, delays_from, rows_at
 from onlinekern.evaluate.refitting import Refitted
 from onlinekern.learners.ahead import strangeness
-from onlinekern.preprocessing.steps import takes
+from onlinekern.preprocessing.steps import learner_of, takes
 
 # A sample is compared with so many before it.
 COMPARED = 256
@@ -335,7 +335,7 @@ def certainties_of(model: Any, X: Any, by_leverage: bool) -> Floats:
     margins = margins_of(strangeness(model, X)) if has_scores else np.ones(1)
     if not by_leverage:
         return margins
-    learner = model if steps is None else steps[-1][1]
+    learner = learner_of(model)
     if not hasattr(learner, "leverage"):
         raise TypeError(
             f"certainty='leverage' needs a learner that has `leverage`, as KernelRLSClassifier and "

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_consistent_length
 
+from onlinekern.preprocessing.steps import learner_of
 from onlinekern.streams.blocks import in_blocks
 from onlinekern.streams.checks import check_count, pairs_of
 
@@ -72,5 +73,5 @@ def name_of(estimator: Any, name: str | None) -> str:
     """Return the name that was given, or that of the class; of a pipeline, of its last step."""
     if name is not None:
         return name
-    last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+    last = learner_of(estimator)
     return type(last).__name__

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.estimators.table_door import feature_names
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.plotting.style import COLOURS, GREY, axes_for
+from onlinekern.preprocessing.steps import steps_of
 from onlinekern.streams.checks import check_count
 
 
@@ -149,7 +150,7 @@ def asked_of(estimator: Any, n: int, names: Sequence[str] | None) -> tuple[Float
 
 def found_in(estimator: Any) -> tuple[Floats, Array]:
     """Return the importances of an estimator, or of a step of a pipeline, and names of features."""
-    steps = [one for _, one in getattr(estimator, "steps", [("", estimator)])]
+    steps = steps_of(estimator)
     places = [k for k, one in enumerate(steps) if has_importances(one)]
     if not places:
         raise TypeError(

@@ -10,6 +10,7 @@ import numpy as np
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.plotting.importances import ImportanceDisplay, asked_of
 from onlinekern.plotting.style import axes_for
+from onlinekern.preprocessing.steps import steps_of
 
 
 class MetricDisplay(ImportanceDisplay):
@@ -138,6 +139,6 @@ class MetricDisplay(ImportanceDisplay):
 
 def matrix_of(estimator: Any) -> Floats | None:
     """Return the matrix of the metric that an estimator, or a step of a pipeline, has learnt."""
-    steps = [one for _, one in getattr(estimator, "steps", [("", estimator)])]
+    steps = steps_of(estimator)
     metrics = [one.metric_ for one in steps if hasattr(one, "metric_")]
     return metrics[-1] if metrics and np.ndim(metrics[-1]) == 2 else None

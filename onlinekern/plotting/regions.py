@@ -10,6 +10,7 @@ from sklearn.inspection import DecisionBoundaryDisplay
 
 from onlinekern.estimators.types import Array
 from onlinekern.plotting.style import COLOURS, need_matplotlib
+from onlinekern.preprocessing.steps import steps_of
 
 # Room around the samples, as a share of the wider side.
 MARGIN = 0.05
@@ -137,7 +138,7 @@ class DecisionRegionsDisplay(DecisionBoundaryDisplay):
 
 def support_of(estimator: Any) -> Any:
     """Return the support vectors of a model in the units of its samples; None if it has none."""
-    steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
+    steps = steps_of(estimator)
     vectors = getattr(steps[-1], "support_vectors_", None)
     if vectors is None:
         return None

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.plotting.regions import support_of
 from onlinekern.plotting.style import axes_for
+from onlinekern.preprocessing.steps import learner_of
 from onlinekern.streams.checks import check_count
 
 
@@ -87,7 +88,7 @@ class SupportVectorsDisplay:
         check_count("n", n)
         check_is_fitted(estimator)
         vectors = support_of(estimator)
-        learner = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+        learner = learner_of(estimator)
         if vectors is None or not hasattr(learner, "dual_coef_"):
             raise TypeError(
                 f"estimator must have support vectors, got {type(learner).__name__}, which has none"

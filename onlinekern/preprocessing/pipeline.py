@@ -18,13 +18,19 @@ from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import available_if
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import names_are_no_matter, one_row, own_weight
-from onlinekern.preprocessing.steps import does_something, is_fitted, takes, undone_on_failure
+from onlinekern.preprocessing.steps import (
+    does_something,
+    is_fitted,
+    learner_of,
+    takes,
+    undone_on_failure,
+)
 from onlinekern.preprocessing.tables.encoder import TableEncoder, only
 
 
 def final_has(method: str) -> Callable[[Any], bool]:
     """Return a check for `available_if`: whether the last step has a method."""
-    return lambda pipeline: hasattr(pipeline.steps[-1][1], method)
+    return lambda pipeline: hasattr(learner_of(pipeline), method)
 
 
 class StreamPipeline(Savable, Pipeline):
@@ -205,7 +211,7 @@ class StreamPipeline(Savable, Pipeline):
             If x has not as many finite features as the steps have learnt, the weight is negative or
             not finite, or y is a label that the learner does not know.
         """
-        learner, weight = self.steps[-1][1], own_weight(sample_weight)
+        learner, weight = learner_of(self), own_weight(sample_weight)
         one = None if weight is None else sample_weight
         target = None if y is None else [y]
         if not hasattr(learner, "learn_one") or not self.__sklearn_is_fitted__():
@@ -253,7 +259,7 @@ class StreamPipeline(Savable, Pipeline):
             else:
                 with rows_for(step):
                     x = only(step.transform(as_rows(x)))
-        return self.steps[-1][1].score_one(x)
+        return learner_of(self).score_one(x)
 
     @available_if(final_has("predict_interval"))
     def predict_interval(self, X: Samples, coverage: float | None = None) -> tuple[Array, Array]:
@@ -281,7 +287,7 @@ class StreamPipeline(Savable, Pipeline):
         for _, step in self._transformers():
             X = step.transform(X)
         given = () if coverage is None else (coverage,)
-        return self.steps[-1][1].predict_interval(X, *given)
+        return learner_of(self).predict_interval(X, *given)
 
     def _teach(self, method: str, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         """Call the method of the learner with what the transformers, that learn too, make of X."""
@@ -294,7 +300,7 @@ class StreamPipeline(Savable, Pipeline):
                 X = learn_and_transform(name, step, X, y, weights.get(name))
             more = {key: value for key, value in given.items() if value is not None}
             with self._encoder_told():
-                return getattr(self.steps[-1][1], method)(X, y, **more)
+                return getattr(learner_of(self), method)(X, y, **more)
 
     def _transformers(self) -> list[tuple[str, Any]]:
         """Return the names and the steps in front of the learner."""
@@ -317,7 +323,7 @@ class StreamPipeline(Savable, Pipeline):
     @contextmanager
     def _encoder_told(self) -> Iterator[None]:
         """Return a context in which the learner knows of an encoder right in front of it."""
-        before, learner = self._transformers(), self.steps[-1][1]
+        before, learner = self._transformers(), learner_of(self)
         tells = before and type(before[-1][1]) is TableEncoder and isinstance(learner, Savable)
         if tells:
             learner._encoder_in_front = before[-1][1]
@@ -339,7 +345,7 @@ class StreamPipeline(Savable, Pipeline):
     @property
     def n_support_(self) -> int:
         """Number of support vectors of the learner."""
-        return self.steps[-1][1].n_support_
+        return learner_of(self).n_support_
 
 
 def weighed(step: Any, method: str, sample_weight: Any) -> dict[str, Any]:

@@ -35,6 +35,11 @@ def steps_of(estimator: Any) -> list[Any]:
             if does_something(step)]  # fmt: skip
 
 
+def learner_of(model: Any) -> Any:
+    """Return the last step of a pipeline, or the model."""
+    return model.steps[-1][1] if hasattr(model, "steps") else model
+
+
 def takes(step: Any, method: str, parameter: str) -> bool:
     """Return whether a method of a step has a parameter."""
     found = getattr(step, method, None)

@@ -13,13 +13,13 @@ from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.estimators.answers import learner_of
 from onlinekern.estimators.contract import Learner
 from onlinekern.evaluate.test_then_train import WINDOW, PrequentialResult
 from onlinekern.fitted.save import to_bytes
 from onlinekern.plotting.importances import ImportanceDisplay, found_in
 from onlinekern.plotting.learning import PrequentialDisplay
 from onlinekern.plotting.metric import matrix_of
+from onlinekern.preprocessing.steps import learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.reports.drawing import svg
 from onlinekern.reports.machine import in_bytes

@@ -9,11 +9,11 @@ from os.path import basename
 from pathlib import Path
 from typing import Any
 
-from onlinekern.estimators.answers import learner_of
 from onlinekern.evaluate.errors import OTHERS, Confusion
 from onlinekern.evaluate.methods import METHODS
 from onlinekern.plotting.race import RaceDisplay
 from onlinekern.plotting.style import COLOURS, dress, name_error
+from onlinekern.preprocessing.steps import learner_of
 from onlinekern.reports.drawing import svg
 from onlinekern.reports.machine import in_bytes, peak_memory
 from onlinekern.reports.page import (

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from onlinekern.estimators.answers import learner_of
+from onlinekern.preprocessing.steps import learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.serve.refusal import Refusal, bad, kind_of, shown
 from onlinekern.serve.table_rows import TableRowReader

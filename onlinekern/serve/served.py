@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.exceptions import NotFittedError
 
-from onlinekern.estimators.answers import ANSWERS, columns_of, learner_of
+from onlinekern.estimators.answers import ANSWERS, columns_of
+from onlinekern.preprocessing.steps import learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.serve.refusal import Refusal

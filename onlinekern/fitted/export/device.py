@@ -23,6 +23,7 @@ from onlinekern.fitted.export.states import JointState, KernelState, Landmarks, 
 from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.save.consistency import complete
 from onlinekern.fitted.state import State, closed, opened
+from onlinekern.preprocessing.steps import learner_of
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -241,14 +242,14 @@ def check_values(name: str, values: Array, most: int) -> None:
 
 def taught(estimator: Any, found: Taught) -> Any:
     """Return a copy of an estimator that has learnt what was found."""
-    own = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    own = learner_of(estimator)
     with lock_of(own):
         # What is learnt anew need not be copied.
         twin = deepcopy(estimator, {id(own._model): own._model})
         model = opened(own._model)
     learner = twin
     if isinstance(twin, Pipeline):
-        learner = twin.steps[-1][1]
+        learner = learner_of(twin)
         if "moments" in found and "awake" not in found:
             scaler = next(step for _, step in twin.steps if hasattr(step, "_moments"))
             scaler._moments = closed(moments_of(opened(scaler._moments), found))

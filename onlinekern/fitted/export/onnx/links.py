@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from sklearn.pipeline import Pipeline
-
 from onlinekern.estimators.classification import OF_SOFTMAX, Classifier
 from onlinekern.estimators.one_vs_one import PairwiseClassifier
 from onlinekern.fitted.export.onnx.scoring import Link
+from onlinekern.preprocessing.steps import learner_of
 
 
 def owner_of(cls: type, name: str) -> type | None:
@@ -21,7 +20,7 @@ def link_of(estimator: Any) -> Link | None:
 
     A subclass of another package has none, for it may compute other probabilities.
     """
-    learner = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    learner = learner_of(estimator)
     owners = {owner_of(type(learner), name) for name in ("predict_proba", "predict_log_proba")}
     if not owners <= {Classifier, PairwiseClassifier} or not hasattr(learner, "predict_proba"):
         return None
