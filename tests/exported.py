@@ -5,13 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from budgeted import weights_of
 from learners import SIZES
-from registry import ESTIMATORS, POLICIES
+from registry import ESTIMATORS, OTHER_KERNELS, POLICIES
 from sklearn.base import is_classifier, is_regressor
 
 from onlinekern import KernelForestClassifier, all_estimators
 
 CLASSES = dict(all_estimators())
-KERNELS = ["exponential", "laplacian", "polynomial", "linear", "sigmoid", "cosine"]
 DETECTORS = [
     {"statistic": statistic, "features": features, "forgetting": forgetting, "n_components": 12}
     for statistic in ("mean", "leverage")
@@ -46,7 +45,7 @@ def settings():
     found += [(name, form) for form in FORMS for name in CLASSES if known(name, form)]
     found += list(POLICIES.values())
     found += [(name, case) for name, entry in ESTIMATORS.items() for case in entry.cases]
-    found += [(name, {"kernel": kernel}) for kernel in KERNELS for name in KERNELS_OF]
+    found += [(name, {"kernel": kernel}) for kernel in OTHER_KERNELS for name in KERNELS_OF]
     found += [("KernelMeanDetector", parameters) for parameters in DETECTORS]
     return [*found, *OTHERS]
 

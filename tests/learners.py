@@ -1,14 +1,22 @@
 """Make and feed the learners of the stream contract's tests."""
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import TransformerMixin, is_classifier
 from sklearn.exceptions import NotFittedError
 
-from onlinekern import all_estimators
+from onlinekern import TableEncoder, all_estimators
+from onlinekern._registry import public_classes
 
 CLASSES = dict(all_estimators("classifier") + all_estimators("regressor"))
 # These are the stream learners with targets. Batch learners are not part of the stream contract.
 NAMES = sorted(name for name, cls in CLASSES.items() if hasattr(cls, "partial_fit"))
+
+# These transform rows of numbers.
+TRANSFORMERS = {
+    name: cls
+    for name, cls in public_classes().items()
+    if issubclass(cls, TransformerMixin) and cls is not TableEncoder
+}
 
 
 # These are so small that a test fills the budget.

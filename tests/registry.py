@@ -16,6 +16,7 @@ from oracles import (
     kernel_mean,
     kernel_rls,
     kernel_second_order,
+    kernels,
     linear,
     lol,
     mapped,
@@ -25,6 +26,9 @@ from oracles import (
     sdrogd,
     second_order,
 )
+from sklearn.utils._param_validation import StrOptions
+
+import onlinekern
 
 
 class Entry(NamedTuple):
@@ -40,8 +44,17 @@ class Entry(NamedTuple):
 
 SHARED = {"test_algorithms", "test_budgeted", "test_linear", "test_second_order"}
 
-LABEL_LOSSES = ["hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"]
-TARGET_LOSSES = ["squared", "absolute", "epsilon_insensitive", "huber"]
+# The Gaussian kernel is the default.
+OTHER_KERNELS = sorted(set(kernels.KERNELS) - {"gaussian"})
+
+
+def choices(name, parameter):
+    """Return the words that a parameter of an estimator may be, sorted."""
+    known = getattr(onlinekern, name)._parameter_constraints[parameter]
+    return sorted(*(kind.options for kind in known if isinstance(kind, StrOptions)))
+
+
+LABEL_LOSSES, TARGET_LOSSES = choices("OGDClassifier", "loss"), choices("OGDRegressor", "loss")
 # eta reg = 0.4: after 41 steps the scale is below 1e-9, so it is folded at least twice in a stream.
 STEPS = [
     {"schedule": "invsqrt", "eta": 0.8, "reg": 0.01},

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from budgeted import DTYPES, LAYOUTS, NOT_OF_THE_LOOP, WINDOWS, as_dense, weights_of
 from grids import forms, grid
-from registry import ESTIMATORS, STEPS, cases_of
+from registry import ESTIMATORS, OTHER_KERNELS, STEPS, cases_of
 from sklearn.base import is_classifier
 
 import onlinekern
@@ -132,7 +132,7 @@ def test_epochs(name, task, case, shuffle, stream, close):
 
 
 @pytest.mark.parametrize("cap", [None, 9])
-@pytest.mark.parametrize("kernel", ["laplacian", "polynomial", "linear", "sigmoid", "cosine"])
+@pytest.mark.parametrize("kernel", OTHER_KERNELS)
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_other_kernels(name, kernel, cap, stream, as_layout, close):
     # The stream has empty rows, where kappa(x, x) = 0: plain PA must pass them over.

@@ -5,19 +5,12 @@ import itertools
 import numpy as np
 import pytest
 from grids import thinned
+from learners import TRANSFORMERS
 from scipy import sparse
 from sklearn.base import is_classifier
 
 import onlinekern
-from onlinekern import (
-    FourierFeatures,
-    FrequentDirections,
-    LearntMetric,
-    NystroemFeatures,
-    OnlineStandardScaler,
-    PartitionFeatures,
-    all_estimators,
-)
+from onlinekern import all_estimators
 from onlinekern.core.samples.rows import checked_csr
 
 D = 6
@@ -147,18 +140,7 @@ def test_single_rows_are_refused(name, bad):
 
 
 @pytest.mark.parametrize("bad", BAD)
-@pytest.mark.parametrize(
-    "transformer",
-    [
-        FourierFeatures,
-        NystroemFeatures,
-        FrequentDirections,
-        LearntMetric,
-        OnlineStandardScaler,
-        PartitionFeatures,
-    ],
-    ids=lambda t: t.__name__,
-)
+@pytest.mark.parametrize("transformer", TRANSFORMERS.values(), ids=TRANSFORMERS)
 def test_transformers_refuse_it(transformer, bad):
     X, y = samples()
     fitted = transformer().fit(X, y)

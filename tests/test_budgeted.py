@@ -9,7 +9,7 @@ from grids import forms
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.kernels import kernel_matrix
-from registry import REMOVALS, cases_of
+from registry import OTHER_KERNELS, REMOVALS, cases_of
 from sklearn.base import is_classifier
 from test_algorithms import build, check, naive, order_of_epochs
 
@@ -62,7 +62,7 @@ def test_epochs(name, task, case, shuffle, stream, close):
     close(model.cumulative_loss_, expected.cumulative_loss, np.float64)
 
 
-@pytest.mark.parametrize("kernel", ["laplacian", "polynomial", "linear", "sigmoid", "cosine"])
+@pytest.mark.parametrize("kernel", OTHER_KERNELS)
 @pytest.mark.parametrize(("name", "task", "case"), FIRST)
 def test_other_kernels(name, task, case, kernel, stream, as_layout, close):
     # The stream has an empty row: most kernels of it with other rows are 0.

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import losses as oracle
+from registry import TARGET_LOSSES
 
 from onlinekern.core import LOSSES
 
@@ -19,7 +20,6 @@ PARAMETERS = {
     "huber": {"delta": 0.75},
     "epsilon_insensitive": {"epsilon": 0.25},
 }
-REGRESSION = ["squared", "absolute", "epsilon_insensitive", "huber"]
 ALL = sorted(LOSSES)
 
 scores = st.floats(-50, 50)
@@ -35,13 +35,13 @@ def twin(name):
 
 
 def targets_of(name):
-    return st.floats(-50, 50) if name in REGRESSION else labels
+    return st.floats(-50, 50) if name in TARGET_LOSSES else labels
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_twin(name):
     loss, expected = make(name), twin(name)
-    targets = [-1.0, 1.0, 0.0, 2.5] if name in REGRESSION else [-1.0, 1.0]
+    targets = [-1.0, 1.0, 0.0, 2.5] if name in TARGET_LOSSES else [-1.0, 1.0]
     # Eighths are exact: every kink (margins 0, 1/2, 1, residuals 0, 1/4, 3/4) is on the grid.
     for y in targets:
         for f in np.arange(-40, 41) / 8:
@@ -53,7 +53,7 @@ def test_twin(name):
 @pytest.mark.parametrize("name", ALL)
 def test_slope_is_the_negative_derivative(name):
     loss, h = make(name), 1e-6
-    for y in [-1.3, 0.0, 2.1] if name in REGRESSION else [-1.0, 1.0]:
+    for y in [-1.3, 0.0, 2.1] if name in TARGET_LOSSES else [-1.0, 1.0]:
         for f in np.linspace(-3, 3, 61) + 0.0137:
             derivative = (loss.evaluate(f + h, y)[0] - loss.evaluate(f - h, y)[0]) / (2 * h)
             assert loss.evaluate(f, y)[1] == pytest.approx(-derivative, rel=1e-6, abs=1e-7)

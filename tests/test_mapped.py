@@ -8,6 +8,7 @@ import pytest
 from grids import forms
 from oracles.kernels import kernel_matrix
 from oracles.mapped import fogd, nogd
+from registry import LABEL_LOSSES, TARGET_LOSSES
 from sklearn.base import is_classifier
 
 import onlinekern
@@ -22,8 +23,6 @@ TOLERANCE = {np.float32: 3e-4, np.float64: 1e-9}
 TASKS = ["binary", "ovr", "margin", "regression"]
 FAMILIES = ["FOGD", "NOGD"]
 SMALL = {"FOGD": {"n_components": 20}, "NOGD": {"budget": 12, "n_components": 8}}
-LABEL_LOSSES = ["hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"]
-TARGET_LOSSES = ["squared", "absolute", "epsilon_insensitive", "huber"]
 # With eta reg = 0.4 the scale is folded more than once in a stream.
 STEPS = [
     {"schedule": "invsqrt", "eta": 0.8, "reg": 0.01},

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from learners import CLASSES
+from learners import CLASSES, TRANSFORMERS
 from scipy import sparse
 from sklearn.base import is_classifier
 
-import onlinekern
 from onlinekern import (
     FourierFeatures,
     FrequentDirections,
@@ -28,17 +27,7 @@ SIZES = ("budget", "n_components", "n_prototypes", "max_support", "batch_size", 
 ALL = [
     (name, size) for name, cls in CLASSES.items() for size in SIZES if size in cls().get_params()
 ]
-EVERY = dict(all_estimators()) | {
-    name: getattr(onlinekern, name)
-    for name in (
-        "FourierFeatures",
-        "LearntMetric",
-        "NystroemFeatures",
-        "FrequentDirections",
-        "OnlineStandardScaler",
-        "PartitionFeatures",
-    )
-}
+EVERY = dict(all_estimators()) | TRANSFORMERS
 # Parameters that are whole numbers, or may be, but for those that say how long to go on.
 OPTIONAL = ("n_components", "n_landmarks", "max_support", "window", "n_jobs", "cache_size",
             "random_state", "average", "cap", "early_stopping")  # fmt: skip

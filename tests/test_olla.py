@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from grids import grid
 from oracles import olla
+from registry import OTHER_KERNELS, choices
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
@@ -20,8 +21,7 @@ from onlinekern.core.models.olla import AllOutputs, SupportOutputs
 from onlinekern.core.models.row_cache import KernelRowCache
 from onlinekern.streams import chess_board, two_spirals
 
-LABEL_LOSSES = ["hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"]
-TARGET_LOSSES = ["epsilon_insensitive", "squared", "huber"]
+LABEL_LOSSES, TARGET_LOSSES = choices("OLLAClassifier", "loss"), choices("OLLARegressor", "loss")
 REGULARISERS = ["l2", "l1", "none"]
 SELECTIONS = ["cyclic", "shuffled", "max_violator"]
 DTYPES = [np.float32, np.float64]
@@ -147,7 +147,7 @@ def test_tasks_layouts_and_types(task, layout, dtype, selection, outputs, case, 
     assert model.support_vectors_.dtype == dtype
 
 
-@pytest.mark.parametrize("kernel", ["laplacian", "polynomial", "linear", "sigmoid", "cosine"])
+@pytest.mark.parametrize("kernel", OTHER_KERNELS)
 @pytest.mark.parametrize("outputs", ["all", "support"])
 def test_kernels(kernel, outputs, case, close):
     data = case("binary")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from compiled import Program, load
 from oracles import olla, smo
+from registry import choices
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.multiclass import OneVsRestClassifier
@@ -18,11 +19,13 @@ from onlinekern.core.kernels.kernels import Gaussian
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.active_rows import ActiveRows
 from onlinekern.core.models.smo import DualMinimiser
+from onlinekern.estimators.duals import DUALS
 from onlinekern.fitted.export.describe import describe
 from onlinekern.streams import chess_board
 
-LABEL_LOSSES = ["hinge", "squared_hinge", "smooth_hinge", "squared"]
-TARGET_LOSSES = ["epsilon_insensitive", "squared", "huber"]
+LABEL_LOSSES, TARGET_LOSSES = (
+    sorted(DUALS.keys() & choices(name, "loss")) for name in ("OLLAClassifier", "OLLARegressor")
+)
 GAMMA = 0.4
 
 

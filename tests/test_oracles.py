@@ -13,6 +13,7 @@ from oracles.kernels import ALIASES, KERNELS, kernel_matrix, resolve_gamma
 from oracles.losses import LOSSES, PerceptronLoss
 from oracles.rules import RULES, Pegasos
 from oracles.schedules import SCHEDULES
+from registry import LABEL_LOSSES
 
 # Losses
 
@@ -36,7 +37,6 @@ LOSS_CASES = {
     # 0.5 (2 - 0.25) beyond delta; 0.25^2 / 2 within.
     "huber": [(3, 1, 0.875, 0.5), (-1, 1, 0.875, -0.5), (1, 0.75, 0.03125, 0.25)],
 }
-CLASSIFICATION = ["hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"]
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES))
@@ -50,7 +50,7 @@ def test_loss_by_hand(name):
 @pytest.mark.parametrize("name", sorted(LOSSES))
 def test_negative_slope_is_the_derivative(name):
     loss, h = LOSSES[name](delta=0.7, epsilon=0.3), 1e-6
-    targets = [-1.0, 1.0] if name in CLASSIFICATION else [-1.3, 0.0, 2.1]
+    targets = [-1.0, 1.0] if name in LABEL_LOSSES else [-1.3, 0.0, 2.1]
     # No f of this grid is within h of a kink.
     for y in targets:
         for f in np.linspace(-3.0, 3.0, 61) + 0.0137:
@@ -58,7 +58,7 @@ def test_negative_slope_is_the_derivative(name):
             assert loss.negative_slope(y, f) == pytest.approx(slope, rel=1e-6, abs=1e-7)
 
 
-@pytest.mark.parametrize("name", CLASSIFICATION)
+@pytest.mark.parametrize("name", LABEL_LOSSES)
 @pytest.mark.parametrize("f", [-1e4, 1e4])
 def test_classification_losses_stay_finite(name, f):
     loss = LOSSES[name]()

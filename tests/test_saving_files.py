@@ -10,18 +10,10 @@ import sys
 
 import numpy as np
 import pytest
+from learners import TRANSFORMERS
 
 import onlinekern
-from onlinekern import (
-    FourierFeatures,
-    FrequentDirections,
-    LearntMetric,
-    NystroemFeatures,
-    OnlineStandardScaler,
-    PAClassifier,
-    PartitionFeatures,
-    SPAClassifier,
-)
+from onlinekern import PAClassifier, SPAClassifier
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.fitted.save.consistency import complete
 
@@ -259,18 +251,7 @@ def test_attributes_that_contradict_one_another(model):
         refused(to_bytes(other), "holds a damaged model: ValueError: ")
 
 
-@pytest.mark.parametrize(
-    "cls",
-    [
-        FourierFeatures,
-        NystroemFeatures,
-        FrequentDirections,
-        LearntMetric,
-        OnlineStandardScaler,
-        PartitionFeatures,
-    ],
-    ids=lambda cls: cls.__name__,
-)
+@pytest.mark.parametrize("cls", TRANSFORMERS.values(), ids=TRANSFORMERS)
 def test_transformers_whose_attributes_contradict_one_another(cls):
     X = np.random.default_rng(0).standard_normal((30, 4))
     other = cls().fit(X, X[:, 0])
