@@ -38,9 +38,10 @@ class BOGDClassifier(OnlineClassifier, GradientStep, KernelEstimator):
         Each eviction clips the coefficients to ``[-cap * eta, cap * eta]``. None does not clip:
         the coefficients then grow until the noise of the evictions dominates, which costs ten
         points of accuracy on cod-rna.
-    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
-default='hinge'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing.
+    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
+compiled loss, default='hinge'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
+        may come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
@@ -177,8 +178,10 @@ class BOGDRegressor(OnlineRegressor, GradientStep, KernelEstimator):
         Each eviction clips the coefficients to ``[-cap * eta, cap * eta]``. None does not clip:
         the coefficients then grow until the noise of the evictions dominates, which costs ten
         points of accuracy on cod-rna.
-    loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing.
+    loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
+default='squared'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
+        may come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.

@@ -83,9 +83,10 @@ class FOGDClassifier(OnlineClassifier, GradientStep, FOGD):
 
     Parameters
     ----------
-    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
-default='logistic'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing.
+    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
+compiled loss, default='logistic'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
+        may come from another package, see docs/extending.md.
 
         The logistic loss with a decaying step makes a few mistakes less than the hinge with a
         constant one (docs/defaults.md).

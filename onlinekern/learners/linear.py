@@ -120,9 +120,10 @@ class OGDClassifier(OnlineClassifier, GradientStep, LinearEstimator):
 
     Parameters
     ----------
-    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'}, \
-default='hinge'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing.
+    loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
+compiled loss, default='hinge'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
+        may come from another package, see docs/extending.md.
 
         The hinge and the logistic loss have bounded slopes, and so bounded steps.
     eta : float > 0, default=0.1
@@ -230,8 +231,10 @@ class OGDRegressor(OnlineRegressor, GradientStep, LinearEstimator):
 
     Parameters
     ----------
-    loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'}, default='squared'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing.
+    loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
+default='squared'
+        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
+        may come from another package, see docs/extending.md.
 
         The slope of the squared loss is not bounded: it diverges unless the squared length of the
         samples times eta is below 2.
