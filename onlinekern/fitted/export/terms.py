@@ -16,6 +16,9 @@ import scipy.sparse as sp
 from onlinekern.estimators.kernel_width import falls_with_distance
 from onlinekern.estimators.types import Array, Floats, Sparse
 
+# The kernels whose formula `KernelFunction`, C and ONNX have.
+FORMULAS = ("gaussian", "exponential", "laplacian", "polynomial", "linear", "sigmoid", "cosine")
+
 
 def dense(rows: Any) -> Floats:
     """Return rows as an ndarray of float64."""
@@ -28,7 +31,8 @@ class KernelFunction:
 
     Attributes
     ----------
-    name : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'}
+    name : str
+        One of `FORMULAS`.
     gamma : float
     degree : int
         Degree of the polynomial.

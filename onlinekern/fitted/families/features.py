@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onlinekern.core import KERNELS
 from onlinekern.core.features.joined import WithLinear
 from onlinekern.core.features.map import RandomFourier
 from onlinekern.core.features.metric import InMetric
@@ -47,7 +46,7 @@ def kernel_of(kernel: Any) -> terms.KernelFunction:
     if isinstance(kernel, PythonKernel):
         raise TypeError(
             f"kernel={kernel.function!r} is a Python function, which cannot be exported: take a "
-            f"kernel of the library, one of {', '.join(KERNELS)}"
+            f"kernel of the library, one of {', '.join(terms.FORMULAS)}"
         )
     return terms.KernelFunction(formula_of(kernel, "kernel"), **fields_of(kernel))
 

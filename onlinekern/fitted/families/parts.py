@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from onlinekern.core import KERNELS, LOSSES
+from onlinekern.fitted.export.terms import FORMULAS
 from onlinekern.fitted.state import describe
 
 SOFT = "SoftConfidenceWeighted1 SoftConfidenceWeighted2"
@@ -77,5 +78,6 @@ for loss in LOSSES.values():
     in_c = loss.__name__ in LOSSES_IN_C
     describe_parts("learning.losses", loss.__name__, arguments_of(loss), in_c=in_c)
 for name, kernel in KERNELS.items():
-    describe_parts("kernels.kernels", kernel.__name__, arguments_of(kernel), kernel=name)
+    formula = name if name in FORMULAS else None
+    describe_parts("kernels.kernels", kernel.__name__, arguments_of(kernel), kernel=formula)
 describe("base.random.Generator", "state")
