@@ -4,4 +4,4 @@ from onlinekern.core.learning.rules import Rule
 class LogisticNewton(Rule):
     def __init__(self, loss: Loss, r: float = 1.0) -> None: ...
 
-LOGISTIC_RULES: dict[str, type[Rule]]
+RULES: dict[str, type[Rule]]

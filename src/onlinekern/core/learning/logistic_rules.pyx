@@ -153,4 +153,4 @@ cdef class LogisticNewton(Rule):
                 p * (others if k == label else max(0.0, 1 - p)), q, importance)
 
 
-LOGISTIC_RULES = {"logistic_newton": LogisticNewton}
+RULES = {"logistic_newton": LogisticNewton}

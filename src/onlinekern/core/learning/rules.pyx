@@ -395,7 +395,7 @@ cdef class EverySample(Rule):
         return importance
 
 
-FIRST_ORDER_RULES = {
+RULES = {
     "every_sample": EverySample,
     "perceptron": Perceptron,
     "gradient": Gradient,

@@ -240,7 +240,7 @@ cdef class LeastSquares(Rule):
         return importance
 
 
-SECOND_ORDER_RULES = {
+RULES = {
     "arow": AROW,
     "cw": ConfidenceWeighted,
     "cw_variance": VarianceConfidenceWeighted,
