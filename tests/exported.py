@@ -1,5 +1,7 @@
 """Fitted models of every learner, in every form that changes what they compute."""
 
+import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +21,20 @@ DETECTORS = [
 ]
 # Parameters that choose another form of model, for each learner that has them.
 FORMS: list[dict[str, Any]] = [{"average": True}, {"average": "decay"}, {"linear": True}]
+
+
+PAGES = Path(__file__).parents[1] / "docs"
+
+
+def told_by(page):
+    """Return the learners of a page's table with what it says of their learning there."""
+    text = PAGES.joinpath(page).read_text(encoding="utf-8")
+    _, table = text.split("| learner | scores | learns |\n|---|---|---|\n")
+    found = {}
+    for row in table.partition("\n\n")[0].splitlines():
+        names, _, learns = row.strip("| ").split(" | ")
+        found |= dict.fromkeys(CLASSES.keys() & set(re.findall(r"`(\w+)`", names)), learns)
+    return found
 
 
 class Case(NamedTuple):

@@ -6,7 +6,7 @@ import ctypes
 import numpy as np
 import pytest
 from compiled import Program, compiler, load
-from exported import CLASSES, DETECTORS, Case, cases, fitted, scores_of
+from exported import CLASSES, DETECTORS, Case, cases, fitted, scores_of, told_by
 from sklearn.base import is_classifier, is_outlier_detector
 
 from onlinekern import (
@@ -25,21 +25,8 @@ from onlinekern import (
 from onlinekern.fitted.export.learning import describe_learning
 
 LEARNT, MORE = 60, 100
-LEARNS = {
-    *("SlidingWindowKRLSRegressor", "FixedBudgetKRLSRegressor", "KRLSTRegressor"),
-    *("KRLSRegressor", "ProjectronClassifier", "KAPARegressor"),
-    *("ForgetronClassifier", "AhpatronClassifier", "BOLSSVMClassifier"),
-    *("KernelMeanDetector", "SPAOneClass", "KernelAROWClassifier", "KernelSCWClassifier"),
-    *("BSGDClassifier", "BSGDRegressor", "DualSGDClassifier", "DualSGDRegressor"),
-    *("BOGDClassifier", "BOGDRegressor", "BPAClassifier", "BPARegressor", "FOGDClassifier"),
-    *("FOGDRegressor", "KLMSRegressor", "KernelOGDClassifier", "KernelOGDRegressor"),
-    *("KernelPAClassifier", "KernelPARegressor", "KernelPegasosClassifier", "NOGDClassifier"),
-    *("KernelRLSClassifier", "KernelRLSRegressor", "AROWClassifier", "AROWRegressor"),
-    *("CWClassifier", "SCWClassifier"),
-    *("KernelPerceptronClassifier", "NOGDRegressor", "OGDClassifier", "OGDRegressor"),
-    *("OSKLClassifier", "PAClassifier", "PARegressor", "PegasosClassifier", "RBPClassifier"),
-    *("PerceptronClassifier", "QKLMSRegressor", "SPAClassifier", "SPARegressor"),
-}
+TOLD = told_by("export.md")
+LEARNS = {name for name, how in TOLD.items() if not how.startswith(("no", "if asked"))}
 # Their trees are renewed within these samples; C has them as they were (test_export_forest.py).
 RENEWED = {"KernelForestClassifier", "KernelForestRegressor"}
 # They agree to float32, in which their experts learn (test_device_race.py).

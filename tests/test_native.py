@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from exported import CLASSES, Case, cases, fitted, scores_of
+from exported import CLASSES, Case, cases, fitted, scores_of, told_by
 from native_library import Native, Refused, build, load
 from sklearn.base import clone, is_classifier
 
@@ -16,17 +16,9 @@ from onlinekern.fitted.save import container
 from onlinekern.fitted.save.model_file import Contents, checksum
 
 LEARNT, MORE = 200, 1000
-LEARNS = {
-    *("AROWClassifier", "AROWRegressor", "BOGDClassifier", "BOGDRegressor", "BPAClassifier"),
-    *("BPARegressor", "FOGDClassifier", "FOGDRegressor", "KLMSRegressor", "KernelOGDClassifier"),
-    *("KernelOGDRegressor", "KernelPAClassifier", "KernelPARegressor", "KernelPegasosClassifier"),
-    *("KernelPerceptronClassifier", "OGDClassifier", "OGDRegressor", "OSKLClassifier"),
-    *("PAClassifier", "PARegressor", "PerceptronClassifier", "RBPClassifier", "SPAClassifier"),
-    *("QKLMSRegressor", "SPARegressor", "KernelRLSClassifier", "KernelRLSRegressor"),
-    *("CWClassifier", "SCWClassifier", "KRLSRegressor", "ProjectronClassifier"),
-}
 # They have renewals, which Python does: see test_native_forests.
 FORESTS = {"KernelForestClassifier", "KernelForestRegressor"}
+LEARNS = {name for name, how in told_by("native.md").items() if not how.startswith("no")} - FORESTS
 # What the others say: of these why they do not learn, of those why they are not opened.
 SCORES = {
     "AhpatronClassifier": "policy (Halving)",
