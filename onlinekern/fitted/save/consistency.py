@@ -22,26 +22,23 @@ def complete(loaded: Any) -> None:
     it has learnt with parameters that are not valid."""
     check_parameters(loaded)
     check_detector(loaded)
+    check_transformer(loaded)
     from onlinekern.estimators.contract import Learner
     from onlinekern.estimators.median_width import WarmUp
     from onlinekern.estimators.outliers import RecentQuantile
     from onlinekern.preprocessing.kernel_features import FeatureTransformer
-    from onlinekern.preprocessing.learnt_metric import LearntMetric
-    from onlinekern.preprocessing.partition_features import PartitionFeatures
     from onlinekern.preprocessing.pipeline import StreamPipeline
-    from onlinekern.preprocessing.scaler import OnlineStandardScaler
     from onlinekern.preprocessing.sketches import FrequentDirections
     from onlinekern.preprocessing.tables.encoder import TableEncoder
+    from onlinekern.preprocessing.taught import TaughtTransformer
 
     checks = {
         Learner: ("_model", check_learner),
         RecentQuantile: ("", check_quantile),
         WarmUp: ("", check_warm_up),
-        FeatureTransformer: ("_map", check_map),
-        FrequentDirections: ("_sketch", check_sketch),
-        LearntMetric: ("_metric", check_taught),
-        OnlineStandardScaler: ("_moments", check_transformer),
-        PartitionFeatures: ("_partition", check_taught),
+        FeatureTransformer: ("", check_map),
+        FrequentDirections: ("", check_sketch),
+        TaughtTransformer: ("", check_taught),
         StreamPipeline: ("", check_pipeline),
         TableEncoder: ("", check_table),
     }
@@ -188,24 +185,30 @@ def check_transformer(transformer: Any) -> None:
     from onlinekern.core.features.gradient_metric import MetricStream
     from onlinekern.core.features.map import FeatureMap
     from onlinekern.core.features.partition import Partition
-    from onlinekern.core.linalg.frequent_directions import FrequentDirections
-    from onlinekern.core.linalg.running_moments import RunningMoments
+    from onlinekern.core.linalg import frequent_directions, running_moments
+    from onlinekern.preprocessing.kernel_features import FeatureTransformer
+    from onlinekern.preprocessing.learnt_metric import LearntMetric
+    from onlinekern.preprocessing.partition_features import PartitionFeatures
+    from onlinekern.preprocessing.scaler import OnlineStandardScaler
+    from onlinekern.preprocessing.sketches import FrequentDirections
 
-    kinds = {
-        "_map": FeatureMap,
-        "_metric": MetricStream,
-        "_moments": RunningMoments,
-        "_partition": Partition,
-        "_sketch": FrequentDirections,
+    # What each has learnt, and of which class of the core that is.
+    learnt = {
+        FeatureTransformer: ("_map", FeatureMap),
+        FrequentDirections: ("_sketch", frequent_directions.FrequentDirections),
+        LearntMetric: ("_metric", MetricStream),
+        OnlineStandardScaler: ("_moments", running_moments.RunningMoments),
+        PartitionFeatures: ("_partition", Partition),
     }
     own = vars(transformer)
-    for name in own.keys() & kinds.keys():
-        require(isinstance(own[name], kinds[name]), f"its {name[1:]} is none")
-        require(own.get("n_features_in_") == own[name].d, "the number of features is not one")
+    for cls, (name, kind) in learnt.items():
+        if name in own:
+            require(isinstance(transformer, cls), f"{name} is of another class")
+            require(isinstance(own[name], kind), f"its {name[1:]} is none")
+            require(own.get("n_features_in_") == own[name].d, "the number of features is not one")
 
 
 def check_map(transformer: Any) -> None:
-    check_transformer(transformer)
     own = vars(transformer)
     if "_first" not in own:
         return
@@ -221,7 +224,6 @@ def check_map(transformer: Any) -> None:
 
 
 def check_sketch(transformer: Any) -> None:
-    check_transformer(transformer)
     own = vars(transformer)
     if "_held" not in own:
         return
@@ -237,7 +239,6 @@ def check_sketch(transformer: Any) -> None:
 def check_taught(transformer: Any) -> None:
     from onlinekern.estimators.atomic import learnt_by
 
-    check_transformer(transformer)
     learnt = learnt_by(transformer)
     if learnt is None:
         return
