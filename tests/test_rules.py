@@ -36,7 +36,8 @@ PASSIVE_AGGRESSIVE = ["pa", "pa1", "pa2", "scaled_pa1", "scaled_pa2"]
 
 
 def schedule(name):
-    return SCHEDULES[name](*([ETA, POWER] if name == "power" else [ETA]))
+    given = {"eta": ETA, "power": POWER}
+    return SCHEDULES[name](*(given[one] for one in SCHEDULES[name].parameters))
 
 
 def rules_with_twins():

@@ -14,10 +14,17 @@ LabelLoss: TypeAlias = LabelLossName | Loss
 TargetLoss: TypeAlias = Literal["squared", "absolute", "epsilon_insensitive", "huber"] | Loss
 
 
+def made_for(learner: Any, cls: Any, **given: float) -> Any:
+    """Return a part of a class, whose arguments are parameters of the learner or given."""
+    return cls(
+        *(given[name] if name in given else getattr(learner, name) for name in cls.parameters)
+    )
+
+
 def loss_of(learner: Any) -> Loss:
-    """Return the loss that a learner names, with the parameters of the learner that it takes."""
-    cls = LOSSES[learner.loss]
-    return cls(*[getattr(learner, name) for name in cls.parameters])
+    """Return the loss that a learner names."""
+    loss: Loss = made_for(learner, LOSSES[learner.loss])
+    return loss
 
 
 @estimator
@@ -34,5 +41,4 @@ class GradientStep(Learner):
 
     def _rule(self) -> Any:
         loss = self.loss if isinstance(self.loss, Loss) else loss_of(self)
-        step = [self.eta, self.power] if self.schedule == "power" else [self.eta]
-        return RULES["gradient"](loss, SCHEDULES[self.schedule](*step), self.reg)
+        return RULES["gradient"](loss, made_for(self, SCHEDULES[self.schedule]), self.reg)

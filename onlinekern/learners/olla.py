@@ -17,7 +17,7 @@ from onlinekern.core.models.olla import (
 )
 from onlinekern.core.stream import Model
 from onlinekern.estimators.duals import DUALS, Training
-from onlinekern.estimators.gradient import LabelLossName, loss_of
+from onlinekern.estimators.gradient import LabelLossName, loss_of, made_for
 from onlinekern.estimators.kernel import CompiledKernel, KernelEstimator
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.one_vs_one import PairwiseClassifier
@@ -145,8 +145,7 @@ class OLLA(KernelEstimator):
         eta = self.eta
         if eta is None:
             eta = sqrt(2) if self.schedule == "invsqrt" else 1.0
-        power = (self.power,) if self.schedule == "power" else ()
-        schedule = SCHEDULES[self.schedule](eta, *power)
+        schedule = made_for(self, SCHEDULES[self.schedule], eta=eta)
         kind = SAFE.get(self.loss, "gradient") if self.step == "safe" else "gradient"
         return POINT_RULES[kind](loss, schedule, self.C, self.penalty not in (None, "none"))
 

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from onlinekern.core import KERNELS, LOSSES
+from onlinekern.core import KERNELS, LOSSES, SCHEDULES
 from onlinekern.fitted.export.terms import FORMULAS
 from onlinekern.fitted.state import describe
 
 SOFT = "SoftConfidenceWeighted1 SoftConfidenceWeighted2"
-LOSSES_IN_C = (
+# These say what their arguments are called.
+NAMED_IN_C = (
     *("PerceptronLoss", "Hinge", "SquaredHinge", "SmoothHinge", "Logistic", "Exponential"),
     *("Squared", "EpsilonInsensitive", "Absolute", "Huber"),
+    *("Schedule", "InverseSquareRoot", "Inverse", "Power"),
 )
 # Each row has a module of the core, classes, and the names of their arguments.
 IN_C = (
-    ("schedules", "Schedule InverseSquareRoot Inverse", "eta="),
-    ("schedules", "Power", "eta= power="),
     ("rules", "Perceptron", ""),
     ("rules", "Gradient Pegasos", "loss= schedule= regularisation="),
     ("rules", "EverySample", "loss="),
@@ -73,10 +73,11 @@ for module, names, arguments in IN_C:
 describe_parts("budgets.projectron", "MarginPerceptron", "margins=", in_c=True)
 for module, names, arguments in OTHERS:
     describe_parts(module, names, arguments)
-# These say by themselves what their arguments are called.
-for loss in LOSSES.values():
-    in_c = loss.__name__ in LOSSES_IN_C
-    describe_parts("learning.losses", loss.__name__, arguments_of(loss), in_c=in_c)
+NAMED: dict[str, dict[str, Any]] = {"losses": LOSSES, "schedules": SCHEDULES}
+for module, table in NAMED.items():
+    for cls in table.values():
+        in_c = cls.__name__ in NAMED_IN_C
+        describe_parts(f"learning.{module}", cls.__name__, arguments_of(cls), in_c=in_c)
 for name, kernel in KERNELS.items():
     formula = name if name in FORMULAS else None
     describe_parts("kernels.kernels", kernel.__name__, arguments_of(kernel), kernel=formula)

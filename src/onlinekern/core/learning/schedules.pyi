@@ -1,6 +1,9 @@
+from typing import ClassVar
+
 from onlinekern.core.base.part import Part
 
 class Schedule(Part):
+    parameters: ClassVar[tuple[str, ...]]
     def __init__(self, eta: float = 1.0) -> None: ...
     def __call__(self, t: int) -> float: ...
 
@@ -8,6 +11,7 @@ class InverseSquareRoot(Schedule): ...
 class Inverse(Schedule): ...
 
 class Power(Schedule):
+    parameters: ClassVar[tuple[str, ...]]
     def __init__(self, eta: float = 1.0, power: float = 0.5) -> None: ...
 
 SCHEDULES: dict[str, type[Schedule]]

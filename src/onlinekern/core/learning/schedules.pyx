@@ -10,7 +10,14 @@ cdef class Schedule(Part):
     Parameters
     ----------
     eta : float > 0
+
+    Attributes
+    ----------
+    parameters : tuple of str
+        The names of its arguments, which are parameters of the learners that name it.
     """
+
+    parameters = ("eta",)
 
     def __init__(self, double eta=1.0):
         self.eta = eta
@@ -40,6 +47,7 @@ cdef class Inverse(Schedule):
 cdef class Power(Schedule):
     """eta_t = eta / t^power"""
 
+    parameters = ("eta", "power")
     cdef double power
 
     def __init__(self, double eta=1.0, double power=0.5):
