@@ -99,7 +99,7 @@ class ClassifierDetector(PairDetector):
 
             self._witness: Any = KernelRLSClassifier(forgetting=0.998, n_components=200)
             # Rows are standardised here: a warning would tell of a learner that nobody has chosen.
-            self._witness._any_scale = True
+            self._witness.__dict__["_any_scale"] = True
         else:
             self._witness = clone(self.classifier)
         self._has_learnt = False
