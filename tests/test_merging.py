@@ -406,3 +406,18 @@ def test_what_does_not_fit_is_refused():
     halves = [deepcopy(bent).fit(X[part], y[part]) for part in (slice(180), slice(180, N))]
     with pytest.raises(ValueError, match="not positive definite"):
         merge(halves)
+
+
+def test_features_of_a_stream_must_be_settled_before_models_part():
+    X = np.random.default_rng(0).normal(size=(700, 3))
+    y = (X[:, 0] > 0).astype(int)
+
+    def merged(n_base):
+        base = ok.make_stream_pipeline(ok.FourierFeatures(random_state=0), ok.PAClassifier())
+        base.partial_fit(X[:n_base], y[:n_base], classes=[0, 1])
+        parts = [deepcopy(base).partial_fit(X[k : k + 20], y[k : k + 20]) for k in (300, 500)]
+        return ok.merge(parts, base=base)
+
+    with pytest.raises(ValueError, match=r"let all begin with one model \(base\) whose features"):
+        merged(90)  # the width is measured at the 100th
+    assert merged(200).n_features_in_ == 3

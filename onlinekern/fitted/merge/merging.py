@@ -277,7 +277,10 @@ def merged_pipeline(mix: Mix, models: list[Any], base: Any) -> StreamPipeline:
 MERGED: dict[str, Merge] = {
     "_model": merged_spaces,
     "_sketch": merged_sketches,
-    "_map": common("features: give an integer as random_state"),
+    "_map": common(
+        "features: give an integer as random_state, and let all begin with one model (base) whose "
+        "features are settled, after 200 samples or `n_landmarks`"
+    ),
     "_partition": common("partitions: let all begin with one whose trees have grown (base)"),
     # What is learnt behind a metric means nothing in another one.
     "_metric": common(
