@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from onlinekern import FourierFeatures, KernelRLSRegressor, NystroemFeatures
+from onlinekern import FourierFeatures, KernelRLSRegressor, NystroemFeatures, load
 from onlinekern.core import FEATURE_MAPS, KERNELS
 from onlinekern.core.kernels.support_set import SupportSet
 
@@ -251,6 +251,19 @@ def test_the_first_samples_of_a_stream_make_the_map(model, settled, stream):
     assert parts.gamma_ == whole.gamma_
     with pytest.raises(ValueError, match="features"):
         parts.partial_fit(X[:, :3])
+
+
+@pytest.mark.parametrize("cls", [FourierFeatures, NystroemFeatures])
+def test_parameters_set_before_a_map_is_settled_act_in_a_new_fit(cls, stream, tmp_path):
+    X, _ = stream("binary", n=260)
+    whole = cls(n_components=40, random_state=0).partial_fit(X)
+    model = cls(n_components=40, random_state=0).partial_fit(X[:30])
+    model.set_params(n_components=70, gamma=0.5)
+    model.save(tmp_path / "model.okn")
+    for other in (load(tmp_path / "model.okn"), model):
+        assert other.n_components == 70
+        np.testing.assert_array_equal(other.partial_fit(X[30:]).transform(X), whole.transform(X))
+        assert other.fit(X).transform(X).shape[1] == 70 * (2 if cls is FourierFeatures else 1)
 
 
 def test_dense_samples_after_wide_sparse_ones(stream, as_layout):

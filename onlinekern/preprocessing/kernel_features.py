@@ -142,25 +142,34 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """Learn rows while the map is not settled. Return their features if `transform`."""
         if self.__sklearn_is_fitted__():
             X = self._check(X)
-            rows, draws = vars(self)["_first"]
+            rows, draws, parameters = vars(self)["_first"]
         else:
             X = validate_data(self, X, dtype=FLOATS, reset=True)
             given = check_random_state(self.random_state)
-            rows, draws = X[:0], copy.deepcopy(given)
+            rows, draws, parameters = X[:0], copy.deepcopy(given), self.get_params(deep=False)
             given.random_sample()  # who shares the generator draws other numbers
-        known, counts = rows.shape[0], self._counts()
+        maker = self._with(parameters)
+        known, counts = rows.shape[0], maker._counts()
         rows = joined(rows, rows_at(X, np.arange(min(X.shape[0], counts[-1] - known))))
         places = [count - 1 - known for count in counts if known < count <= rows.shape[0]]
         found = []
         for piece in np.split(np.arange(X.shape[0]), places):
             if len(piece) and piece[0] in places:
-                self._make_anew(rows_at(rows, np.arange(known + piece[0] + 1)), draws)
+                maker._make_anew(rows_at(rows, np.arange(known + piece[0] + 1)), draws)
+                made = {k: v for k, v in vars(maker).items() if k not in parameters}
+                self.__dict__.update(made)
             if len(piece) and transform:
                 found.append(self._features_of(rows_at(X, piece)))
-        self._first = rows, draws
+        self._first = rows, draws, parameters
         if rows.shape[0] == counts[-1]:
             del self._first
         return np.concatenate(found) if transform else self
+
+    def _with(self, parameters: dict[str, Any]) -> Self:
+        """Return a twin with the parameters of the start: those set since act in a new fit only."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update({**vars(self), **parameters})
+        return twin
 
     def _make_anew(self, rows: Any, draws: np.random.RandomState) -> None:
         """Make the map of the first rows of a stream."""

@@ -213,14 +213,19 @@ def check_map(transformer: Any) -> None:
     if "_first" not in own:
         return
     first, known = own["_first"], own.get("_map")
-    require(type(first) is tuple and len(first) == 2, "its first rows are none")
-    rows, draws = first
+    require(type(first) is tuple and len(first) == 3, "its first rows are none")
+    rows, draws, parameters = first
+    names = set(transformer._get_param_names())
+    known_names = type(parameters) is dict and parameters.keys() == names
+    require(known_names, "the parameters of its first rows are none")
+    begun = transformer._with(parameters)
+    begun._validate_params()
     require(isinstance(draws, np.random.RandomState), "its draws are none")
     forms = (np.ndarray, sp.csr_matrix, sp.csr_array)
     require(isinstance(rows, forms) and rows.ndim == 2 and known is not None, "it has no map")
     fits = rows.shape[1] == known.d and rows.dtype.itemsize == known.itemsize
     require(fits and rows.dtype.kind == "f", "its first rows are others")
-    require(0 < rows.shape[0] < transformer._counts()[-1], "its map is settled")
+    require(0 < rows.shape[0] < begun._counts()[-1], "its map is settled")
 
 
 def check_sketch(transformer: Any) -> None:
