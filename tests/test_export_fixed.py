@@ -317,12 +317,14 @@ def test_forests_put_one_hot_columns_together(task, missing, tmp_path, stream):
     rng = np.random.default_rng(0)
     code = rng.integers(0, 6, len(X))
     y = np.where(code % 2 == 0, y, y[::-1])
-    X = np.hstack([X, 0.7 * (code[:, None] == np.arange(5))])
+    other = rng.integers(0, 10, len(X))
+    X = np.hstack([X, *(0.7 * (codes[:, None] == np.arange(size))
+                        for codes, size in ((code, 5), (other, 9)))])  # fmt: skip
     if missing:
         X[rng.random(len(X)) < 0.2, 1] = np.nan
     learner = KernelForestRegressor if task == "regression" else KernelForestClassifier
     model = learner(n_trees=8, random_state=0).fit(X, y)
-    assert len(model._model.space.get_state()["group_members"]) == 5
+    assert model._model.space.get_state()["group_starts"].tolist() == [0, 5, 14]
     program = exported(model, X[:200], tmp_path, more=sanitizing())
     read = features_of if missing else Fixed.features
     Q, expected = read(program, X), scores_of(model, X)

@@ -33,10 +33,11 @@ def samples(n, d=6, far=0.0):
     return (X + far).astype(np.float32).astype(np.float64), f
 
 
-def table(X, n_codes, missing, seed, n_hot=0, n_heavy=0):
+def table(X, n_codes, missing, seed, n_hot=(), n_heavy=0):
     """Return rows with numbers of categories in column 1, of which some values are missing.
 
-    The last features have heavy tails, if any. One-hot columns follow, of one more category.
+    The last features have heavy tails, if any. One-hot columns follow, each time of one more
+    category.
     """
     rng = np.random.default_rng(seed)
     if n_codes:
@@ -44,13 +45,13 @@ def table(X, n_codes, missing, seed, n_hot=0, n_heavy=0):
     if n_heavy:
         X[:, -n_heavy:] = np.exp(3 * X[:, -n_heavy:])
     X[rng.random(X.shape) < missing] = np.nan
-    if n_hot:
-        hot = rng.integers(0, n_hot + 1, size=(len(X), 1)) == np.arange(n_hot)
+    for size in n_hot:
+        hot = rng.integers(0, size + 1, size=(len(X), 1)) == np.arange(size)
         X = np.hstack([X, 3.0 * hot])
     return X
 
 
-def fitted(task="binary", n=300, d=6, far=0.0, n_codes=0, missing=0.0, n_hot=0, n_heavy=0,
+def fitted(task="binary", n=300, d=6, far=0.0, n_codes=0, missing=0.0, n_hot=(), n_heavy=0,
            **parameters):  # fmt: skip
     """Return a forest of a few trees, and other rows, with categories that it has not seen.
 
@@ -120,9 +121,10 @@ MODELS = {
     "categories": {"n_codes": 9, "task": "classes"},
     "a table": {"n_codes": 300, "missing": 0.1, "task": "regression"},
     "a table of one": {"n_codes": 5, "missing": 0.1, "d": 2},
-    "one-hot columns": {"n_hot": 7},
-    "one-hot columns and gaps": {"n_hot": 3, "missing": 0.1, "task": "classes"},
-    "one-hot columns of a table": {"n_hot": 9, "n_codes": 5, "missing": 0.1, "task": "targets"},
+    "one-hot columns": {"n_hot": [7]},
+    "one-hot columns and gaps": {"n_hot": [3], "missing": 0.1, "task": "classes"},
+    "one-hot columns of a table": {"n_hot": [9], "n_codes": 5, "missing": 0.1, "task": "targets"},
+    "groups of several sizes": {"n_hot": [4, 12, 3], "task": "classes", "n": 600},
     "heavy tails": {"n_heavy": 6, "task": "regression"},
     "heavy tails and gaps": {"n_heavy": 6, "missing": 0.1, "task": "classes"},
 }
@@ -135,7 +137,7 @@ def test_scores(model, dtype, way, tmp_path):
     given = MODELS[model]
     model, X = fitted(**given)
     state = model._model.space.get_state()
-    assert (len(state["group_members"]) > 0) == ("n_hot" in given)
+    assert len(state["group_members"]) == sum(given.get("n_hot", []))
     assert (len(state["bend_features"]) > 0) == ("n_heavy" in given)
     expected = scores_of(model, X)
     found = WAYS[way](model, X, tmp_path, dtype)
@@ -232,7 +234,7 @@ LEARNING = {
     **{rule: {"rule": rule, "task": "classes"} for rule in RULES},
     "pa1 of targets": {"rule": "pa1", "task": "targets"},
     "pa2 of a target": {"rule": "pa2", "task": "regression"},
-    "one-hot columns": {"n_hot": 7, "missing": 0.1, "task": "classes"},
+    "one-hot columns": {"n_hot": [4, 7], "missing": 0.1, "task": "classes"},
     "heavy tails": {"n_heavy": 6, "missing": 0.1, "task": "classes"},
 }
 

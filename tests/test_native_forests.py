@@ -18,8 +18,8 @@ FORESTS = {
     "two classes without gaps": {"missing": 0.0},
     "categories": {"n_codes": 9, "task": 5},
     "a table of targets": {"n_codes": 300, "task": "targets"},
-    "one-hot columns": {"n_hot": 7, "task": 5},
-    "one-hot columns of a table": {"n_hot": 3, "n_codes": 9, "task": "targets"},
+    "one-hot columns": {"n_hot": [7, 3, 12], "task": 5},
+    "one-hot columns of a table": {"n_hot": [3], "n_codes": 9, "task": "targets"},
     "heavy tails": {"is_heavy": True, "task": 5},
     "heavy tails of targets": {"is_heavy": True, "missing": 0.0, "task": "targets"},
     "leaves alone": {"levels": "leaf", "task": 5},
@@ -40,7 +40,7 @@ def library(tmp_path_factory):
     return load(tmp_path_factory.mktemp("native"))
 
 
-def samples(n, task=2, d=7, missing=0.15, n_codes=0, dtype=np.float64, seed=0, n_hot=0,
+def samples(n, task=2, d=7, missing=0.15, n_codes=0, dtype=np.float64, seed=0, n_hot=(),
             is_heavy=False):  # fmt: skip
     """Return rows of features that hang together, far from 0, and what is learnt of them."""
     rng = np.random.default_rng(seed)
@@ -52,8 +52,8 @@ def samples(n, task=2, d=7, missing=0.15, n_codes=0, dtype=np.float64, seed=0, n
         f = f + 2 * (X[:, 1] % 3 == 1)
     X[:, 2:] = np.exp(2 * X[:, 2:]) if is_heavy else 100 + 9 * X[:, 2:]
     X[rng.random(X.shape) < missing] = np.nan
-    if n_hot:
-        hot = rng.integers(0, n_hot + 1, size=(n, 1)) == np.arange(n_hot)
+    for size in n_hot:
+        hot = rng.integers(0, size + 1, size=(n, 1)) == np.arange(size)
         X, f = np.hstack([X, hot]), f + 2 * hot[:, 0] - hot[:, 1::2].sum(axis=1)
     if task == "targets":
         return X.astype(dtype), 5 + 3 * f
@@ -101,7 +101,7 @@ def test_between_renewals_all_bits_are_those_of_python(name, dtype, library, tmp
     path = tmp_path / "model.okn"
     model.save(path)
     native, numbers = Native(library, path), numbers_of(model, y)
-    assert (len(state_of(model)["group_members"]) > 0) == ("n_hot" in given)
+    assert len(state_of(model)["group_members"]) == sum(given.get("n_hot", []))
     assert (len(state_of(model)["bend_features"]) > 0) == ("is_heavy" in given)
     np.testing.assert_array_equal(native.scores(X), scores_of(model, X))
     known = np.nan_to_num(X[:50])

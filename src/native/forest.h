@@ -28,7 +28,8 @@ typedef struct {
 
 typedef struct okn_forest {
     int32_t n_trees, n_experts, n_lower, n_both, record_length, n_labels;
-    int32_t n_axes, n_directions, n_gaps, n_givers, n_tables, n_categories, n_groups, n_bends;
+    int32_t n_axes, n_directions, n_gaps, n_givers, n_tables, n_categories, n_groups, n_orders;
+    int32_t n_bends;
     int64_t n_nodes, n_columns;
     real offset, unit, share_lower, share_both, least_error;
     /* from a row to the numbers that trees cut */

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_NUMBERS = INT32_MAX - 64, MOST_CATEGORY = 65535, ORDERS = 3 };
+enum { MOST_NUMBERS = INT32_MAX - 64, MOST_CATEGORY = 65535, LEAST_ORDERS = 3, ANY_WIDTH = -1 };
 
-/* The array of an entry, of so many numbers in rows of `wide`; NULL if it is none. */
+/* The array of an entry, of so many numbers in rows of `wide`, or of any width; NULL if it is none. */
 static const file_array *rows_of(const okn_t *model, const json_value *state, const char *key,
                                  const char *dtype, int64_t wide)
 {
@@ -15,7 +15,7 @@ static const file_array *rows_of(const okn_t *model, const json_value *state, co
     const file_array *array =
         okn_file_find(&model->file, okn_json_get(&model->file.tree, node, "array"));
     if (!array || array->count > MOST_NUMBERS || array->n_axes != (wide ? 2 : 1)
-        || (wide && array->shape[1] != wide))
+        || (wide > 0 && array->shape[1] != wide))
         return NULL;
     return okn_tree_array(model, node, dtype, array->count);
 }
@@ -89,23 +89,26 @@ static int read_tables(okn_t *model, const json_value *state)
     return 0;
 }
 
-/* Groups of one-hot columns, of three or more, in the places of which are their orders. */
+/* Groups of one-hot columns, of three or more, in the places of the first of which are orders. */
 static int read_groups(okn_t *model, const json_value *state)
 {
     forest *own = model->forest;
     const int64_t d = model->n_features;
     const file_array *members = rows_of(model, state, "group_members", "I32", 0),
                      *starts = rows_of(model, state, "group_starts", "I32", 0),
-                     *bases = rows_of(model, state, "group_bases", "F32", ORDERS),
-                     *steps = rows_of(model, state, "group_steps", "F32", ORDERS);
+                     *bases = rows_of(model, state, "group_bases", "F32", ANY_WIDTH),
+                     *steps = rows_of(model, state, "group_steps", "F32", ANY_WIDTH);
     if (!members || !starts || !bases || !steps || members->count > d
         || starts->count != bases->shape[0] + 1 || steps->shape[0] != members->count
+        || bases->shape[1] < LEAST_ORDERS || bases->shape[1] > MOST_NUMBERS
+        || steps->shape[1] != bases->shape[1]
         || okn_array_whole(starts, 0) != 0
         || okn_array_whole(starts, starts->count - 1) != members->count)
         return -1;
     own->n_groups = (int32_t)bases->shape[0];
+    own->n_orders = (int32_t)bases->shape[1];
     for (int32_t g = 0; g < own->n_groups; g++)
-        if (okn_array_whole(starts, g + 1) < okn_array_whole(starts, g) + ORDERS)
+        if (okn_array_whole(starts, g + 1) < okn_array_whole(starts, g) + LEAST_ORDERS)
             return -1;
     own->trees_members = okn_forest_wholes(members, d - 1);
     own->trees_starts = okn_forest_wholes(starts, members->count);

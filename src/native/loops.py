@@ -46,7 +46,7 @@ coefficients squared_lengths directions contractions
 FOREST = """
 n_trees n_experts n_lower n_both record_length n_labels n_axes n_directions n_gaps n_givers n_tables
 n_bends trees_bent trees_bend_centers trees_bend_factors
-n_groups trees_members trees_starts trees_middles trees_bases trees_onsets
+n_groups n_orders trees_members trees_starts trees_middles trees_bases trees_onsets
 offset unit share_lower share_both least_error trees_center trees_factor trees_directions
 trees_tables trees_entries trees_sources trees_givers trees_guesses trees_places trees_missed
 trees_means trees_nodes trees_sizes trees_z leaves upper combination noises leaf_of upper_of scored
@@ -319,7 +319,7 @@ def write_forest(loops: Loops) -> None:
     sizes = {"gaps": "n_gaps", "givers": "n_givers", "tables": "n_tables", "axes": "n_axes",
              "directions": "n_directions", "id": "trees"}  # fmt: skip
     bends = loops.filled("bend_columns", bends="n_bends", most="1e300", farthest="1e6", id="trees")
-    groups = loops.filled("group_columns", groups="n_groups", orders="3", id="trees")
+    groups = loops.filled("group_columns", groups="n_groups", orders="n_orders", id="trees")
     gaps = loops.filled("gap_columns", **sizes, **columns)
     others = [loops.filled(name, **sizes) for name in ("table_columns", "row_products")]
     more = "\n".join([bends, groups, f"    if (n_gaps > 0) {{\n{gaps}\n    }}", *others])

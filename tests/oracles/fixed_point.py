@@ -94,11 +94,15 @@ def ordered(table, Q):
     """Return rows with the orders of one-hot columns in the place of the first of each group."""
     rows, members, borders = Q.astype(np.int64), table("_members"), table("_borders")
     on = rows[:, members] > table("_middles")
-    bases, steps = table("_bases").reshape(-1, 3), table("_onsets").reshape(-1, 3)
+    bases, steps = (
+        table(name).reshape(n, -1)
+        for name, n in (("_bases", len(borders) - 1), ("_onsets", len(members)))
+    )
     Z = rows.copy()
     for base, first, end in zip(bases, borders[:-1], borders[1:], strict=True):
         sums = base + on[:, first:end].astype(np.int64) @ steps[first:end]
-        Z[:, members[first : first + 3]] = np.clip(sums, -32767, 32767)
+        axes = members[first:end][: len(base)]
+        Z[:, axes] = np.clip(sums, -32767, 32767)[:, : len(axes)]
     return Z
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Groups:
-    """Groups of columns; the first three of each have its orders.
+    """Groups of columns; the first of each have its orders.
 
     A member is on beyond its middle; what it adds then is `steps`. Without any there is `bases`.
     Features that are seen in `other` ways are no members.
@@ -91,28 +91,40 @@ class Groups:
         return codes
 
     def take(self, places):
-        """Take the orders of the next group: of each code three places."""
+        """Take the orders of the next group: of each code its places."""
         self.bases.append(places[-1].astype(np.float32))
         self.steps.append((places[:-1] - places[-1]).astype(np.float32))
+
+    def pad(self):
+        """Give all groups as many orders as the one that has most: the others are 0."""
+        most = max(map(len, self.bases), default=0)
+        self.bases = [np.pad(base, (0, most - len(base))) for base in self.bases]
+        self.steps = [np.pad(each, ((0, 0), (0, most - each.shape[1]))) for each in self.steps]
 
     def members(self):
         return [j for group in self.groups for j in group]
 
+    def axes(self):
+        """Return the axes of each group that have orders."""
+        return [group[: len(base)] for group, base in zip(self.groups, self.bases, strict=True)]
+
     def without_axes(self):
-        return [j for group in self.groups for j in group[3:]]
+        axes = {j for own in self.axes() for j in own}
+        return [j for j in self.members() if j not in axes]
 
     def fill(self, X, Z):
         """Write the orders of rows into scaled rows, in their type."""
-        for group, base, steps in zip(self.groups, self.bases, self.steps, strict=True):
-            Z[:, group[:3]] = base
+        parts = zip(self.groups, self.axes(), self.bases, self.steps, strict=True)
+        for group, axes, base, steps in parts:
+            Z[:, axes] = base[: len(axes)]
             for j, step in zip(group, steps, strict=True):
-                Z[np.ix_(X[:, j] > self.middles[j], group[:3])] += step
+                Z[np.ix_(X[:, j] > self.middles[j], axes)] += step[: len(axes)]
 
     def shared(self, shares):
         """Return shares of the axes with those of the orders shared among the members."""
         shares = shares.copy()
-        for group, steps in zip(self.groups, self.steps, strict=True):
-            told = shares[group[:3]]
+        for group, axes, steps in zip(self.groups, self.axes(), self.steps, strict=True):
+            told = shares[axes]
             shares[group] = 0
             rate = np.array([self.counts[j] / self.n for j in group])
             for order, share in enumerate(told):
@@ -137,12 +149,11 @@ def metric_on(known, before, after, metric):
 
     `known` has the numbers of the axes before, and `metric` what the axes would have of these.
     """
-    old = {tuple(group[:3]): group for group in (before.groups if before else [])}
+    old = dict(zip(map(tuple, before.axes()), before.groups, strict=True)) if before else {}
     alone = metric.copy()
     for axes, group in old.items():
         alone[group] = max(known[j] for j in axes)
     found = alone.copy()
-    for group in after.groups if after else []:
-        axes = group[:3]
+    for axes, group in zip(after.axes(), after.groups, strict=True) if after else ():
         found[axes] = metric[axes] if tuple(axes) in old else max(alone[group])
     return found

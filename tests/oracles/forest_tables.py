@@ -35,8 +35,8 @@ def learnt_tables(X, center, factor, categories, targets, draws, groups):
     first = {}
     for j in categories:
         means = mean_deviations(X[:, j], targets)
-        first[j] = standardised(X[:, j], along_leading(X[:, j], means))
-        columns.append(np.array([first[j][entry(value)] for value in X[:, j]]))
+        first[j] = standardised(X[:, j], along_leading(X[:, j], means, targets.shape[1]))
+        columns.append(np.array([first[j][entry(value)][0] for value in X[:, j]]))
     Z = np.column_stack(columns) if columns else np.zeros((len(X), 0))
     signs = np.eye(Z.shape[1])
     if Z.shape[1] > 16:
@@ -47,19 +47,24 @@ def learnt_tables(X, center, factor, categories, targets, draws, groups):
         others = others @ signs
         products = np.concatenate([others * y[:, None] for y in targets.T], axis=1)
         means = mean_deviations(X[:, j], products)
-        second = standardised(X[:, j], along_leading(X[:, j], means))
+        n_further = 3 if targets.shape[1] > 1 else 0
+        second = standardised(X[:, j], along_leading(X[:, j], means, 1 + n_further))
         there = sorted({entry(value) for value in X[:, j]})
-        ranks = dict(zip(there, draws.permutation(len(there)), strict=True))
+        ranks = {e: [rank] for e, rank in zip(there, draws.permutation(len(there)), strict=True)}
         random = standardised(X[:, j], ranks)
         last = len(groups.groups[j - d]) if j >= d else int(np.nanmax(X[:, j], initial=-1))
-        orders = (1, first[j]), (1 / 2, second), (1 / 3, random)
-        orders = [[unit * own.get(e, 0.0) for e in range(3 + last)] for unit, own in orders]
+        orders = [(1, first[j], 0), (1 / 2, second, 0), (1 / 3, random, 0)]
+        orders += [(1, first[j], k) for k in range(1, len(first[j][there[0]]))]
+        orders += [(1 / 2, second, k) for k in range(1, len(second[there[0]]))]
+        orders = [[unit * own[e][k] if e in own else 0.0 for e in range(3 + last)]
+                  for unit, own, k in orders]  # fmt: skip
         if j >= d:
-            groups.take(np.transpose(orders)[2:])
+            groups.take(np.transpose(orders[:last])[2:])
             continue
-        for turn, entries in enumerate(orders):
+        for turn, entries in enumerate(orders[:3]):
             found.append(Table(j, j if turn == 0 else column, entries))
             column += turn > 0
+    groups.pad()
     return found
 
 
@@ -124,23 +129,28 @@ def mean_deviations(values, targets):
     return found
 
 
-def along_leading(values, points):
-    """Return the coordinates of points along the direction in which they differ most."""
+def along_leading(values, points, n):
+    """Return the coordinates of points along n directions in which they differ most, or fewer."""
     entries = [entry(value) for value in values]
     matrix = np.array([points[e] for e in entries])
     if matrix.shape[1] == 1:
-        return {e: point[0] for e, point in points.items()}
-    vector = np.linalg.eigh(matrix.T @ matrix)[1][:, -1]
-    vector = vector * np.sign(vector[np.abs(vector).argmax()])
-    return {e: point @ vector for e, point in points.items()}
+        return points
+    spreads, vectors = np.linalg.eigh(matrix.T @ matrix)
+    most = np.argsort(-spreads)[:n]
+    directions = []
+    for k in most:
+        if k == most[0] or spreads[k] > 1e-9 * spreads[most[0]]:
+            vector = vectors[:, k]
+            directions.append(vector * np.sign(vector[np.abs(vector).argmax()]))
+    return {e: np.array([point @ vector for vector in directions]) for e, point in points.items()}
 
 
 def standardised(values, places):
-    """Return places with mean 0 and deviation 1 over the samples."""
+    """Return places with mean 0 over the samples, in units of the deviation of the first ones."""
     of_rows = np.array([places[entry(value)] for value in values], dtype=float)
-    mean, deviation = of_rows.mean(), of_rows.std()
+    mean, deviation = of_rows.mean(axis=0), of_rows[:, 0].std()
     if not deviation > 1e-12:
-        return dict.fromkeys(places, 0.0)
+        return dict.fromkeys(places, np.zeros(len(mean)))
     return {e: (place - mean) / deviation for e, place in places.items()}
 
 

@@ -382,7 +382,7 @@ class Groups:
     middles : ndarray of shape (n_members,)
         A member is on where its value is larger.
     bases : ndarray of shape (n, n_orders), float32
-        The orders where no member is on.
+        The orders where no member is on. A group has at most as many as members.
     steps : ndarray of shape (n_members, n_orders), float32
         What a member adds that is on.
     """
@@ -399,9 +399,16 @@ class Groups:
         return len(self.members) > 0
 
     @property
+    def has(self) -> Array:
+        """Which orders each group has, the first ones, ndarray of shape (n, n_orders)."""
+        has: Array = np.arange(self.bases.shape[1]) < np.diff(self.starts)[:, np.newaxis]
+        return has
+
+    @property
     def axes(self) -> Array:
-        """The axes that the orders have, ndarray of shape (n, n_orders)."""
-        axes: Array = self.members[self.starts[:-1, np.newaxis] + np.arange(self.bases.shape[1])]
+        """The axes that the orders have, group by group, ndarray of shape (has.sum(),)."""
+        places = self.starts[:-1, np.newaxis] + np.arange(self.bases.shape[1])
+        axes: Array = self.members[places[self.has]]
         return axes
 
     @property
@@ -411,10 +418,13 @@ class Groups:
 
     def fill(self, X: Floats, Z: Array) -> None:
         """Write the orders of rows X into the scaled rows Z."""
-        Z[:, self.axes] = self.bases
+        has = self.has
+        Z[:, self.axes] = self.bases[has]
         steps = zip(self.members, self.owners, self.middles, self.steps, strict=True)
         for member, group, middle, step in steps:
-            Z[np.ix_(X[:, member] > middle, self.axes[group])] += step
+            own = step[has[group]]
+            axes = self.members[self.starts[group] + np.arange(len(own))]
+            Z[np.ix_(X[:, member] > middle, axes)] += own
 
 
 @dataclass(frozen=True, eq=False)

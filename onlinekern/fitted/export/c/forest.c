@@ -29,11 +29,12 @@ $more
 
 /*** group_columns ***/
     for (int32_t g = 0; g < $groups; g++) {
-        const int32_t *axes = ${id}_members + ${id}_starts[g];
-        for (int32_t a = 0; a < $orders; a++)
+        const int32_t first = ${id}_starts[g], end = ${id}_starts[g + 1];
+        const int32_t *axes = ${id}_members + first, own = end - first < $orders ? end - first : $orders;
+        for (int32_t a = 0; a < own; a++)
             ${id}_z[axes[a]] = ${id}_bases[g * $orders + a];
-        for (int32_t k = ${id}_starts[g]; k < ${id}_starts[g + 1]; k++)
-            for (int32_t a = 0; a < $orders && (double)x[${id}_members[k]] > ${id}_middles[k]; a++)
+        for (int32_t k = first; k < end; k++)
+            for (int32_t a = 0; a < own && (double)x[${id}_members[k]] > ${id}_middles[k]; a++)
                 ${id}_z[axes[a]] += ${id}_onsets[k * $orders + a];
     }
 

@@ -102,9 +102,9 @@ def put_together(graph: Graph, x: Tensor, z: Tensor, groups: Groups, d: int) -> 
     own = graph.op("Gather", x, graph.integers(groups.members), axis=1)
     on = graph.op("Greater", graph.cast(own, np.float64), groups.middles, dtype=bool)
     # Where one is on the sum of two numbers of float32 is exact in double, and rounded once.
-    sums = graph.op("MatMul", graph.cast(on, np.float64), steps.reshape(len(steps), -1))
-    found = graph.cast(graph.op("Add", sums, groups.bases.ravel().astype(float)), np.float32)
-    return in_place(graph, z, found, groups.axes.ravel(), d)
+    sums = graph.op("MatMul", graph.cast(on, np.float64), steps[:, groups.has])
+    found = graph.cast(graph.op("Add", sums, groups.bases[groups.has].astype(float)), np.float32)
+    return in_place(graph, z, found, groups.axes, d)
 
 
 def in_place(graph: Graph, z: Tensor, found: Tensor, columns: Array, d: int) -> Tensor:

@@ -191,7 +191,7 @@ cdef class ForestLook:
     def find_gaps(self, _):
         """Have the orders of groups, and find features with gaps."""
         self.groups = self.tables.groups()
-        self.gaps.choose(self.hot.without_axes())
+        self.gaps.choose([] if self.groups is None else self.groups.without_axes())
         self.hot = None
 
     def miss(self, rows):

@@ -27,6 +27,9 @@ RIDGE_OF_FEW = 0.5
 # target if their correlation is so many times that of chance.
 NUMBER_UNIT = 0.5
 LEAST_SAID = 3.0
+# Points differ in directions in which they differ by more than this part of what they do in the
+# first: all else is rounding.
+LEAST_SPREAD = 1e-9
 
 
 cdef class Gaps:
@@ -126,13 +129,18 @@ cdef double value_at(const Rows *rows, Py_ssize_t i, Py_ssize_t j) noexcept nogi
     return (<const float *> values)[j] if rows.itemsize == 4 else (<const double *> values)[j]
 
 
-def leading(points, counts):
-    """Coordinates along the direction in which weighted points differ most, ndarray (size,)."""
+def leading(points, counts, Py_ssize_t n=1):
+    """Coordinates along the directions in which weighted points differ most, the most first.
+
+    ndarray of shape (size, n), of fewer columns where points differ in fewer directions.
+    """
     if points.shape[1] == 1:
-        return points[:, 0]
-    _, vectors = np.linalg.eigh(points.T @ (counts[:, None] * points))
-    direction = vectors[:, len(vectors) - 1]
-    return points @ (direction * np.sign(direction[np.abs(direction).argmax()]))
+        return points
+    values, vectors = np.linalg.eigh(points.T @ (counts[:, None] * points))
+    spread = np.count_nonzero(values > LEAST_SPREAD * values[len(values) - 1])
+    directions = vectors[:, ::-1][:, :min(n, max(1, spread))]
+    largest = np.abs(directions).argmax(axis=0)
+    return points @ (directions * np.sign(directions[largest, np.arange(len(largest))]))
 
 
 class GapLearner:
@@ -229,7 +237,7 @@ class GapLearner:
         products = self.missing.T.astype(float) @ targets / self.n
         said = np.abs(products).max(axis=1) ** 2 * self.n
         products[said < LEAST_SAID ** 2 * variances] = 0
-        slopes = leading(products / variances[:, None], variances)
+        slopes = leading(products / variances[:, None], variances)[:, 0]
         # The sign is free: of a direction it may hang on rounding.
         return slopes * np.sign(slopes[np.abs(slopes).argmax()])
 

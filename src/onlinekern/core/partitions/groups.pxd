@@ -4,7 +4,8 @@ from libc.stdint cimport int32_t, uint64_t
 from onlinekern.core.samples.rows cimport Rows
 
 
-# The orders of categories, and of a group's columns, which take the axes of its first ones.
+# The orders of categories, and of a group's columns, which take the axes of its first ones: of one
+# output.
 cdef enum:
     ORDERS = 3
 
@@ -15,11 +16,13 @@ cdef class Groups:
     cdef const int32_t[::1] members      # features, group by group, ascending in each
     cdef const int32_t[::1] starts       # n + 1: where the members of each group begin
     cdef const double[::1] middles       # a member is on beyond it
-    cdef const float[:, ::1] bases       # n x ORDERS: where no member is on
-    cdef const float[:, ::1] steps       # n_members x ORDERS: what a member adds that is on
+    cdef readonly Py_ssize_t n_orders    # of a group of many members
+    cdef const float[:, ::1] bases       # n x n_orders: where no member is on
+    cdef const float[:, ::1] steps       # n_members x n_orders: what a member adds that is on
     cdef const double[::1] rates         # the share of samples in which a member is on
     cdef int32_t[::1] numbers            # of the features: which member each is, or -1
-    cdef int32_t[::1] firsts             # of the members: where those of its group begin
+    cdef int32_t[::1] owners             # of the members: their groups
+    cdef int32_t[::1] ends               # of the groups: where the members end that have orders
 
     cdef void fill(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil
 

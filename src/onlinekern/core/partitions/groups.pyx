@@ -1,8 +1,9 @@
 """Groups: columns of which at most one is on in a row, as categories have them that are one-hot.
 
 A cut of such a column says little: it parts one category from all others. So a group has the orders
-that a column of categories has (`partitions.tables`), of which a cut parts two sets. They take the
-axes of its first columns, and the axes of the others are 0. A number is the sum of what the columns
+that a column of categories has (`partitions.tables`), of which a cut parts two sets, and of several
+outputs further ones. They take the axes of its first columns, and the axes of the others are 0. A
+number is the sum of what the columns
 add that are on, so that it has a value where several are, or none.
 """
 from libc.math cimport log
@@ -42,9 +43,9 @@ cdef class Groups:
         Where the members of each group begin, and their count.
     middles : ndarray of shape (n_members,)
         A member is on where its value is larger.
-    bases : ndarray of shape (n, 3), float32
-        The orders where no member is on.
-    steps : ndarray of shape (n_members, 3), float32
+    bases : ndarray of shape (n, n_orders), float32
+        The orders where no member is on. A group has at most as many orders as members.
+    steps : ndarray of shape (n_members, n_orders), float32
         What a member adds that is on.
     rates : ndarray of shape (n_members,)
         Shares of the samples in which the members are on.
@@ -59,12 +60,15 @@ cdef class Groups:
         self.members, self.starts, self.middles = members, starts, middles
         self.bases, self.steps, self.rates = bases, steps, rates
         self.n, self.n_members = bases.shape[0], members.shape[0]
-        self.n_empty = self.n_members - self.n * ORDERS
+        self.n_orders, self.n_empty = bases.shape[1], self.n_members
         self.numbers = np.full(d, -1, dtype=np.int32)
-        self.firsts = np.empty(self.n_members, dtype=np.int32)
+        self.owners = np.empty(self.n_members, dtype=np.int32)
+        self.ends = np.empty(self.n, dtype=np.int32)
         for g in range(self.n):
+            self.ends[g] = <int32_t> min(starts[g + 1], starts[g] + self.n_orders)
+            self.n_empty -= self.ends[g] - starts[g]
             for k in range(starts[g], starts[g + 1]):
-                self.numbers[members[k]], self.firsts[k] = <int32_t> k, starts[g]
+                self.numbers[members[k]], self.owners[k] = <int32_t> k, <int32_t> g
 
     cdef void fill(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
         """Write the orders of row i, where z has 0."""
@@ -72,7 +76,7 @@ cdef class Groups:
         cdef int32_t k
         cdef ok_sparse_row x
         for g in range(self.n):
-            for a in range(ORDERS):
+            for a in range(self.ends[g] - self.starts[g]):
                 z[self.members[self.starts[g] + a]] = self.bases[g, a]
         if is_sparse(rows):
             x = sparse_row(rows, i)
@@ -97,8 +101,12 @@ cdef class Groups:
         return np.split(np.array(self.members, dtype=np.intp), np.array(self.starts)[1:self.n])
 
     def axes(self):
-        """The axes that the orders have, ndarray of shape (n, 3)."""
-        return np.stack([part[:ORDERS] for part in self.parts()])
+        """The axes that the orders of each group have, a list of ndarrays."""
+        return [part[:self.n_orders] for part in self.parts()]
+
+    def without_axes(self):
+        """The members whose axes have no order."""
+        return np.concatenate([part[self.n_orders:] for part in self.parts()])
 
     def fill_axes(self, X, Z):
         """Write the orders into scaled rows in double."""
@@ -106,7 +114,7 @@ cdef class Groups:
         on = (X[:, np.concatenate(self.parts())] > middles).astype(float)
         for g, axes in enumerate(self.axes()):
             own = slice(starts[g], starts[g + 1])
-            Z[:, axes] = bases[g] + on[:, own] @ steps[own].astype(float)
+            Z[:, axes] = (bases[g] + on[:, own] @ steps[own].astype(float))[:, :len(axes)]
 
     def shared(self, shares):
         """Have what the axes' shares tell of a group's orders tell of its members: each has a part.
@@ -116,16 +124,18 @@ cdef class Groups:
         shares = shares.copy()
         _, _, _, _, steps, rates = self.fields()
         varied = (rates * (1 - rates))[:, None] * steps.astype(float) ** 2
-        for part, own in zip(self.parts(), np.split(varied, np.array(self.starts)[1:self.n])):
-            told, shares[part] = shares[part[:ORDERS]], 0
+        for part, axes, own in zip(self.parts(), self.axes(),
+                                   np.split(varied, np.array(self.starts)[1:self.n])):
+            told, shares[part] = shares[axes], 0
+            own = own[:, :len(axes)]
             shares[part] += own / np.maximum(own.sum(axis=0), 1e-300) @ told
         return shares
 
     def as_members(self, numbers):
         """Numbers of the axes as they would be without groups: those of members are the largest."""
         numbers = numbers.copy()
-        for part in self.parts():
-            numbers[part] = numbers[part[:ORDERS]].max()
+        for part, axes in zip(self.parts(), self.axes()):
+            numbers[part] = numbers[axes].max()
         return numbers
 
     def as_orders(self, alone, numbers, before):
@@ -134,7 +144,7 @@ cdef class Groups:
         Where groups before, or None, had orders in the same axes, these have the `numbers` still.
         """
         found = alone.copy()
-        known = set() if before is None else set(map(tuple, before.axes().tolist()))
+        known = set() if before is None else {tuple(axes.tolist()) for axes in before.axes()}
         for part, axes in zip(self.parts(), self.axes()):
             found[axes] = numbers[axes] if tuple(axes.tolist()) in known else alone[part].max()
         return found
@@ -154,9 +164,9 @@ cdef inline void add_dense(Groups groups, const real *x, float *z) noexcept nogi
 
 cdef inline void add(Groups groups, int32_t k, float *z) noexcept nogil:
     """Add what a member adds that is on."""
-    cdef Py_ssize_t a
-    for a in range(ORDERS):
-        z[groups.members[groups.firsts[k] + a]] += groups.steps[k, a]
+    cdef Py_ssize_t a, first = groups.starts[groups.owners[k]]
+    for a in range(groups.ends[groups.owners[k]] - first):
+        z[groups.members[first + a]] += groups.steps[k, a]
 
 
 cdef class GroupLearner:
@@ -315,11 +325,6 @@ cdef class GroupLearner:
         """The features of all groups, ndarray of intp."""
         return np.array([self.columns[k] for group in self.groups for k in group], dtype=np.intp)
 
-    def without_axes(self):
-        """The features of groups that have no axis."""
-        return np.array([self.columns[k] for group in self.groups for k in group[ORDERS:]],
-                        dtype=np.intp)
-
     def codes(self, Py_ssize_t g):
         """Which member of a group is on in each sample; its size where none is, ndarray of intp."""
         cdef Py_ssize_t w, i, place
@@ -339,11 +344,14 @@ cdef class GroupLearner:
     def found(self, places, Py_ssize_t d):
         """The groups of d features, whose orders have these places; None: there are none.
 
-        `places` has of each group an ndarray (3, size + 1), the last where no member is on.
+        `places` has of each group an ndarray (its orders, size + 1), the last where no member is
+        on.
         """
         if not self.groups:
             return None
         chosen = [k for group in self.groups for k in group]
+        most = max(map(len, places))
+        places = [np.pad(own, ((0, most - len(own)), (0, 0))) for own in places]
         bases = np.array([own[:, -1] for own in places])
         steps = np.concatenate([(own[:, :-1] - own[:, -1:]).T for own in places])
         return Groups(
@@ -367,7 +375,7 @@ def groups_of(members, starts, middles, bases, steps, rates, Py_ssize_t d):
     for name, array in (("group_members", members), ("group_starts", starts)):
         if not isinstance(array, np.ndarray) or array.dtype != np.int32 or array.ndim != 1:
             raise ValueError(f"{name} must be of int32 with one axis")
-    n = len(starts) - 1
+    n, n_orders = len(starts) - 1, bases.shape[1] if np.ndim(bases) == 2 else ORDERS
     if n < 0 or starts[0] != 0 or starts[n] != len(members) \
             or (np.diff(starts.astype(np.int64)) < LEAST_MEMBERS).any():
         raise ValueError("group_starts must say where the members of each group begin, from 0 to "
@@ -380,8 +388,9 @@ def groups_of(members, starts, middles, bases, steps, rates, Py_ssize_t d):
                          "each in one")
     for name, array, size in (("group_bases", bases, n), ("group_steps", steps, len(members))):
         if not isinstance(array, np.ndarray) or array.dtype != np.float32 \
-                or array.shape != (size, ORDERS) or not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite, float32 and of shape {(size, ORDERS)}")
+                or array.shape != (size, max(n_orders, ORDERS)) or not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite, float32 and of shape {(size, n_orders)}, "
+                             f"with {ORDERS} orders or more")
     middles = doubles_of_shape("group_middles", middles, (len(members),))
     rates = doubles_of_shape("group_rates", rates, (len(members),))
     if (middles < 0).any() or ((rates < 0) | (rates > 1)).any():

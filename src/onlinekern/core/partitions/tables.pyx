@@ -6,7 +6,9 @@ is to be told, the best division into two sets is among those of the order by th
 direction of the categories' class probabilities (Coppersmith, Hong and Hosking 1999). Where
 categories matter only together with other features, their means may be alike: so a second order is
 that along which the products of the target with the other features differ most. A third one is
-random, for what neither tells. Groups of one-hot columns have the same orders.
+random, for what neither tells. Groups of one-hot columns have the same orders. Of several outputs
+one direction holds only a part of what they tell: so groups have further orders, along the next
+directions.
 """
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +24,8 @@ SMOOTH = 4.0
 # Columns that a category becomes, and in how many numbers other columns tell the second order.
 N_ORDERS = ORDERS
 MOST_OTHERS = 16
+# Further directions of these products that groups have orders along, of several outputs.
+MOST_FURTHER = 3
 FARTHEST = 8.0
 # Rows of a piece of the work.
 BLOCK = 1024
@@ -102,7 +106,7 @@ class TableLearner:
             self.coded.append(code(self.X[:, self.categories[k]]))
         else:
             self.coded.append(code(self.hot.codes(g), len(self.hot.groups[g])))
-        self.first.append(places_by([self.targets], *self.coded[k]))
+        self.first.append(places_by([self.targets], *self.coded[k], self.targets.shape[1]))
 
     def mix(self, k):
         """Find a few sums of all features of some rows."""
@@ -110,23 +114,25 @@ class TableLearner:
         Z = (self.X[rows][:, numbers] - self.center[numbers]) * self.factor[numbers]
         Z = np.clip(Z, -FARTHEST, FARTHEST)
         Z[np.isnan(Z)] = 0
-        places = [own[entries[rows]][:, None] for own, (entries, _) in zip(self.first, self.coded)]
+        places = [own[entries[rows], :1] for own, (entries, _) in zip(self.first, self.coded)]
         self.others[rows] = np.hstack([Z, *places]) @ self.signs
 
     def order_again(self, k):
         """Order categories by what the target and other features do together."""
         entries, counts = self.coded[k]
-        first = self.first[k]
-        own = first[entries][:, None] * self.signs[len(self.numbers) + k]
-        rest = self.others - own
-        second = places_by([target[:, None] * rest for target in self.targets.T], entries, counts)
-        ranks = np.zeros(len(counts))
-        ranks[counts > 0] = self.draws.permutation(np.count_nonzero(counts))
-        orders = first, SECOND_UNIT * second, RANDOM_UNIT * in_units(ranks, counts)
+        first, n_further = self.first[k], MOST_FURTHER if self.targets.shape[1] > 1 else 0
+        rest = self.others - first[entries, :1] * self.signs[len(self.numbers) + k]
+        second = SECOND_UNIT * places_by([target[:, None] * rest for target in self.targets.T],
+                                         entries, counts, 1 + n_further)
+        ranks = np.zeros((len(counts), 1))
+        ranks[counts > 0, 0] = self.draws.permutation(np.count_nonzero(counts))
+        random = RANDOM_UNIT * in_units(ranks, counts)
+        orders = np.hstack([first[:, :1], second[:, :1], random, first[:, 1:], second[:, 1:]]).T
         if k < len(self.categories):
-            self.found += [(self.categories[k], turn == 0, own) for turn, own in enumerate(orders)]
+            self.found += [(self.categories[k], turn == 0, own)
+                           for turn, own in enumerate(orders[:N_ORDERS])]
         else:
-            self.places.append(np.array(orders)[:, FIRST_CODE:])
+            self.places.append(orders[:len(counts) - FIRST_CODE - 1, FIRST_CODE:])
 
     def arrays(self):
         """The argument `tables` of a `Scale`; None where there is nothing to look up."""
@@ -154,15 +160,16 @@ def code(values, last=-1):
     return entries, np.bincount(entries, minlength=size).astype(float)
 
 
-def places_by(targets, entries, counts):
-    """Places of entries in the order along which their mean targets differ most.
+def places_by(targets, entries, counts, Py_ssize_t n_orders):
+    """Places of entries in the orders along which their mean targets differ most.
 
-    `targets` are some ndarrays of shape (n, m).
+    `targets` are some ndarrays of shape (n, m). The places are an ndarray (size, n_orders), of
+    fewer columns where means differ in fewer directions.
     """
     n, size = len(entries), len(counts)
     hot = sp.csc_matrix((np.ones(n), entries, np.arange(n + 1)), shape=(size, n))
     found = np.hstack([deviations(hot, each, counts) for each in targets])
-    return in_units(leading(found, counts), counts)
+    return in_units(leading(found, counts, n_orders), counts)
 
 
 def deviations(hot, targets, counts):
@@ -173,12 +180,15 @@ def deviations(hot, targets, counts):
 
 
 def in_units(places, counts):
-    """Places with mean 0 and deviation 1 over the samples; entries without samples are at 0."""
-    total = counts.sum()
-    mean = (counts * places).sum() / total
-    deviation = np.sqrt((counts * (places - mean) ** 2).sum() / total)
+    """Places with mean 0 over the samples, in units of the deviation of those in the first column.
+
+    Entries without samples are at 0.
+    """
+    total, counts = counts.sum(), counts[:, None]
+    mean = (counts * places).sum(axis=0) / total
+    deviation = np.sqrt((counts * (places - mean) ** 2).sum(axis=0) / total)[0]
     if not deviation > 1e-12:
-        return np.zeros(len(places))
+        return np.zeros(places.shape)
     return np.where(counts > 0, (places - mean) / deviation, 0.0)
 
 

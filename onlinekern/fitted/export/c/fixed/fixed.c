@@ -147,7 +147,7 @@ static const int16_t *${id}_orders(const int16_t *x)
     memcpy(z, x, $features * sizeof(int16_t));
     for (int32_t g = 0; g < $groups; g++) {
         const int32_t first = ${id}_borders[g], end = ${id}_borders[g + 1];
-        for (int32_t a = 0; a < $orders; a++) {
+        for (int32_t a = 0; a < $orders && first + a < end; a++) {
             int32_t sum = ${id}_bases[g * $orders + a];
             for (int32_t k = first; k < end; k++)
                 sum += x[${id}_members[k]] > ${id}_middles[k] ? ${id}_onsets[k * $orders + a] : 0;

@@ -165,7 +165,7 @@ def write_groups(source: FixedSource, id_: str, term: terms.Trees, row: Row, axe
     sizes = {"features": len(term.center), "groups": len(bases), "orders": bases.shape[1]}
     source.fill("fixed_groups", id=id_, **sizes)
     found = Axes(axes.start.copy(), axes.step.copy())
-    found.start[groups.axes], found.step[groups.axes] = 0, units
+    found.start[groups.axes], found.step[groups.axes] = 0, units[groups.has]
     return found
 
 
