@@ -136,9 +136,15 @@ def leading(points, counts, Py_ssize_t n=1):
     """
     if points.shape[1] == 1:
         return points
-    values, vectors = np.linalg.eigh(points.T @ (counts[:, None] * points))
+    weighted = np.sqrt(counts)[:, None] * points
+    # The smaller of two matrices that have the same values.
+    is_wide = points.shape[0] < points.shape[1]
+    values, vectors = np.linalg.eigh(weighted @ weighted.T if is_wide else weighted.T @ weighted)
     spread = np.count_nonzero(values > LEAST_SPREAD * values[len(values) - 1])
     directions = vectors[:, ::-1][:, :min(n, max(1, spread))]
+    if is_wide:
+        directions = weighted.T @ directions
+        directions /= np.maximum(np.sqrt((directions ** 2).sum(axis=0)), 1e-300)
     largest = np.abs(directions).argmax(axis=0)
     return points @ (directions * np.sign(directions[largest, np.arange(len(largest))]))
 

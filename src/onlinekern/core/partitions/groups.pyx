@@ -305,7 +305,7 @@ cdef class GroupLearner:
             needed = LEAST_EVIDENCE + len(own) * log(self.n_columns)
             if len(own) >= LEAST_MEMBERS and (g < self.n_runs or self.evidence(own) >= needed):
                 found.append(sorted(own))
-        self.groups, self.waiting = sorted(found), []
+        self.groups, self.n_groups, self.waiting = sorted(found), len(found), []
         self.unions = self.union_bits = None
 
     cdef bint meet(self, Py_ssize_t group, Py_ssize_t column) noexcept nogil:
@@ -350,15 +350,17 @@ cdef class GroupLearner:
         if not self.groups:
             return None
         chosen = [k for group in self.groups for k in group]
-        most = max(map(len, places))
-        places = [np.pad(own, ((0, most - len(own)), (0, 0))) for own in places]
-        bases = np.array([own[:, -1] for own in places])
-        steps = np.concatenate([(own[:, :-1] - own[:, -1:]).T for own in places])
+        most, first = max(map(len, places)), 0
+        bases, steps = np.zeros((self.n_groups, most)), np.zeros((len(chosen), most))
+        for g, own in enumerate(places):
+            n, end = len(own), first + len(self.groups[g])
+            bases[g, :n], steps[first:end, :n] = own[:, -1], (own[:, :-1] - own[:, -1:]).T
+            first = end
         return Groups(
             self.members().astype(np.int32),
             np.cumsum([0, *map(len, self.groups)], dtype=np.int32),
             np.array([self.middles[k] for k in chosen]),
-            bases.astype(np.float32), np.ascontiguousarray(steps, dtype=np.float32),
+            bases.astype(np.float32), steps.astype(np.float32),
             np.array([self.counts[k] for k in chosen]) / self.n, d)
 
 

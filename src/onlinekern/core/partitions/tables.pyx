@@ -11,7 +11,6 @@ one direction holds only a part of what they tell: so groups have further orders
 directions.
 """
 import numpy as np
-import scipy.sparse as sp
 
 from onlinekern.core.partitions.gaps cimport N_NUMBERS
 from onlinekern.core.partitions.groups cimport ORDERS
@@ -88,6 +87,8 @@ class TableLearner:
         if n_others > MOST_OTHERS:
             self.signs = self.draws.randint(2, size=(n_others, MOST_OTHERS)) * 2.0 - 1.0
         self.others = np.empty((self.n, self.signs.shape[1]))
+        # The mean targets are as products with 1.
+        self.one = np.ones((self.n, 1)), np.zeros(1)
 
     def step(self, Py_ssize_t k):
         """Take a step, one after the other."""
@@ -105,8 +106,11 @@ class TableLearner:
         if g < 0:
             self.coded.append(code(self.X[:, self.categories[k]]))
         else:
-            self.coded.append(code(self.hot.codes(g), len(self.hot.groups[g])))
-        self.first.append(places_by([self.targets], *self.coded[k], self.targets.shape[1]))
+            entries, size = self.hot.codes(g), len(self.hot.groups[g]) + 1
+            entries += FIRST_CODE
+            self.coded.append((entries, counts_of(entries, FIRST_CODE + size)))
+        own = np.zeros(len(self.coded[k][1]))
+        self.first.append(self.places_by(k, *self.one, own, self.targets.shape[1]))
 
     def mix(self, k):
         """Find a few sums of all features of some rows."""
@@ -119,11 +123,11 @@ class TableLearner:
 
     def order_again(self, k):
         """Order categories by what the target and other features do together."""
-        entries, counts = self.coded[k]
+        _, counts = self.coded[k]
         first, n_further = self.first[k], MOST_FURTHER if self.targets.shape[1] > 1 else 0
-        rest = self.others - first[entries, :1] * self.signs[len(self.numbers) + k]
-        second = SECOND_UNIT * places_by([target[:, None] * rest for target in self.targets.T],
-                                         entries, counts, 1 + n_further)
+        second = SECOND_UNIT * self.places_by(
+            k, self.others, self.signs[len(self.numbers) + k], np.ascontiguousarray(first[:, 0]),
+            1 + n_further)
         ranks = np.zeros((len(counts), 1))
         ranks[counts > 0, 0] = self.draws.permutation(np.count_nonzero(counts))
         random = RANDOM_UNIT * in_units(ranks, counts)
@@ -133,6 +137,19 @@ class TableLearner:
                            for turn, own in enumerate(orders[:N_ORDERS])]
         else:
             self.places.append(orders[:len(counts) - FIRST_CODE - 1, FIRST_CODE:])
+
+    def places_by(self, k, others, signs, own, Py_ssize_t n_orders):
+        """Places of entries in the orders along which the means of some products differ most.
+
+        They are those of the targets with `others`, less what the feature's own places add to
+        these. The places are an ndarray (size, n_orders), of fewer columns where means differ in
+        fewer directions.
+        """
+        entries, counts = self.coded[k]
+        sums = product_sums(entries, np.ascontiguousarray(self.targets), others, own, signs)
+        mean = sums.sum(axis=0) / self.n
+        deviations = (sums - counts[:, None] * mean) / (counts + SMOOTH)[:, None]
+        return in_units(leading(deviations, counts, n_orders), counts)
 
     def arrays(self):
         """The argument `tables` of a `Scale`; None where there is nothing to look up."""
@@ -153,30 +170,34 @@ class TableLearner:
         return None if self.hot is None else self.hot.found(self.places, self.d)
 
 
-def code(values, last=-1):
-    """The entries of values in their table, up to `last`, and how many values each entry has."""
-    size = FIRST_CODE + 1 + int(np.nanmax(values, initial=last))
+def code(values):
+    """The entries of values in their table, and how many values each entry has."""
+    size = FIRST_CODE + 1 + int(np.nanmax(values, initial=-1))
     entries = entries_of(values, size)
-    return entries, np.bincount(entries, minlength=size).astype(float)
+    return entries, counts_of(entries, size)
 
 
-def places_by(targets, entries, counts, Py_ssize_t n_orders):
-    """Places of entries in the orders along which their mean targets differ most.
+def counts_of(entries, Py_ssize_t size):
+    """How many samples each of so many entries has, ndarray of float64."""
+    return np.bincount(entries, minlength=size).astype(float)
 
-    `targets` are some ndarrays of shape (n, m). The places are an ndarray (size, n_orders), of
-    fewer columns where means differ in fewer directions.
+
+def product_sums(const Py_ssize_t[::1] entries, const double[:, ::1] targets,
+                 const double[:, ::1] others, const double[::1] own, const double[::1] signs):
+    """The sums, for each entry, of the targets' products with other numbers, ndarray (size, m).
+
+    What an entry's own place adds to these numbers, with a sign each, is taken off.
     """
-    n, size = len(entries), len(counts)
-    hot = sp.csc_matrix((np.ones(n), entries, np.arange(n + 1)), shape=(size, n))
-    found = np.hstack([deviations(hot, each, counts) for each in targets])
-    return in_units(leading(found, counts, n_orders), counts)
-
-
-def deviations(hot, targets, counts):
-    """Deviations of the entries' mean targets from that of all, smoothed, ndarray (size, m)."""
-    sums = hot @ targets
-    mean = sums.sum(axis=0) / len(targets)
-    return (sums - counts[:, None] * mean) / (counts + SMOOTH)[:, None]
+    cdef Py_ssize_t i, a, j, e, n = others.shape[1]
+    sums = np.zeros((own.shape[0], targets.shape[1] * n))
+    cdef double[:, ::1] found = sums
+    with nogil:
+        for i in range(entries.shape[0]):
+            e = entries[i]
+            for a in range(targets.shape[1]):
+                for j in range(n):
+                    found[e, a * n + j] += targets[i, a] * (others[i, j] - own[e] * signs[j])
+    return sums
 
 
 def in_units(places, counts):
