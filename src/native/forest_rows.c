@@ -7,7 +7,7 @@
 
 enum { MOST_NUMBERS = INT32_MAX - 64, MOST_CATEGORY = 65535, LEAST_ORDERS = 3, ANY_WIDTH = -1 };
 
-/* The array of an entry, of so many numbers in rows of `wide`, or of any width; NULL if it is none. */
+/* The array of an entry, of so many numbers in rows of `wide`, or of any width; NULL without. */
 static const file_array *rows_of(const okn_t *model, const json_value *state, const char *key,
                                  const char *dtype, int64_t wide)
 {

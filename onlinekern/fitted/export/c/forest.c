@@ -30,7 +30,8 @@ $more
 /*** group_columns ***/
     for (int32_t g = 0; g < $groups; g++) {
         const int32_t first = ${id}_starts[g], end = ${id}_starts[g + 1];
-        const int32_t *axes = ${id}_members + first, own = end - first < $orders ? end - first : $orders;
+        const int32_t own = end - first < $orders ? end - first : $orders;
+        const int32_t *axes = ${id}_members + first;
         for (int32_t a = 0; a < own; a++)
             ${id}_z[axes[a]] = ${id}_bases[g * $orders + a];
         for (int32_t k = first; k < end; k++)
