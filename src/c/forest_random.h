@@ -64,14 +64,14 @@ INLINE ptrdiff_t exchange_rows(int32_t *order, ptrdiff_t first, ptrdiff_t n,
     return middle;
 }
 
-static ptrdiff_t divide(const ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last,
+static ptrdiff_t divide(const ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last, ptrdiff_t middle,
                         const ok_cut *cut)
 {
     int is_large = last - first > OK_MOST_SCORED;
     const float *column = is_large ? cutter->columns + cut->feature * cutter->n_rows
                                    : cutter->rows + cut->feature;
     int32_t *order = cutter->order;
-    ptrdiff_t stride = is_large ? 1 : cutter->width, middle = first;
+    ptrdiff_t stride = is_large ? 1 : cutter->width;
     for (; first < last; first += LOOKED_AT) {
         ptrdiff_t n = last - first < LOOKED_AT ? last - first : LOOKED_AT;
         uint8_t is_left[LOOKED_AT];

@@ -72,8 +72,10 @@ typedef struct {
     /* The best of the cuts that are drawn for the rows order[first] ... order[last - 1], or the first
      * where the rows are few. */
     ok_cut (*best_cut)(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last);
-    /* Bring those of these rows that go left to the front; return where the others begin. */
-    ptrdiff_t (*divide)(const ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last,
+    /* Bring those of these rows that go left before the others, of which the first is at `middle`, in
+     * front of them; return where it is then. A node is divided at once or in pieces, from its first
+     * row on, which is `middle` at first. */
+    ptrdiff_t (*divide)(const ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last, ptrdiff_t middle,
                         const ok_cut *cut);
     /* sums[j] = sum_t values[t][cells[t] * length + j], whole lanes of 8. */
     void (*add_records)(float *const *values, const int32_t *cells, ptrdiff_t n_trees,
@@ -100,7 +102,7 @@ typedef struct {
     void (*near_edges)(ok_counts *counts, ptrdiff_t n, ptrdiff_t width, ptrdiff_t n_axes);
     void (*cut_counted)(const uint16_t *codes, const int32_t *rows, ptrdiff_t n, ptrdiff_t width,
                         ptrdiff_t n_axes, const ok_counts *counts, ok_exact_cut *best);
-    /* The same as `divide` of the rows of a node that has been cut so. */
+    /* The same as `divide`, at once, of the rows of a node that has been cut so. */
     ptrdiff_t (*divide_codes)(const uint16_t *codes, int32_t *order, ptrdiff_t first,
                               ptrdiff_t last, const ok_exact_cut *cut);
 } ok_forest_table;

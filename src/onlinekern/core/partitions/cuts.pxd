@@ -24,4 +24,5 @@ cdef class Cutter:
     cdef void begin_draws(self, uint64_t seed) noexcept nogil
     cdef double uniform(self) noexcept nogil
     cdef ok_cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
-    cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, ok_cut *cut) noexcept nogil
+    cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t middle,
+                           ok_cut *cut) noexcept nogil

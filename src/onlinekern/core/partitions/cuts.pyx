@@ -17,8 +17,8 @@ from onlinekern.core.base.random cimport counted
 from onlinekern.core.partitions.boosting cimport LANES, Boosting
 from onlinekern.core.partitions.loops cimport OK_MOST_SCORED, forest_loops, ok_cut
 
-# What the work on a tree is measured by, in about a nanosecond: a node, each of its rows, a cut
-# that is drawn, where two of the columns that it may take count one; and for how many rows that are
+# What the work on a tree is measured by, in about a nanosecond: a node, each of its rows that is
+# brought to a side, a cut that is drawn, where two of the columns that it may take count one; and for how many rows that are
 # scored, of one number or of several, a cut takes one more.
 cdef Py_ssize_t WORK_OF_NODE = 50
 cdef Py_ssize_t WORK_OF_ROW = 2
@@ -102,11 +102,15 @@ cdef class Cutter:
         """The best of the candidates, or the first where the rows are few."""
         cdef Py_ssize_t n = last - first
         cdef Py_ssize_t n_drawn = max(1, min(self.n_candidates, n // 4))
-        self.work += WORK_OF_NODE + WORK_OF_ROW * n + n_drawn * (
+        self.work += WORK_OF_NODE + n_drawn * (
             WORK_OF_DRAW + self.n_axes // 2
             + min(n, <Py_ssize_t> OK_MOST_SCORED) // ROWS_OF_WORK[self.boosting.width > 1])
         return self.loops.best_cut(&self.cutter, first, last)
 
-    cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, ok_cut *cut) noexcept nogil:
-        """Bring the rows that go left to the front; return where the others begin."""
-        return self.loops.divide(&self.cutter, first, last, cut)
+    cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t middle,
+                           ok_cut *cut) noexcept nogil:
+        """Bring those of these rows that go left before the others, of which the first is at
+        `middle`; return where it is then.
+        """
+        self.work += WORK_OF_ROW * (last - first)
+        return self.loops.divide(&self.cutter, first, last, middle, cut)

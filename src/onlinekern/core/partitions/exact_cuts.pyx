@@ -179,7 +179,7 @@ cdef class ExactCutter(Cutter):
             self.loops.cut_counted(&self.codes[0, 0], self.order + first, n, width, self.n_sought,
                                    self.counts, found)
             self.n_counted = 0
-            self.work += WORK_OF_BINS[width > 1] + n
+            self.work += WORK_OF_BINS[width > 1]
         if found.axis < 0:
             cut.gain, cut.feature, cut.at = -1, 0, 0
         else:
@@ -188,12 +188,12 @@ cdef class ExactCutter(Cutter):
             ok_prefetch(self.least_of(found.axis, found.high))
         return cut
 
-    cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, ok_cut *cut) noexcept nogil:
-        cdef Py_ssize_t middle
+    cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t middle,
+                           ok_cut *cut) noexcept nogil:
         if not self.is_exact or last - first > OK_MOST_SORTED:
             if self.is_exact:
                 cut.at = self.place()
-            return Cutter.divide(self, first, last, cut)
+            return Cutter.divide(self, first, last, middle, cut)
         # The codes of the rows of a small node are near; their numbers are not, nor is its place.
         middle = self.loops.divide_codes(&self.codes[0, 0], self.order, first, last, &self.found)
         cut.at = self.place()

@@ -29,6 +29,9 @@ cdef class Grower(ExactCutter):
     cdef Py_ssize_t room_of_ends
     cdef Py_ssize_t waiting[4 * 42]        # leaves to be cut: node, first and last row, depth
     cdef Py_ssize_t n_waiting
+    # The leaf that is cut: how, how many of its rows are on a side, and where those on the right begin.
+    cdef ok_cut best
+    cdef Py_ssize_t n_divided, middle
 
     cdef int begin(self, Tree before, Py_ssize_t count, uint64_t seed) except -1
     cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_leaves) except -1
@@ -48,7 +51,7 @@ cdef class Grower(ExactCutter):
     cdef void wait(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,
                    Py_ssize_t depth) noexcept nogil
     cdef void cut_next(self) noexcept nogil
-    cdef bint cut(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,
-                  Py_ssize_t depth) noexcept nogil
+    cdef void end_cut(self) noexcept nogil
+    cdef bint may_cut(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t depth) noexcept nogil
     cdef void keep_leaf(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef void set_cut(self, Py_ssize_t node, const ok_cut *cut) noexcept nogil

@@ -20,9 +20,11 @@ cdef Py_ssize_t[2] WORK_OF_WALK = [15, 24]
 # Where a row is added up in its leaf, and where it takes a share of the mean.
 cdef Py_ssize_t WORK_OF_SUM = 1
 cdef Py_ssize_t WORK_OF_SHARE = 2
-# Rows that are brought to their leaves at a time, and those that are drawn.
+# Rows that are brought to their leaves at a time, those that are drawn, and those of a large node
+# that are divided.
 cdef Py_ssize_t WALKED = 256
 cdef Py_ssize_t CHOSEN = 1024
+cdef Py_ssize_t DIVIDED = 2048
 
 
 cdef class Grower(ExactCutter):
@@ -71,7 +73,7 @@ cdef class Grower(ExactCutter):
         else:
             memcpy(self.nodes, before.nodes, old * sizeof(Node))
         memset(self.ends, 0, old * sizeof(int32_t))
-        self.n_leaves, self.leaf, self.n_waiting = old, -1, 0
+        self.n_leaves, self.leaf, self.n_waiting, self.n_divided = old, -1, 0, 0
         self.count, self.n_chosen, self.n_walked, self.n_told = count, 0, 0, -1
         if self.is_exact:
             self.begin_exact()
@@ -273,31 +275,45 @@ cdef class Grower(ExactCutter):
         self.n_waiting += 1
 
     cdef void cut_next(self) noexcept nogil:
-        """Cut the leaf that waits and came last, if it has enough rows, or count some more."""
+        """Go on with the leaf that waits and came last: find its cut, or divide some of its rows."""
         cdef Py_ssize_t *waiting = self.waiting + 4 * (self.n_waiting - 1)
-        cdef bint may_cut = (
-            waiting[2] - waiting[1] > self.most_in_leaf and waiting[3] < DEEPEST
-            and self.n_nodes + 2 <= self.most_nodes)
-        if may_cut and self.is_exact and self.seeks(waiting[1], waiting[2]):
-            return
-        self.n_waiting -= 1
-        if not (may_cut and self.cut(waiting[0], waiting[1], waiting[2], waiting[3])):
-            self.keep_leaf(waiting[0], waiting[1], waiting[2])
+        cdef Py_ssize_t node = waiting[0], first = waiting[1], last = waiting[2], n
+        if self.n_divided == 0:
+            if not self.may_cut(first, last, waiting[3]):
+                self.n_waiting -= 1
+                self.keep_leaf(node, first, last)
+                return
+            if self.is_exact and self.seeks(first, last):
+                return
+            self.best, self.middle = self.best_cut(first, last), first
+        n = last - first - self.n_divided
+        if self.best.gain >= 0:
+            # No piece is so small that it is divided as a small node is.
+            n = DIVIDED if n >= 2 * DIVIDED else n
+            first += self.n_divided
+            self.middle = self.divide(first, first + n, self.middle, &self.best)
+            self.n_divided += n
+            if first + n < last:
+                return
+        self.end_cut()
 
-    cdef bint cut(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,
-                  Py_ssize_t depth) noexcept nogil:
-        """Cut a leaf, as `wait` tells of it. Returns whether it is cut."""
-        cdef Py_ssize_t middle
-        cdef ok_cut cut = self.best_cut(first, last)
-        if cut.gain < 0:
-            return False
-        middle = self.divide(first, last, &cut)
-        if middle == first or middle == last:
-            return False
-        self.set_cut(node, &cut)
-        self.wait(self.n_nodes - 2, first, middle, depth + 1)
-        self.wait(self.n_nodes - 1, middle, last, depth + 1)
-        return True
+    cdef bint may_cut(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t depth) noexcept nogil:
+        """Whether a leaf is cut if there is a cut of it."""
+        return (last - first > self.most_in_leaf and depth < DEEPEST
+                and self.n_nodes + 2 <= self.most_nodes)
+
+    cdef void end_cut(self) noexcept nogil:
+        """Let both sides of the leaf that is cut wait; if one is empty, it stays a leaf."""
+        cdef Py_ssize_t *waiting = self.waiting + 4 * (self.n_waiting - 1)
+        cdef Py_ssize_t node = waiting[0], first = waiting[1], last = waiting[2], depth = waiting[3]
+        self.n_waiting -= 1
+        self.n_divided = 0
+        if self.best.gain < 0 or self.middle == first or self.middle == last:
+            self.keep_leaf(node, first, last)
+            return
+        self.set_cut(node, &self.best)
+        self.wait(self.n_nodes - 2, first, self.middle, depth + 1)
+        self.wait(self.n_nodes - 1, self.middle, last, depth + 1)
 
     cdef void set_cut(self, Py_ssize_t node, const ok_cut *cut) noexcept nogil:
         """Turn a leaf into a cut, with two new leaves as children."""

@@ -37,7 +37,7 @@ cdef extern from "onlinekern/forest_loops.h" nogil:
         const char *name
         ok_cut (*best_cut)(ok_cutter *cutter, Py_ssize_t first, Py_ssize_t last) noexcept nogil
         Py_ssize_t (*divide)(const ok_cutter *cutter, Py_ssize_t first, Py_ssize_t last,
-                             const ok_cut *cut) noexcept nogil
+                             Py_ssize_t middle, const ok_cut *cut) noexcept nogil
         void (*add_records)(float *const *values, const int32_t *cells, Py_ssize_t n_trees,
                             Py_ssize_t length, double *sums) noexcept nogil
         void (*step_records)(float *const *values, const int32_t *cells, Py_ssize_t n_trees,
