@@ -55,8 +55,8 @@ def n_equations(m, d, linear=True):
 class KernelGradients:
     """Kernel least squares of rows, and its gradients.
 
-    The work can be done in pieces: `absorb` all rows, `factor` all equations in ascending order,
-    `solve`, then `differentiate` all rows.
+    The work can be done in pieces: `compare` and then `absorb` some rows after others, `factor` all
+    equations in ascending order, `solve`, then `differentiate` all rows.
 
     Parameters
     ----------
@@ -88,8 +88,9 @@ class KernelGradients:
         m = len(landmarks)
         self.root, self.gamma, self.Y = np.sqrt(metric), gamma, Y
         self.rows, self.landmarks = X, landmarks
-        # Rows in the metric: each is there once it is absorbed.
+        # Rows in the metric: each is there once it is compared.
         self.X, self.C = np.empty((n, d)), X[landmarks] * self.root
+        self.norms = (self.C * self.C).sum(axis=1)
         self.kernel = np.empty((n, m))
         self.linear = LINEAR / np.sqrt(d) if linear and has_linear(d) else 0.0
         size = n_equations(m, d, linear)
@@ -113,6 +114,7 @@ class KernelGradients:
         """Do all the work at once."""
         blocks = [slice(first, first + BLOCK) for first in range(0, len(self.rows), BLOCK)]
         for rows in blocks:
+            self.compare(rows)
             self.absorb(rows)
         for first in range(0, len(self.A), BLOCK):
             self.factor(slice(first, first + BLOCK))
@@ -120,10 +122,13 @@ class KernelGradients:
         for rows in blocks:
             self.differentiate(rows)
 
-    def absorb(self, rows):
-        """Add a slice of the rows to the normal equations."""
+    def compare(self, rows):
+        """Find the kernel values of a slice of the rows with the landmarks."""
         np.multiply(self.rows[rows], self.root, out=self.X[rows])
-        self.kernel[rows] = kernel_rows(self.X[rows], self.C, self.gamma)
+        self.kernel[rows] = kernel_rows(self.X[rows], self.C, self.gamma, self.norms)
+
+    def absorb(self, rows):
+        """Add a slice of the rows, which have been compared, to the normal equations."""
         parts = [self.kernel[rows], np.ones((len(self.X[rows]), 1))]
         if self.linear:
             parts.insert(1, self.linear * self.rows[rows])
@@ -191,9 +196,9 @@ class KernelGradients:
         return (along * along).sum(axis=0)
 
 
-def kernel_rows(X, C, gamma):
+def kernel_rows(X, C, gamma, norms=None):
     """exp(-gamma |x - c|^2) of rows and landmarks, ndarray of shape (n, m)."""
-    squares = squared_distances(X, C)
+    squares = squared_distances(X, C, norms)
     squares *= -gamma
     return np.exp(squares, out=squares)
 

@@ -22,6 +22,8 @@ cdef class Generation:
     cdef readonly ForestCells upper              # of the experts that see the upper cells, or None
     cdef readonly object metric, importances     # ndarrays of shape (d,)
     cdef double[::1] offset, unit                # of the targets of a regression, (n_outputs,)
+    # numpy.random.RandomState of the looks, one after another, which begin it anew; or None.
+    cdef object draws
 
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
@@ -61,7 +63,7 @@ cdef class CellExperts:
     cdef double *steps
 
     cdef bint sees_both(self) noexcept nogil
-    cdef CellWeights new_leaves(self, Py_ssize_t n_leaves)
+    cdef CellWeights new_leaves(self, Py_ssize_t n_leaves, bint is_begun=*)
     cdef CellWeights new_upper(self)
     cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil
     cdef void fetch(self, Generation now, Walked walked, Py_ssize_t i, bint begins,

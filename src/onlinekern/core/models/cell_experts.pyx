@@ -47,9 +47,12 @@ cdef class Generation:
 
     def copy(self):
         """The same trees and cells; those of either may be replaced."""
-        return Generation(self.forest.copy(), self.leaves.copy(),
-                          None if self.upper is None else self.upper.copy(), self.metric,
-                          self.importances, self.offset, self.unit)
+        cdef Generation other = Generation(
+            self.forest.copy(), self.leaves.copy(),
+            None if self.upper is None else self.upper.copy(), self.metric, self.importances,
+            self.offset, self.unit)
+        other.draws = self.draws
+        return other
 
     def tree(self, Py_ssize_t t):
         """A tree, its leaves and its upper cells."""
@@ -172,9 +175,15 @@ cdef class CellExperts:
                 ForestCells([self.new_upper() for _ in range(forest.n_trees)], UPPER_CELLS)
                 if self.sees_both() else None)
 
-    cdef CellWeights new_leaves(self, Py_ssize_t n_leaves):
-        """Weights for the leaves of a tree."""
-        return CellWeights(n_leaves, self.n_experts, self.n_outputs)
+    def cells_to_come(self, Py_ssize_t n_trees):
+        """Cells of trees that have not grown: each tree puts its own in the place of these."""
+        return (ForestCells([self.new_leaves(1)] * n_trees, -1),
+                ForestCells([self.new_upper()] * n_trees, UPPER_CELLS)
+                if self.sees_both() else None)
+
+    cdef CellWeights new_leaves(self, Py_ssize_t n_leaves, bint is_begun=True):
+        """Weights for the leaves of a tree, as of `CellWeights`."""
+        return CellWeights(n_leaves, self.n_experts, self.n_outputs, is_begun)
 
     cdef CellWeights new_upper(self):
         """Weights for the upper cells of a tree."""

@@ -22,6 +22,7 @@ cdef class CellWeights:
     cdef inline float *record(self, Py_ssize_t cell) noexcept nogil:
         return self.values + cell * self.length
 
+    cdef void begin(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void forget_copies(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -28,12 +28,11 @@ cdef class CellWeights:
         Without the one that stands for none.
     n_experts, n_outputs : int
     is_begun : bool, default=True
-        If not, the records of the cells are not written: the caller does it.
+        If not, the records of the cells are not written: the caller does it, or `begin`.
     """
 
     def __cinit__(self, Py_ssize_t n_cells, Py_ssize_t n_experts, Py_ssize_t n_outputs,
                   bint is_begun=True):
-        cdef Py_ssize_t cell, e
         self.n_cells, self.n_experts, self.n_outputs = n_cells, n_experts, n_outputs
         self.n_weights = n_experts * n_outputs
         self.length = (self.n_weights + n_experts + LANES - 1) // LANES * LANES
@@ -45,14 +44,19 @@ cdef class CellWeights:
                               f"{size / 1e9:.3g} gigabytes")
         memset(self.record(n_cells), 0, self.length * sizeof(float))
         if is_begun:
-            memset(self.values, 0, n_cells * self.length * sizeof(float))
-            for cell in range(n_cells):
-                for e in range(n_experts):
-                    self.record(cell)[self.n_weights + e] = 1
+            self.begin(0, n_cells)
         self.forget_copies()
 
     def __dealloc__(self):
         free(self.values)
+
+    cdef void begin(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """Write the records of some cells."""
+        cdef Py_ssize_t cell, e
+        memset(self.record(first), 0, (last - first) * self.length * sizeof(float))
+        for cell in range(first, last):
+            for e in range(self.n_experts):
+                self.record(cell)[self.n_weights + e] = 1
 
     cdef void checkpoint(self) noexcept nogil:
         self.journal.begin(self.n_cells)

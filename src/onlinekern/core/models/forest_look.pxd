@@ -30,7 +30,7 @@ cdef class ForestLook:
     # The cost of all of it, of what is done, and of that with the next unit.
     cdef double work_of_look, looked_at, looked_next
     cdef object X, y, weight, bends, spread, hot, tables, groups, gaps, draws, seen, teacher, along
-    cdef object mean, slopes, told, metric, mixed, scaled, sought
+    cdef object mean, slopes, told, metric, mixed, directions, shares, scaled, sought
     cdef Scale axes                  # what the kernel machine sees,
     cdef Scale directed              # and what trees do, if that is another one
     cdef float[:, ::1] rows          # all of them, scaled

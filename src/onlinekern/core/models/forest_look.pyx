@@ -34,9 +34,10 @@ cdef Py_ssize_t COPIED = 64
 cdef Py_ssize_t MIXED = 256
 # Columns of a unit that lets them join groups.
 cdef Py_ssize_t JOINED = 64
-# A feature is bent, and measured, in so many steps.
+# A feature is bent, and measured, in so many steps; and rows are learnt by the kernel machine.
 cdef Py_ssize_t STEPS_OF_BEND = 2 + len(CENTERS)
 cdef Py_ssize_t STEPS_OF_SPREAD = 3
+cdef Py_ssize_t STEPS_OF_BLOCK = 2
 
 
 cdef class ForestLook:
@@ -76,27 +77,37 @@ cdef class ForestLook:
         # So are groups of columns.
         ordered = len(self.categories) + (0 if scale.groups is None else scale.groups.n)
         self.n_orders = steps_of_tables(n, max(1, ordered))
+        light, step, heavy, arrays = costs.LIGHT, costs.STEP, costs.HEAVY, costs.ARRAYS
+        by_column, by_row = light + costs.COLUMN * d, light + costs.ROW * n
         measures = [
-            *once(self.know), by_steps(self.bend, 0 if self.is_full else d, STEPS_OF_BEND,
-                                       costs.BEND * min(n, MOST_ASKED)),
+            *once(step, self.gather), *once(heavy, self.know), *once(by_row, self.doubt),
+            by_steps(self.bend, 0 if self.is_full else d, STEPS_OF_BEND,
+                     costs.BEND * min(n, MOST_ASKED)),
             by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n),
-            *once(self.find_runs),
-            by_rows(self.join, d, JOINED, 0), *once(self.settle, self.code),
+            *once(by_column, self.find_runs),
+            by_rows(self.join, d, JOINED, 0), *once(by_column, self.settle, self.code),
             (self.order, self.n_orders, costs.TABLE if ordered else costs.UNIT),
-            *once(self.find_gaps), by_rows(self.miss, n, MIXED, of_gap),
+            *once(by_column, self.find_gaps), by_rows(self.miss, n, MIXED, of_gap),
             (self.fill, 1, of_gap * MIXED),
         ] if self.is_whole else []
+        blocks = (taught + BLOCK - 1) // BLOCK
         return [
-            *once(self.begin), by_rows(self.copy, n, COPIED, costs.COPY * d), *measures,
-            by_rows(self.see, taught, MIXED, costs.SEE * d), *once(self.draw, self.aim, self.ask),
-            by_rows(self.teach("absorb"), taught, BLOCK, of_equation),
-            by_rows(self.teach("factor"), most, BLOCK, of_equation), *once(self.teach("solve")),
-            by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient),
-            *once(self.choose, self.turn, self.stand, self.weigh),
-            by_rows(self.slope, taught, BLOCK, costs.SEE * d),
-            by_rows(self.scale, n, COPIED, costs.SCALE * d), *once(self.average, self.prepare),
-            by_rows(self.mix, taught, MIXED, costs.SEE * d),
-            *once(self.forget, self.tell, self.plant, self.seek, self.dig),
+            *once(light, self.begin), by_rows(self.copy, n, COPIED, costs.COPY * d), *measures,
+            *once(light, self.view), by_rows(self.see, taught, MIXED, costs.SEE * d, arrays),
+            *once(light, self.draw), *once(step, self.aim), *once(light, self.aspire),
+            *once(heavy, self.ask),
+            by_steps(self.absorb, blocks, STEPS_OF_BLOCK, BLOCK * of_equation / STEPS_OF_BLOCK),
+            by_rows(self.teach("factor"), most, BLOCK, of_equation),
+            *once(light, self.teach("solve")),
+            by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient, arrays),
+            *once(step, self.choose), *once(heavy, self.turn),
+            *once(light, self.direct, self.stand), *once(step, self.weigh, self.reserve),
+            by_rows(self.slope, taught, BLOCK, costs.SEE * d, 2 * costs.UNIT),
+            by_rows(self.scale, n, COPIED, costs.SCALE * d),
+            *once(step, self.average, self.steepen, self.prepare),
+            by_rows(self.mix, taught, MIXED, costs.SEE * d, arrays),
+            *once(light, self.forget), *once(by_row, self.tell, self.plant),
+            *once(light, self.seek, self.dig),
             by_rows(self.load, n, COPIED, costs.LOAD * d),
             by_steps(self.rank, MOST_SOUGHT if self.n_exact else 0, RANK_STEPS, costs.RANK * n)]
 
@@ -111,15 +122,10 @@ cdef class ForestLook:
         return number_taught(self.n, self.d)
 
     def begin(self, _):
-        """Have memory for samples, and for what they are measured by."""
+        """Have memory for samples."""
         self.X = np.empty((self.n, self.d), dtype=self.recent.dtype)
         self.y = np.empty((self.n + self.lag, self.recent.n_targets))
         self.weight = np.empty(self.n + self.lag)
-        if self.is_whole:
-            self.spread, self.hot = Spread(self.n, self.d), GroupLearner(self.n)
-            self.tables = TableLearner(self.n, self.d, self.categories)
-            self.gaps = GapLearner(self.n, self.d, self.tables.numbers,
-                                   most_gaps(self.d, len(self.categories)))
 
     def copy(self, rows):
         """Copy some samples."""
@@ -127,10 +133,20 @@ cdef class ForestLook:
             self.begun - self.n + rows.start, rows.stop - rows.start)
         self.y[rows] = y.reshape(-1, self.recent.n_targets)
 
+    def gather(self, _):
+        """Have memory for what samples are measured by."""
+        self.spread, self.hot = Spread(self.n, self.d), GroupLearner(self.n)
+        self.tables = TableLearner(self.n, self.d, self.categories)
+        self.gaps = GapLearner(self.n, self.d, self.tables.numbers,
+                               most_gaps(self.d, len(self.categories)))
+
     def know(self, _):
-        """Find the units of the targets, and begin with what these say of features."""
+        """Find the units of the targets."""
         if self.n_labels == 0:
             self.fresh.offset, self.fresh.unit = units_of_each(self.y[:self.n])
+
+    def doubt(self, _):
+        """Begin to ask what the targets say of features."""
         known = self.before.forest.scale.bends if self.is_full else None
         self.bends = BendLearner(self.X, self.few_goals(), known)
 
@@ -206,25 +222,33 @@ cdef class ForestLook:
             found = self.gaps.solve(self.few_goals())
         self.gaps = found
 
+    def view(self, _):
+        """Have the units in which the kernel machine sees rows."""
+        self.axes = self.before.forest.scale if not self.is_whole else Scale(
+            self.spread.center, self.spread.factor, None, self.tables.arrays(), self.gaps,
+            self.groups, self.bends.bends())
+        # What these know is in the scale.
+        self.bends = self.tables = self.spread = None
+        self.seen = np.empty((self.n_taught, self.axes.n_axes))
+
     def see(self, rows):
-        """Bring some rows to the units in which the kernel machine sees them."""
-        if self.axes is None:
-            self.axes = self.before.forest.scale if not self.is_whole else Scale(
-                self.spread.center, self.spread.factor, None, self.tables.arrays(), self.gaps,
-                self.groups, self.bends.bends())
-            # What these know is in the scale.
-            self.bends = self.tables = self.spread = None
-            self.seen = np.empty((self.n_taught, self.axes.n_axes))
+        """Bring some rows to these units."""
         first = self.n - self.n_taught
         self.seen[rows] = bounded(self.axes.axes(self.X[first + rows.start:first + rows.stop]))
 
     def draw(self, _):
-        """Begin with random numbers, which takes longer than to draw some."""
-        self.draws = np.random.RandomState(self.seed >> 32)
+        """Begin with random numbers. To have others would take longer than to draw some."""
+        if self.before.draws is None:
+            self.before.draws = np.random.RandomState(0)
+        self.draws = self.fresh.draws = self.before.draws
+        self.draws.seed(self.seed >> 32)
 
     def aim(self, _):
-        """Have the metric of the kernel machine, and the targets that it learns."""
+        """Have the metric of the kernel machine."""
         self.metric = on_axes(self.before.metric, self.before.forest.scale, self.axes)
+
+    def aspire(self, _):
+        """Have the targets that it learns."""
         self.told = self.goals(self.y[self.n - self.n_taught:self.n])
 
     def ask(self, _):
@@ -251,6 +275,14 @@ cdef class ForestLook:
         """A function that lets the kernel machine do a part of its work, once there is one."""
         return lambda part: getattr(self.teacher, name)(part)
 
+    def absorb(self, block, step):
+        """Let the kernel machine learn some rows, in two steps."""
+        rows = slice(block * BLOCK, min((block + 1) * BLOCK, self.n_taught))
+        if step == 0:
+            self.teacher.compare(rows)
+        else:
+            self.teacher.absorb(rows)
+
     def choose(self, _):
         """Choose the features that directions mix."""
         if self.is_whole:
@@ -260,7 +292,12 @@ cdef class ForestLook:
     def turn(self, _):
         """Find the directions along which the function changes most."""
         if self.is_whole:
-            self.directed = self.axes.directed(directions_of(self.teacher, self.mixed))
+            self.directions = directions_of(self.teacher, self.mixed)
+
+    def direct(self, _):
+        """Have the units of the trees, with these directions."""
+        if self.is_whole:
+            self.directed = self.axes.directed(self.directions)
 
     def stand(self, _):
         """Begin with trees that have not grown."""
@@ -269,9 +306,12 @@ cdef class ForestLook:
 
     def weigh(self, _):
         """Find the metric for the next machine."""
+        self.fresh.metric, self.shares = metric_of(self.teacher)
+
+    def reserve(self, _):
+        """Find the shares of the features, and have memory for slopes and scaled samples."""
         cdef Scale scale = self.fresh.forest.scale
-        self.fresh.metric, shares = metric_of(self.teacher)
-        self.fresh.importances = of_features(shares, scale)
+        self.fresh.importances = of_features(self.shares, scale)
         self.along = np.empty((self.n_taught, scale.n_axes + scale.n_directions))
         self.scaled = np.empty((self.n + self.lag, scale.width()), dtype=np.float32)
         self.rows = self.scaled
@@ -294,8 +334,11 @@ cdef class ForestLook:
             scale.load(&row, 0, &self.rows[i, 0])
 
     def average(self, _):
-        """Find mean slopes, and the axes of exact cuts."""
+        """Find mean slopes."""
         self.mean = self.along.mean(axis=0)
+
+    def steepen(self, _):
+        """Find the axes of exact cuts."""
         self.sought = steepest(self.mean, self.axes.n_axes)
 
     def prepare(self, _):

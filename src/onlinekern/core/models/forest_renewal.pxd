@@ -3,8 +3,10 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.models.cell_experts cimport CellExperts, Generation, Walked
+from onlinekern.core.models.cells cimport CellWeights
 from onlinekern.core.models.forest_look cimport ForestLook
 from onlinekern.core.models.inheritance cimport Inheritance
+from onlinekern.core.partitions.trees cimport Tree
 
 
 cdef class Renewal(ForestLook):
@@ -23,10 +25,15 @@ cdef class Renewal(ForestLook):
     # are new.
     cdef Py_ssize_t tree
     cdef double estimate
-    cdef Py_ssize_t work_of_node     # where it becomes part of a forest
+    cdef Py_ssize_t work_of_node     # where it becomes part of a forest,
+    cdef Py_ssize_t work_of_cell     # and of a leaf there
     cdef double since                # share of the growth at which the present one began
     cdef double times                # the work of one that is cut exactly, where others are 1
     cdef bint is_growing, is_inheriting
+    # The tree that is whole, if all are new, and its leaves, of which so many are there.
+    cdef Tree whole
+    cdef CellWeights fresh_leaves
+    cdef Py_ssize_t n_begun
     # The replay: samples learnt, again if there are several.
     cdef uint16_t[:, ::1] leaves     # of each tree and sample, while it grows
     cdef uint8_t[:, ::1] upper
@@ -40,6 +47,7 @@ cdef class Renewal(ForestLook):
     cdef double share_of(self, int64_t entered) noexcept nogil
     cdef bint looks_after(self, int64_t entered) noexcept nogil
     cdef bint goes_on(self, double share) noexcept nogil
+    cdef bint begin_cells(self) noexcept nogil
     cdef double work_left(self) noexcept nogil
     cdef Py_ssize_t due(self, double share) noexcept nogil
     cdef double share_to(self, Py_ssize_t n) noexcept nogil

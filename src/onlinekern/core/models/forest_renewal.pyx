@@ -40,9 +40,10 @@ cdef Py_ssize_t RECENT = 8
 # the later they come: all of them take so much more than as many of those that have grown last.
 cdef double MOST_MORE = 0.15
 cdef double MORE_LATER = 0.12
-# The work on a node where a tree becomes part of a forest: of a new one, and of one that inherits,
-# so many at a time.
+# The work on a node where a tree becomes part of a forest, and on its cell: of a new one, and of one
+# that inherits, so many at a time.
 cdef Py_ssize_t WORK_OF_NODE = 3
+cdef Py_ssize_t WORK_OF_CELL = 8
 cdef Py_ssize_t WORK_OF_HEIR = 10
 cdef Py_ssize_t INHERITED = 512
 
@@ -84,8 +85,9 @@ cdef class Renewal(ForestLook):
         self.experts, self.n_grown, self.replays = experts, n_grown, settings[5]
         self.estimate = WORK_OF_GROWTH * <Py_ssize_t> costs.rows_of_tree(n, settings[3], n)
         self.looked, self.grown, self.times = LOOKED, 1, 1
-        self.work_of_node = WORK_OF_NODE if is_whole else WORK_OF_HEIR
+        self.work_of_node, self.work_of_cell = WORK_OF_HEIR, WORK_OF_HEIR
         if is_whole:
+            self.work_of_node, self.work_of_cell = WORK_OF_NODE, WORK_OF_CELL
             self.estimate = WORK_OF_ROW * <Py_ssize_t> costs.rows_of_tree(n, *settings[3:5])
             n_leaves = costs.leaves_of_tree(n, settings)
             self.late = costs.late_row(n_leaves, self.n_outputs)
@@ -103,7 +105,7 @@ cdef class Renewal(ForestLook):
         if not self.is_whole:
             self.heir = Inheritance(self.experts)
             return
-        self.fresh.leaves, self.fresh.upper = self.experts.new_cells(self.fresh.forest)
+        self.fresh.leaves, self.fresh.upper = self.experts.cells_to_come(self.n_trees)
         self.leaves = np.empty((self.n_trees, self.n), dtype=np.uint16)
         self.upper = np.empty((self.n_trees, self.n), dtype=np.uint8)
         self.walked = Walked(self.n_trees, 1, REPLAYED, self.experts.n_experts, self.n_outputs)
@@ -164,10 +166,20 @@ cdef class Renewal(ForestLook):
         if not self.is_inheriting:
             return due >= self.grower.work + self.work_of_node * self.grower.n_nodes
         while self.grower.work < due:
-            self.grower.work += self.work_of_node * INHERITED
-            if self.heir.go_on(INHERITED):
+            self.grower.work += self.work_of_cell * INHERITED
+            if self.begin_cells() if self.is_whole else self.heir.go_on(INHERITED):
                 return True
         return False
+
+    cdef bint begin_cells(self) noexcept nogil:
+        """Write some more leaves of a tree that is whole. Returns whether all are there.
+
+        Memory that is written for the first time takes longest.
+        """
+        cdef Py_ssize_t last = min(self.n_begun + INHERITED, self.whole.n_leaves)
+        self.fresh_leaves.begin(self.n_begun, last)
+        self.n_begun = last
+        return last == self.whole.n_leaves
 
     cdef double work_left(self) noexcept nogil:
         """The work on the present tree and those behind, when the present one began.
@@ -201,15 +213,18 @@ cdef class Renewal(ForestLook):
         if not self.is_growing:
             self.begin_tree()
             return
-        if not self.is_whole and not self.is_inheriting:
-            self.heir.begin(self.before, self.tree, self.grower.grown(), self.entered)
-            self.is_inheriting = True
-        else:
-            self.is_growing, self.is_inheriting, self.has_tree = False, False, True
-        self.grower.work += self.work_of_node * self.grower.n_nodes
-        if not self.has_tree:
+        if not self.is_inheriting:
+            self.whole, self.is_inheriting = self.grower.grown(), True
+            if self.is_whole:
+                self.fresh_leaves = self.experts.new_leaves(self.whole.n_leaves, False)
+                self.n_begun = 0
+            else:
+                self.heir.begin(self.before, self.tree, self.whole, self.entered)
+            self.grower.work += self.work_of_node * self.grower.n_nodes
             return
+        self.is_growing, self.is_inheriting, self.has_tree = False, False, True
         if not self.is_whole:
+            self.grower.work += self.work_of_node * self.grower.n_nodes
             self.estimate = self.grower.work
             return
         # What is left of the work of a sample is done on the next tree.
@@ -243,13 +258,13 @@ cdef class Renewal(ForestLook):
 
     cdef int take_tree(self, Generation now) except -1:
         """Let a tree that has grown replace one of a forest, with cells of its own."""
-        cdef Tree tree
         cdef int64_t number
         cdef Rows row
         if self.is_whole:
-            tree = self.grower.grown()
-            now.leaves.put(self.tree, self.experts.new_leaves(tree.n_leaves))
-            now.forest.put(self.tree, tree)
+            now.leaves.put(self.tree, self.fresh_leaves)
+            if now.upper is not None:
+                now.upper.put(self.tree, self.experts.new_upper())
+            now.forest.put(self.tree, self.whole)
         else:
             for number in range(self.heir.begun, self.entered):
                 row = self.recent.row(number)

@@ -2,13 +2,14 @@
 
 A renewal is spread over samples by these figures: how even its work is depends on them.
 """
-from libc.math cimport log2
+from libc.math cimport log2, sqrt
 from libc.stdint cimport int64_t
 
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT
 
-# A unit of the look, beside what is in it.
+# A unit of the look, beside what is in it; and one that calls more functions of arrays.
 UNIT = 3e3
+ARRAYS = 9e3
 # A number of a row that is copied, brought to scale, seen or loaded, one that may be bent, and one
 # that is measured.
 COPY = 1
@@ -22,26 +23,33 @@ GAP = 15
 # A pair of equations that the kernel machine learns, and a landmark and feature of a gradient.
 PAIR = 0.06
 SLOPE = 0.2
-# A step that is done once, and one of a table.
-STEP = 1.2e5
+# A step that is done once, a light and a heavy one; what it takes for each column, where it looks
+# at all of them, or for each row; and a step of a table.
+LIGHT = 1.5e4
+STEP = 5e4
+HEAVY = 9e4
+COLUMN = 1e3
+ROW = 2.5
 TABLE = 3e5
 # Growth of a row in a tree, a level of it for all and for each feature; of a full leaf; what each
 # row that is kept is told; and how many times all that takes with several outputs.
-LEVEL = 4.5
+LEVEL = 5.5
 FEATURE = 0.075
-LEAF = 240
+LEAF = 100
 TELL = 12
 SEVERAL = 1.25
 # The same of a large tree, all in all; exact cuts of a row along an axis beside, with one output
 # and with several; of leaves alone, along so many axes what the rest of a tree takes; and a step of
 # a rank.
-GROWTH = 160
+GROWTH = 115
 EXACT = (20, 55)
 EXACT_LEAVES = 30.0
 RANK = 1.3
-# Replay of a row in a tree, and an output of it.
+# Replay of a row in a tree, and an output of it; and half as much again for so many leaves, as
+# their square root, whose cells are not in the caches.
 REPLAY = 4
 OUTPUT = 2
+LEAVES = 900
 # A walk in a tree of n full leaves takes so many times n^(2/3): large trees are not in the caches.
 WALK = 0.42
 # The first rows that are walked take so many times as long: no node is in the caches.
@@ -60,15 +68,15 @@ OUTPUT_THEN = 3
 LEARN_THEN = 114
 
 
-def once(*functions):
+def once(double cost, *functions):
     """A stage of a look for each function that does all of it: (function, units, cost of one)."""
-    return [(function, 1, STEP) for function in functions]
+    return [(function, 1, cost) for function in functions]
 
 
-def by_rows(function, Py_ssize_t n, Py_ssize_t size, double cost):
+def by_rows(function, Py_ssize_t n, Py_ssize_t size, double cost, double unit=UNIT):
     """A stage of a look whose units each see some of n rows, of which one takes so long."""
     return (lambda k: function(slice(k * size, min((k + 1) * size, n))),
-            (n + size - 1) // size, UNIT + cost * size)
+            (n + size - 1) // size, unit + cost * size)
 
 
 def by_steps(function, Py_ssize_t n, Py_ssize_t n_steps, double cost):
@@ -76,9 +84,9 @@ def by_steps(function, Py_ssize_t n, Py_ssize_t n_steps, double cost):
     return lambda k: function(*divmod(k, n_steps)), n * n_steps, UNIT + cost
 
 
-def learnt_again(Py_ssize_t n_outputs):
+def learnt_again(double n_leaves, Py_ssize_t n_outputs):
     """What a row takes in a tree where it is learnt again."""
-    return REPLAY + OUTPUT * n_outputs
+    return (REPLAY + OUTPUT * n_outputs) * (1 + 0.5 * sqrt(n_leaves / LEAVES))
 
 
 def times_of_exact(Py_ssize_t n_sought, bint is_whole, Py_ssize_t n_outputs):
@@ -89,7 +97,7 @@ def times_of_exact(Py_ssize_t n_sought, bint is_whole, Py_ssize_t n_outputs):
 
 def late_row(double n_leaves, Py_ssize_t n_outputs):
     """What a row that has come meanwhile takes, which is walked too, where others take 1."""
-    return 1 + WALK * n_leaves ** (2 / 3.0) / learnt_again(n_outputs)
+    return 1 + WALK * n_leaves ** (2 / 3.0) / learnt_again(n_leaves, n_outputs)
 
 
 def late_rows(double n_leaves, Py_ssize_t lag, Py_ssize_t n_outputs):
@@ -158,5 +166,5 @@ def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t d, Py_ssize_t lag, tu
     growth *= n_trees * (SEVERAL if n_outputs > 1 else 1)
     growth += EXACT[n_outputs > 1] * MOST_SOUGHT * n_exact * grown_from
     late, _ = late_rows(n_leaves, lag, n_outputs)
-    replay = learnt_again(n_outputs) * n_trees * (replays * n + late)
+    replay = learnt_again(n_leaves, n_outputs) * n_trees * (replays * n + late)
     return look / (look + growth + replay), (look + growth) / (look + growth + replay)

@@ -181,6 +181,9 @@ class GapLearner:
         Before, all columns are told of (`miss`); after it `absorb` has its turn. Features without
         axes, of groups that have orders in others, tell nothing.
         """
+        self.sources = np.zeros(0, dtype=np.intp)
+        if not self.share.any():
+            return
         self.numbers = np.setdiff1d(self.numbers, without_axes)
         share = self.share[self.numbers]
         partly = self.numbers[(share > 0) & (share < 1)]
