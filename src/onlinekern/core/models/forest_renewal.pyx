@@ -40,8 +40,8 @@ cdef Py_ssize_t RECENT = 8
 # the later they come: all of them take so much more than as many of those that have grown last.
 cdef double MOST_MORE = 0.15
 cdef double MORE_LATER = 0.12
-# The work on a node where a tree becomes part of a forest, and on its cell: of a new one, and of one
-# that inherits, so many at a time.
+# The work on a node where a tree becomes part of a forest, and on its cell: of a new one, and of
+# one that inherits, so many at a time.
 cdef Py_ssize_t WORK_OF_NODE = 3
 cdef Py_ssize_t WORK_OF_CELL = 8
 cdef Py_ssize_t WORK_OF_HEIR = 10

@@ -18,8 +18,8 @@ from onlinekern.core.partitions.boosting cimport LANES, Boosting
 from onlinekern.core.partitions.loops cimport OK_MOST_SCORED, forest_loops, ok_cut
 
 # What the work on a tree is measured by, in about a nanosecond: a node, each of its rows that is
-# brought to a side, a cut that is drawn, where two of the columns that it may take count one; and for how many rows that are
-# scored, of one number or of several, a cut takes one more.
+# brought to a side, a cut that is drawn, where two of the columns that it may take count one; and
+# for how many rows that are scored, of one number or of several, a cut takes one more.
 cdef Py_ssize_t WORK_OF_NODE = 50
 cdef Py_ssize_t WORK_OF_ROW = 2
 cdef Py_ssize_t WORK_OF_DRAW = 10

@@ -29,7 +29,7 @@ cdef class Grower(ExactCutter):
     cdef Py_ssize_t room_of_ends
     cdef Py_ssize_t waiting[4 * 42]        # leaves to be cut: node, first and last row, depth
     cdef Py_ssize_t n_waiting
-    # The leaf that is cut: how, how many of its rows are on a side, and where those on the right begin.
+    # The leaf that is cut: how, how many of its rows are on a side, and where the right one begins.
     cdef ok_cut best
     cdef Py_ssize_t n_divided, middle
 

@@ -13,7 +13,7 @@ from onlinekern.core.partitions.trees cimport (
 # A walk is not longer: rows that differ in the last digit only would make a tree a list.
 cdef int DEEPEST = 40
 # What the work on a tree is measured by: about a nanosecond.
-cdef Py_ssize_t WORK_OF_CHOICE = 3
+cdef Py_ssize_t WORK_OF_CHOICE = 2
 cdef Py_ssize_t WORK_OF_SORT = 4
 # Exact trees are deeper.
 cdef Py_ssize_t[2] WORK_OF_WALK = [15, 24]
@@ -275,7 +275,7 @@ cdef class Grower(ExactCutter):
         self.n_waiting += 1
 
     cdef void cut_next(self) noexcept nogil:
-        """Go on with the leaf that waits and came last: find its cut, or divide some of its rows."""
+        """Go on with the leaf that waits and came last: find its cut, or divide some rows."""
         cdef Py_ssize_t *waiting = self.waiting + 4 * (self.n_waiting - 1)
         cdef Py_ssize_t node = waiting[0], first = waiting[1], last = waiting[2], n
         if self.n_divided == 0:
