@@ -84,7 +84,7 @@ def run(X, y, weight, n_classes, **parameters):
     dense = X.toarray() if sp.issparse(X) else X
     space = model._model.space
     *_, at_once, _, seed = space.settings
-    given["n_exact"], given["exact_from"], _ = space.arguments()[-3:]
+    given["n_exact"], given["exact_from"], _, given["cut_weights"] = space.arguments()[-4:]
     twin = kernel_forest(dense, y, max(n_classes, 0), seed, weight, at_once=at_once, **given)
     return model, predictions, twin
 
@@ -138,6 +138,42 @@ def test_twin(setting, task, dtype, layout):
         )
     assert model.cumulative_loss_ == pytest.approx(twin.cumulative_loss, rel=1e-6)
     assert_twins(model, twin, X)
+
+
+@pytest.mark.parametrize("setting", ["default", "grows", "anew", "light", "table"])
+def test_twin_of_cuts_by_a_sum_of_targets(setting, monkeypatch):
+    monkeypatch.setattr(KernelForestRegressor, "_cut_weights", (0.5, 0.0, 2.0))
+    coded = SETTINGS[setting].get("categorical_features", ())
+    X, y, weight = samples(-3, coded=coded)
+    model, predictions, twin = run(X, y, weight, -3, **SETTINGS[setting])
+    assert_alike(model, predictions, twin, X, y)
+    # What is left out tells nothing of cuts.
+    y[:, 1] = y[::-1, 1]
+    other, _, _ = run(X, y, weight, -3, **SETTINGS[setting])
+    for name in ("features", "cuts", "metric"):
+        np.testing.assert_array_equal(state(other)[name], state(model)[name])
+    assert (state(other)["cells"] != state(model)["cells"]).any()
+    monkeypatch.undo()
+    other = KernelForestRegressor(random_state=3, **{**SMALL, **SETTINGS[setting]}).fit(X, y)
+    assert not np.array_equal(state(other)["features"], state(model)["features"])
+
+
+def test_cuts_by_one_of_the_targets_are_those_of_a_forest_of_it(monkeypatch):
+    X, y, _ = samples(-3)
+    one = KernelForestRegressor(random_state=3, **SMALL).partial_fit(X, y[:, 1])
+    monkeypatch.setattr(KernelForestRegressor, "_cut_weights", (0.0, 1.0, 0.0))
+    model = KernelForestRegressor(random_state=3, **SMALL).partial_fit(X, y)
+    for name in ("features", "cuts", "left", "metric"):
+        np.testing.assert_array_equal(state(model)[name], state(one)[name])
+    np.testing.assert_allclose(model.predict(X)[:, 1], one.predict(X), rtol=0.1, atol=5)
+
+
+@pytest.mark.parametrize("weights", [(1.0,), (0.0, 0.0, 0.0), (np.nan, 1.0, 1.0)])
+def test_weights_of_cuts_must_be_those_of_targets(weights, monkeypatch):
+    monkeypatch.setattr(KernelForestRegressor, "_cut_weights", weights)
+    X, y, _ = samples(-3)
+    with pytest.raises(ValueError, match="cut"):
+        KernelForestRegressor(**SMALL).fit(X, y)
 
 
 MISSING = ["default", "grows", "anew", "slow", "first cuts"]
@@ -336,8 +372,8 @@ def test_exact_trees_are_resumed_and_taken_back_to_the_bit(memory, exact):
 def test_numbers_and_random_cuts_have_no_exact_trees(exact):
     for n_classes, parameters in ((0, {}), (3, {"n_candidates": 1})):
         model = taught(n_classes, 0, 10, **parameters)
-        assert model._model.space.arguments()[-3] == 0
-    assert taught(3, 0, 10)._model.space.arguments()[-3] == 2
+        assert model._model.space.arguments()[-4] == 0
+    assert taught(3, 0, 10)._model.space.arguments()[-4] == 2
 
 
 def test_exact_trees_find_steps(monkeypatch):
@@ -572,17 +608,18 @@ def test_a_renewal_without_its_samples_is_refused(when_full):
         ("spread", 1.5),
         ("n_exact", 6),
         ("exact_from", 0),
+        ("cut_weights", (1.0, 1.0, 1.0)),
     ],
 )
 def test_damaged_arguments_are_refused(argument, value):
     space = taught(3, 0, 40)._model.space
     names = "d dtype n_outputs n_labels rule noises levels n_trees most_in_leaf n_candidates share"
     names += " most_rows memory replays spread at_once anew seed categories n_exact exact_from"
-    names = [*names.split(), "is_light"]
+    names = [*names.split(), "is_light", "cut_weights"]
     arguments = list(space.arguments())
     assert len(arguments) == len(names)
     arguments[names.index(argument)] = value
-    with pytest.raises(ValueError, match=r"must be in|outputs"):
+    with pytest.raises(ValueError, match=r"must be in|outputs|cut_weights"):
         type(space)(*arguments)
 
 

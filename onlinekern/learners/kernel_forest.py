@@ -97,6 +97,8 @@ class KernelForest(Learner):
     _takes_missing = True
     _takes_categories = True
     _any_scale = True
+    # Of targets, if one sum of them tells where to cut.
+    _cut_weights = cast("tuple[float, ...]", ())
     # What the columns of categories hold: `estimators.categories`.
     _categories = cast(Categories, ())
 
@@ -178,6 +180,7 @@ class KernelForest(Learner):
             self._n_exact(),
             EXACT_FROM,
             self.teacher == "light",
+            self._cut_weights,
         )
 
     def _n_exact(self) -> int:

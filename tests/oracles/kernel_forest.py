@@ -556,9 +556,9 @@ class KernelForest:
     def __init__(
         self, d, n_classes, n_targets, *, n_trees, noises, levels, memory, max_samples, max_rows,
         max_leaf, n_candidates, n_replays, renewal_spread, when_full, at_once, seed,
-        categories, rule, n_exact, exact_from, teacher,
+        categories, rule, n_exact, exact_from, teacher, cut_weights,
     ):  # fmt: skip
-        self.is_light = teacher == "light"
+        self.is_light, self.cut_weights = teacher == "light", cut_weights
         self.n_exact, self.exact_from = n_exact, exact_from
         self.rule = rule_of(rule, n_classes)
         self.categories = categories
@@ -600,8 +600,10 @@ class KernelForest:
         return np.where(y == np.arange(self.n_classes), 1.0, -1.0)
 
     def few_goals(self, y, draws):
-        """Return the targets of the outputs, or eight random sums of them."""
+        """Return the targets of the outputs, a weighted sum, or eight random sums of them."""
         Y = np.array([self.goals(target) for target in y])
+        if self.cut_weights:
+            return sum(w * Y[:, k : k + 1] for k, w in enumerate(self.cut_weights))
         if self.n_outputs <= 8:
             return Y
         return Y @ (draws.randint(2, size=(self.n_outputs, 8)) * 2.0 - 1.0) / np.sqrt(8)
@@ -858,10 +860,12 @@ def kernel_forest(
     memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
     renewal_spread=0.25, when_full="grow", at_once=512,
     categorical_features=(), rule="arow", n_exact=0, exact_from=1, teacher="full",
+    cut_weights=(),
 ):  # fmt: skip
     """Learn samples one after the other; `n_classes` is 0 of a regression.
 
-    The columns of y are targets, if there are several.
+    The columns of y are targets, if there are several; with `cut_weights` their sum tells where to
+    cut, each times its weight.
     """
     model = KernelForest(
         X.shape[1], n_classes, y[0].size, n_trees=n_trees, seed=seed, memory=memory,
@@ -870,6 +874,7 @@ def kernel_forest(
         max_rows=max_rows, max_leaf=max_leaf, n_candidates=n_candidates, n_replays=n_replays,
         renewal_spread=renewal_spread, when_full=when_full, at_once=at_once, rule=rule,
         n_exact=n_exact, exact_from=exact_from, teacher=teacher,
+        cut_weights=cut_weights,
         categories=[] if categorical_features == "from_dtype" else list(categorical_features),
     )  # fmt: skip
     weights = np.ones(len(y)) if sample_weight is None else sample_weight

@@ -198,7 +198,7 @@ describe(
     "models.forest.ForestSpace",
     "arguments(d= dtype= n_outputs# n_labels= rule= noises= levels= n_trees= most_in_leaf= "
     "n_candidates= share= most_rows= memory= replays= spread= at_once= anew= seed= categories= "
-    "n_exact= exact_from= is_light=) "
+    "n_exact= exact_from= is_light= cut_weights=) "
     f"state(entered~ renewed~ n_grown~ {KEPT} errors[expert other] met {SCALE} {TABLES} {GAPS} "
     f"{GROUPS} {BENDS} {NODES} variances~[node expert] values[node expert output] metric~[axis] "
     "importances~[feature] offset unit)",

@@ -11,7 +11,7 @@ from onlinekern.core.partitions.recent_rows cimport RecentRows
 
 cdef class ForestSpace(Space):
     cdef readonly Py_ssize_t d, itemsize, n_labels, most_columns
-    cdef readonly tuple settings, categories
+    cdef readonly tuple settings, categories, cut_weights
     cdef readonly Rule rule
     cdef readonly CellExperts experts
     cdef readonly RecentRows recent
@@ -28,7 +28,8 @@ cdef class ForestSpace(Space):
     cdef Py_ssize_t saved_grown
     cdef Py_ssize_t memory
     cdef Py_ssize_t n_exact, exact_from
-    cdef bint anew, is_light
+    cdef bint anew
+    cdef object is_light             # a bool, as it is told
     cdef Walked walked
     cdef bint is_walked              # whether the open block has been, by the present forest
     cdef double[::1] y               # targets of the sample that was observed last,

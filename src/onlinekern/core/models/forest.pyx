@@ -31,8 +31,8 @@ from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.partitions.costs import samples_spread_over
 from onlinekern.core.partitions.renewal import (
-    COUNTS, check_labels, check_reach, check_settings, check_sizes, restored_counts,
-    restored_metric, restored_units, told)
+    COUNTS, check_labels, check_reach, check_settings, check_sizes, check_weights,
+    restored_counts, restored_metric, restored_units, told)
 from onlinekern.core.partitions.scale import SCALE, fields_of_scale, restored_scale
 from onlinekern.core.partitions.tables import check_categories, most_further, most_gaps
 
@@ -83,13 +83,16 @@ cdef class ForestSpace(Space):
         The last trees are cut exactly from twice so many samples on, half of these from so many.
     is_light : bool
         Whether the kernel machine that tells where to cut is a light one, see `features.looking`.
+    cut_weights : tuple of float
+        Cuts are told by the sum of the targets, each times its weight; (): by all of them.
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_labels,
                   Rule rule not None, noises, levels, Py_ssize_t n_trees, Py_ssize_t most_in_leaf,
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
                   Py_ssize_t replays, double spread, Py_ssize_t at_once, bint anew, seed,
-                  categories=(), Py_ssize_t n_exact=0, Py_ssize_t exact_from=1, is_light=False):
+                  categories=(), Py_ssize_t n_exact=0, Py_ssize_t exact_from=1, is_light=False,
+                  cut_weights=()):
         check_sizes(MOST, d=d, n_outputs=n_outputs, n_noises=len(noises), n_levels=len(levels),
                     n_trees=n_trees, most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory,
                     exact_from=exact_from)
@@ -99,7 +102,8 @@ cdef class ForestSpace(Space):
                          most_in_leaf, n_candidates, share, most_rows, memory, replays, spread,
                          at_once, bool(anew), seed)
         self.categories = check_categories(categories, d)
-        self.n_exact, self.exact_from, self.is_light = n_exact, exact_from, is_light
+        self.n_exact, self.exact_from, self.is_light = n_exact, exact_from, bool(is_light)
+        self.cut_weights = check_weights(cut_weights, n_outputs, n_labels)
         n = len(self.categories)
         self.most_columns = d + most_further(d, n) + N_DIRECTIONS + 2 * most_gaps(d, n)
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
@@ -110,8 +114,7 @@ cdef class ForestSpace(Space):
         self.itemsize = self.recent.itemsize
         self.experts = CellExperts(n_outputs, n_labels, rule, self.settings[0], self.settings[1],
                                    n_trees)
-        nothing = np.zeros(d)
-        forest = Forest.stumps(n_trees, Scale(nothing, nothing))
+        forest = Forest.stumps(n_trees, Scale(np.zeros(d), np.zeros(d)))
         leaves, upper = self.experts.new_cells(forest)
         self.now = Generation(forest, leaves, upper, np.ones(d), np.zeros(d),
                               np.zeros(n_outputs), np.ones(n_outputs))
@@ -161,14 +164,12 @@ cdef class ForestSpace(Space):
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         cdef Cells cells
+        cdef Py_ssize_t at = i if self.is_walked else 0
         if not self.is_walked:
             # A renewal within the block: the cells found before are those of another forest.
             self.walked.walk(self.now.forest, &self.rows, NULL, self.row_number(i), 1)
-        cells = self.walked.cells(i if self.is_walked else 0)
-        if self.is_walked:
-            self.experts.fetch(self.now, self.walked, i, i == 0, self.walked.n)
-        else:
-            self.experts.fetch(self.now, self.walked, 0, True, 0)
+        cells = self.walked.cells(at)
+        self.experts.fetch(self.now, self.walked, at, at == 0, self.walked.n)
         self.experts.score(self.now, &cells, self.walked)
         self.experts.mix(self.now, self.walked.scored, current)
         memcpy(averaged, current, self.n_outputs * sizeof(double))
@@ -260,7 +261,7 @@ cdef class ForestSpace(Space):
             lag = max(self.samples_of_renewal(begun), self.entered - begun)
         return Renewal(self.now, self.experts, self.recent, begun, n, lag, is_whole, self.n_grown,
                        self.n_labels, settings, seed, self.categories, self.exact_trees(n),
-                       self.is_light)
+                       self.is_light, self.cut_weights)
 
     cdef Status advance(self) noexcept nogil:
         """Do what is due of the renewal, and take what it has made."""
@@ -377,8 +378,8 @@ cdef class ForestSpace(Space):
 
     def arguments(self):
         """Arguments that construct such a space without samples."""
-        return (self.d, self.recent.dtype, self.n_outputs, self.n_labels, self.rule,
-                *self.settings, self.categories, self.n_exact, self.exact_from, bool(self.is_light))
+        return (self.d, self.recent.dtype, self.n_outputs, self.n_labels, self.rule, *self.settings,
+                self.categories, self.n_exact, self.exact_from, self.is_light, self.cut_weights)
 
     def get_state(self):
         """Learnt state, as a dictionary."""

@@ -17,7 +17,7 @@ cdef class ForestLook:
     cdef Generation before
     cdef RecentRows recent
     cdef Grower grower
-    cdef tuple settings, categories
+    cdef tuple settings, categories, cut_weights
     cdef uint64_t seed
     cdef Py_ssize_t d, n_labels, n_outputs, n_trees
     cdef Py_ssize_t n_exact          # trees that are cut exactly, the last ones

@@ -25,7 +25,8 @@ from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, RANK_STEPS, steep
 from onlinekern.core.partitions.bends import CENTERS, MOST_ASKED, BendLearner
 from onlinekern.core.partitions.gaps import GapLearner
 from onlinekern.core.partitions.groups import GroupLearner
-from onlinekern.core.partitions.renewal import Spread, common_slopes, own_slopes, units_of_each
+from onlinekern.core.partitions.renewal import (
+    Spread, common_slopes, own_slopes, units_of_each, weighted_sum)
 from onlinekern.core.partitions.tables import (
     TableLearner, most_further, most_gaps, of_features, on_axes, steps_of_tables)
 
@@ -47,14 +48,14 @@ cdef class ForestLook:
                   RecentRows recent not None, int64_t begun, Py_ssize_t n, Py_ssize_t lag,
                   bint is_whole, Py_ssize_t n_grown, Py_ssize_t n_labels,
                   tuple settings not None, uint64_t seed, tuple categories not None,
-                  Py_ssize_t n_exact, bint is_light):
+                  Py_ssize_t n_exact, bint is_light, tuple cut_weights not None):
         self.before, self.recent = before, recent
         self.begun, self.n, self.lag, self.is_whole = begun, n, lag, is_whole
         self.n_labels, self.n_outputs = n_labels, experts.n_outputs
         self.d, self.settings = recent.d, settings
         self.n_trees, self.n_exact, self.is_light = settings[0], n_exact, is_light
         self.seed = counted(seed, <uint64_t> begun)
-        self.categories = categories
+        self.categories, self.cut_weights = categories, cut_weights
         # The sample that a renewal begins at pays for this plan alone.
         self.stages = [stage for stage in self.plan() if stage[1] > 0]
         self.n_stages = len(self.stages)
@@ -259,10 +260,11 @@ cdef class ForestLook:
         self.seen = self.draws = None
 
     def goals(self, y):
-        """Targets of the outputs, ndarray of shape (n, n_outputs)."""
+        """Targets of the outputs, or the one that tells where to cut, ndarray (n, n_told)."""
         if self.n_labels > 0:
             return signs_of(y[:, 0], self.n_labels)
-        return (y - np.asarray(self.fresh.offset)) / np.asarray(self.fresh.unit)
+        goals = (y - np.asarray(self.fresh.offset)) / np.asarray(self.fresh.unit)
+        return weighted_sum(goals, self.cut_weights) if self.cut_weights else goals
 
     def few_goals(self):
         """Targets of the outputs, or the sums for many that the kernel machine learns."""

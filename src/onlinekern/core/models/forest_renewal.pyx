@@ -73,7 +73,7 @@ cdef class Renewal(ForestLook):
     categories : tuple of int
     n_exact : int
         Trees that are cut exactly, the last ones.
-    is_light : bool
+    is_light, cut_weights
         As of `ForestSpace`.
     """
 
@@ -81,7 +81,7 @@ cdef class Renewal(ForestLook):
                   RecentRows recent not None, int64_t begun, Py_ssize_t n, Py_ssize_t lag,
                   bint is_whole, Py_ssize_t n_grown, Py_ssize_t n_labels,
                   tuple settings not None, uint64_t seed, tuple categories not None,
-                  Py_ssize_t n_exact, bint is_light):
+                  Py_ssize_t n_exact, bint is_light, tuple cut_weights not None):
         self.experts, self.n_grown, self.replays = experts, n_grown, settings[5]
         self.estimate = WORK_OF_GROWTH * <Py_ssize_t> costs.rows_of_tree(n, settings[3], n)
         self.looked, self.grown, self.times = LOOKED, 1, 1

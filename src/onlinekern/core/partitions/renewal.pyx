@@ -36,6 +36,24 @@ def check_settings(Py_ssize_t n_outputs, Py_ssize_t n_labels, double share, doub
         raise ValueError(f"n_exact must be in [0, {n_trees}], got {n_exact}")
 
 
+def check_weights(cut_weights, Py_ssize_t n_outputs, Py_ssize_t n_labels):
+    """Weights of the outputs that tell where to cut, a tuple of float; () are none."""
+    weights = tuple([finite_number("a cut weight", weight) for weight in cut_weights])
+    if weights and (n_labels > 0 or len(weights) != n_outputs or not any(weights)):
+        raise ValueError(f"cut_weights must be those of {n_outputs} targets, of which one is not "
+                         f"0, or (), got {weights}")
+    return weights
+
+
+def weighted_sum(goals, weights):
+    """The sum of the columns, each times its weight, ndarray of shape (n, 1)."""
+    found = np.zeros((len(goals), 1))
+    for k, weight in enumerate(weights):
+        # One after the other: a product of matrices may have other bits with another BLAS.
+        found[:, 0] += weight * goals[:, k]
+    return found
+
+
 def check_reach(rows, entered, begun):
     """Raise ValueError unless the last rows hold one of before a renewal, which grows from them."""
     if len(rows) <= entered - begun:
