@@ -73,15 +73,15 @@ def main():
     parser.add_argument("--orders", type=int, default=3)
     parser.add_argument("--only", default=",".join((*TABLES, *SETS, *MADE)))
     arguments = parser.parse_args()
-    with_twin = experts.MEASURED
-    without = tuple(replace(kind, twin=False) for kind in with_twin)
+    with_twin = experts.MEASURED, experts.FORESTS["regression"]
+    without = tuple(tuple(replace(kind, twin=False) for kind in kinds) for kinds in with_twin)
     print("| set | on the way | test | us |\n|---|---|---|---|")
     ratios = []
     for name in arguments.only.split(","):
         runs = []
         for order in range(1 if name in TABLES else arguments.orders):
             parts, both = parts_of(arguments.folder, name, order), []
-            for experts.MEASURED in (without, with_twin):
+            for experts.MEASURED, experts.FORESTS["regression"] in (without, with_twin):
                 both.append(measured(*parts, order))
             runs.append(both)
         runs = np.array(runs)

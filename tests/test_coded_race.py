@@ -3,19 +3,18 @@
 import copy
 import itertools
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from oracles.race import coded_rows as twin
+from twins_of_targets import without_twins
 
 import onlinekern
 from onlinekern import StreamClassifier, StreamRegressor, TableEncoder, make_stream_pipeline, merge
 from onlinekern.core.race import restore
 from onlinekern.core.samples.coded import coded_rows, layout_of
 from onlinekern.fitted.save import to_bytes
-from onlinekern.learners.race import experts
 
 pd = pytest.importorskip("pandas")
 LAYOUT = ((0, 1), (1, 4), (5, 0), (7, 2), (9, 1))
@@ -117,8 +116,7 @@ def test_it_is_saved_pickled_and_goes_on(tmp_path):
 
 
 def test_a_race_of_an_older_file_goes_on_without_a_layout(monkeypatch):
-    without = [replace(kind, twin=False) for kind in experts.MEASURED]
-    monkeypatch.setattr(experts, "MEASURED", tuple(without))
+    without_twins(monkeypatch)
     X, y = table()
     model = StreamRegressor(random_state=0).fit(TableEncoder().fit_transform(X), y)
     race = model._model

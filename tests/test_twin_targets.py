@@ -2,13 +2,13 @@
 
 import copy
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from compiled import Program, load
 from exported import scores_of
 from oracles import race as twins
+from twins_of_targets import without_twins
 
 import onlinekern
 from onlinekern import StreamRegressor, merge
@@ -97,12 +97,38 @@ def test_effects_that_multiply(monkeypatch):
     bent = 5 + np.sin(2 * X[:, 1]) + X[:, 3]
     now = [error_of(StreamRegressor(random_state=0).partial_fit_predict(X, t), t)
            for t in (y, bent)]  # fmt: skip
-    monkeypatch.setattr(experts, "MEASURED", tuple(replace(k, twin=False)
-                                                   for k in experts.MEASURED))  # fmt: skip
+    without_twins(monkeypatch)
     before = [error_of(StreamRegressor(random_state=0).partial_fit_predict(X, t), t)
               for t in (y, bent)]  # fmt: skip
     assert now[0] < 0.85 * before[0]
-    assert now[1] < 1.03 * before[1]
+    assert now[1] < 1.05 * before[1]
+
+
+def test_steps_that_multiply(monkeypatch):
+    """Forests that know the twin cut where steps of small targets are."""
+    errors = np.empty((2, 3))
+    for learns in (1, 0):
+        if not learns:
+            without_twins(monkeypatch, of_kernels=False)
+        for seed in range(3):
+            X = np.random.default_rng(seed).normal(size=(3000, 5))
+            steps = X[:, :3] > [0, 0.5, -0.3]
+            y = np.exp(steps @ [1.5, 1.0, 1.6] + 0.1 * X[:, 3])
+            model = StreamRegressor(random_state=0)
+            errors[learns, seed] = error_of(model.partial_fit_predict(X, y), y)
+            twins_of = [one is not None for one in model._model.twins]
+            assert [own for own, raw in zip(twins_of, model._model.raw, strict=True) if raw] == [
+                bool(learns), False]  # fmt: skip
+    assert errors[1].mean() < 0.97 * errors[0].mean()
+
+
+@pytest.mark.parametrize("n_features", [128, 129])
+def test_forests_of_many_features_have_no_twin(n_features):
+    found = experts.ladder("regression", n_features, 1, False, 100.0, 2.0**26)
+    assert any(one.twin for one in found) == (n_features <= 128)
+    twins_of = [one.twin for one in found if one.is_raw]
+    assert twins_of[0] == (n_features <= 128)
+    assert not any(twins_of[1:])
 
 
 def test_units_of_targets_do_not_matter():
@@ -187,6 +213,8 @@ def test_a_twin_is_exported(tmp_path):
     model = StreamRegressor(random_state=0).partial_fit(X, y)
     twin = next(one for one in model._model.twins if one is not None)
     assert twin.formula()[1] > 0.1
+    # The kernel machine has one, and the forest.
+    assert sum(one is not None for one in model._model.twins) == 2
     expected = scores_of(model, X)
     np.testing.assert_allclose(describe(model).scores(X), expected, rtol=1e-4, atol=1e-3)
     model.export_c(tmp_path / "model.c")

@@ -92,6 +92,9 @@ MOST_OF_TREES = {"classification": 0.6, "regression": 2 / 3}
 MOST_FULL = 128
 MOST_LIGHT = 0.85
 MOST_BESIDE_LIGHT = 0.65
+# Trees are cut by the mean of a target and its twin: by the twin alone, even targets and those with
+# noise that multiplies lose (docs/race_tried.md).
+WEIGHTS_OF_TWINS = (0.5, 0.5)
 # The patience of an expert that never sleeps.
 FOREVER = 1 << 62
 
@@ -134,8 +137,9 @@ class ForestKind:
     """A forest of the race.
 
     Its name; the trees for a microsecond of the budget; its parameters; the samples before which it
-    does not sleep; how many times as many trees it has where they cost no more than `CHEAP`; and
-    how much of the samples that it keeps a tree has at most, or 0 for the forest's own limit.
+    does not sleep; how many times as many trees it has where they cost no more than `CHEAP`; how
+    much of the samples that it keeps a tree has at most, or 0 for the forest's own limit; and
+    whether it learns the twin of a target too, which then tells where to cut with the target.
     """
 
     name: str
@@ -144,6 +148,7 @@ class ForestKind:
     patience: int = 0
     further: float = 1.0
     most: float = 0.0
+    twin: bool = False
 
     def forest(self, task: str, n_trees: int, kept: int, teacher: str = "full") -> Any:
         """Return a forest of so many trees that keeps so many samples."""
@@ -220,7 +225,7 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
                 "max_samples": 0.7, "max_rows": 16_384, "max_leaf": 10, "n_replays": 2,
                 "memory": 16_384, "n_candidates": 30,
             },
-            patience=FOREVER, further=2.43,
+            patience=FOREVER, further=2.43, twin=True,
         ),
         ForestKind(
             "kernel forest of the last 512", 0.15,
@@ -295,7 +300,11 @@ class Expert:
         if hasattr(task, "classes_"):
             note_classes(estimator, task.classes_)
         if self.twin:
-            estimator._n_targets, estimator._first_taught = 2, 1
+            estimator._n_targets = 2
+            if self.is_raw:
+                estimator._cut_weights = WEIGHTS_OF_TWINS
+            else:
+                estimator._first_taught = 1
         return estimator._new_model(like, draws)
 
     def grown(self, model: Any, before: Array, labels: Array) -> Any:
@@ -437,17 +446,18 @@ def forest_of(
     fewer samples.
     """
     width = len(layout) or n_features
+    twin = kind.twin and is_measured(task, width)
     costs, most, teacher = FOREST_COSTS[task], MOST, "full"
     if width > MOST_FULL and (layout or not is_sparse):
         costs, most, teacher = LIGHT_COST, MOST_LIGHT, "light"
-    always, each = costs.always(width, n_outputs), costs.each(width, n_outputs)
+    always, each = costs.always(width, n_outputs), costs.each(width, 2 if twin else n_outputs)
     usual = min(kind.trees_of_time * time, (most * time - always) / each)
     further = min(kind.further * usual, (CHEAP * time - always) / each)
     wanted = max(0, int(min(MOST_TREES, max(usual, further))))
 
     def of_size(n_trees: int, kept: int) -> Expert:
         estimator, cost = kind.forest(task, n_trees, kept, teacher), always + n_trees * each
-        return Expert(kind.name, estimator, cost, layout=layout, patience=kind.patience)
+        return Expert(kind.name, estimator, cost, layout=layout, patience=kind.patience, twin=twin)
 
     kept = kind.parameters["memory"]
     while True:

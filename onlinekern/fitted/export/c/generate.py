@@ -271,6 +271,8 @@ def write_body(source: Source, body: parts.Body, n_features: int) -> None:
         lines = ["    row of_trees;", "    code_row(x, &of_trees);", *lines]
     most = max([outputs, *(member.sum.n_outputs for member in body.members)])
     lines.insert(0, f"    real own[{most}];")
+    if any(member.twin is not None for member in body.members):
+        source.fill("twin", limit=source.number(parts.MOST_TWIN))
     for id_, member in zip(calls, body.members, strict=True):
         if texts and not member.raw:
             lines.append("    scale_row(x);")
@@ -293,7 +295,6 @@ def write_body(source: Source, body: parts.Body, n_features: int) -> None:
 
 def of_both(source: Source, twin: parts.Twin) -> str:
     """Return what makes one score of those of a target and its twin in `own`."""
-    source.fill("twin", limit=source.number(parts.MOST_TWIN))
     largest = float(np.finfo(source.dtype).max)
     ends = np.clip([twin.least, twin.most], -largest, largest)
     numbers = (twin.own, twin.other, twin.factor, *ends)
