@@ -466,8 +466,8 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     least squares. Up to 128 features, those in a metric and the larger forest learn a target y and
     its twin ``asinh(y / s)``, a logarithm of either sign, where effects that multiply add up; s is
     half of the median size of the first 256 targets that are not 0. The twin teaches the metric,
-    and the mean of both tells where to cut. The answer is \
-the weighted mean of their predictions; with the discounted mean
+    and the mean of both tells where to cut. The answer is the weighted mean of their predictions; \
+with the discounted mean
     (0.999) of the squared errors e, the share of an expert is ``exp(-60 (sqrt(e / min e) - 1))``
     [1]_ [2]_.
     A combination of the experts, of the least squared error, votes as one more [3]_.
