@@ -6,6 +6,7 @@ term has the bits that its coefficients allow, chosen so that no sum can overflo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -178,7 +179,7 @@ def step_of(kernel: terms.KernelFunction, squared: bool, row: Row, vectors: Floa
     """Return the step of the vectors, which holds them and every row."""
     step = max(float(row.step.max()), float(np.abs(vectors).max()) / LARGEST)
     # A finer step would leave no bits for the factor of the exponent.
-    finest = LEAST_FACTOR / (kernel.gamma * np.log2(np.e) * 2**EXPONENT_BITS)
+    finest = LEAST_FACTOR / (kernel.gamma * np.log2(math.e) * 2**EXPONENT_BITS)
     step = max(step, float(np.sqrt(finest) if squared else finest))
     width = 1 / (np.sqrt(kernel.gamma) if squared else kernel.gamma)
     if width < LEAST_WIDTH * step:
@@ -195,7 +196,7 @@ def exponent_of(ratio: float) -> tuple[int, int, int]:
 
     The exponent of 2 is (distance * factor) >> shift; from the limit on the value is 0.
     """
-    own = ratio * np.log2(np.e) * 2**EXPONENT_BITS
+    own = ratio * np.log2(math.e) * 2**EXPONENT_BITS
     shift = int(min(MOST_SHIFT, 30 - np.floor(np.log2(own))))
     factor = round(own * 2.0**shift)
     return factor, shift, -(-(HALVINGS << (EXPONENT_BITS + shift)) // factor)
