@@ -1,10 +1,13 @@
 """What a model may be composed of: compiled components that are more than a base class."""
 
+from typing import Annotated
+
 import numpy as np
 import pytest
+from sklearn.utils._param_validation import StrOptions
 
 from onlinekern import KernelOGDClassifier, PAClassifier
-from onlinekern.core import HEADS, LOSSES, RULES, SAMPLERS, SCHEDULES
+from onlinekern.core import HEADS, KERNELS, LOSSES, RULES, SAMPLERS, SCHEDULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.losses import Hinge, Loss
 from onlinekern.core.learning.rules import Rule
@@ -12,6 +15,7 @@ from onlinekern.core.learning.sampling import Sampler
 from onlinekern.core.models.linear import LinearSpace
 from onlinekern.core.models.space import Space
 from onlinekern.core.stream import Model
+from onlinekern.extending import estimator
 
 
 def gradient(loss):
@@ -118,6 +122,25 @@ def test_estimator_with_a_loss_written_in_python(stream):
     X, y = stream("binary", n=20)
     with pytest.raises(TypeError, match=r"Steeper\.value would never be called"):
         Own().fit(X, y)
+
+
+def test_estimator_with_a_kernel_of_its_own(stream):
+    @estimator
+    class Own(KernelOGDClassifier):
+        """Gradient descent with a kernel that the library does not name."""
+
+        kernel: Annotated[str, StrOptions({"narrow"})] = "narrow"
+
+        def _new_kernel(self):
+            return KERNELS["gaussian"](10 * self.gamma_)
+
+    X, y = stream("binary", n=60)
+    for gamma in (0.1, "median", "scale"):
+        assert (
+            Own(gamma=gamma).fit(X, y).gamma_ == KernelOGDClassifier(gamma=gamma).fit(X, y).gamma_
+        )
+    narrow = KernelOGDClassifier(gamma=1.0).fit(X, y).decision_function(X)
+    np.testing.assert_array_equal(Own(gamma=0.1).fit(X, y).decision_function(X), narrow)
 
 
 def test_methods_that_a_base_class_lacks():

@@ -37,8 +37,11 @@ def own_name(kernel: str) -> str:
 
 
 def has_width(kernel: Any) -> bool:
-    """Return whether a kernel is one of the library that has a gamma."""
-    return isinstance(kernel, str) and "gamma" in KERNELS[own_name(kernel)].parameters
+    """Return whether a kernel has a name and a gamma: so have those that extensions name."""
+    if not isinstance(kernel, str):
+        return False
+    known = KERNELS.get(own_name(kernel))
+    return known is None or "gamma" in known.parameters
 
 
 def measures_width(gamma: Any, kernel: Any) -> bool:
