@@ -257,6 +257,8 @@ def test_gaps_are_guessed_from_one_hot_columns():
         ("group_middles", lambda a: a[:-1]),
         ("group_bases", lambda a: a * np.float32(np.nan)),
         ("group_bases", lambda a: a[:, :2]),
+        ("group_bases", lambda a: a[0]),
+        ("group_bases", lambda a: a.tolist()),
         ("group_steps", lambda a: a.astype(float)),
         ("group_steps", lambda a: a[:-1]),
         ("group_rates", lambda a: a + 1),

@@ -377,7 +377,8 @@ def groups_of(members, starts, middles, bases, steps, rates, Py_ssize_t d):
     for name, array in (("group_members", members), ("group_starts", starts)):
         if not isinstance(array, np.ndarray) or array.dtype != np.int32 or array.ndim != 1:
             raise ValueError(f"{name} must be of int32 with one axis")
-    n, n_orders = len(starts) - 1, bases.shape[1] if np.ndim(bases) == 2 else ORDERS
+    n, shape = len(starts) - 1, np.shape(bases)
+    n_orders = shape[1] if len(shape) == 2 else ORDERS
     if n < 0 or starts[0] != 0 or starts[n] != len(members) \
             or (np.diff(starts.astype(np.int64)) < LEAST_MEMBERS).any():
         raise ValueError("group_starts must say where the members of each group begin, from 0 to "
