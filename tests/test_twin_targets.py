@@ -131,6 +131,19 @@ def test_forests_of_many_features_have_no_twin(n_features):
     assert not any(twins_of[1:])
 
 
+def test_a_report_names_all_that_learn_logarithms(monkeypatch):
+    X, y = products(300)
+    for _ in range(2):
+        model = StreamRegressor(random_state=0).partial_fit(X, y)
+        twins_of = [one is not None for one in model._model.twins]
+        monkeypatch.undo()
+        # The ladder of today does not tell what a race that began with another one learns.
+        named = ["of logarithms too" in one.name for one in model.report().experts]
+        assert named == twins_of
+        without_twins(monkeypatch)
+    assert not any(twins_of)
+
+
 def test_units_of_targets_do_not_matter():
     X, y = products(700)
     found = [StreamRegressor(random_state=0).partial_fit_predict(X, unit * y) / unit

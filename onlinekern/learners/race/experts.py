@@ -120,9 +120,8 @@ class SquaresKind:
     def name(self) -> str:
         """Its name in tables."""
         metric = "" if self.metric == "none" else ", learnt metric"
-        twin = ", of logarithms too" if self.twin else ""
         memory = memory_of(self.forgetting)
-        return f"kernel least squares, gamma {self.scale:g}/d{memory}{metric}{twin}"
+        return f"kernel least squares, gamma {self.scale:g}/d{memory}{metric}"
 
     def length(self, size: int, n_features: int) -> int:
         """Return its landmarks if the largest experts have so many."""

@@ -103,7 +103,7 @@ class RaceReport:
         """Make the plain estimator that does what the leader does: a scaler, then the learner.
 
         A forest needs neither that nor an encoder. For others an encoder comes first where the
-        samples were tables. Least squares "of logarithms too" learn the target alone there.
+        samples were tables. Experts "of logarithms too" learn the target alone there.
 
         Returns
         -------
@@ -192,9 +192,11 @@ def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
     samples = np.array([mark for mark, _ in history], dtype=np.int64)
     noted = np.array([weight for _, weight in history]).reshape(len(history), len(ladder))
     led = np.bincount(noted.argmax(axis=1), minlength=len(ladder)) / max(1, len(history))
+    # A race of an older file has fewer twins than the ladder of today.
+    twins = [", of logarithms too" if twin is not None else "" for twin in race.twins]
     experts = [
         ExpertReport(
-            one.name, one.estimator, one.cost, float(weights[k]), float(losses[k]),
+            one.name + twins[k], one.estimator, one.cost, float(weights[k]), float(losses[k]),
             float(learnt[k] / max(1, n_seen)), float(led[k]), bool(voting[k]),
             one.is_raw,
         )
