@@ -20,6 +20,7 @@ cdef class ForestLook:
     cdef tuple settings, categories, cut_weights
     cdef uint64_t seed
     cdef Py_ssize_t d, n_labels, n_outputs, n_trees
+    cdef Py_ssize_t n_telling        # of the outputs those that tell where to cut
     cdef Py_ssize_t n_exact          # trees that are cut exactly, the last ones
     cdef Py_ssize_t n                # samples that it grows from,
     cdef Py_ssize_t lag              # and those that it is spread over

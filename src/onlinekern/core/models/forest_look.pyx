@@ -56,6 +56,7 @@ cdef class ForestLook:
         self.n_trees, self.n_exact, self.is_light = settings[0], n_exact, is_light
         self.seed = counted(seed, <uint64_t> begun)
         self.categories, self.cut_weights = categories, cut_weights
+        self.n_telling = 1 if cut_weights else self.n_outputs
         # The sample that a renewal begins at pays for this plan alone.
         self.stages = [stage for stage in self.plan() if stage[1] > 0]
         self.n_stages = len(self.stages)
@@ -70,7 +71,7 @@ cdef class ForestLook:
         landmarks = n_landmarks(taught, self.is_light)
         equations = n_equations(landmarks, d, not self.is_light)
         most = equations + most_further(d, len(self.categories))
-        of_gradient = costs.SLOPE * landmarks * d * min(self.n_outputs, MOST_OUTPUTS)
+        of_gradient = costs.SLOPE * landmarks * d * min(self.n_telling, MOST_OUTPUTS)
         of_equation = costs.PAIR * equations ** 2
         # Where values were missing they are so again, as a rule.
         scale = self.before.forest.scale

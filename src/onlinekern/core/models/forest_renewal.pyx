@@ -94,13 +94,14 @@ cdef class Renewal(ForestLook):
             self.cold = costs.TIMES_OF_COLD
             self.all_late, self.n_cold = costs.late_rows(n_leaves, lag, self.n_outputs)
             self.looked, self.grown = costs.shares_of_stages(
-                self.work_of_look, n, self.d, lag, settings, n_exact, self.n_outputs)
+                self.work_of_look, n, self.d, lag, settings, n_exact, self.n_telling,
+                self.n_outputs)
 
     def dig(self, _):
         """Have memory for new trees and their cells, or for the growth of others."""
         if self.n_exact:
             self.times = costs.times_of_exact(
-                len(self.sought), self.is_whole, self.n_outputs)
+                len(self.sought), self.is_whole, self.n_telling)
         self.targets, self.weights = self.y, self.weight
         if not self.is_whole:
             self.heir = Inheritance(self.experts)

@@ -89,10 +89,10 @@ def learnt_again(double n_leaves, Py_ssize_t n_outputs):
     return (REPLAY + OUTPUT * n_outputs) * (1 + 0.5 * sqrt(n_leaves / LEAVES))
 
 
-def times_of_exact(Py_ssize_t n_sought, bint is_whole, Py_ssize_t n_outputs):
+def times_of_exact(Py_ssize_t n_sought, bint is_whole, Py_ssize_t n_telling):
     """How many times the work of others a tree takes that is cut exactly along so many axes."""
-    growth = GROWTH * SEVERAL if n_outputs > 1 else GROWTH
-    return 1 + n_sought / (growth / EXACT[n_outputs > 1] if is_whole else EXACT_LEAVES)
+    growth = GROWTH * SEVERAL if n_telling > 1 else GROWTH
+    return 1 + n_sought / (growth / EXACT[n_telling > 1] if is_whole else EXACT_LEAVES)
 
 
 def late_row(double n_leaves, Py_ssize_t n_outputs):
@@ -146,7 +146,7 @@ def samples_spread_over(int64_t begun, double spread, Py_ssize_t memory, Py_ssiz
 
 
 def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t d, Py_ssize_t lag, tuple settings,
-                     Py_ssize_t n_exact, Py_ssize_t n_outputs):
+                     Py_ssize_t n_exact, Py_ssize_t n_telling, Py_ssize_t n_outputs):
     """After which share of its samples a renewal has looked, and its trees have grown.
 
     Parameters
@@ -157,14 +157,16 @@ def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t d, Py_ssize_t lag, tu
         Samples that it grows from, their features, and the samples that it is spread over.
     settings : tuple
         As of `Renewal`.
-    n_exact, n_outputs : int
+    n_exact : int
+    n_telling, n_outputs : int
+        Outputs that tell where to cut, and all.
     """
     n_trees, _, _, share, most_rows, replays = settings
     grown_from, n_leaves = rows_of_tree(n, share, most_rows), leaves_of_tree(n, settings)
     levels = log2(max(2, n_leaves))
     growth = (LEVEL + FEATURE * d) * levels * grown_from + LEAF * n_leaves + TELL * n
-    growth *= n_trees * (SEVERAL if n_outputs > 1 else 1)
-    growth += EXACT[n_outputs > 1] * MOST_SOUGHT * n_exact * grown_from
+    growth *= n_trees * (SEVERAL if n_telling > 1 else 1)
+    growth += EXACT[n_telling > 1] * MOST_SOUGHT * n_exact * grown_from
     late, _ = late_rows(n_leaves, lag, n_outputs)
     replay = learnt_again(n_leaves, n_outputs) * n_trees * (replays * n + late)
     return look / (look + growth + replay), (look + growth) / (look + growth + replay)
