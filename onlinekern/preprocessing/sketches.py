@@ -168,8 +168,8 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         Returns
         -------
         ndarray of shape (n_samples, l)
-            Projections on `components_` as they were after so many rows: 1, 2, 4, ... up to l, and
-            then every l. The first row of a stream has zeros.
+            Projections on `components_`. These are taken anew after 1, 2, 4, ... rows, up to l, and
+            then after every l rows. The first row of a stream has zeros.
         """
         return self._insert(X, transform=True)
 

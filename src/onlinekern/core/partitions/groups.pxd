@@ -4,8 +4,8 @@ from libc.stdint cimport int32_t, uint64_t
 from onlinekern.core.samples.rows cimport Rows
 
 
-# The orders of categories, and of a group's columns, which take the axes of its first ones: of one
-# output.
+# With one output: the orders of a column of categories, and of a group of columns. A group's orders
+# take the axes of its first columns.
 cdef enum:
     ORDERS = 3
 

@@ -3,8 +3,8 @@
 A cut of such a column says little: it parts one category from all others. So a group has the orders
 that a column of categories has (`partitions.tables`), of which a cut parts two sets, and of several
 outputs further ones. They take the axes of its first columns, and the axes of the others are 0. A
-number is the sum of what the columns
-add that are on, so that it has a value where several are, or none.
+number is the sum of what the columns add that are on, so that it has a value where several are, or
+none.
 """
 from libc.math cimport log
 from libc.stdint cimport int32_t, uint64_t
