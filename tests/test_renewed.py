@@ -49,51 +49,79 @@ MODELS = {
 DETECTOR = LossDetector(run_length=2000, random_state=0)
 
 
-def one_by_one(model, X, y, weights, n_recent, classes):
-    """Return the predictions, and after which samples a new learner began."""
-    learner, detector = clone(model), clone(DETECTOR)
+# So many samples two learners learn after an alarm.
+TRIALS = {"race": 0, "regression": 120, "scikit-learn": 200}
+TRIAL = 60
+
+
+def renewed(name, detector=DETECTOR, **parameters):
+    """Return a learner of `MODELS` that begins anew."""
+    own = {"n_recent": 50, "n_trial": TRIALS.get(name, TRIAL), **parameters}
+    return RenewedLearner(MODELS[name], detector, **own)
+
+
+def answer_of(learner, x, label, more):
+    """Return what is predicted of a sample, which is learnt then."""
+    if hasattr(learner, "partial_fit_predict"):
+        return learner.partial_fit_predict(x, [label], **more)[0]
+    try:
+        told = learner.predict(x)[0]
+    except NotFittedError:
+        told = more["classes"][0]
+    if more.get("sample_weight", [1])[0] > 0:
+        learner.partial_fit(x, [label], **more)
+    return told
+
+
+def one_by_one(model, X, y, weights, classes):
+    """Return the predictions, after which samples a new learner began, and who answers at last."""
+    base, detector = model.estimator, clone(model.detector)
+    learners, sums, end = [clone(base)], [0.0, 0.0], 0
     predicted, alarms, first, scale, seen = [], [], [], None, []
-    more = {} if classes is None else {"classes": classes}
     for i in range(len(y)):
-        own = {"sample_weight": weights[i : i + 1]} if weights is not None else {}
-        if hasattr(learner, "partial_fit_predict"):
-            rows = X[i : i + 1], y[i : i + 1]
-            told = learner.partial_fit_predict(*rows, **more, **own)[0]
-        else:
-            try:
-                told = learner.predict(X[i : i + 1])[0]
-            except NotFittedError:
-                told = classes[0]
-            learner.partial_fit(X[i : i + 1], y[i : i + 1], **more, **own)
-        predicted.append(told)
+        more = {} if classes is None else {"classes": classes}
+        if weights is not None:
+            more["sample_weight"] = weights[i : i + 1]
+        told = [answer_of(learner, X[i : i + 1], y[i], more) for learner in learners]
+        predicted.append(told[0])
         if weights is not None and weights[i] == 0:
             continue
         seen.append(i)
-        if classes is not None:
-            loss = float(told != y[i])
-        else:
-            error = abs(told - y[i])
+        errors = [float(one != y[i]) if classes is not None else abs(one - y[i]) for one in told]
+        if len(learners) == 2:
+            sums = [0.99 * old + error**2 for old, error in zip(sums, errors, strict=True)]
+            if sums[1] < sums[0]:
+                learners, sums = learners[::-1], sums[::-1]
+            if len(seen) == end:
+                learners = learners[:1]
+            continue
+        loss = errors[0]
+        if classes is None:
             if len(first) < 100:
-                first.append(error)
+                first.append(loss)
                 continue
             scale = scale or np.mean(first)
-            loss = error / (error + scale)
+            loss = loss / (loss + scale)
         if detector.update(loss).drift_detected:
             alarms.append(len(seen))
-            learner, last = clone(model), seen[-n_recent:]
-            size = 1 if "sklearn" in type(model).__module__ else n_recent
+            new, last = clone(base), seen[-model.n_recent :]
+            size = 1 if "sklearn" in type(base).__module__ else model.n_recent
             for k in range(0, len(last), size):
                 rows = last[k : k + size]
-                own = {"sample_weight": weights[rows]} if weights is not None else {}
-                learner.partial_fit(X[rows], y[rows], **more, **own)
-    return np.array(predicted), alarms, learner
+                own = {} if classes is None else {"classes": classes}
+                if weights is not None:
+                    own["sample_weight"] = weights[rows]
+                new.partial_fit(X[rows], y[rows], **own)
+            learners = [new, *learners][: 2 if model.n_trial else 1]
+            sums, end = [0.0, 0.0], len(seen) + model.n_trial
+    return np.array(predicted), alarms, learners
 
 
 @cache
 def expected_of(name):
     X, y = stream(name == "regression")
     classes = None if name == "regression" else np.unique(y)
-    return one_by_one(MODELS[name], X, y, None, 50, classes)
+    return one_by_one(renewed(name), X, y, None, classes)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -102,8 +130,8 @@ def test_it_learns_as_sample_by_sample(name, size, equal):
     X, y = stream(name == "regression")
     classes = None if name == "regression" else np.unique(y)
     more = {} if classes is None else {"classes": classes}
-    expected, alarms, twin = expected_of(name)
-    model = RenewedLearner(MODELS[name], DETECTOR, n_recent=50)
+    expected, alarms, learners = expected_of(name)
+    model = renewed(name)
     found = [
         model.partial_fit_predict(X[i : i + size], y[i : i + size], **more)
         for i in range(0, N, size)
@@ -111,7 +139,8 @@ def test_it_learns_as_sample_by_sample(name, size, equal):
     assert len(alarms) >= 2
     assert model.alarms_.tolist() == alarms
     equal(np.concatenate(found), expected)
-    equal(model.predict(X), twin.predict(X))
+    equal(model.predict(X), learners[0].predict(X))
+    assert (model.rival_ is not None) == (len(learners) == 2)
     assert model.n_seen_ == N
     assert DETECTOR.n_seen_ == 0
 
@@ -120,9 +149,8 @@ def test_it_learns_as_sample_by_sample(name, size, equal):
 def test_weights(size, equal):
     X, y = stream()
     weights = np.random.default_rng(0).integers(0, 3, N).astype(float)
-    base = MODELS["least squares"]
-    expected, alarms, _ = one_by_one(base, X, y, weights, 50, np.unique(y))
-    model = RenewedLearner(base, DETECTOR, n_recent=50)
+    model = renewed("least squares")
+    expected, alarms, _ = one_by_one(model, X, y, weights, np.unique(y))
     found = [
         model.partial_fit_predict(
             X[i : i + size], y[i : i + size], np.unique(y), weights[i : i + size]
@@ -135,7 +163,7 @@ def test_weights(size, equal):
 
 def test_it_is_explained_like_any_other(equal):
     X, y = stream()
-    base = RenewedLearner(MODELS["least squares"], DETECTOR, n_recent=50)
+    base = renewed("least squares")
     explained = StreamImportance(clone(base), fading=0.99, random_state=0)
     equal(explained.partial_fit_predict(X, y, np.unique(y)), expected_of("least squares")[0])
     assert explained.estimator.alarms_.tolist() == expected_of("least squares")[1]
@@ -147,7 +175,7 @@ def test_it_helps_where_a_learner_never_forgets():
     base = MODELS["least squares"]
     errors = [
         prequential(model, [(X, y)], np.unique(y)).error
-        for model in (clone(base), RenewedLearner(base))
+        for model in (clone(base), RenewedLearner(base, n_trial=100))
     ]
     assert errors[1] < 0.6 * errors[0]
 
@@ -157,14 +185,16 @@ def test_it_helps_where_a_learner_never_forgets():
 def test_it_goes_on_where_it_was(kind, name, tmp_path, equal):
     X, y = stream(name == "regression")
     more = {} if name == "regression" else {"classes": np.unique(y)}
-    model = RenewedLearner(MODELS[name], DETECTOR, n_recent=40)
-    model.partial_fit(X[:400], y[:400], **more)
+    model = renewed(name, n_recent=40)
+    # In the middle of a trial.
+    model.partial_fit(X[:350], y[:350], **more)
+    assert model.rival_ is not None
     if kind == "file":
         model.save(tmp_path / "m.okn")
         again = onlinekern.load(tmp_path / "m.okn")
     else:
         again = pickle.loads(pickle.dumps(model)) if kind == "pickle" else copy.deepcopy(model)
-    found = [one.partial_fit_predict(X[400:], y[400:]) for one in (model, again)]
+    found = [one.partial_fit_predict(X[350:], y[350:]) for one in (model, again)]
     equal(*found)
     assert model.alarms_.tolist() == again.alarms_.tolist()
     assert len(model.alarms_) >= 2
@@ -175,20 +205,22 @@ def test_a_call_that_fails_changes_nothing(name, equal):
     X, y = stream()
     bad = X.copy()
     bad[850, 0] = np.nan
-    models = [RenewedLearner(MODELS[name], DETECTOR, n_recent=50) for _ in range(2)]
+    models = [renewed(name) for _ in range(2)]
+    begun = 330 if name == "least squares" else 200  # in a trial, and before one
     for model in models:
-        model.partial_fit(X[:200], y[:200], np.unique(y))
+        model.partial_fit(X[:begun], y[:begun], np.unique(y))
+    assert (models[0].rival_ is not None) == (begun == 330)
     with pytest.raises(ValueError, match="NaN"):
-        models[0].partial_fit(bad[200:], y[200:])
-    assert models[0].n_seen_ == 200
+        models[0].partial_fit(bad[begun:], y[begun:])
+    assert models[0].n_seen_ == begun
     assert models[0].alarms_.tolist() == models[1].alarms_.tolist()
-    found = [model.partial_fit_predict(X[200:], y[200:]) for model in models]
+    found = [model.partial_fit_predict(X[begun:], y[begun:]) for model in models]
     equal(*found)
 
 
 def test_what_the_caller_gave_may_change(equal):
     X, y = stream()
-    models = [RenewedLearner(MODELS["least squares"], DETECTOR, n_recent=50) for _ in range(2)]
+    models = [renewed("least squares") for _ in range(2)]
     rows, labels = np.empty((20, 3)), np.empty(20, dtype=y.dtype)
     for i in range(0, N, 20):
         rows[:], labels[:] = X[i : i + 20], y[i : i + 20]
@@ -211,7 +243,7 @@ def test_errors_are_bounded_in_their_order():
 @pytest.mark.parametrize("name", MODELS)
 def test_fit_begins_anew_and_scores(name):
     X, y = stream(regression=name == "regression")
-    model = RenewedLearner(MODELS[name], DETECTOR, n_recent=50).fit(X[:400], y[:400])
+    model = renewed(name).fit(X[:400], y[:400])
     classes = None if name == "regression" else np.unique(y)
     expected = clone(model).partial_fit(X, y, classes)
     with pytest.raises(ValueError, match="0 sample"):
@@ -230,7 +262,7 @@ def test_what_is_refused():
     X, y = stream()
     with pytest.raises(TypeError, match="must be a classifier or a regressor"):
         RenewedLearner(SPAOneClass()).partial_fit(X, y)
-    for name, value in {"n_recent": 0, "estimator": 3, "detector": "x"}.items():
+    for name, value in {"n_recent": 0, "n_trial": -1, "estimator": 3, "detector": "x"}.items():
         model = RenewedLearner(PAClassifier()).set_params(**{name: value})
         with pytest.raises(ValueError, match=f"'{name}'"):
             model.partial_fit(X, y, np.unique(y))
@@ -243,7 +275,7 @@ def test_what_is_refused():
 def test_one_sample_is_learnt_as_in_a_call(name, equal):
     X, y = stream(name == "regression")
     classes = None if name == "regression" else ["no", "yes"]
-    many, single = (RenewedLearner(MODELS[name], clone(DETECTOR), n_recent=50) for _ in range(2))
+    many, single = (renewed(name, clone(DETECTOR)) for _ in range(2))
     weights = np.where(np.arange(N) % 7 == 0, 0.0, 1.0) if name != "scikit-learn" else np.ones(N)
     many.partial_fit(X[:500], y[:500], classes, sample_weight=weights[:500])
     for x, label, weight in zip(X[:500], y[:500].tolist(), weights[:500].tolist(), strict=True):
@@ -298,7 +330,7 @@ def test_several_targets_are_one_error(base):
     X, y = stream(regression=True)
     # What the last target tells of the next one gets worse.
     y = np.where(np.arange(N) < 400, y, 20 * y)
-    one, column, two = (RenewedLearner(base, clone(DETECTOR), n_recent=50) for _ in range(3))
+    one, column, two = (RenewedLearner(base, clone(DETECTOR), 50, 100) for _ in range(3))
     told = one.partial_fit_predict(X, y)
     # A target that is always 0 has no error.
     pairs = two.partial_fit_predict(X, np.column_stack([y, 0 * y]))
@@ -317,6 +349,46 @@ def test_what_is_kept_is_a_copy_of_the_last_samples():
         kept = np.concatenate([piece for piece, _, _ in model._recent])
         np.testing.assert_array_equal(kept, X[max(0, part.stop - 30) : part.stop])
         rows[part] = 0
+
+
+def garbage():
+    """Return samples of one function, and labels of which two hundred tell nothing."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(3000, 3))
+    y = X[:, 0] * X[:, 1] > 0
+    y[1500:1700] = rng.random(200) < 0.5
+    return X, y
+
+
+def test_what_passes_soon_costs_nothing_that_was_learnt():
+    X, y = garbage()
+    base = KernelRLSClassifier(n_components=60, random_state=0)
+    errors = {}
+    for n_trial in (0, 400):
+        model = RenewedLearner(base, n_trial=n_trial)
+        wrong = model.partial_fit_predict(X, y, [False, True]) != y
+        assert len(model.alarms_) > 0
+        errors[n_trial] = wrong[1700:2200].mean()
+    assert errors[400] < 0.7 * errors[0]
+
+
+@pytest.mark.parametrize("size", [100, 4096, 9000])
+def test_long_calls_are_learnt_in_pieces(size, equal):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(9000, 2))
+    y = (X[:, 0] > 0) ^ (np.arange(9000) >= 5000)
+    models = [RenewedLearner(PAClassifier(random_state=0), n_trial=300) for _ in range(2)]
+    for i in range(0, 9000, size):
+        models[0].partial_fit(X[i : i + size], y[i : i + size], [False, True])
+    models[1].partial_fit(X, y, [False, True])
+    equal(models[0].decision_function(X), models[1].decision_function(X))
+    assert models[0].alarms_.tolist() == models[1].alarms_.tolist() != []
+    bad = X.copy()
+    bad[-1, 0] = np.inf
+    before = pickle.dumps(models[1])
+    with pytest.raises(ValueError, match="infinity"):
+        models[1].partial_fit(bad, y)
+    assert pickle.dumps(models[1]) == before
 
 
 def test_a_detector_is_copied_as_it_is():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from contextlib import ExitStack
 from itertools import pairwise
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -24,6 +25,10 @@ from onlinekern.preprocessing.steps import BeforeCall, BeforeCalls, undone_on_fa
 
 # Between two false alarms of the default detector lie so many samples, on average, at least.
 RUN_LENGTH = 100_000
+# A learner that goes at an alarm has learnt at most so many samples behind it, for nothing.
+PIECE = 4096
+# Of two learners the errors of about the last hundred samples decide.
+LATELY = 0.99
 
 
 def learner_has(method: str) -> Callable[[Any], bool]:
@@ -35,7 +40,9 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     """A learner that begins anew when a detector says that its errors have grown.
 
     Each sample is predicted before it is learnt, and the detector sees the mistakes, or the errors.
-    At an alarm a new learner takes the place of the old one. It begins with the last samples.
+    At an alarm a new learner begins with the last samples, and for a while the old one learns
+    beside it. Samples are answered by the one that errs less, and it is the one that stays: what
+    has passed soon, or was a false alarm, costs nothing that was learnt.
 
     Parameters
     ----------
@@ -46,11 +53,16 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         `LossDetector` with ``run_length=100_000``.
     n_recent : int, default=100
         So many last samples the new learner learns first.
+    n_trial : int >= 0, default=1000
+        So many samples both learn after an alarm, at twice the time and memory. With 0 the old
+        learner goes at once, which errs a little less where the change stays (docs/drift.md).
 
     Attributes
     ----------
     estimator_ : estimator
-        The learner now.
+        The learner that answers now.
+    rival_ : estimator or None
+        The other one, as long as two learn.
     detector_ : detector
     alarms_ : ndarray of shape (n_alarms,), int64
         Numbers of the samples, counted from 1, after which a new learner began.
@@ -66,6 +78,9 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     The detector sees 0 or 1 for a label. The error e of a target, or the sum of those of several,
     becomes e / (e + s), with s the mean of the first hundred: the ranks are those of e, and losses
     have a bound.
+
+    Of two learners the one errs less whose sum of errors is smaller, an error of k samples before
+    counting 0.99^k; the new one answers first. The detector sees no errors as long as two learn.
 
     Changes that a learner follows by itself raise no alarm. A learner that forgets anyway gains
     little (docs/drift.md).
@@ -90,12 +105,19 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         "estimator": [HasMethods(["partial_fit", "predict"])],
         "detector": [HasMethods(["update_many"]), None],
         "n_recent": [Interval(Integral, 1, None, closed="left")],
+        "n_trial": [Interval(Integral, 0, None, closed="left")],
     }
 
-    def __init__(self, estimator: Any, detector: Any = None, n_recent: int = 100) -> None:
+    # Files of former versions have none.
+    rival_: Any = None
+
+    def __init__(
+        self, estimator: Any, detector: Any = None, n_recent: int = 100, n_trial: int = 1000
+    ) -> None:
         self.estimator = estimator
         self.detector = detector
         self.n_recent = n_recent
+        self.n_trial = n_trial
 
     @fit_method
     def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -303,63 +325,103 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     def _renew_and_learn(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Array:
         lesson = Lesson.of(X, one_or_several(y), sample_weight, classes)
-        own = vars(self)
-        if "estimator_" not in own:
-            self.estimator_ = clone(self.estimator)
-            default = LossDetector(run_length=RUN_LENGTH, random_state=0)
-            self.detector_ = default if self.detector is None else clone(self.detector)
-            self._renewals: tuple[int, ...] = ()
-            self._recent: tuple[Any, ...] = ()
-            self._n_seen = 0
-            self._bounded = None if is_classifier(self.estimator) else Bounded()
-            if self._bounded is not None and not is_regressor(self.estimator):
-                raise TypeError(
-                    "estimator must be a classifier or a regressor, got "
-                    f"{type(self.estimator).__name__}"
-                )
+        if "estimator_" not in vars(self):
+            self._begin()
+        n = len(lesson.y)
+        at_once = n <= PIECE and learns_alone(self.estimator_, "partial_fit_predict")
+        with ExitStack() as stack:
+            for learner in filter(None, (self.estimator_, self.rival_)):
+                state = BeforeCall if at_once else BeforeCalls
+                stack.enter_context(undone_on_failure(learner, state))
+            pieces = [lesson.part(i, min(i + PIECE, n)) for i in range(0, n, PIECE)]
+            return np.concatenate([self._learn_piece(piece) for piece in pieces])
+
+    def _begin(self) -> None:
+        self.estimator_, self.rival_ = clone(self.estimator), None
+        default = LossDetector(run_length=RUN_LENGTH, random_state=0)
+        self.detector_ = default if self.detector is None else clone(self.detector)
+        self._renewals: tuple[int, ...] = ()
+        self._recent: tuple[Any, ...] = ()
+        self._n_seen = 0
+        self._bounded = None if is_classifier(self.estimator) else Bounded()
+        if self._bounded is not None and not is_regressor(self.estimator):
+            raise TypeError(
+                "estimator must be a classifier or a regressor, got "
+                f"{type(self.estimator).__name__}"
+            )
+
+    def _learn_piece(self, lesson: Lesson) -> Array:
+        """Learn samples; each learner learns all that are left, whether or not it stays."""
+        own = Course(self.estimator_, lesson)
+        rival = None if self.rival_ is None else Course(self.rival_, lesson)
         told, first, n = [], 0, len(lesson.y)
-        at_once = learns_alone(self.estimator_, "partial_fit_predict")
-        with undone_on_failure(self.estimator_, BeforeCall if at_once else BeforeCalls):
-            while first < n:
-                answers, alarm = self._until_alarm(lesson.part(first, n))
-                used = len(answers)
+        while first < n:
+            alarm = False
+            if rival is None:
+                last, alarm = self._until_alarm(own, lesson, first)
+                told.append(own.answers[first - own.first : last - own.first])
+            else:
+                last = self._end_of_trial(lesson, first)
+                own, rival, answers = self._compare(own, rival, lesson.counts, first, last)
                 told.append(answers)
-                part = lesson.part(first, first + used)
-                self._keep(part)
-                self._n_seen += int(np.count_nonzero(part.counts))
-                first += used
-                if alarm:
-                    self._renewals = (*self._renewals, self._n_seen)
-                    self.estimator_ = self._new_learner()
+            part = lesson.part(first, last)
+            self._keep(part)
+            self._n_seen += int(np.count_nonzero(part.counts))
+            first = last
+            if alarm:
+                self._renewals = (*self._renewals, self._n_seen)
+                new = Course(self._new_learner(own.learner), lesson, first)
+                own, rival = new, own if self.n_trial else None
+                self._trial = self._n_seen + self.n_trial, 0.0, 0.0
+            elif rival is not None and self._n_seen == self._trial[0]:
+                rival = None
+        self.estimator_, self.rival_ = own.learner, None if rival is None else rival.learner
         return np.concatenate(told)
 
-    def _until_alarm(self, part: Lesson) -> tuple[Array, bool]:
-        """Learn samples; return the predictions up to an alarm, and whether there was one."""
-        predicted = predictions_ahead(self.estimator_, part)
-        if self._bounded is None:
-            errors = (predicted != part.y).astype(np.float64)
-        else:
-            errors = np.abs(predicted.astype(np.float64) - part.y)
-            errors = errors.reshape(len(part.y), -1).sum(axis=1)
-        places = np.flatnonzero(part.counts & np.isfinite(errors))
-        losses, early = errors[places], 0
+    def _until_alarm(self, own: Course, lesson: Lesson, first: int) -> tuple[int, bool]:
+        """Return up to which sample there is no alarm, and whether there is one then."""
+        errors = own.errors[first - own.first :]
+        places = first + np.flatnonzero(lesson.counts[first:] & np.isfinite(errors))
+        losses, early = own.errors[places - own.first], 0
         # These are replaced, and never changed: a call that fails goes back to them.
         detector, bounded = copy.deepcopy(self.detector_), copy.copy(self._bounded)
         if bounded is not None:
             losses, early = bounded(losses)
+        last, alarm = len(lesson.y), False
         if len(losses):
-            known = len(detector.alarms_)
-            seen = detector.n_seen_
+            known, seen = len(detector.alarms_), detector.n_seen_
             detector.update_many(losses)
-            if len(detector.alarms_) > known:
-                # What came after the alarm is not the old learner's any more.
-                count = int(detector.alarms_[known]) - seen
-                detector = copy.deepcopy(self.detector_).update_many(losses[:count])
-                used = int(places[early + count - 1]) + 1
-                self.detector_, self._bounded = detector, bounded
-                return predicted[:used], True
+            alarm = len(detector.alarms_) > known
+        if alarm:
+            # What came after the alarm is not the old learner's any more.
+            count = int(detector.alarms_[known]) - seen
+            detector = copy.deepcopy(self.detector_).update_many(losses[:count])
+            last = int(places[early + count - 1]) + 1
         self.detector_, self._bounded = detector, bounded
-        return predicted, False
+        return last, alarm
+
+    def _end_of_trial(self, lesson: Lesson, first: int) -> int:
+        """Return up to which sample two learners learn."""
+        counted = np.cumsum(lesson.counts[first:])
+        return first + min(
+            int(np.searchsorted(counted, self._trial[0] - self._n_seen)) + 1, len(counted)
+        )
+
+    def _compare(
+        self, own: Course, rival: Course, counts: Any, first: int, last: int
+    ) -> tuple[Course, Course, Array]:
+        """Return both, first the one that answers behind these samples, and the answers to them."""
+        end, lately, of_rival = self._trial
+        answers = []
+        for i in range(first, last):
+            answers.append(own.answers[i - own.first])
+            if counts[i]:
+                lately = LATELY * lately + own.losses[i - own.first]
+                of_rival = LATELY * of_rival + rival.losses[i - rival.first]
+            if of_rival < lately:
+                own, rival, lately, of_rival = rival, own, of_rival, lately
+        self._trial = end, lately, of_rival
+        return own, rival, np.array(answers)
 
     def _keep(self, part: Lesson) -> None:
         """Keep the last samples, in the parts in which they came."""
@@ -372,9 +434,9 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         new = [(copy.copy(X), y.copy(), weight) for X, y, weight in new]
         self._recent = tuple(last_of([*self._recent, *new], self.n_recent))
 
-    def _new_learner(self) -> Any:
+    def _new_learner(self, old: Any) -> Any:
         learner = clone(self.estimator)
-        labels = getattr(self.estimator_, "classes_", None)
+        labels = getattr(old, "classes_", None)
         at_once = learns_alone(learner, "partial_fit_predict")
         for X, y, weight in self._recent:
             part = Lesson(X, y, weight, labels)
@@ -385,6 +447,36 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
                 if at_once or piece.counts.any():
                     piece.teach(learner, "partial_fit")
         return learner
+
+
+class Course:
+    """A learner on samples, all of which it learns from a first one on, each answered before.
+
+    Attributes
+    ----------
+    learner : estimator
+    first : int
+        The first sample.
+    answers : ndarray of shape (n,) or (n, n_targets)
+    errors : ndarray of shape (n,)
+        1 for a mistake; of targets the sum of the absolute errors.
+    losses : ndarray of shape (n,)
+        Their squares, by which two learners are compared.
+    """
+
+    def __init__(self, learner: Any, lesson: Lesson, first: int = 0) -> None:
+        self.learner, self.first = learner, first
+        y = lesson.y[first:]
+        self.answers = (
+            predictions_ahead(learner, lesson.part(first, len(lesson.y))) if len(y) else y
+        )
+        if is_classifier(learner):
+            self.errors = (self.answers != y).astype(np.float64)
+        else:
+            wrong = np.abs(self.answers.astype(np.float64) - y)
+            self.errors = wrong.reshape(len(y), int(np.prod(y.shape[1:]))).sum(axis=1)
+        with np.errstate(over="ignore"):
+            self.losses = np.where(np.isnan(self.errors), np.inf, self.errors) ** 2
 
 
 def last_of(parts: list[Any], most: int) -> list[Any]:

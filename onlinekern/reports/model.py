@@ -285,6 +285,8 @@ def renewals_of(learner: Any) -> Iterator[Html]:
         return
     places = listed([f"{n:,}" for n in alarms.tolist()])
     text = f"A new learner began after sample {places}." if places else "No alarm so far."
+    if getattr(learner, "rival_", None) is not None:
+        text += " The one before still learns beside it, until it is seen which errs less."
     yield card("Alarms", element("p", text))
 
 
