@@ -76,7 +76,7 @@ def answer_of(learner, x, label, more):
 def one_by_one(model, X, y, weights, classes):
     """Return the predictions, after which samples a new learner began, and who answers at last."""
     base, detector = model.estimator, clone(model.detector)
-    learners, sums, end = [clone(base)], [0.0, 0.0], 0
+    learners, sums, end, newest = [clone(base)], [0.0, 0.0], 0, None
     predicted, alarms, first, scale, seen = [], [], [], None, []
     for i in range(len(y)):
         more = {} if classes is None else {"classes": classes}
@@ -92,16 +92,13 @@ def one_by_one(model, X, y, weights, classes):
             sums = [0.99 * old + error**2 for old, error in zip(sums, errors, strict=True)]
             if sums[1] < sums[0]:
                 learners, sums = learners[::-1], sums[::-1]
-            if len(seen) == end:
-                learners = learners[:1]
-            continue
         loss = errors[0]
         if classes is None:
             if len(first) < 100:
                 first.append(loss)
                 continue
             scale = scale or np.mean(first)
-            loss = loss / (loss + scale)
+            loss /= loss + scale
         if detector.update(loss).drift_detected:
             alarms.append(len(seen))
             new, last = clone(base), seen[-model.n_recent :]
@@ -112,8 +109,12 @@ def one_by_one(model, X, y, weights, classes):
                 if weights is not None:
                     own["sample_weight"] = weights[rows]
                 new.partial_fit(X[rows], y[rows], **own)
-            learners = [new, *learners][: 2 if model.n_trial else 1]
+            learners, newest = [new, *learners[:1]][: 2 if model.n_trial else 1], new
             sums, end = [0.0, 0.0], len(seen) + model.n_trial
+        elif len(learners) == 2 and len(seen) == end:
+            learners = learners[:1]
+            if learners[0] is not newest:
+                detector = clone(model.detector)
     return np.array(predicted), alarms, learners
 
 

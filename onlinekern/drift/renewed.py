@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
@@ -80,7 +80,8 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     have a bound.
 
     Of two learners the one errs less whose sum of errors is smaller, an error of k samples before
-    counting 0.99^k; the new one answers first. The detector sees no errors as long as two learn.
+    counting 0.99^k; the new one answers first. At an alarm in between the one that answers is the
+    old one of the next two.
 
     Changes that a learner follows by itself raise no alarm. A learner that forgets anyway gains
     little (docs/drift.md).
@@ -338,8 +339,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     def _begin(self) -> None:
         self.estimator_, self.rival_ = clone(self.estimator), None
-        default = LossDetector(run_length=RUN_LENGTH, random_state=0)
-        self.detector_ = default if self.detector is None else clone(self.detector)
+        self.detector_ = self._new_detector()
         self._renewals: tuple[int, ...] = ()
         self._recent: tuple[Any, ...] = ()
         self._n_seen = 0
@@ -350,44 +350,64 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
                 f"{type(self.estimator).__name__}"
             )
 
+    def _new_detector(self) -> Any:
+        if self.detector is None:
+            return LossDetector(run_length=RUN_LENGTH, random_state=0)
+        return clone(self.detector)
+
     def _learn_piece(self, lesson: Lesson) -> Array:
         """Learn samples; each learner learns all that are left, whether or not it stays."""
-        own = Course(self.estimator_, lesson)
-        rival = None if self.rival_ is None else Course(self.rival_, lesson)
+        pair = self._pair(lesson)
         told, first, n = [], 0, len(lesson.y)
         while first < n:
-            alarm = False
-            if rival is None:
-                last, alarm = self._until_alarm(own, lesson, first)
-                told.append(own.answers[first - own.first : last - own.first])
-            else:
-                last = self._end_of_trial(lesson, first)
-                own, rival, answers = self._compare(own, rival, lesson.counts, first, last)
-                told.append(answers)
+            last = self._end_of_trial(lesson, first) if pair.rival else n
+            answers, errors, after = pair.ask(lesson, first, last)
+            used, alarm = self._until_alarm(errors, lesson.counts[first:last])
+            if first + used < last:
+                last = first + used
+                answers, _, after = pair.ask(lesson, first, last)
+            pair = after
+            told.append(answers)
             part = lesson.part(first, last)
             self._keep(part)
             self._n_seen += int(np.count_nonzero(part.counts))
             first = last
             if alarm:
                 self._renewals = (*self._renewals, self._n_seen)
-                new = Course(self._new_learner(own.learner), lesson, first)
-                own, rival = new, own if self.n_trial else None
-                self._trial = self._n_seen + self.n_trial, 0.0, 0.0
-            elif rival is not None and self._n_seen == self._trial[0]:
-                rival = None
-        self.estimator_, self.rival_ = own.learner, None if rival is None else rival.learner
+                new = Course(self._new_learner(pair.own.learner), lesson, first)
+                pair = Pair(new, pair.own if self.n_trial else None)
+                self._end = self._n_seen + self.n_trial
+            elif pair.rival and self._n_seen == self._end:
+                if not pair.is_new:
+                    # What the old one erred meanwhile is no measure of what it errs else.
+                    self.detector_ = self._new_detector()
+                pair = Pair(pair.own)
+        self.estimator_, self.rival_ = pair.own.learner, pair.rival and pair.rival.learner
+        self._lately = pair.own_sum, pair.rival_sum, pair.is_new
         return np.concatenate(told)
 
-    def _until_alarm(self, own: Course, lesson: Lesson, first: int) -> tuple[int, bool]:
-        """Return up to which sample there is no alarm, and whether there is one then."""
-        errors = own.errors[first - own.first :]
-        places = first + np.flatnonzero(lesson.counts[first:] & np.isfinite(errors))
-        losses, early = own.errors[places - own.first], 0
+    def _pair(self, lesson: Lesson) -> Pair:
+        """Return who learns now, on these samples."""
+        own = Course(self.estimator_, lesson)
+        if self.rival_ is None:
+            return Pair(own)
+        return Pair(own, Course(self.rival_, lesson), *self._lately)
+
+    def _end_of_trial(self, lesson: Lesson, first: int) -> int:
+        """Return up to which sample two learners learn."""
+        counted = np.cumsum(lesson.counts[first:])
+        left = int(np.searchsorted(counted, self._end - self._n_seen)) + 1
+        return first + min(left, len(counted))
+
+    def _until_alarm(self, errors: Floats, counts: Any) -> tuple[int, bool]:
+        """Return how many samples come up to an alarm, and whether there is one."""
+        places = np.flatnonzero(counts & np.isfinite(errors))
+        losses, early = errors[places], 0
         # These are replaced, and never changed: a call that fails goes back to them.
         detector, bounded = copy.deepcopy(self.detector_), copy.copy(self._bounded)
         if bounded is not None:
             losses, early = bounded(losses)
-        last, alarm = len(lesson.y), False
+        used, alarm = len(errors), False
         if len(losses):
             known, seen = len(detector.alarms_), detector.n_seen_
             detector.update_many(losses)
@@ -396,32 +416,9 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
             # What came after the alarm is not the old learner's any more.
             count = int(detector.alarms_[known]) - seen
             detector = copy.deepcopy(self.detector_).update_many(losses[:count])
-            last = int(places[early + count - 1]) + 1
+            used = int(places[early + count - 1]) + 1
         self.detector_, self._bounded = detector, bounded
-        return last, alarm
-
-    def _end_of_trial(self, lesson: Lesson, first: int) -> int:
-        """Return up to which sample two learners learn."""
-        counted = np.cumsum(lesson.counts[first:])
-        return first + min(
-            int(np.searchsorted(counted, self._trial[0] - self._n_seen)) + 1, len(counted)
-        )
-
-    def _compare(
-        self, own: Course, rival: Course, counts: Any, first: int, last: int
-    ) -> tuple[Course, Course, Array]:
-        """Return both, first the one that answers behind these samples, and the answers to them."""
-        end, lately, of_rival = self._trial
-        answers = []
-        for i in range(first, last):
-            answers.append(own.answers[i - own.first])
-            if counts[i]:
-                lately = LATELY * lately + own.losses[i - own.first]
-                of_rival = LATELY * of_rival + rival.losses[i - rival.first]
-            if of_rival < lately:
-                own, rival, lately, of_rival = rival, own, of_rival, lately
-        self._trial = end, lately, of_rival
-        return own, rival, np.array(answers)
+        return used, alarm
 
     def _keep(self, part: Lesson) -> None:
         """Keep the last samples, in the parts in which they came."""
@@ -455,9 +452,8 @@ class Course:
     Attributes
     ----------
     learner : estimator
-    first : int
-        The first sample.
     answers : ndarray of shape (n,) or (n, n_targets)
+        Those to samples before the first are no answers.
     errors : ndarray of shape (n,)
         1 for a mistake; of targets the sum of the absolute errors.
     losses : ndarray of shape (n,)
@@ -465,18 +461,47 @@ class Course:
     """
 
     def __init__(self, learner: Any, lesson: Lesson, first: int = 0) -> None:
-        self.learner, self.first = learner, first
-        y = lesson.y[first:]
-        self.answers = (
-            predictions_ahead(learner, lesson.part(first, len(lesson.y))) if len(y) else y
-        )
+        self.learner = learner
+        self.answers = lesson.y.copy()
+        if first < len(lesson.y):
+            told = predictions_ahead(learner, lesson.part(first, len(lesson.y)))
+            self.answers = np.concatenate([lesson.y[:first], told])
         if is_classifier(learner):
-            self.errors = (self.answers != y).astype(np.float64)
+            self.errors = (self.answers != lesson.y).astype(np.float64)
         else:
-            wrong = np.abs(self.answers.astype(np.float64) - y)
-            self.errors = wrong.reshape(len(y), int(np.prod(y.shape[1:]))).sum(axis=1)
+            wrong = np.abs(self.answers.astype(np.float64) - lesson.y)
+            self.errors = wrong.reshape(len(wrong), int(np.prod(wrong.shape[1:]))).sum(axis=1)
         with np.errstate(over="ignore"):
             self.losses = np.where(np.isnan(self.errors), np.inf, self.errors) ** 2
+
+
+class Pair(NamedTuple):
+    """Who answers, perhaps one that learns beside it, and what both have erred lately."""
+
+    own: Course
+    rival: Course | None = None
+    own_sum: float = 0.0
+    rival_sum: float = 0.0
+    is_new: bool = True
+
+    def ask(self, lesson: Lesson, first: int, last: int) -> tuple[Array, Floats, Pair]:
+        """Return the answers to samples, their errors, and the pair behind them."""
+        if self.rival is None:
+            return self.own.answers[first:last], self.own.errors[first:last], self
+        own, rival = self.own, self.rival
+        own_sum, rival_sum, is_new = self[2:]
+        answers, errors, counts = [], [], lesson.counts
+        for i in range(first, last):
+            answers.append(own.answers[i])
+            errors.append(own.errors[i])
+            if counts[i]:
+                own_sum = LATELY * own_sum + own.losses[i]
+                rival_sum = LATELY * rival_sum + rival.losses[i]
+            if rival_sum < own_sum:
+                own, rival, own_sum, rival_sum = rival, own, rival_sum, own_sum
+                is_new = not is_new
+        after = Pair(own, rival, float(own_sum), float(rival_sum), is_new)
+        return np.array(answers), np.array(errors), after
 
 
 def last_of(parts: list[Any], most: int) -> list[Any]:
