@@ -1,13 +1,11 @@
 """A learner that begins anew when its errors grow."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from contextlib import ExitStack
 from itertools import pairwise
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
@@ -15,7 +13,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.drift.losses import Bounded, LossDetector
+from onlinekern.drift.trial import Course, Pair
 from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.parameters import positional_estimator
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval, available_if
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sample, Samples
@@ -27,8 +27,6 @@ from onlinekern.preprocessing.steps import BeforeCall, BeforeCalls, undone_on_fa
 RUN_LENGTH = 100_000
 # A learner that goes at an alarm has learnt at most so many samples behind it, for nothing.
 PIECE = 4096
-# Of two learners the errors of about the last hundred samples decide.
-LATELY = 0.99
 
 
 def learner_has(method: str) -> Callable[[Any], bool]:
@@ -36,6 +34,7 @@ def learner_has(method: str) -> Callable[[Any], bool]:
     return lambda model: hasattr(vars(model).get("estimator_", model.estimator), method)
 
 
+@positional_estimator
 class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     """A learner that begins anew when a detector says that its errors have grown.
 
@@ -102,23 +101,13 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [HasMethods(["partial_fit", "predict"])],
-        "detector": [HasMethods(["update_many"]), None],
-        "n_recent": [Interval(Integral, 1, None, closed="left")],
-        "n_trial": [Interval(Integral, 0, None, closed="left")],
-    }
+    estimator: Annotated[Any, HasMethods(["partial_fit", "predict"])]
+    detector: Annotated[Any, HasMethods(["update_many"])] | None = None
+    n_recent: Annotated[int, Interval(Integral, 1, None, closed="left")] = 100
+    n_trial: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1000
 
     # Files of former versions have none.
-    rival_: Any = None
-
-    def __init__(
-        self, estimator: Any, detector: Any = None, n_recent: int = 100, n_trial: int = 1000
-    ) -> None:
-        self.estimator = estimator
-        self.detector = detector
-        self.n_recent = n_recent
-        self.n_trial = n_trial
+    rival_: ClassVar[Any] = None
 
     @fit_method
     def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -446,64 +435,6 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         return learner
 
 
-class Course:
-    """A learner on samples, all of which it learns from a first one on, each answered before.
-
-    Attributes
-    ----------
-    learner : estimator
-    answers : ndarray of shape (n,) or (n, n_targets)
-        Those to samples before the first are no answers.
-    errors : ndarray of shape (n,)
-        1 for a mistake; of targets the sum of the absolute errors.
-    losses : ndarray of shape (n,)
-        Their squares, by which two learners are compared.
-    """
-
-    def __init__(self, learner: Any, lesson: Lesson, first: int = 0) -> None:
-        self.learner = learner
-        self.answers = lesson.y.copy()
-        if first < len(lesson.y):
-            told = predictions_ahead(learner, lesson.part(first, len(lesson.y)))
-            self.answers = np.concatenate([lesson.y[:first], told])
-        if is_classifier(learner):
-            self.errors = (self.answers != lesson.y).astype(np.float64)
-        else:
-            wrong = np.abs(self.answers.astype(np.float64) - lesson.y)
-            self.errors = wrong.reshape(len(wrong), int(np.prod(wrong.shape[1:]))).sum(axis=1)
-        with np.errstate(over="ignore"):
-            self.losses = np.where(np.isnan(self.errors), np.inf, self.errors) ** 2
-
-
-class Pair(NamedTuple):
-    """Who answers, perhaps one that learns beside it, and what both have erred lately."""
-
-    own: Course
-    rival: Course | None = None
-    own_sum: float = 0.0
-    rival_sum: float = 0.0
-    is_new: bool = True
-
-    def ask(self, lesson: Lesson, first: int, last: int) -> tuple[Array, Floats, Pair]:
-        """Return the answers to samples, their errors, and the pair behind them."""
-        if self.rival is None:
-            return self.own.answers[first:last], self.own.errors[first:last], self
-        own, rival = self.own, self.rival
-        own_sum, rival_sum, is_new = self[2:]
-        answers, errors, counts = [], [], lesson.counts
-        for i in range(first, last):
-            answers.append(own.answers[i])
-            errors.append(own.errors[i])
-            if counts[i]:
-                own_sum = LATELY * own_sum + own.losses[i]
-                rival_sum = LATELY * rival_sum + rival.losses[i]
-            if rival_sum < own_sum:
-                own, rival, own_sum, rival_sum = rival, own, rival_sum, own_sum
-                is_new = not is_new
-        after = Pair(own, rival, float(own_sum), float(rival_sum), is_new)
-        return np.array(answers), np.array(errors), after
-
-
 def last_of(parts: list[Any], most: int) -> list[Any]:
     """Return the last samples, at most so many, of parts (X, y, weight) of a stream."""
     surplus = sum(len(y) for _, y, _ in parts) - most
@@ -522,13 +453,3 @@ def one_or_several(y: Any) -> Array:
     """Return the targets, ndarray of shape (n,), or (n, n_targets) of more than one."""
     given = np.asarray(y)
     return given[:, 0] if given.ndim == 2 and given.shape[1] == 1 else given
-
-
-def predictions_ahead(learner: Any, lesson: Lesson) -> Array:
-    """Teach a learner samples; return its predictions before."""
-    if learns_alone(learner, "partial_fit_predict"):
-        return np.asarray(lesson.teach(learner, "partial_fit_predict"))
-    answers = lesson.teach_each(learner, lambda model, X: np.asarray(model.predict(X))[0])
-    unknown = np.zeros(lesson.y.shape[1:]) if lesson.y.ndim > 1 else 0.0
-    nothing = unknown if lesson.classes is None else lesson.classes[0]
-    return np.array([nothing if one is None else one for one in answers])

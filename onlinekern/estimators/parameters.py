@@ -81,19 +81,30 @@ def estimator(cls: Class) -> Class:
     come those that many share (`SHARED`).
     """
     made: Any = dataclass(kw_only=True, eq=False, repr=False)(cls)
-    note_constraints(made)
     owner = {name: i for i, base in enumerate(made.__mro__) for name in annotations_of(base)}
 
     def place(name: str) -> tuple[int, int]:
         return (SHARED.index(name) + 1 if name in SHARED else 0), owner[name]
 
-    init: Any = made.__init__
+    return declared(made, sorted((field.name for field in fields(made)), key=place))
+
+
+@dataclass_transform(eq_default=False)
+def positional_estimator(cls: Class) -> Class:
+    """Make an estimator a dataclass whose parameters may be given without their names."""
+    made: Any = dataclass(eq=False, repr=False)(cls)
+    return declared(made, [field.name for field in fields(made)])
+
+
+def declared(made: Any, names: list[str]) -> Any:
+    """Let a dataclass have scikit-learn's constraints, and a signature with these parameters."""
+    note_constraints(made)
+    init = made.__init__
     known = inspect.signature(init).parameters
-    ordered = sorted((field.name for field in fields(made)), key=place)
-    own = [known[name].replace(annotation=bare(known[name].annotation)) for name in ordered]
+    own = [known[name].replace(annotation=bare(known[name].annotation)) for name in names]
     init.__signature__ = inspect.Signature([known["self"], *own], return_annotation=None)
     init.__annotations__ = {one.name: one.annotation for one in own} | {"return": None}
-    return cast(Class, made)
+    return made
 
 
 def bare(kind: Any) -> Any:

@@ -1,11 +1,9 @@
 """Permutation importance along a stream: what the error rises by without a feature, now."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from numbers import Integral
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, is_classifier
@@ -13,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 from onlinekern.estimators.atomic import all_or_nothing, fit_method
+from onlinekern.estimators.parameters import RandomState, Share, positional_estimator
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Samples
@@ -45,6 +44,7 @@ class Questions:
         return slice(int(edges[0]), int(edges[1]))
 
 
+@positional_estimator
 class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
     """Permutation importance of the features along a stream, which forgets.
 
@@ -123,27 +123,11 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
     np.int64(2)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [HasMethods(["predict"])],
-        "n_features": [Interval(Integral, 1, None, closed="left"), None],
-        "fading": [Interval(Real, 0, 1, closed="neither")],
-        "n_kept": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-    }
-
-    def __init__(
-        self,
-        estimator: Any,
-        n_features: int | None = 5,
-        fading: float = 0.999,
-        n_kept: int = 100,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.n_features = n_features
-        self.fading = fading
-        self.n_kept = n_kept
-        self.random_state = random_state
+    estimator: Annotated[Any, HasMethods(["predict"])]
+    n_features: Annotated[int, Interval(Integral, 1, None, closed="left")] | None = 5
+    fading: Share = 0.999
+    n_kept: Annotated[int, Interval(Integral, 1, None, closed="left")] = 100
+    random_state: RandomState = None
 
     @all_or_nothing
     def update(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:

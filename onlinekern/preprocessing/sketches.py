@@ -2,7 +2,6 @@
 
 import copy
 import itertools
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Annotated, Any, Self, TypeAlias
 
@@ -15,7 +14,7 @@ from onlinekern.core.linalg import frequent_directions
 from onlinekern.estimators.atomic import fit_method, lock_of
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
-from onlinekern.estimators.parameters import constraints_of
+from onlinekern.estimators.parameters import positional_estimator
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import (
     BaseEstimator,
@@ -59,7 +58,7 @@ def sketch_bytes(size: int, n_features: int) -> int:
     return (2 * 2 + 1) * 8 * size * n_features
 
 
-@dataclass(kw_only=False, eq=False, repr=False)
+@positional_estimator
 class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Frequent directions: a matrix sketch C with ``C'C`` close to ``X'X``, in one pass.
 
@@ -125,8 +124,6 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     """
 
     sketch_size: SketchSize = 0.1
-
-    _parameter_constraints = {"sketch_size": constraints_of(SketchSize)}
 
     def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
         """Sketch X from scratch.
