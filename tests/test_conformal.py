@@ -423,6 +423,10 @@ def test_what_is_refused():
             model.partial_fit(X, np.r_[y[:-1], np.nan])
         with pytest.raises(NotFittedError):
             model.predict_interval(X)
+    with pytest.raises(TypeError, match="estimator must be a classifier, got KernelRLSRegressor"):
+        ConformalClassifier(KernelRLSRegressor()).fit(X, y > 0)
+    with pytest.raises(TypeError, match="estimator must be a regressor, got StreamPipeline"):
+        ConformalRegressor(make_stream_pipeline(KernelRLSClassifier())).partial_fit(X, y)
     with pytest.raises(ValueError, match="'estimator' parameter of ConformalClassifier"):
         ConformalClassifier(OLLAClassifier()).fit(X, y > 0)
     with pytest.raises(ValueError, match=r"'coverage' parameter .* \(0, 1\)|range \(0"):

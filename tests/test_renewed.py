@@ -6,10 +6,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import check_is_fitted
 
 import onlinekern
@@ -18,6 +19,7 @@ from onlinekern import (
     KernelRLSRegressor,
     OnlineStandardScaler,
     PAClassifier,
+    PARegressor,
     SPAOneClass,
     StreamClassifier,
     make_stream_pipeline,
@@ -270,6 +272,65 @@ def test_what_is_refused():
     with pytest.raises(NotFittedError):
         RenewedLearner(PAClassifier()).predict(X)
     assert not hasattr(RenewedLearner(PAClassifier()), "predict_interval")
+
+
+def test_labels_are_refused_as_by_any_classifier():
+    X, y = stream()
+    cases = {
+        "Unknown label type: continuous": X[:, 0],
+        r"y\[2\] is missing or NaN": [*"nm", None, *y[3:]],
+        "labels are of one kind": np.where(np.arange(N) % 2, "a", np.array(1, dtype=object)),
+        "y holds one class only": y[:1].repeat(N),
+        "should be a 1d array": np.column_stack([y, y]),
+    }
+    for text, labels in cases.items():
+        with pytest.raises(ValueError, match=text):
+            RenewedLearner(PAClassifier()).fit(X, labels)
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        RenewedLearner(PAClassifier()).fit(X, y, sample_weight=np.zeros(N))
+    model = RenewedLearner(PAClassifier()).fit(X, y)
+    with pytest.raises(ValueError, match="y\\[0\\] is missing"):
+        model.learn_one(X[0], None)
+
+
+def test_targets_may_be_objects(equal):
+    X, y = stream(regression=True)
+    expected = RenewedLearner(PARegressor(), n_recent=10).fit(X, y).predict(X)
+    equal(RenewedLearner(PARegressor(), n_recent=10).fit(X, y.astype(object)).predict(X), expected)
+    with pytest.raises(ValueError, match=r"y\[1\] is missing"):
+        RenewedLearner(PARegressor()).fit(X, [1.0, None, *y[2:]])
+
+
+# A sample of weight 2 is not two samples: see test_sklearn_contract.py.
+NOT_REPEATED = {
+    f"check_sample_weight_equivalence_on_{layout}_data": "a weight is no repetition of a sample"
+    for layout in ("dense", "sparse")
+}
+OF_COLUMNS = {"check_supervised_y_2d": "a column of targets is taken without a warning"}
+
+
+@parametrize_with_checks(
+    [RenewedLearner(PAClassifier(random_state=0)), RenewedLearner(PARegressor(random_state=0))],
+    expected_failed_checks=lambda model: (
+        NOT_REPEATED if is_classifier(model) else NOT_REPEATED | OF_COLUMNS
+    ),
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+def test_features_are_those_of_the_learner():
+    X, y = stream()
+    model = RenewedLearner(PAClassifier(), n_recent=10)
+    assert not hasattr(model, "n_features_in_")
+    with pytest.raises(NotFittedError, match="This RenewedLearner"):
+        model.predict(X)
+    model.fit(X, y)
+    assert model.n_features_in_ == 3
+    assert not hasattr(model, "feature_names_in_")
+    model.fit([dict(zip("abc", row, strict=True)) for row in X.tolist()], y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert model.learn_one({"c": 1.0, "a": 2.0, "b": 3.0}, "no").n_seen_ == N + 1
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -2,10 +2,10 @@
 
 import copy
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import pairwise
 from numbers import Integral
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.drift.losses import Bounded, LossDetector
 from onlinekern.drift.trial import Course, Pair
+from onlinekern.estimators.array_types import column_of_labels, plain_targets
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.parameters import positional_estimator
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval, available_if
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sample, Samples
-from onlinekern.estimators.validation import learn_row, own_weight
+from onlinekern.estimators.validation import are_plain_targets, labels_in, learn_row, own_weight
 from onlinekern.learners.ahead import Lesson, learns_alone
 from onlinekern.preprocessing.steps import BeforeCall, BeforeCalls, undone_on_failure
 
@@ -106,9 +107,6 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     n_recent: Annotated[int, Interval(Integral, 1, None, closed="left")] = 100
     n_trial: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1000
 
-    # Files of former versions have none.
-    rival_: ClassVar[Any] = None
-
     @fit_method
     def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget what has been learnt, then learn samples in their order, each predicted before.
@@ -126,8 +124,10 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         self : object
         """
         self.__dict__.pop("estimator_", None)
-        known = np.unique(one_or_several(y)) if is_classifier(self.estimator) else None
-        self._renew_and_learn(X, y, known, sample_weight)
+        lesson = Lesson.of(X, self._targets(y), sample_weight, whole=True)
+        if is_classifier(self.estimator):
+            lesson.classes = labels_in(lesson.y)
+        self._renew_and_learn(lesson)
         return self
 
     @fit_method
@@ -153,7 +153,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         -------
         self : object
         """
-        self._renew_and_learn(X, y, classes, sample_weight)
+        self._renew_and_learn(Lesson.of(X, self._targets(y), sample_weight, classes))
         return self
 
     @fit_method
@@ -175,7 +175,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples,), or (n_samples, n_targets)
         """
-        return self._renew_and_learn(X, y, classes, sample_weight)
+        return self._renew_and_learn(Lesson.of(X, self._targets(y), sample_weight, classes))
 
     def learn_one(
         self, x: Sample, y: Any, classes: ArrayLike | None = None, sample_weight: float = 1.0
@@ -200,7 +200,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
             If x has not `n_features_in_` finite features, the learner does not take y, or the
             weight is negative or not finite.
         """
-        return learn_row(self, x, [y], classes, own_weight(sample_weight))
+        return learn_row(self, x, np.asarray([y]), classes, own_weight(sample_weight))
 
     @available_if(learner_has("score_one"))
     def score_one(self, x: Sample) -> float | Floats:
@@ -286,6 +286,21 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         return self._learnt.classes_
 
     @property
+    def n_features_in_(self) -> int:  # type: ignore[override]
+        """Features of a sample."""
+        return int(self._learnt.n_features_in_)
+
+    @property
+    def feature_names_in_(self) -> Array:  # type: ignore[override]
+        """Names of the features, where the learner knows them."""
+        return self._learnt.feature_names_in_
+
+    @property
+    def rival_(self) -> Any:
+        """The other learner, as long as two learn."""
+        return vars(self).get("_rival")  # Files of former versions have none.
+
+    @property
     def alarms_(self) -> Indices:
         """Numbers of the samples after which a new learner began."""
         return np.array(vars(self).get("_renewals", ()), dtype=np.int64)
@@ -297,9 +312,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     @property
     def _learnt(self) -> Any:
-        if "estimator_" not in vars(self):
-            check_is_fitted(self.estimator)
-            return self.estimator
+        check_is_fitted(self)
         return self.estimator_
 
     def __sklearn_tags__(self) -> Any:
@@ -313,21 +326,34 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in vars(self)
 
-    def _renew_and_learn(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> Array:
-        lesson = Lesson.of(X, one_or_several(y), sample_weight, classes)
+    def _targets(self, y: Any) -> Array:
+        """Return the labels, or one target or several of each sample."""
+        if is_classifier(self.estimator) and not are_plain_targets(
+            y, getattr(y, "size", 0), "biuU"
+        ):
+            return column_of_labels(y)
+        targets = one_or_several(plain_targets(y))
+        if targets.dtype == object and is_regressor(self.estimator):
+            with suppress(TypeError, ValueError):  # The learner says what is wrong.
+                return targets.astype(np.float64)
+        return targets
+
+    def _renew_and_learn(self, lesson: Lesson) -> Array:
+        """Learn samples; return the predictions before."""
         if "estimator_" not in vars(self):
             self._begin()
         n = len(lesson.y)
         at_once = n <= PIECE and learns_alone(self.estimator_, "partial_fit_predict")
         with ExitStack() as stack:
-            for learner in filter(None, (self.estimator_, self.rival_)):
-                state = BeforeCall if at_once else BeforeCalls
-                stack.enter_context(undone_on_failure(learner, state))
+            for learner in (self.estimator_, self.rival_):
+                if learner is not None:
+                    state = BeforeCall if at_once else BeforeCalls
+                    stack.enter_context(undone_on_failure(learner, state))
             pieces = [lesson.part(i, min(i + PIECE, n)) for i in range(0, n, PIECE)]
             return np.concatenate([self._learn_piece(piece) for piece in pieces])
 
     def _begin(self) -> None:
-        self.estimator_, self.rival_ = clone(self.estimator), None
+        self.estimator_, self._rival = clone(self.estimator), None
         self.detector_ = self._new_detector()
         self._renewals: tuple[int, ...] = ()
         self._recent: tuple[Any, ...] = ()
@@ -349,7 +375,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         pair = self._pair(lesson)
         told, first, n = [], 0, len(lesson.y)
         while first < n:
-            last = self._end_of_trial(lesson, first) if pair.rival else n
+            last = n if pair.rival is None else self._end_of_trial(lesson, first)
             answers, errors, after = pair.ask(lesson, first, last)
             used, alarm = self._until_alarm(errors, lesson.counts[first:last])
             if first + used < last:
@@ -366,12 +392,13 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
                 new = Course(self._new_learner(pair.own.learner), lesson, first)
                 pair = Pair(new, pair.own if self.n_trial else None)
                 self._end = self._n_seen + self.n_trial
-            elif pair.rival and self._n_seen == self._end:
+            elif pair.rival is not None and self._n_seen == self._end:
                 if not pair.is_new:
                     # What the old one erred meanwhile is no measure of what it errs else.
                     self.detector_ = self._new_detector()
                 pair = Pair(pair.own)
-        self.estimator_, self.rival_ = pair.own.learner, pair.rival and pair.rival.learner
+        self.estimator_ = pair.own.learner
+        self._rival = None if pair.rival is None else pair.rival.learner
         self._lately = pair.own_sum, pair.rival_sum, pair.is_new
         return np.concatenate(told)
 

@@ -22,6 +22,7 @@ from onlinekern.estimators.validation import (
     are_whole,
     goes_by_names,
     has_more,
+    labels_in,
     labels_of,
     learn_encoded,
     learn_row,
@@ -155,10 +156,7 @@ class Classifier(ClassifierMixin, Learner):
 
     def _labels(self, y: Any) -> Any:
         check_labels(y)
-        labels = np.unique(y)
-        if len(labels) < 2:
-            raise ValueError(f"y holds one class only ({labels.tolist()[0]!r}), not two or more")
-        return labels
+        return labels_in(y)
 
     def _encode(self, y: Any, labels: Any) -> Any:
         """Return y as class numbers, float64, and note the labels."""

@@ -378,6 +378,14 @@ def learn_row(estimator: Any, x: Any, *arguments: Any, **named: Any) -> Any:
         return estimator.partial_fit(one_row(x), *arguments, **named)
 
 
+def labels_in(y: Any) -> Any:
+    """Return the sorted labels of all samples; ValueError unless there are two."""
+    labels = np.unique(y)
+    if len(labels) < 2:
+        raise ValueError(f"y holds one class only ({labels.tolist()[0]!r}), not two or more")
+    return labels
+
+
 def labels_of(classes: Any) -> Any:
     """Return the sorted labels of the argument `classes`; ValueError unless there are two."""
     classes = plain_targets(classes)

@@ -18,6 +18,7 @@ from onlinekern.estimators.validation import (
     NUMBERS,
     are_plain_targets,
     column_of_targets,
+    labels_in,
     learn_row,
     own_weight,
 )
@@ -380,10 +381,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
             If X, y or sample_weight are invalid, or y holds one class only.
         """
         lesson = self._lesson(X, y, None, sample_weight, whole=True)
-        lesson.classes = np.unique(lesson.y)
-        if len(lesson.classes) < 2:
-            label = lesson.classes.tolist()[0]
-            raise ValueError(f"y holds one class only ({label!r}), not two or more")
+        lesson.classes = labels_in(lesson.y)
         self._learn(lesson, start=True)
         return self
 

@@ -59,6 +59,9 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         """Learn samples; return what was answered before, and the threshold of each."""
         if start:
             learner = clone(self._default() if self.estimator is None else self.estimator)
+            kind, other = get_tags(self).estimator_type, get_tags(learner).estimator_type
+            if {kind, other} == {"classifier", "regressor"}:
+                raise TypeError(f"estimator must be a {kind}, got {type(learner).__name__}")
             coverage = Coverage(self.coverage)
         else:
             learner, coverage = self.estimator_, self._coverage.copy()
