@@ -409,7 +409,8 @@ def test_what_is_kept_is_a_copy_of_the_last_samples():
         part = slice(first, {0: 10, 10: 15, 15: 200, 200: 201, 201: 260, 260: 270}[first])
         model.partial_fit(rows[part], y[part], ["no", "yes"])
         kept = np.concatenate([piece for piece, _, _ in model._recent])
-        np.testing.assert_array_equal(kept, X[max(0, part.stop - 30) : part.stop])
+        assert len(kept) <= 60
+        np.testing.assert_array_equal(kept[-30:], X[max(0, part.stop - 30) : part.stop])
         rows[part] = 0
 
 

@@ -19,6 +19,8 @@ PIECE = 1024
 # The constants of SplitMix64 (Steele, Lea, Flood 2014).
 GAMMA, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 MASK = 2**64 - 1
+# What never changes need not be copied.
+PLAIN = (tuple, int, float, bool, type(None))
 
 
 def uniform(seed: int, number: int) -> float:
@@ -149,7 +151,7 @@ class LossDetector(Detector):
         # Its tuples hold numbers; to visit each would take longer than to see a loss.
         twin = memo[id(self)] = object.__new__(type(self))
         for name, value in vars(self).items():
-            vars(twin)[name] = value if type(value) is tuple else deepcopy(value, memo)
+            vars(twin)[name] = value if type(value) in PLAIN else deepcopy(value, memo)
         return twin
 
     _most_kinds = 2

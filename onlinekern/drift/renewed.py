@@ -328,9 +328,8 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     def _targets(self, y: Any) -> Array:
         """Return the labels, or one target or several of each sample."""
-        if is_classifier(self.estimator) and not are_plain_targets(
-            y, getattr(y, "size", 0), "biuU"
-        ):
+        are_plain = are_plain_targets(y, getattr(y, "size", 0), "biuU")
+        if not are_plain and is_classifier(self.estimator):
             return column_of_labels(y)
         targets = one_or_several(plain_targets(y))
         if targets.dtype == object and is_regressor(self.estimator):
@@ -357,7 +356,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         self.detector_ = self._new_detector()
         self._renewals: tuple[int, ...] = ()
         self._recent: tuple[Any, ...] = ()
-        self._n_seen = 0
+        self._n_kept = self._n_seen = 0
         self._bounded = None if is_classifier(self.estimator) else Bounded()
         if self._bounded is not None and not is_regressor(self.estimator):
             raise TypeError(
@@ -389,7 +388,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
             first = last
             if alarm:
                 self._renewals = (*self._renewals, self._n_seen)
-                new = Course(self._new_learner(pair.own.learner), lesson, first)
+                new = self._course(self._new_learner(pair.own.learner), lesson, first)
                 pair = Pair(new, pair.own if self.n_trial else None)
                 self._end = self._n_seen + self.n_trial
             elif pair.rival is not None and self._n_seen == self._end:
@@ -404,10 +403,13 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     def _pair(self, lesson: Lesson) -> Pair:
         """Return who learns now, on these samples."""
-        own = Course(self.estimator_, lesson)
+        own = self._course(self.estimator_, lesson)
         if self.rival_ is None:
             return Pair(own)
-        return Pair(own, Course(self.rival_, lesson), *self._lately)
+        return Pair(own, self._course(self.rival_, lesson), *self._lately)
+
+    def _course(self, learner: Any, lesson: Lesson, first: int = 0) -> Course:
+        return Course(learner, lesson, first, self._bounded is None)
 
     def _end_of_trial(self, lesson: Lesson, first: int) -> int:
         """Return up to which sample two learners learn."""
@@ -438,20 +440,27 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     def _keep(self, part: Lesson) -> None:
         """Keep the last samples, in the parts in which they came."""
-        # Runs of samples that count: any kind of table can be cut into those.
-        steps = np.diff(np.concatenate([[0], part.counts.astype(np.int8), [0]]))
-        runs = zip(np.flatnonzero(steps > 0), np.flatnonzero(steps < 0), strict=True)
-        counted = [part.part(int(first), int(last)) for first, last in runs]
+        counted = [part]
+        if part.weight is not None:
+            # Runs of samples that count: any kind of table can be cut into those.
+            steps = np.diff(np.concatenate([[0], part.counts.astype(np.int8), [0]]))
+            runs = zip(np.flatnonzero(steps > 0), np.flatnonzero(steps < 0), strict=True)
+            counted = [part.part(int(first), int(last)) for first, last in runs]
         new = last_of([(one.X, one.y, one.weight) for one in counted], self.n_recent)
         # The caller's arrays may change.
         new = [(copy.copy(X), y.copy(), weight) for X, y, weight in new]
-        self._recent = tuple(last_of([*self._recent, *new], self.n_recent))
+        kept = [*self._recent, *new]
+        # To leave out what is older takes longer than to learn a sample, so it is done by and by.
+        self._n_kept = vars(self).get("_n_kept", 0) + sum(len(y) for _, y, _ in new)
+        if self._n_kept > 2 * self.n_recent:
+            kept, self._n_kept = last_of(kept, self.n_recent), self.n_recent
+        self._recent = tuple(kept)
 
     def _new_learner(self, old: Any) -> Any:
         learner = clone(self.estimator)
         labels = getattr(old, "classes_", None)
         at_once = learns_alone(learner, "partial_fit_predict")
-        for X, y, weight in self._recent:
+        for X, y, weight in last_of(list(self._recent), self.n_recent):
             part = Lesson(X, y, weight, labels)
             # What another library learns of many samples may depend on which come together.
             edges = [0, len(y)] if at_once else range(len(y) + 1)
@@ -464,16 +473,14 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
 def last_of(parts: list[Any], most: int) -> list[Any]:
     """Return the last samples, at most so many, of parts (X, y, weight) of a stream."""
-    surplus = sum(len(y) for _, y, _ in parts) - most
-    first = 0
-    while surplus > 0:
-        X, y, weight = parts[first]
-        if len(y) > surplus:
-            rest = Lesson(X, y, weight).part(surplus, len(y))
-            return [(rest.X, rest.y, rest.weight), *parts[first + 1 :]]
-        surplus -= len(y)
-        first += 1
-    return parts[first:]
+    left = most
+    for k in range(len(parts) - 1, -1, -1):
+        X, y, weight = parts[k]
+        if len(y) >= left:
+            rest = Lesson(X, y, weight).part(len(y) - left, len(y))
+            return [(rest.X, rest.y, rest.weight), *parts[k + 1 :]]
+        left -= len(y)
+    return parts
 
 
 def one_or_several(y: Any) -> Array:

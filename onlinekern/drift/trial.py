@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.learners.ahead import Lesson, learns_alone
@@ -24,23 +24,24 @@ class Course:
         Those to samples before the first are no answers.
     errors : ndarray of shape (n,)
         1 for a mistake; of targets the sum of the absolute errors.
-    losses : ndarray of shape (n,)
-        Their squares, by which two learners are compared.
     """
 
-    def __init__(self, learner: Any, lesson: Lesson, first: int = 0) -> None:
-        self.learner = learner
-        self.answers = lesson.y.copy()
+    def __init__(self, learner: Any, lesson: Lesson, first: int, classifies: bool) -> None:
+        self.learner, self.answers = learner, lesson.y
         if first < len(lesson.y):
             told = predictions_ahead(learner, lesson.part(first, len(lesson.y)))
-            self.answers = np.concatenate([lesson.y[:first], told])
-        if is_classifier(learner):
+            self.answers = np.concatenate([lesson.y[:first], told]) if first else told
+        if classifies:
             self.errors = (self.answers != lesson.y).astype(np.float64)
         else:
             wrong = np.abs(self.answers.astype(np.float64) - lesson.y)
             self.errors = wrong.reshape(len(wrong), int(np.prod(wrong.shape[1:]))).sum(axis=1)
+
+    @cached_property
+    def losses(self) -> Floats:
+        """Squares of the errors, ndarray of shape (n,), by which two learners are compared."""
         with np.errstate(over="ignore"):
-            self.losses = np.where(np.isnan(self.errors), np.inf, self.errors) ** 2
+            return np.where(np.isnan(self.errors), np.inf, self.errors) ** 2
 
 
 class Pair(NamedTuple):
