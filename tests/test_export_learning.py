@@ -2,6 +2,7 @@
 
 import copy
 import ctypes
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from onlinekern import (
     StreamClassifier,
     make_stream_pipeline,
 )
+from onlinekern.estimators.gradient import LabelLossName
 from onlinekern.fitted.export.learning import describe_learning
 
 LEARNT, MORE = 60, 100
@@ -45,6 +47,20 @@ STEPS = [
     *(("QKLMSRegressor", {"epsilon": 0.6, "max_support": n}) for n in (None, 15)),
     ("SPAClassifier", {"class_weight": {"yes": 2.0, 15: 0.0, 5: 3.0}}),
     ("PAClassifier", {"class_weight": {"yes": 2.0, 15: 0.5}}),
+    *(
+        (name, {"class_weight": {"yes": 30.0, 15: 0.5, 5: 30.0}, **parameters})
+        for name, parameters in (
+            *(("OGDClassifier", {"loss": name}) for name in get_args(LabelLossName)),
+            *(
+                ("FOGDClassifier", {"loss": name, "fit_intercept": True})
+                for name in ("hinge", "logistic")
+            ),
+            *(("KernelOGDClassifier", {"multi_class": m}) for m in ("ovr", "margin")),
+            *((name, {"reg": 0.1}) for name in ("KernelPegasosClassifier", "PegasosClassifier")),
+            ("BSGDClassifier", {"reg": 0.1, "budget": 20}),
+            ("OSKLClassifier", {}),
+        )
+    ),
     ("SPARegressor", {"standardize_target": False, "kernel": "cosine"}),
     *(
         ("KernelRLSClassifier", {"gate": gate, "linear": False, "n_components": 90})

@@ -184,7 +184,8 @@ def test_weights_to_begin_with_are_theirs(classes, pair, samples):
 def test_sample_weights_are_those_of_sgd(ours, layout, shuffle, squared, classes, samples):
     task = task_of(ours, classes)
     X, y = samples(task, layout)
-    weight = np.random.default_rng(0).choice([0.5, 1.0, 1.5], size=len(y))
+    # Above 1 scikit-learn's step passes the point without a loss, and this one does not.
+    weight = np.random.default_rng(0).choice([0.25, 0.5, 1.0], size=len(y))
     theirs = SGDClassifier if ours is PAClassifier else SGDRegressor
     common = {"shuffle": shuffle, "random_state": SEED, "max_iter": 4, "tol": None}
     try:

@@ -70,6 +70,40 @@ def test_never_negative_and_no_slope_without_loss(name, data):
 
 
 @pytest.mark.parametrize("name", ALL)
+def test_travel(name):
+    """It is that of the twin, and the limit of many small steps."""
+    loss, expected = make(name), twin(name)
+    for y in [-1.3, 0.0, 2.1] if name in TARGET_LOSSES else [-1.0, 1.0]:
+        for f in [-40.0, -2.6, -0.4, 0.3, 1.7, 35.0]:
+            for size in [1e-3, 0.5, 3.0, 1e3]:
+                found = loss.evaluate_travel(f, y, size)
+                assert found == pytest.approx(expected.travel(y, f, size), rel=1e-11, abs=1e-13)
+            if abs(loss.evaluate(f, y)[1]) > 1e3:
+                continue  # of the exponential loss, one of 4,000 steps is long
+            score = f
+            for _ in range(4000):
+                score += 2.0 / 4000 * loss.evaluate(score, y)[1]
+            travel = loss.evaluate_travel(f, y, 2.0)
+            assert travel == pytest.approx(score - f, rel=5e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ALL)
+@given(data=st.data())
+def test_travel_ends_where_there_is_no_slope(name, data):
+    loss, y, f = make(name), data.draw(targets_of(name)), data.draw(scores)
+    size = data.draw(st.floats(1e-3, 1e6))
+    (before, slope), travel = loss.evaluate(f, y), loss.evaluate_travel(f, y, size)
+    after, left = loss.evaluate(f + travel, y)
+    assert travel * slope >= 0
+    assert after <= before + 1e-9
+    assert left * slope >= 0 or abs(left * (f + travel - y)) <= 1e-6 or after <= 1e-9
+    # In two parts it goes as far.
+    part = loss.evaluate_travel(f, y, 0.3 * size)
+    rest = loss.evaluate_travel(f + part, y, 0.7 * size)
+    assert part + rest == pytest.approx(travel, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ALL)
 @given(data=st.data())
 def test_convex(name, data):
     loss, y = make(name), data.draw(targets_of(name))

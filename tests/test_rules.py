@@ -122,6 +122,38 @@ def test_rule(rule, twin):
 
 
 @pytest.mark.parametrize(("rule", "twin"), CASES)
+def test_weights(rule, twin):
+    for f, y in itertools.product(np.arange(-16, 17) / 8, [-1.0, 1.0]):
+        for q, t, importance in [(1.0, 1, 1.0), (2.5, 7, 3.0), (0.0, 2, 1.0), (0.2, 50, 0.25)]:
+            for weight in (0.3, 1.0, 1.7, 40.0, 1e6):
+                expected = twin.weighted(f, y, q, t, weight, importance)
+                found = rule.evaluate(f, y, q, t, importance, weight)[0]
+                assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
+                assert found == rule.evaluate_together(f, y, q, t, importance, weight)[0]
+            plain = rule.evaluate(f, y, q, t, importance)[0]
+            assert rule.evaluate(f, y, q, t, importance, 1.0)[0] == plain
+            above = rule.evaluate(f, y, q, t, importance, 1 + 1e-9)[0]
+            assert above == pytest.approx(plain, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    [
+        *(("gradient", loss) for loss in ("hinge", "absolute", "squared")),
+        *((name, loss) for name in ("scaled_pa1", "scaled_pa2") for loss in ("hinge", "absolute")),
+    ],
+)
+@given(f=st.floats(-50, 50), q=st.floats(0.01, 9), weight=st.floats(1, 1e6))
+def test_no_weight_passes_the_target(name, loss, f, q, weight):
+    rest = (SCHEDULES["constant"](1e-3),) if name == "gradient" else (1e-3,)
+    rule, goal = RULES[name](LOSSES[loss](), *rest), 1.0
+    once, often = (rule.evaluate(f, goal, q, 1, 1.0, w)[0] for w in (1.0, weight))
+    assert abs(often) >= abs(once) * (1 - 1e-9)
+    gap = max(0.0, goal - f) if loss == "hinge" else abs(goal - f)
+    assert abs(often) * q <= max(gap, abs(once) * q) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("rule", "twin"), CASES)
 def test_one_call_gives_the_numbers_of_three(rule, twin):
     for f, y in itertools.product(np.arange(-16, 17) / 8, [-1.0, 1.0]):
         for q, t, importance in [(1.0, 1, 1.0), (2.5, 7, 3.0), (0.0, 2, 1.0), (1e-3, 50, 0.25)]:

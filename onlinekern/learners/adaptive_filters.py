@@ -135,14 +135,17 @@ class KLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
     Notes
     -----
     It is `KernelOGDRegressor` with the squared loss, a constant step and no regularisation. Time
-    per sample grows with the stream: `QKLMSRegressor` bounds it. A `sample_weight` multiplies the
-    step.
+    per sample grows with the stream: `QKLMSRegressor` bounds it.
 
     There is no intercept but the mean of the targets: without `standardize_target`, centre them
     when their mean is far from 0.
 
     Several targets, the columns of y, share the support vectors and all matrices of them: each has
     coefficients, mean and scale of its own.
+
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------
@@ -248,11 +251,14 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
 
     Notes
     -----
-    A `sample_weight` multiplies the step. Of support vectors at the same distance, the oldest one
-    takes the step.
+    Of support vectors at the same distance, the oldest one takes the step.
 
     Several targets, the columns of y, share the support vectors and all matrices of them: each has
     coefficients, mean and scale of its own.
+
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------

@@ -137,7 +137,9 @@ compiled loss, default='hinge'
     Euclidean norm of the K coefficients replaces ``|a_j|``, and `cap` applies to each of them. The
     cap is set when learning starts: a later change of `eta` does not move it.
 
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------
@@ -271,10 +273,12 @@ default='squared'
     Euclidean norm of the K coefficients replaces ``|a_j|``, and `cap` applies to each of them. The
     cap is set when learning starts: a later change of `eta` does not move it.
 
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
+
     `cap` presumes targets of a range of about 1: without `standardize_target`, scale them, and
     centre them, as there is no intercept then.
-
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
 
     References
     ----------

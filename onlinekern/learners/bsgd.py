@@ -139,7 +139,9 @@ class BSGDClassifier(OnlineClassifier, BSGD):
     lower bounds of the errors, an idea of [2]_, skips most pairs; the merged pair is still the best
     one. Projections use ``kappa + 1e-5`` on the diagonal.
 
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------
@@ -273,7 +275,9 @@ class BSGDRegressor(OnlineRegressor, BSGD):
     The steps do not depend on the scale of the target, and there is no intercept but its mean:
     without `standardize_target`, centre it, and scale it to a range of about 1.
 
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------

@@ -358,9 +358,13 @@ class AhpatronClassifier(OnlineClassifier, KernelEstimator):
     Between two halvings the model has from ``budget // 2`` to `budget` support vectors. A halving
     takes the kernel values of B / 2 samples, and the Cholesky factor of a matrix of that size.
 
-    `cumulative_loss_` sums the hinge. A `sample_weight` multiplies the coefficient.
+    `cumulative_loss_` sums the hinge.
 
     With several classes, the size of a support vector is the Euclidean norm of its K coefficients.
+
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------

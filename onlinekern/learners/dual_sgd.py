@@ -219,7 +219,9 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     A public implementation draws frequencies of standard deviation ``2 gamma``, which do not belong
     to the Gaussian kernel. Here it is ``sqrt(2 gamma)``, which also makes fewer mistakes.
 
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------
@@ -370,7 +372,9 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     samples with targets in [0, 1] (kin40k, cadata, protein, airlines), not standardised, ``reg =
     256 / n_samples`` with an offset and ``max_step=0.1`` was best or close to it.
 
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------

@@ -201,7 +201,9 @@ compiled loss, default='logistic'
     FOGD given as much time as DualSGD made fewer errors on usps, poker and four regressions
     (``benchmarks/dual_vs_fogd.py``).
 
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------
@@ -341,7 +343,9 @@ default='squared'
     FOGD given as much time as DualSGD made fewer errors on usps, poker and four regressions
     (``benchmarks/dual_vs_fogd.py``).
 
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------
@@ -509,7 +513,9 @@ compiled loss, default='hinge'
     The kernel matrix is computed in float64 for float32 samples too, because rounding in float32
     would add eigenvalues.
 
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------
@@ -653,7 +659,9 @@ default='squared'
     The kernel matrix is computed in float64 for float32 samples too, because rounding in float32
     would add eigenvalues.
 
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------

@@ -199,7 +199,9 @@ compiled loss, default='hinge'
 
     Notes
     -----
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------
@@ -306,7 +308,9 @@ default='squared'
 
     Notes
     -----
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------
@@ -411,7 +415,9 @@ class PegasosClassifier(OnlineClassifier, LinearEstimator):
     `fit` ends with a step on the last, incomplete batch; `partial_fit` and `learn_one` keep it
     open, so that any division of a stream into calls gives the same model.
 
-    A `sample_weight` multiplies the coefficient of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------

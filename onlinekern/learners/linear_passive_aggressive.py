@@ -336,7 +336,8 @@ class PAClassifier(LinearPA, OnlineClassifier):
     leaves the constant out (C bounds its steps); on sparse samples the constant moves a
     hundredth of a step; and the loss that decides about stopping is taken before each step. The
     page "Coming from scikit-learn's PassiveAggressive" lists what differs. A `sample_weight`
-    multiplies the step and the loss of its sample; a sample of weight 0 is skipped.
+    multiplies the loss of its sample, and the step, but not beyond the step after which the
+    sample has no loss; a sample of weight 0 is skipped.
 
     With several classes, `fit` solves the one-vs-rest problems one by one, each with its own order
     and its own end; `n_mistakes_` is then the sum over the problems, and `n_seen_` is that of the
@@ -477,7 +478,8 @@ class PARegressor(LinearPA, OnlineRegressor):
     leaves the constant out (C bounds its steps); on sparse samples the constant moves a
     hundredth of a step; and the loss that decides about stopping is taken before each step. The
     page "Coming from scikit-learn's PassiveAggressive" lists what differs. A `sample_weight`
-    multiplies the step and the loss of its sample; a sample of weight 0 is skipped.
+    multiplies the loss of its sample, and the step, but not beyond the step after which the
+    sample has no loss; a sample of weight 0 is skipped.
 
     Targets are learnt as they are, as scikit-learn's does, unlike in the other regressors: scale
     targets that are far from 0 and 1 first.

@@ -132,12 +132,16 @@ class OSKLClassifier(OnlineClassifier, GradientStep, KernelEstimator):
 
     Notes
     -----
-    A `sample_weight` multiplies the loss of its sample, in the probability and in the step.
+    A `sample_weight` multiplies the loss of its sample in the probability.
 
     All classes of a one-vs-rest problem use the same random number per sample, so that they share
     support vectors as far as possible.
 
     The paper has a constant step without regularisation, which is the default here too.
+
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------

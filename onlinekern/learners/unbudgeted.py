@@ -262,7 +262,9 @@ compiled loss, default='hinge'
 
     Notes
     -----
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------
@@ -401,7 +403,9 @@ default='squared'
     There is no intercept but the mean of the targets: without `standardize_target`, centre them
     when their mean is far from 0.
 
-    A `sample_weight` multiplies the step of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------
@@ -529,7 +533,9 @@ class KernelPegasosClassifier(OnlineClassifier, KernelEstimator):
 
     Notes
     -----
-    A `sample_weight` multiplies the coefficient of its sample, not the shrinking.
+    A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
+    is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
+    past the point where its loss has no slope (docs/weights.md).
 
     References
     ----------

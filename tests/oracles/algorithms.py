@@ -203,8 +203,7 @@ def learn(model, i, scores, target, kappa, weight, parts, result):
         if (by_lot and uniform >= probability) or (by_margin and not is_within(parts.gate, seen)):
             continue
         q = np.dot(problem.direction, problem.direction) * kappa
-        importance = weight / probability
-        coefficient = parts.rule.coefficient(problem.f, problem.y, q, t, importance)
+        coefficient = parts.rule.weighted(problem.f, problem.y, q, t, weight, 1.0 / probability)
         step += coefficient * problem.direction
     model.update(i, parts.rule.shrink(t), step, parts.max_support)
 

@@ -137,8 +137,9 @@ def dual_sgd(
         raw = np.zeros(head.n_outputs)
         for problem in head.problems(current, y[i]):
             model.cumulative_loss += weights[i] * rule.loss.value(problem.y, problem.f)
-            arguments = (problem.f, problem.y, None, model.t + 1, weights[i])
-            raw += rule.coefficient(*arguments) * problem.direction
+            q = np.dot(problem.direction, problem.direction)  # kappa(x, x) = 1
+            arguments = (problem.f, problem.y, q, model.t + 1, weights[i])
+            raw += rule.weighted(*arguments) * problem.direction
         model.past.compare(head, current, averaged, y[i])
         model.learn(i, raw, budget, merge_size)
     return model

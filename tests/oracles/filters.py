@@ -15,6 +15,7 @@ import numpy as np
 
 from .losses import LOSSES
 from .projection import JITTER, run
+from .rules import RULES
 
 TRACKER_JITTER = 1e-6
 
@@ -36,16 +37,19 @@ def distances(rows, x, kernel):
 
 def qklms(X, y, *, eta=0.5, epsilon=0.5, budget=None, kernel="gaussian", **common):
     """Run QKLMS; with a budget, the nearest support vector takes all steps once it is full."""
+    rule = RULES["gradient"](LOSSES["squared"](), eta=eta)
 
     def learn(machine, x, target, error, weight):
         far = distances(machine.rows, x, kernel) if machine.rows else np.array([np.inf])
         nearest = int(np.argmin(far))
         full = budget is not None and len(machine.rows) >= budget
+        # kappa(x, x) = 1; all that is linear in the error is the same for several targets.
+        step = rule.weighted(0.0, 1.0, 1.0, 1, weight) * error
         if far[nearest] <= epsilon or full:
-            machine.alpha[nearest] = machine.alpha[nearest] + eta * weight * error
+            machine.alpha[nearest] = machine.alpha[nearest] + step
         else:
             machine.rows.append(x)
-            machine.alpha.append(eta * weight * error)
+            machine.alpha.append(step)
 
     return filtered(X, y, learn, kernel=kernel, **common)
 

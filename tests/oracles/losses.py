@@ -4,9 +4,14 @@ Classification losses take y in {-1, +1} and depend on the margin m = y f; regre
 depend on the residual r = y - f. At a kink the negative slope is the one-sided value that makes
 no step when the loss is 0 (hinge at m = 1, epsilon-insensitive at abs(r) = epsilon) and 0 for the
 absolute loss at r = 0.
+
+.. [12] N. Karampatziakis, J. Langford, "Online importance weight aware updates", UAI 2011.
 """
 
 import math
+
+import numpy as np
+from scipy.special import wrightomega
 
 # exp(1e4) is not a float64, so the exponential loss must stop growing somewhere. The bound
 # leaves room to multiply by a step size or a weight: exp(700) = 1.01e304 < 1.8e308.
@@ -36,6 +41,10 @@ class Loss:
         """Return -dl/df at (y, f)."""
         raise NotImplementedError
 
+    def travel(self, y, f, size):
+        """Return d(size), where d(0) = 0 and d' = -dl/df at (y, f + d) [12]_, table 1."""
+        raise NotImplementedError
+
 
 class Hinge(Loss):
     """l = max(0, 1 - y f)."""
@@ -46,6 +55,9 @@ class Hinge(Loss):
     def negative_slope(self, y, f):
         return float(y) if y * f < 1.0 else 0.0
 
+    def travel(self, y, f, size):
+        return y * min(size, self.value(y, f))
+
 
 class SquaredHinge(Loss):
     """l = max(0, 1 - y f)^2 / 2."""
@@ -55,6 +67,9 @@ class SquaredHinge(Loss):
 
     def negative_slope(self, y, f):
         return y * max(0.0, 1.0 - y * f)
+
+    def travel(self, y, f, size):
+        return self.negative_slope(y, f) * (1.0 - math.exp(-size))
 
 
 class SmoothHinge(Loss):
@@ -76,6 +91,11 @@ class SmoothHinge(Loss):
             return y * (1.0 - margin) / self.delta
         return float(y)
 
+    def travel(self, y, f, size):
+        # A Huber loss of the distance from the margin 1, whose steps are longer by 1 / delta.
+        rounded = Huber(self.delta)
+        return y * rounded.travel(0.0, min(0.0, y * f - 1.0), size / self.delta)
+
 
 class Logistic(Loss):
     """l = ln(1 + exp(-y f)), with exponentials of negative numbers only."""
@@ -92,6 +112,14 @@ class Logistic(Loss):
             return y * small / (1.0 + small)
         return y / (1.0 + small)
 
+    def travel(self, y, f, size):
+        """Solve x + e^x = m + e^m + size for the margin x, by Wright's function: omega = e^x."""
+        margin = y * f
+        if margin > 30.0:
+            return y * math.log1p(size * math.exp(-margin))
+        total = margin + math.exp(margin) + size
+        return y * (total - float(wrightomega(total)) - margin)
+
 
 class Exponential(Loss):
     """l = exp(-y f), the exponent bounded by `LARGEST_EXPONENT`."""
@@ -102,6 +130,9 @@ class Exponential(Loss):
     def negative_slope(self, y, f):
         return y * math.exp(min(-y * f, LARGEST_EXPONENT))
 
+    def travel(self, y, f, size):
+        return y * (float(np.logaddexp(y * f, math.log(size))) - y * f)
+
 
 class Squared(Loss):
     """l = (y - f)^2 / 2."""
@@ -111,6 +142,9 @@ class Squared(Loss):
 
     def negative_slope(self, y, f):
         return float(y - f)
+
+    def travel(self, y, f, size):
+        return (y - f) * (1.0 - math.exp(-size))
 
 
 class Absolute(Loss):
@@ -124,6 +158,9 @@ class Absolute(Loss):
             return 0.0
         return 1.0 if y > f else -1.0
 
+    def travel(self, y, f, size):
+        return math.copysign(min(size, abs(y - f)), y - f)
+
 
 class EpsilonInsensitive(Loss):
     """l = max(0, abs(y - f) - epsilon)."""
@@ -135,6 +172,9 @@ class EpsilonInsensitive(Loss):
         if abs(y - f) <= self.epsilon:
             return 0.0
         return 1.0 if y > f else -1.0
+
+    def travel(self, y, f, size):
+        return math.copysign(min(size, self.value(y, f)), y - f)
 
 
 class Huber(Loss):
@@ -149,6 +189,14 @@ class Huber(Loss):
     def negative_slope(self, y, f):
         return max(-self.delta, min(self.delta, y - f))
 
+    def travel(self, y, f, size):
+        gap = abs(y - f)
+        time = max(0.0, gap - self.delta) / self.delta  # until the slope falls
+        if size <= time:
+            return math.copysign(self.delta * size, y - f)
+        left = min(gap, self.delta) * math.exp(time - size)
+        return math.copysign(gap - left, y - f)
+
 
 class PerceptronLoss(Loss):
     """l = max(0, -y f): the loss that the Perceptron reports.
@@ -162,6 +210,9 @@ class PerceptronLoss(Loss):
 
     def negative_slope(self, y, f):
         return float(y) if y * f <= 0.0 else 0.0
+
+    def travel(self, y, f, size):
+        return y * min(size, self.value(y, f))
 
 
 LOSSES = {

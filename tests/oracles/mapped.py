@@ -87,8 +87,11 @@ def gradient(loss, delta=1.0, epsilon=0.1, **step):
     return RULES["gradient"](LOSSES[loss](delta=delta, epsilon=epsilon), **step)
 
 
-def predict_and_step(run, i, target, z, weight, rule, head, average):
-    """Predict sample i with features z; return its steps and the shrink, None at weight 0."""
+def predict_and_step(run, i, target, z, weight, rule, head, average, length):
+    """Predict sample i with features z; return its steps and the shrink, None at weight 0.
+
+    `length` is the squared length of the sample.
+    """
     run.predictions[i] = head.predict(run.model.effective(average) @ z)
     if weight == 0:
         return None
@@ -96,8 +99,9 @@ def predict_and_step(run, i, target, z, weight, rule, head, average):
     steps = np.zeros(head.n_outputs)
     for problem in head.problems(run.model.weights @ z, target):
         run.cumulative_loss += weight * rule.loss.value(problem.y, problem.f)
-        arguments = (problem.f, problem.y, None, run.model.t + 1, weight)
-        steps += rule.coefficient(*arguments) * problem.direction
+        q = np.dot(problem.direction, problem.direction) * length
+        arguments = (problem.f, problem.y, q, run.model.t + 1, weight)
+        steps += rule.weighted(*arguments) * problem.direction
     return steps, rule.shrink(run.model.t + 1)
 
 
@@ -125,7 +129,7 @@ def fogd(
     run = Run(np.zeros(len(X)), Linear.zero(head.n_outputs, z.shape[1]), features)
     for i in range(len(X)):
         weight = 1.0 if sample_weight is None else sample_weight[i]
-        taken = predict_and_step(run, i, y[i], z[i], weight, rule, head, average)
+        taken = predict_and_step(run, i, y[i], z[i], weight, rule, head, average, z[i] @ z[i])
         if taken is not None:
             run.model.update(taken[1], taken[0], z[i])
     return run
@@ -167,7 +171,8 @@ def nogd(
     for i in range(len(X)):
         weight = 1.0 if sample_weight is None else sample_weight[i]
         z = run.features(X[i : i + 1])[0]
-        taken = predict_and_step(run, i, y[i], z, weight, rule, head, average)
+        length = kernel_values(X[i : i + 1], [i])[0, 0] if run.projection is None else z @ z
+        taken = predict_and_step(run, i, y[i], z, weight, rule, head, average, length)
         if taken is None:
             continue
         steps, shrink = taken

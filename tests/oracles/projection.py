@@ -244,8 +244,9 @@ def bsgd(
     def learn(machine, x, problems, label, t, weight):
         step = np.zeros(machine.n_outputs)
         for problem in problems:
-            arguments = (problem.f, problem.y, None, t, weight)
-            step += rule.coefficient(*arguments) * problem.direction
+            q = np.dot(problem.direction, problem.direction) * machine.kappa([x], [x])[0, 0]
+            arguments = (problem.f, problem.y, q, t, weight)
+            step += rule.weighted(*arguments) * problem.direction
         if step.any():
             machine.rows.append(x)
             machine.alpha.append(step)

@@ -45,6 +45,29 @@ class Rule:
         """Return the coefficient of kappa(x_t, .), 0 for no step."""
         raise NotImplementedError
 
+    def further(self, f, y, q, t, more):
+        """Return what a sample adds at the score f of its first step, or None: it has no first."""
+        return None
+
+    def weighted(self, f, y, q, t, weight, importance=1.0):
+        """Return the coefficient of a sample of this weight; `importance` is that of the gate.
+
+        A weight above 1 is a step of weight 1, and many small ones after it [12]_ (losses), where
+        the rule says what they add.
+        """
+        first = self.coefficient(f, y, q, t, importance)
+        if weight > 1.0 and first != 0.0:
+            added = self.further(f + first * q, y, q, t, importance * (weight - 1.0))
+            if added is not None:
+                return first + added
+        return self.coefficient(f, y, q, t, importance * weight)
+
+    def small_steps(self, f, y, q, size):
+        """Return what steps of this size in all add: the way of the score, over its length."""
+        if q <= 0.0:
+            return size * self.loss.negative_slope(y, f)
+        return self.loss.travel(y, f, size * q) / q
+
     def contraction(self, f, y, q, t, importance=1.0):
         """Return beta of S <- S - beta (S x)(S x)', 0 for first-order rules."""
         return 0.0
@@ -85,6 +108,9 @@ class Gradient(Rule):
 
     The importance multiplies the coefficient, never the shrink.
     """
+
+    def further(self, f, y, q, t, more):
+        return self.small_steps(f, y, q, more * self.rate(t))
 
     def rate(self, t):
         """Return eta_t."""
@@ -143,6 +169,9 @@ class BatchPegasos(Rule):
         rate = 1.0 / (self.reg * self.batch(t))
         return importance * rate * self.loss.negative_slope(y, f) / self.batch_size
 
+    def further(self, f, y, q, t, more):
+        return self.small_steps(f, y, q, more / (self.reg * self.batch(t) * self.batch_size))
+
     def shrink(self, t):
         return 1.0 - 1.0 / self.batch(t) if t % self.batch_size == 1 % self.batch_size else 1.0
 
@@ -160,6 +189,15 @@ class InverseTime(Rule):
     def coefficient(self, f, y, q, t, importance=1.0):
         step = importance * self.loss.negative_slope(y, f) / self.reg
         return max(-self.max_step * t, min(self.max_step * t, step))
+
+    def weighted(self, f, y, q, t, weight, importance=1.0):
+        first = self.coefficient(f, y, q, t, importance)
+        if weight <= 1.0 or first == 0.0:
+            return self.coefficient(f, y, q, t, importance * weight)
+        # The model is divided by t: a coefficient moves the score by a t-th of the length.
+        size = importance * (weight - 1.0) / self.reg
+        whole = first + self.small_steps(f + first * q / t, y, q / t, size)
+        return max(-self.max_step * t, min(self.max_step * t, whole))
 
     def shrink(self, t):
         return 1.0 - 1.0 / t
@@ -220,6 +258,9 @@ class ScaledPassiveAggressiveI(PassiveAggressiveI):
     def coefficient(self, f, y, q, t, importance=1.0):
         return importance * super().coefficient(f, y, q, t, 1.0)
 
+    def further(self, f, y, q, t, more):
+        return self.small_steps(f, y, q, self.C * more)
+
 
 class ScaledPassiveAggressiveII(PassiveAggressiveII):
     """PA-II; the importance multiplies the step, not C; q = 0 is allowed."""
@@ -230,6 +271,14 @@ class ScaledPassiveAggressiveII(PassiveAggressiveII):
             return 0.0
         sign = 1.0 if self.loss.negative_slope(y, f) > 0.0 else -1.0
         return importance * sign * self.tau(loss, q, 1.0)
+
+    def further(self, f, y, q, t, more):
+        # The step of a sample that comes again and again: each leaves the same share of the loss.
+        step = self.coefficient(f, y, q, t, more)
+        if q <= 0.0 or step == 0.0:
+            return step
+        kept = 1.0 - q / (q + 1.0 / (2.0 * self.C))
+        return math.copysign(self.loss.value(y, f) / q * (1.0 - kept**more), step)
 
 
 class AROW(Rule):

@@ -22,7 +22,7 @@ from onlinekern.core.base.state cimport check_width, count_of, items_of
 from onlinekern.core.base.lock cimport begin_writing, end_writing
 from onlinekern.core.base.vector cimport finite
 from onlinekern.core.learning.heads cimport (
-    begin_sample, class_of, importance_of, note_importance, sign_of, solve_output)
+    begin_sample, class_of, importance_of, is_continued, note_importance, sign_of, solve_output)
 from onlinekern.core.learning.order cimport (
     AS_THEY_STAND, Order, check_outputs, check_targets, fill, order_of)
 from onlinekern.core.learning.rules cimport Rule
@@ -424,14 +424,14 @@ cdef inline Status solve_single(Model model, Space space, Rule rule, Py_ssize_t 
         importance = importance_of(f, y, weight, update, rule, model.present_sampler, model.rng)
     if space.has_length:
         length = space.length
-    elif rule.uses_length:
+    elif rule.uses_length or is_continued(rule, weight):
         update.enters = False
         if note_importance(0, f, y, weight, importance, update, rule):
             space.squared_lengths(i, update)
             length = update.lengths[0]
     if model.shrinks:
         update.shrink = rule.shrink(t)
-    update.loss = solve_output(0, f, y, length, importance * weight, t, update, rule,
+    update.loss = solve_output(0, f, y, length, importance, weight, t, update, rule,
                                case == BARE or model.hinged)
     size = fabs(update.coefficients[0])
     update.updates = size > 0

@@ -89,8 +89,8 @@ class Forms:
             lines.insert(0, "    take_up(y, weight);")
         return lines, " || !is_finite(target.mean) || !is_finite(target.scale)"
 
-    def write_loss(self, loss: states.Described, demanded: bool = False) -> None:
-        """Write the functions of a loss."""
+    def write_loss(self, loss: states.Described, *more: str) -> None:
+        """Write the functions of a loss, and more of it: 'demand', 'travel'."""
         arguments = dict(loss.arguments)
         name = SAME_LOSS.get(loss.name, loss.name)
         if loss.name == "Absolute":
@@ -98,8 +98,8 @@ class Forms:
         if loss.name == "Exponential":
             arguments["most"] = 700.0 if self.source.dtype == np.float64 else 85.0
         self.part("loss", states.Described(name, arguments))
-        if demanded:
-            self.part("demand", states.Described(name, arguments))
+        for kind in more:
+            self.part(kind, states.Described(name, arguments))
 
     def part(self, kind: str, part: states.Described) -> None:
         """Write the functions of a part, with its numbers."""

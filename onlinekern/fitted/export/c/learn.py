@@ -11,7 +11,7 @@ from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c import detectors, squares, support
 from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.policies import POLICIES
-from onlinekern.fitted.export.c.rules import write_rule
+from onlinekern.fitted.export.c.rules import CONTINUED, write_rule
 from onlinekern.fitted.export.c.second_order import write_confidence, write_variances
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.terms import write_features
@@ -71,6 +71,9 @@ class Learner(Forms):
         # The scale is 1 / t.
         self.inverse_time = learning.rule.name == "InverseTime"
         self.catches_up = learning.numbers.averaging == "decay"
+        # Classes have weights above 1, and the rule takes them as steps that follow each other.
+        heavy = learning.factors is not None and max(learning.factors) > 1
+        self.continues = heavy and learning.rule.name in CONTINUED
 
     def write(self) -> None:
         """Write all that learns but the functions of the header."""
@@ -123,7 +126,7 @@ class Learner(Forms):
         """Write the functions `look`, `product` and `length_of`."""
         state, size, source = self.state, self.size, self.source
         if isinstance(state, states.LinearState):
-            length = self.number(state.in_length)
+            length = self.number(state.intercept if self.continues else state.in_length)
             self.fill("linear_product")
             self.fill("linear_look")
             if state.variances is not None:
@@ -204,12 +207,13 @@ class Learner(Forms):
         """Write the loss, the schedule, the rule, the sampler and the head."""
         own = self.learning
         loss = own.rule.arguments["loss"]
-        self.write_loss(loss, own.rule.name == "PassiveAggressive")
+        demanded = own.rule.name == "PassiveAggressive"
+        self.write_loss(loss, *["demand"] * demanded, *["travel"] * self.continues)
         if "schedule" in own.rule.arguments:
             self.part("schedule", own.rule.arguments["schedule"])
         squares = isinstance(self.state, states.SquaresState)
         if not squares:
-            write_rule(self, own.rule, self.second_order)
+            write_rule(self, own.rule, self.second_order, self.continues)
         sampler = dict(own.sampler.arguments)
         if own.sampler.name == "LossProportional":
             weighted = sampler.pop("weighted", True)
@@ -221,7 +225,7 @@ class Learner(Forms):
         if not self.second_order:
             self.fill("measure")
         solved, rival = solutions(self.second_order)
-        self.fill("solve", contraction=solved)
+        self.fill("solve_further" if self.continues else "solve", contraction=solved)
         if own.head.name in SINGLE:
             self.fill("head_single", target=SINGLE[own.head.name])
         else:

@@ -269,6 +269,18 @@ static void solve(int32_t k, real f, real y, real weight, real q, double *drawn)
 $contraction
 }
 
+/*** solve_further ***/
+/* The same where a weight may be above 1: a step of weight 1, and what comes after it. */
+static void solve(int32_t k, real f, real y, real weight, real q, double *drawn)
+{
+    const real importance = sampler(f, y, weight, drawn), own = weight > 1 ? 1 : weight;
+    const int64_t t = seen + 1;
+    real step = importance > 0 ? rule_coefficient(f, y, q, t, importance * own) : 0;
+    if (weight > 1 && (step < 0 || step > 0))
+        step = rule_further(f, y, q, t, importance * (weight - 1), step);
+    coefficients[k] = step;
+}
+
 /*** head_single ***/
 static void solve_all(const real *scores, real y, real weight)
 {

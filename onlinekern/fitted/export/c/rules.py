@@ -12,20 +12,28 @@ from onlinekern.fitted.export.states import Described
 
 # These parts have the C of another class.
 SAME_RULE = {"Pegasos": "Gradient"}
+# A weight above 1 is a step of weight 1 and what comes after it (`Rule.continues`).
+CONTINUED = ("Gradient", "Pegasos", "BatchPegasos", "InverseTime")
 
 
-def write_rule(learner: Forms, rule: Described, second_order: bool) -> None:
-    """Write the functions of a rule."""
+def write_rule(
+    learner: Forms, rule: Described, second_order: bool, continues: bool = False
+) -> None:
+    """Write the functions of a rule; with `continues`, of what comes after a step of weight 1."""
     if second_order:
         write_second_order_rule(learner, rule)
         return
     arguments = {k: v for k, v in rule.arguments.items() if isinstance(v, int | float)}
+    name = SAME_RULE.get(rule.name, rule.name)
+    if continues:
+        learner.fill("travelled")
     if rule.name == "InverseTime":
         bounded, cap = "    (void)t;\n    return step;", arguments.get("max_step", inf)
         if cap < inf:
             bounded = learner.filled("bounded_step", most=learner.number(cap))
         regularisation = learner.number(arguments["regularisation"])
-        learner.fill("rule_InverseTime", bounded=bounded, regularisation=regularisation)
+        for kind in ("rule", "further")[: 1 + continues]:
+            learner.fill(f"{kind}_InverseTime", bounded=bounded, regularisation=regularisation)
         return
     if rule.name == "MarginPerceptron":
         # A step on a margin error is less than 1; the policy weighs it.
@@ -42,7 +50,8 @@ def write_rule(learner: Forms, rule: Described, second_order: bool) -> None:
         return
     if arguments.get("C") == inf:
         arguments["C"] = float(np.finfo(learner.source.dtype).max) / 4
-    learner.part("rule", Described(SAME_RULE.get(rule.name, rule.name), arguments))
+    for kind in ("rule", "further")[: 1 + continues]:
+        learner.part(kind, Described(name, arguments))
 
 
 def write_second_order_rule(learner: Forms, rule: Described) -> None:

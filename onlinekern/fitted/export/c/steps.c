@@ -243,6 +243,86 @@ static real rule_coefficient(real f, real y, real q, int64_t t, real importance)
     return importance * loss_slope(f, y) * (loss_value(f, y) / (q + 1 / (2 * $C)));
 }
 
+/*** travel_Hinge ***/
+static real loss_travel(real f, real y, real size)
+{
+    const real gap = 1 - y * f;
+    return gap > 0 ? y * (gap < size ? gap : size) : 0;
+}
+
+/*** travel_SquaredHinge ***/
+static real loss_travel(real f, real y, real size)
+{
+    const real gap = 1 - y * f;
+    return gap > 0 ? -y * gap * EXPM1(-size) : 0;
+}
+
+/*** travel_SmoothHinge ***/
+static real loss_travel(real f, real y, real size)
+{
+    const real gap = 1 - y * f, straight = gap > $delta ? gap - $delta : 0;
+    if (gap <= 0)
+        return 0;
+    return y * (size <= straight ? size
+                                 : straight - (gap - straight) * EXPM1((straight - size) / $delta));
+}
+
+/*** travel_Logistic ***/
+static real loss_travel(real f, real y, real size)
+{
+    const real margin = y * f;
+    real total, x;
+    if (margin > 15)
+        return y * LOG1P(size * EXP(-margin));
+    /* The margin is x: Newton's method, from above. */
+    total = margin + EXP(margin) + size;
+    x = total <= 1 ? total : LOG(total);
+    for (int32_t i = 0; i < 8; i++)
+        x -= (x + EXP(x) - total) / (1 + EXP(x));
+    return x > margin ? y * (x - margin) : 0;
+}
+
+/*** travel_Exponential ***/
+static real loss_travel(real f, real y, real size)
+{
+    const real margin = y * f;
+    return y * (margin > 0 ? LOG1P(size * EXP(-margin)) : LOG(EXP(margin) + size) - margin);
+}
+
+/*** travel_Squared ***/
+static real loss_travel(real f, real y, real size)
+{
+    return (f - y) * EXPM1(-size);
+}
+
+/*** travelled ***/
+/* A coefficient, and that of many small steps behind it, each `size` times its own slope. */
+static real travelled(real f, real y, real q, real size, real coefficient)
+{
+    if (q <= 0)
+        return coefficient + size * loss_slope(f, y);
+    return coefficient + loss_travel(f + coefficient * q, y, size * q) / q;
+}
+
+/*** further_Gradient ***/
+static real rule_further(real f, real y, real q, int64_t t, real more, real coefficient)
+{
+    return travelled(f, y, q, more * step_size(t), coefficient);
+}
+
+/*** further_BatchPegasos ***/
+static real rule_further(real f, real y, real q, int64_t t, real more, real coefficient)
+{
+    return travelled(f, y, q, more / ($regularisation * (real)t), coefficient);
+}
+
+/*** further_InverseTime ***/
+static real rule_further(real f, real y, real q, int64_t t, real more, real coefficient)
+{
+    const real step = travelled(f, y, q / (real)t, more / $regularisation, coefficient);
+$bounded
+}
+
 /*** sampler_Sampler ***/
 static real sampler(real f, real y, real weight, double *drawn)
 {

@@ -24,6 +24,7 @@ cdef struct Update:
     double shrink            # factor on everything learnt before
     bint updates             # whether any coefficient is not 0
     bint needs_lengths       # whether any flag of `needs_length` is set
+    bint whole_lengths       # whether the intercept, which a step moves too, must be part of them
     double uniform           # the random number of the sampler; negative: not drawn yet
     int64_t lead             # of a model that leads on this sample (`Head.lead_after`); else 0
     Py_ssize_t rival         # of margins: the strongest class but that of the sample
@@ -52,14 +53,21 @@ cdef inline double importance_of(double f, double y, double weight, Update *upda
         sampler.importance(rule.loss, f, y, rule.loss.value(f, y), weight, rng, &update.uniform)
 
 
+cdef inline bint is_continued(Rule rule, double weight) noexcept nogil:
+    """Whether a rule that else needs no length needs one at this weight: see `Rule.continues`."""
+    return weight > 1 and rule.continues
+
+
 cdef inline bint note_importance(Py_ssize_t k, double f, double y, double weight,
                                  double importance, Update *update, Rule rule) noexcept nogil:
     """Note what the sampler said of k. Returns whether its coefficient depends on the length.
     """
-    cdef bint needed = importance != 0 and rule.uses_length \
-        and rule.needs_length(f, y, importance * weight)
+    cdef bint needed = importance != 0 and (
+        rule.needs_length(f, y, importance * weight) if rule.uses_length
+        else is_continued(rule, weight))
     update.importances[k] = importance
     update.needs_length[k] = needed
+    update.whole_lengths = not rule.uses_length
     update.lengths[k] = 0
     if rule.second_order and needed and rule.loss.value(f, y) > 0:
         update.enters = True
@@ -80,15 +88,15 @@ cdef inline void begin_sample(Update *update) noexcept nogil:
 
 
 cdef inline double solve_output(Py_ssize_t k, double f, double y, double length,
-                                double importance, int64_t t, Update *update, Rule rule,
-                                bint hinged) noexcept nogil:
+                                double importance, double weight, int64_t t, Update *update,
+                                Rule rule, bint hinged) noexcept nogil:
     """Coefficient and contraction of output k at score f and target y; returns its loss.
 
     `hinged` is `solves_hinge(rule)`.
     """
     if importance != 0:
-        return solved(rule, hinged, f, y, length, t, importance, &update.coefficients[k],
-                      &update.contractions[k])
+        return solved(rule, hinged, f, y, length, t, importance, weight,
+                      &update.coefficients[k], &update.contractions[k])
     update.coefficients[k] = update.contractions[k] = 0
     return rule.loss.value(f, y)
 
@@ -96,7 +104,7 @@ cdef inline double solve_output(Py_ssize_t k, double f, double y, double length,
 cdef inline double solve_noted(Py_ssize_t k, double f, double y, const Sample *sample,
                                Update *update, Rule rule) noexcept nogil:
     """`solve_output` with the length and the importance that the update holds."""
-    return solve_output(k, f, y, update.lengths[k], update.importances[k] * sample.weight,
+    return solve_output(k, f, y, update.lengths[k], update.importances[k], sample.weight,
                         sample.t, update, rule, solves_hinge(rule))
 
 

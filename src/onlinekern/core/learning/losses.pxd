@@ -7,6 +7,7 @@ cdef class Loss(Part):
     cdef double value(self, double f, double y) noexcept nogil
     cdef double slope(self, double f, double y) noexcept nogil
     cdef double demand(self, double f, double y, double weight) noexcept nogil
+    cdef double travel(self, double f, double y, double size) noexcept nogil
 
 
 cdef inline double hinge(double f, double y, double *slope) noexcept nogil:

@@ -6,7 +6,7 @@ disagree. Scalars are double whatever the dtype of the samples.
 
 For classification y is -1 or +1; for regression it is the target.
 """
-from libc.math cimport NAN, exp, fabs, log1p, sqrt
+from libc.math cimport NAN, exp, expm1, fabs, log, log1p, sqrt
 
 from onlinekern.core.base.part cimport Part
 
@@ -44,11 +44,42 @@ cdef class Loss(Part):
         """
         return self.slope(f, y) * self.value(f, y)
 
+    cdef double travel(self, double f, double y, double size) noexcept nogil:
+        """How far the score moves in many small steps along the slope, together of this size.
+
+        The limit of infinitely many: d(0) = 0, d' = slope(f + d), at `size` (Karampatziakis and
+        Langford 2011). A class without a closed form takes the implicit step d = size slope(f + d),
+        which is between 0 and that of the slope at f.
+        """
+        cdef double first = self.slope(f, y), low = 0, high = 1, middle
+        cdef int _
+        for _ in range(60 if first != 0 else 0):
+            middle = 0.5 * (low + high)
+            if self.slope(f + middle * (size * first), y) / first > middle:
+                low = middle
+            else:
+                high = middle
+        return low * (size * first)
+
     def evaluate(self, double f, double y):
         """The pair (value, negative slope) at a score f and a target y."""
         value, slope = self.value(f, y), self.slope(f, y)
         self.check_defined()
         return value, slope
+
+    def evaluate_travel(self, double f, double y, double size):
+        """How far the score moves in many small steps (for tests and exploration)."""
+        travel = self.travel(f, y, size)
+        self.check_defined()
+        return travel
+
+
+cdef inline double towards_corner(double gap, double delta, double size) noexcept nogil:
+    """Travel of Huber's loss towards its minimum, from so far (> 0)."""
+    cdef double straight = max(0.0, gap - delta)
+    if delta * size <= straight:
+        return delta * size
+    return straight - (gap - straight) * expm1(straight / delta - size)
 
 
 cdef class PerceptronLoss(Loss):
@@ -59,6 +90,9 @@ cdef class PerceptronLoss(Loss):
 
     cdef double slope(self, double f, double y) noexcept nogil:
         return y if y * f <= 0 else 0
+
+    cdef double travel(self, double f, double y, double size) noexcept nogil:
+        return y * max(0.0, min(size, -y * f))
 
 
 cdef class Hinge(Loss):
@@ -78,6 +112,9 @@ cdef class Hinge(Loss):
         cdef double gap = sqrt(weight) - y * f
         return y * gap if gap > 0 else 0
 
+    cdef double travel(self, double f, double y, double size) noexcept nogil:
+        return y * max(0.0, min(size, 1 - y * f))
+
 
 cdef class SquaredHinge(Loss):
     """max(0, 1 - y f)^2 / 2"""
@@ -88,6 +125,9 @@ cdef class SquaredHinge(Loss):
 
     cdef double slope(self, double f, double y) noexcept nogil:
         return y * max(0.0, 1 - y * f)
+
+    cdef double travel(self, double f, double y, double size) noexcept nogil:
+        return -y * max(0.0, 1 - y * f) * expm1(-size)
 
 
 cdef class SmoothHinge(Loss):
@@ -114,6 +154,10 @@ cdef class SmoothHinge(Loss):
             return 0
         return y * gap / self.delta if gap <= self.delta else y
 
+    cdef double travel(self, double f, double y, double size) noexcept nogil:
+        cdef double gap = 1 - y * f
+        return 0 if gap <= 0 else y * towards_corner(gap, self.delta, size / self.delta)
+
 
 cdef class Logistic(Loss):
     """ln(1 + exp(-y f)), computed without an exponential that overflows."""
@@ -126,6 +170,18 @@ cdef class Logistic(Loss):
         cdef double margin = y * f, small = exp(-fabs(margin))
         return y * (small if margin > 0 else 1.0) / (1 + small)
 
+    cdef double travel(self, double f, double y, double size) noexcept nogil:
+        """The margin m + d solves x + e^x = m + e^m + size: Newton's method, from above."""
+        cdef double margin = y * f, total, x
+        cdef int _
+        if margin > 36:
+            return y * log1p(size * exp(-margin))
+        total = margin + exp(margin) + size
+        x = total if total <= 1 else log(total)
+        for _ in range(8):
+            x -= (x + exp(x) - total) / (1 + exp(x))
+        return y * max(0.0, x - margin)
+
 
 cdef class Exponential(Loss):
     """exp(-y f), with an exponent of at most 700, so that the value stays finite."""
@@ -136,6 +192,12 @@ cdef class Exponential(Loss):
     cdef double slope(self, double f, double y) noexcept nogil:
         return y * exp(min(-y * f, 700.0))
 
+    cdef double travel(self, double f, double y, double size) noexcept nogil:
+        cdef double margin = y * f
+        if margin > 0:
+            return y * log1p(size * exp(-margin))
+        return y * (log(exp(margin) + size) - margin)
+
 
 cdef class Squared(Loss):
     """(y - f)^2 / 2"""
@@ -145,6 +207,9 @@ cdef class Squared(Loss):
 
     cdef double slope(self, double f, double y) noexcept nogil:
         return y - f
+
+    cdef double travel(self, double f, double y, double size) noexcept nogil:
+        return (f - y) * expm1(-size)
 
 
 cdef class EpsilonInsensitive(Loss):
@@ -171,6 +236,10 @@ cdef class EpsilonInsensitive(Loss):
         if gap <= 0:
             return 0
         return gap if y > f else -gap
+
+    cdef double travel(self, double f, double y, double size) noexcept nogil:
+        cdef double way = max(0.0, min(size, fabs(y - f) - self.epsilon))
+        return way if y > f else -way
 
 
 cdef class Absolute(EpsilonInsensitive):
@@ -201,6 +270,10 @@ cdef class Huber(Loss):
 
     cdef double slope(self, double f, double y) noexcept nogil:
         return max(-self.delta, min(self.delta, y - f))
+
+    cdef double travel(self, double f, double y, double size) noexcept nogil:
+        cdef double way = 0 if y == f else towards_corner(fabs(y - f), self.delta, size)
+        return way if y > f else -way
 
 
 LOSSES = {

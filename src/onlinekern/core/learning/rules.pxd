@@ -18,9 +18,12 @@ cdef class Rule(Part):
     cdef readonly bint second_order
     cdef bint solves                 # whether the class is the library's own: see `solves_hinge`
     cdef readonly bint uses_length   # whether a coefficient may depend on the squared length
+    cdef readonly bint continues     # whether `further` is asked where a weight is above 1
     cdef bint needs_length(self, double f, double y, double importance) noexcept nogil
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil
+    cdef double further(self, double f, double y, double q, int64_t t, double more,
+                        double coefficient) noexcept nogil
     cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil
     cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
                     double importance, double *coefficient, double *contraction) noexcept nogil
@@ -37,19 +40,39 @@ cdef inline bint solves_hinge(Rule rule) noexcept nogil:
 
 
 cdef inline double solved(Rule rule, bint hinged, double f, double y, double q, int64_t t,
-                          double importance, double *coefficient,
+                          double importance, double weight, double *coefficient,
                           double *contraction) noexcept nogil:
     """Write what a rule makes of a sample, as `Rule.solve` says, and return the loss.
 
-    `hinged` is `solves_hinge(rule)`.
+    `hinged` is `solves_hinge(rule)`; `importance` is what the sampler gave.
     """
-    cdef double loss, slope = 0
+    cdef bint goes_on = weight > 1 and rule.continues
+    cdef double own = importance if goes_on else importance * weight, loss, slope = 0
     if hinged:
         loss = hinge(f, y, &slope)
-        rule.solve(f, y, loss, slope, q, t, importance, coefficient, contraction)
-        return loss
-    Rule.solve(rule, f, y, 0, 0, q, t, importance, coefficient, contraction)
-    return rule.loss.value(f, y)
+        rule.solve(f, y, loss, slope, q, t, own, coefficient, contraction)
+    else:
+        Rule.solve(rule, f, y, 0, 0, q, t, own, coefficient, contraction)
+        loss = rule.loss.value(f, y)
+    if goes_on and coefficient[0] != 0:
+        coefficient[0] = rule.further(f, y, q, t, importance * (weight - 1), coefficient[0])
+    return loss
+
+
+cdef inline double travelled(Loss loss, double f, double y, double q, double size,
+                             double coefficient) noexcept nogil:
+    """A coefficient, and that of many small steps behind it, each `size` times its own slope."""
+    if q <= 0:
+        return coefficient + size * loss.slope(f, y)
+    return coefficient + loss.travel(f + coefficient * q, y, size * q) / q
+
+
+cdef inline double bounded_tau(double loss, double q, double C) noexcept nogil:
+    return min(C, loss / q)
+
+
+cdef inline double softened_tau(double loss, double q, double C) noexcept nogil:
+    return loss / (q + 1 / (2 * C))
 
 
 cdef class PassiveAggressive(Rule):

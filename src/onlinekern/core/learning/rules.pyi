@@ -12,15 +12,29 @@ class Rule(Part):
     def second_order(self) -> bool: ...
     @property
     def uses_length(self) -> bool: ...
+    @property
+    def continues(self) -> bool: ...
     def components(self) -> tuple[Component, ...]: ...
     def evaluate_contraction(
         self, f: float, y: float, q: float = 1.0, importance: float = 1.0
     ) -> float: ...
     def evaluate(
-        self, f: float, y: float, q: float = 1.0, t: int = 1, importance: float = 1.0
+        self,
+        f: float,
+        y: float,
+        q: float = 1.0,
+        t: int = 1,
+        importance: float = 1.0,
+        weight: float = 1.0,
     ) -> tuple[float, float]: ...
     def evaluate_together(
-        self, f: float, y: float, q: float = 1.0, t: int = 1, importance: float = 1.0
+        self,
+        f: float,
+        y: float,
+        q: float = 1.0,
+        t: int = 1,
+        importance: float = 1.0,
+        weight: float = 1.0,
     ) -> tuple[float, float, float]: ...
 
 class Perceptron(Rule):

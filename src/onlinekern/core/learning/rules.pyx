@@ -15,7 +15,7 @@ Perceptron, gradient descent and its variants come first; then the Passive-Aggre
 update is the smallest one after which the sample suffers no loss, bounded (PA-I) or softened
 (PA-II) by C.
 """
-from libc.math cimport INFINITY, NAN
+from libc.math cimport INFINITY, NAN, expm1, log1p
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part
@@ -43,6 +43,9 @@ cdef class Rule(Part):
     uses_length : bool
         Whether a coefficient may depend on the squared length. True is always right; a rule that
         sets it to False is spared the computation. A subclass of such a rule starts from True.
+    continues : bool
+        Whether a sample of a weight w > 1 is a step of weight 1, after which `further` goes on. Of
+        other rules its importance is w times as large. A subclass starts from False.
     """
 
     abstract = True
@@ -64,6 +67,14 @@ cdef class Rule(Part):
         """The coefficient of a sample; every subclass defines it."""
         self.missing = b"Rule.coefficient"
         return NAN
+
+    cdef double further(self, double f, double y, double q, int64_t t, double more,
+                        double coefficient) noexcept nogil:
+        """The coefficient of a sample that comes again, where its first step has this one.
+
+        `more` is the importance of the rest, in small steps: they stop where there is no slope.
+        """
+        return coefficient
 
     cdef double contraction(self, double f, double y, double q, double importance) noexcept nogil:
         """The contraction along a sample; rules of second order define it."""
@@ -124,20 +135,23 @@ cdef class Rule(Part):
         self.check_defined()
         return contraction
 
-    def evaluate(self, double f, double y, double q=1.0, int64_t t=1, double importance=1.0):
+    def evaluate(self, double f, double y, double q=1.0, int64_t t=1, double importance=1.0,
+                 double weight=1.0):
         """The pair (coefficient, shrink) of one update (for tests and exploration)."""
+        cdef double coefficient = 0, contraction = 0
         self.check_loss()
-        coefficient, shrink = self.coefficient(f, y, q, t, importance), self.shrink(t)
+        solved(self, False, f, y, q, t, importance, weight, &coefficient, &contraction)
         self.check_defined()
-        return coefficient, shrink
+        return coefficient, self.shrink(t)
 
     def evaluate_together(self, double f, double y, double q=1.0, int64_t t=1,
-                          double importance=1.0):
+                          double importance=1.0, double weight=1.0):
         """Coefficient, contraction and loss of one update, as the loop asks for them."""
         cdef double coefficient = 0, contraction = 0, loss
         if self.loss is None:
             raise TypeError(f"{type(self).__name__} has no loss")
-        loss = solved(self, solves_hinge(self), f, y, q, t, importance, &coefficient, &contraction)
+        loss = solved(self, solves_hinge(self), f, y, q, t, importance, weight, &coefficient,
+                      &contraction)
         self.check_defined()
         return coefficient, contraction, loss
 
@@ -173,7 +187,8 @@ cdef class Gradient(Rule):
         self.loss = loss
         self.schedule = schedule
         self.regularisation = regularisation
-        self.uses_length = type(self) is not Gradient and type(self) is not Pegasos
+        self.continues = type(self) is Gradient or type(self) is Pegasos
+        self.uses_length = not self.continues
         self.arguments = (loss, schedule, regularisation)
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
@@ -184,6 +199,10 @@ cdef class Gradient(Rule):
     cdef void solve(self, double f, double y, double loss, double slope, double q, int64_t t,
                     double importance, double *coefficient, double *contraction) noexcept nogil:
         coefficient[0] = slope if slope == 0 else importance * self.schedule.at(t) * slope
+
+    cdef double further(self, double f, double y, double q, int64_t t, double more,
+                        double coefficient) noexcept nogil:
+        return travelled(self.loss, f, y, q, more * self.schedule.at(t), coefficient)
 
     cdef double shrink(self, int64_t t) noexcept nogil:
         if self.regularisation == 0:
@@ -222,13 +241,21 @@ cdef class BatchPegasos(Rule):
         self.loss = loss
         self.regularisation = regularisation
         self.batch_size = integer_within("batch_size", batch_size, 1, MOST_ROWS)
-        self.uses_length = type(self) is not BatchPegasos
+        self.continues = type(self) is BatchPegasos
+        self.uses_length = not self.continues
         self.arguments = (loss, regularisation, batch_size)
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
+        return self.coefficient_of(importance * self.loss.slope(f, y), t)
+
+    cdef double further(self, double f, double y, double q, int64_t t, double more,
+                        double coefficient) noexcept nogil:
+        return travelled(self.loss, f, y, q, self.coefficient_of(more, t), coefficient)
+
+    cdef double coefficient_of(self, double slope, int64_t t) noexcept nogil:
         cdef int64_t seen = ((t - 1) // self.batch_size + 1) * self.batch_size
-        return importance * self.loss.slope(f, y) / (self.regularisation * seen)
+        return slope / (self.regularisation * seen)
 
     cdef double shrink(self, int64_t t) noexcept nogil:
         cdef int64_t before = (t - 1) // self.batch_size
@@ -255,12 +282,21 @@ cdef class InverseTime(Rule):
         self.loss = loss
         self.regularisation = regularisation
         self.max_step = max_step
-        self.uses_length = type(self) is not InverseTime
+        self.continues = type(self) is InverseTime
+        self.uses_length = not self.continues
         self.arguments = (loss, regularisation, max_step)
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
-        cdef double step = importance * self.loss.slope(f, y) / self.regularisation
+        return self.bounded(importance * self.loss.slope(f, y) / self.regularisation, t)
+
+    cdef double further(self, double f, double y, double q, int64_t t, double more,
+                        double coefficient) noexcept nogil:
+        # A coefficient moves the score of its sample by a t-th of the length.
+        return self.bounded(
+            travelled(self.loss, f, y, q / t, more / self.regularisation, coefficient), t)
+
+    cdef double bounded(self, double step, int64_t t) noexcept nogil:
         cdef double most = self.max_step * t
         return max(-most, min(most, step))
 
@@ -272,9 +308,8 @@ cdef class PassiveAggressive(Rule):
     """tau = l / q in the direction of the target (Crammer et al. 2006, eq. 5).
 
     For losses whose slope is -1, 0 or +1 (hinge, epsilon-insensitive). A sample of length q <= 0
-    (an empty row under the linear kernel) cannot change its own score and is skipped. For a sample
-    of importance w, l is the loss with the margin sqrt(w) instead of 1 (section 6 there), and in
-    regression with epsilon / sqrt(w).
+    (an empty row under the linear kernel) cannot change its own score and is skipped. Of importance
+    w, l is the loss with the margin sqrt(w) (section 6 there), or in regression epsilon / sqrt(w).
 
     Parameters
     ----------
@@ -293,14 +328,6 @@ cdef class PassiveAggressive(Rule):
         return 0 if q <= 0 else self.loss.demand(f, y, importance) / q
 
 
-cdef inline double bounded_tau(double loss, double q, double C) noexcept nogil:
-    return min(C, loss / q)
-
-
-cdef inline double softened_tau(double loss, double q, double C) noexcept nogil:
-    return loss / (q + 1 / (2 * C))
-
-
 cdef class PassiveAggressive1(PassiveAggressive):
     """tau = min(C, l / q) (PA-I, eq. 8 there).
 
@@ -316,6 +343,7 @@ cdef class PassiveAggressive1(PassiveAggressive):
     def __init__(self, Loss loss not None, double C=1.0):
         self.loss = loss
         self.C = C
+        self.continues = type(self) in (ScaledPassiveAggressive1, ScaledPassiveAggressive2)
         self.arguments = (loss, C)
 
     cdef bint needs_length(self, double f, double y, double importance) noexcept nogil:
@@ -349,8 +377,12 @@ cdef class PassiveAggressive2(PassiveAggressive1):
 cdef class ScaledPassiveAggressive1(PassiveAggressive1):
     """PA-I whose importance multiplies the coefficient: importance min(C, l / q).
 
-    scikit-learn weights samples in this way; C = inf gives plain PA.
+    scikit-learn's weights, but that no weight passes the step without a loss. C = inf: plain PA.
     """
+
+    cdef double further(self, double f, double y, double q, int64_t t, double more,
+                        double coefficient) noexcept nogil:
+        return travelled(self.loss, f, y, q, self.C * more, coefficient)
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
@@ -364,8 +396,16 @@ cdef class ScaledPassiveAggressive1(PassiveAggressive1):
 cdef class ScaledPassiveAggressive2(PassiveAggressive2):
     """PA-II whose importance multiplies the coefficient: importance l / (q + 1 / (2 C)).
 
-    A sample of length 0 may change an intercept that is not part of the length.
+    A sample of length 0 may change an intercept that is not part of the length. A weight above 1
+    takes the step so often: each leaves the share 1 / (1 + 2 C q) of the loss.
     """
+
+    cdef double further(self, double f, double y, double q, int64_t t, double more,
+                        double coefficient) noexcept nogil:
+        cdef double at = f + coefficient * q, left = self.loss.value(at, y) * self.loss.slope(at, y)
+        if q <= 0:
+            return coefficient + 2 * self.C * more * left
+        return coefficient - left / q * expm1(-more * log1p(2 * self.C * q))
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:

@@ -155,10 +155,10 @@ cdef class LinearSpace(Space):
         return self.affine(0, dense_row_dot(&self.rows, self.row_number(i), self.weights(0)))
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
-        """||x||^2, plus `intercept` if `intercept_in_length`."""
+        """||x||^2, plus `intercept` if it is asked for: `intercept_in_length`, `whole_lengths`."""
         cdef Py_ssize_t k
         cdef double square = row_square(&self.rows, self.row_number(i))
-        if self.intercept_in_length:
+        if self.intercept_in_length or update.whole_lengths:
             square += self.intercept
         for k in range(self.n_outputs):
             if update.needs_length[k]:
