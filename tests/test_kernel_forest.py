@@ -168,11 +168,11 @@ def test_cuts_by_one_of_the_targets_are_those_of_a_forest_of_it(monkeypatch):
     np.testing.assert_allclose(model.predict(X)[:, 1], one.predict(X), rtol=0.1, atol=5)
 
 
-@pytest.mark.parametrize("weights", [(1.0,), (0.0, 0.0, 0.0), (np.nan, 1.0, 1.0)])
+@pytest.mark.parametrize("weights", [(1.0,), (0.0, 0.0, 0.0), (np.nan, 1.0, 1.0), (1.0, -1.0, 0.0)])
 def test_weights_of_cuts_must_be_those_of_targets(weights, monkeypatch):
     monkeypatch.setattr(KernelForestRegressor, "_cut_weights", weights)
     X, y, _ = samples(-3)
-    with pytest.raises(ValueError, match="cut"):
+    with pytest.raises(ValueError, match="cut_weights must be"):
         KernelForestRegressor(**SMALL).fit(X, y)
 
 

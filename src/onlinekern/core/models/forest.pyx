@@ -83,7 +83,7 @@ cdef class ForestSpace(Space):
         The last trees are cut exactly from twice so many samples on, half of these from so many.
     is_light : bool
         Whether the kernel machine that tells where to cut is a light one, see `features.looking`.
-    cut_weights : tuple of float
+    cut_weights : tuple of float >= 0
         Cuts are told by the sum of the targets, each times its weight; (): by all of them.
     """
 

@@ -4,7 +4,7 @@ from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, sqrt
 import numpy as np
 
 from onlinekern.core.base.state cimport (
-    count_of, doubles_of_shape, finite_number, positive_number)
+    count_of, doubles_of_shape, finite_number, not_negative, positive_number)
 from onlinekern.core.partitions.trees cimport UPPER_CELLS, UPPER_LEVEL
 
 # Of a row's slopes, so much is the mean of all rows: one gradient may err.
@@ -37,8 +37,8 @@ def check_settings(Py_ssize_t n_outputs, Py_ssize_t n_labels, double share, doub
 
 
 def check_weights(cut_weights, Py_ssize_t n_outputs, Py_ssize_t n_labels):
-    """Weights of the outputs that tell where to cut, a tuple of float; () are none."""
-    weights = tuple([finite_number("a cut weight", weight) for weight in cut_weights])
+    """Weights of the outputs that tell where to cut, a tuple of float >= 0; () are none."""
+    weights = tuple([not_negative("a weight of cut_weights", weight) for weight in cut_weights])
     if weights and (n_labels > 0 or len(weights) != n_outputs or not any(weights)):
         raise ValueError(f"cut_weights must be those of {n_outputs} targets, of which one is not "
                          f"0, or (), got {weights}")
