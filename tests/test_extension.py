@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import onlinekern
-from onlinekern import KernelOGDClassifier, KernelPAClassifier, OGDRegressor
+from onlinekern import KernelOGDClassifier, KernelPAClassifier, KernelRLSRegressor, OGDRegressor
 from onlinekern.core.kernels.kernels import Gaussian
 from onlinekern.core.learning.losses import Hinge
-from onlinekern.extending import LOSSES, RULES, SCHEDULES, Positive
+from onlinekern.estimators.kernel import AnyKernel
+from onlinekern.extending import LOSSES, RULES, SCHEDULES, Positive, estimator
 from onlinekern.fitted.save import foreign
 
 TEMPLATE = Path(__file__).parents[1] / "examples" / "extension"
@@ -219,3 +220,20 @@ def test_a_subclass_with_its_own_constructor():
     assert Softer().fit(X, Y).eta == 0.25
     with pytest.raises(ValueError, match="'softness' parameter of Softer"):
         Softer(softness=-1.0).fit(X, Y)
+
+
+@estimator
+class Wider(KernelRLSRegressor):
+    """Takes a kernel of another package."""
+
+    kernel: AnyKernel = "gaussian"
+
+
+@pytest.mark.parametrize("metric", ["auto", "diagonal", "full"])
+def test_a_metric_needs_the_gradient_of_the_kernel(metric):
+    words = rf"metric='{metric}' needs the gradient of the kernel, which Named .*Gaussian"
+    model = Wider(kernel=Named(0.5), metric=metric, gamma=0.5)
+    with pytest.raises(ValueError, match=words):
+        model.fit(X, Y.astype(float))
+    assert not hasattr(model, "n_features_in_")
+    model.set_params(metric="none").fit(X, Y.astype(float))

@@ -9,6 +9,8 @@ import numpy as np
 from onlinekern.core import FEATURE_MAPS, HEADS, LOSSES, RULES, SAMPLERS
 from onlinekern.core.base.random import Generator
 from onlinekern.core.features.metric import MOST_FULL
+from onlinekern.core.features.nested import NestedNystroem
+from onlinekern.core.kernels.derivatives import check_gradient
 from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.core.models.metric_choice import holds_matrix
 from onlinekern.core.models.metric_least_squares import (
@@ -126,6 +128,8 @@ class KernelRLS(FeatureEstimator):
                 f"metric='full' takes at most {MOST_FULL} features, got {features.d}: "
                 "use metric='diagonal'"
             )
+        if isinstance(features, NestedNystroem):
+            check_gradient(features.landmarks.kernel, self.metric)
         root = np.eye(features.d) if self.metric == "full" else np.ones(features.d)
         return FEATURE_MAPS["in_metric"](features, root)
 

@@ -9,6 +9,15 @@ from onlinekern.core.kernels.kernels import (
     Cosine, EuclideanLaplacian, Gaussian, Kernel, Laplacian, Polynomial, Sigmoid)
 
 
+def check_gradient(kernel, metric):
+    """Raise ValueError, which names `metric`, unless the gradient of this kernel is known."""
+    if type(kernel) not in SLOPES:
+        known = ", ".join(sorted(cls.__name__ for cls in SLOPES))
+        raise ValueError(
+            f"metric={metric!r} needs the gradient of the kernel, which {type(kernel).__name__} "
+            f"does not have: use metric='none', or one of {known}")
+
+
 def expansion_slopes(kernel, X, C, weights):
     """Gradients of kernel expansions, one for each output, at rows.
 
