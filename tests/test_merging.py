@@ -371,6 +371,32 @@ def test_what_is_around_a_learner_is_refused(around):
         merge(models)
 
 
+def test_equal_parameters_may_have_several_types():
+    X, y = data(False)
+    kinds = [
+        {"C": 2.0, "average": False, "class_weight": {"no": 2}},
+        {"C": 2, "average": np.False_, "class_weight": {np.str_("no"): np.float64(2)}},
+        {"C": np.float64(2), "average": False, "class_weight": {"no": 2.0}},
+    ]
+    models = [ok.PAClassifier(**kind).partial_fit(X, y, classes=np.unique(y)) for kind in kinds]
+    models.append(from_bytes(to_bytes(models[2]), "a file"))
+    assert merge(models).n_seen_ == 4 * N
+
+
+def test_columns_that_differ_are_named():
+    X, y = data(False)
+    rows = [dict(zip("abcd", row, strict=True)) for row in X.tolist()]
+    named = ok.PAClassifier().fit(rows, y)
+    cases = {
+        "has them in another order": [dict(reversed(row.items())) for row in rows],
+        "lacks 'a' and has also 'e'": [dict(zip("ebcd", row, strict=True)) for row in X.tolist()],
+        "learnt rows without names|an encoder of tables, or none": X,
+    }
+    for text, samples in cases.items():
+        with pytest.raises(ValueError, match=text):
+            merge([named, ok.PAClassifier().fit(samples, y)])
+
+
 def test_what_does_not_fit_is_refused():
     X, y = data(False)
     one = ok.SPAClassifier(gamma=0.4).partial_fit(X, y, classes=np.unique(y))

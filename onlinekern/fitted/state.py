@@ -287,4 +287,7 @@ def same(one: Any, other: Any) -> bool:
         return np.array_equal(one, other)
     if sp.issparse(one) and sp.issparse(other):
         return one.shape == other.shape and (one != other).nnz == 0
-    return type(one) is type(other) and bool(one == other)
+    # A file has Python's own numbers and text where a parameter is NumPy's.
+    one, other = (v.item() if isinstance(v, np.generic) else v for v in (one, other))
+    alike = {type(one), type(other)} <= {int, float} or type(one) is type(other)
+    return alike and bool(one == other)

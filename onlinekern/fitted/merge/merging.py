@@ -22,6 +22,7 @@ from onlinekern.fitted.save.consistency import complete
 from onlinekern.fitted.state import closed, opened, same
 from onlinekern.preprocessing.pipeline import StreamPipeline
 from onlinekern.preprocessing.steps import does_something
+from onlinekern.preprocessing.tables.errors import difference
 
 # These parameters only say how a model is taught.
 FREE = {"n_epochs", "n_jobs", "random_state", "shuffle", "verbose", "window"}
@@ -144,14 +145,23 @@ def check_same(given: list[Any]) -> None:
             raise ValueError(
                 "models must all have an encoder of tables, or none: let all begin with one (base)"
             )
-        for name in ("feature_names_in_", "classes_"):
-            if not same(getattr(first, name, None), getattr(model, name, None)):
-                raise ValueError(
-                    f"models must have the same {name}, got {getattr(first, name, None)} and "
-                    f"{getattr(model, name, None)}: announce all classes at the start"
-                    if name == "classes_"
-                    else f"models must have the same {name}"
-                )
+        columns, others = (getattr(m, "feature_names_in_", None) for m in (first, model))
+        if not same(columns, others):
+            raise ValueError(f"models must have the same columns: {unlike(columns, others)}")
+        labels, others = (getattr(m, "classes_", None) for m in (first, model))
+        if not same(labels, others):
+            raise ValueError(
+                f"models must have the same classes_, got {labels} and {others}: announce all "
+                "classes at the start"
+            )
+
+
+def unlike(columns: Any, others: Any) -> str:
+    """Return in words how the names of columns of two models differ."""
+    if columns is None or others is None:
+        return "one has learnt rows without names"
+    found, known = (list(map(repr, names.tolist())) for names in (others, columns))
+    return f"one {difference(found, known) or 'has them in another order'}"
 
 
 def state_of(model: Any) -> dict[str, Any]:
