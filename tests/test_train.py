@@ -254,6 +254,42 @@ def test_one_class_is_not_enough(folder, capsys):
     assert "one class only (yes)" in err
 
 
+def test_figures_go_to_standard_output(folder, capsys):
+    asked = ["train.csv", "--target", "sold", "--json", "-"]
+    code, out, err = run(capsys, "train", *asked, "-o", "m.okn", "--method", "linear-pa1")
+    assert code == 0
+    assert json.loads(out)["n_samples"] == 2500
+    assert "m.okn: Lin. PA-I, 2,500 samples" in err
+    more = ["--methods", "linear-pa1", "--repeats", 1, "--limit", 100]
+    code, out, err = run(capsys, "compare", *asked, *more)
+    assert code == 0
+    assert json.loads(out)["comparisons"][0]["n_samples"] == 100
+    assert "mistakes %" in err
+    assert not (folder / "-").exists()
+
+
+def test_what_is_read_is_not_written_over(folder, capsys):
+    train = ["train", "train.csv", "--target", "sold", "--method", "linear-pa1", "-o"]
+    assert run(capsys, *train, "m.okn")[0] == 0
+    predict = ["predict", "m.okn", "train.csv", "--target", "sold", "-o"]
+    before = {name: (folder / name).read_bytes() for name in ("train.csv", "m.okn")}
+    for arguments, text in {
+        (*train, "./train.csv"): "--output ./train.csv: this file is read; name another one",
+        (*train, "n.okn", "--json", "n.okn"): "--json n.okn: this file is that of --output",
+        (*predict, "m.okn"): "--output m.okn: this file is that of MODEL",
+        (*predict, "train.csv"): "--output train.csv: this file is read",
+        ("export", "m.okn", "--rows", "train.csv", "-o", "train.csv"): "this file is read",
+        (*train, "-"): "-: a file is needed",
+    }.items():
+        code, out, err = run(capsys, *arguments)
+        assert (code, out) == (2, "")
+        assert text in err
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    compare = ["compare", "train.csv", "--target", "sold", "--methods", "linear-pa1"]
+    compare += ["--repeats", 1, "--limit", 100]  # A device may be named twice.
+    assert run(capsys, *compare, "--json", os.devnull, "--csv", os.devnull)[0] == 0
+
+
 def test_predict_names_what_does_not_fit(folder, capsys):
     run(capsys, "train", "train.csv", "--target", "sold", "-o", "m.okn", *SMALL)
     write_table(folder / "new.csv", data(5)[0], names=["x", "y", "w"])

@@ -101,9 +101,13 @@ class Request(Learning):
         return "none" if self.data is None else "running"
 
     def _check_files(self) -> None:
-        from onlinekern.streams.paths import check_data, check_writable
+        from onlinekern.streams.paths import check_apart, check_data, check_writable
 
-        check_data([path for path in (self.data, self.test) if path is not None] or "-")
+        read = [path for path in (self.data, self.test) if path is not None] or "-"
+        check_data(read)
+        written = {"--plot": self.plot, "--json": self.json, "--csv": self.csv}
+        written |= {"--report": self.report, "--checkpoint": self.checkpoint}
+        check_apart(read, written)
         if self.plot:
             from onlinekern.plotting import SUFFIXES
 
@@ -111,7 +115,7 @@ class Request(Learning):
                 raise ValueError(f"--plot {self.plot}: the name must end in {', '.join(SUFFIXES)}")
             import_module("matplotlib")  # the plot comes last: know now whether it can be drawn
         for path in (self.plot, self.json, self.csv, self.report):
-            if path is not None:
+            if path is not None and not (path == self.json == "-"):
                 check_writable(path)
 
     def _check_checkpoint(self) -> None:

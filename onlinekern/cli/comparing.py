@@ -37,7 +37,8 @@ def run(request: Request) -> None:
     request : Request
         Its options have been checked.
     """
-    console, errors = open_console(), open_console(stderr=True)
+    # The table gives way to figures on standard output.
+    console, errors = open_console(stderr=request.json == "-"), open_console(stderr=True)
     comparisons: list[Comparison] = []
     began = time.perf_counter()
     with ExitStack() as stack:

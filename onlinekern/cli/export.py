@@ -57,13 +57,14 @@ class Request(options.Request):
         """
         from onlinekern.fitted.save import load
         from onlinekern.reports.console import PLAIN, open_console
-        from onlinekern.streams.paths import check_readable
+        from onlinekern.streams.paths import check_apart, check_readable
 
         language = self.to
         if language is None:
             ending = Path(self.output).suffix.removeprefix(".")
             language = ending if ending in LANGUAGES else "c"
         check_readable(self.model)
+        check_apart(self.rows or "-", {"MODEL": self.model, "--output": self.output})
         model = load(self.model)
         method = getattr(model, LANGUAGES[language], None)
         if method is None:

@@ -137,7 +137,8 @@ class Learning(FromRows):
     window: int = option(1000, "N", "How many samples are the last ones, whose error is shown.",
         least=1)
     seed: int = option(0, "N", "The seed of all that is random.", least=0)
-    json: str | None = option(None, "FILE", "Write the figures as JSON.")
+    json: str | None = option(None, "FILE", "Write the figures as JSON; - is standard "
+        "output, and what else is said goes to standard error.")
     report: str | None = option(None, "FILE.html", "Write a page for a browser: figures, pictures, "
         "and what was run.")
     checkpoint_every: str = option("60s", "N|SECONDSs", "Write the checkpoint after N samples, or "

@@ -42,7 +42,12 @@ class Request(FromText, FromRows):
     def check(self) -> None:
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
         from onlinekern.cli.rows import reading_of
-        from onlinekern.streams.paths import check_data, check_readable, check_writable
+        from onlinekern.streams.paths import (
+            check_apart,
+            check_data,
+            check_readable,
+            check_writable,
+        )
 
         reading_of(self)
         if self.coverage is not None and not 0 < self.coverage < 1:
@@ -51,5 +56,6 @@ class Request(FromText, FromRows):
             check_unused(self, "is for --what intervals", "coverage")
         check_readable(self.model)
         check_data(self.data)
+        check_apart(self.data, {"MODEL": self.model, "--output": self.output})
         if self.output != "-":
             check_writable(self.output, stored=True)

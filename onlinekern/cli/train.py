@@ -92,12 +92,14 @@ class Request(FromText, Learning):
         self._check_files()
 
     def _check_files(self) -> None:
-        from onlinekern.streams.paths import check_data, check_writable
+        from onlinekern.streams.paths import check_apart, check_data, check_writable
 
         check_data(self.data)
+        written = {"--output": self.output, "--json": self.json, "--report": self.report}
+        check_apart(self.data, written)
         check_writable(self.output, stored=True)
         for file in (self.checkpoint, self.json, self.report):
-            if file is not None:
+            if file is not None and not (file == self.json == "-"):
                 check_writable(file)
         if not self.resume and Path(self.checkpoint).exists():
             raise ValueError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import threading
 import time
@@ -10,7 +9,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -23,7 +21,7 @@ from onlinekern.evaluate.errors import Errors
 from onlinekern.evaluate.methods import METHODS, check_task, given_parameters
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.preprocessing.tables.encoder import TableEncoder, encoder_of
-from onlinekern.reports.console import PLAIN, open_console
+from onlinekern.reports.console import PLAIN, open_console, put_json
 from onlinekern.streams.blocks import in_blocks
 from onlinekern.streams.errors import StreamError
 from onlinekern.streams.files import Blocks, Columns, Form
@@ -258,7 +256,8 @@ def train(request: Request) -> None:
 def learn(run: Training) -> None:
     """Do what `train` does, with a model that is new or comes from a checkpoint."""
     request = run.request
-    console, errors = open_console(), open_console(stderr=True)
+    # What is said gives way to figures on standard output.
+    console, errors = open_console(stderr=request.json == "-"), open_console(stderr=True)
     began = time.perf_counter()
     faults: list[str] | None = [] if request.on_error == "skip" else None
     blocks = blocks_of(request, run.model, faults)
@@ -278,7 +277,7 @@ def learn(run: Training) -> None:
         errors.print(f"onlinekern: left out: {faults[0]}{more}", **PLAIN)
     if request.json and run.errors.n_rows > 0:
         figures = {**summary(run, seconds), "lines_left_out": len(faults or ())}
-        Path(request.json).write_text(json.dumps(figures, indent=1) + "\n")
+        put_json(figures, request.json)
     if request.report:
         from onlinekern.reports.training import write_training
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from pathlib import Path
 from typing import Any
 
 # Arguments with which rich prints text as it is.
@@ -18,3 +21,13 @@ def open_console(stderr: bool = False) -> Any:
     if not console.is_terminal:
         console.width = max(console.width, NARROWEST)
     return console
+
+
+def put_json(content: Any, path: Any) -> None:
+    """Write figures as JSON to a file, or for "-" to standard output."""
+    text = json.dumps(content, indent=1, default=str) + "\n"
+    if path == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        Path(path).write_text(text, encoding="utf-8")

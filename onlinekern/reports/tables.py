@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 
 from onlinekern.evaluate.errors import KAPPAS
 from onlinekern.evaluate.results import mean_and_deviation
+from onlinekern.reports.console import put_json
 
 if TYPE_CHECKING:
     from onlinekern.evaluate.results import Comparison
@@ -208,7 +208,7 @@ def _finite(value: Any) -> Any:
 def write_json(comparisons: Sequence[Comparison], path: Any, version: Any) -> None:
     """Write all figures of all runs; ``error`` is the mistake rate as a share, or the RMSE."""
     content = {"onlinekern": version, "comparisons": [as_dict(item) for item in comparisons]}
-    Path(path).write_text(json.dumps(content, indent=1, default=str) + "\n", encoding="utf-8")
+    put_json(content, path)
 
 
 def write_csv(comparisons: Sequence[Comparison], path: Any) -> None:

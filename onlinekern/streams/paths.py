@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,27 @@ def check_data(paths: Any) -> None:
             check_readable(file.path)
 
 
+def check_apart(read: Any, written: Mapping[str, str | None]) -> None:
+    """Raise ValueError if a file would be written over one that is read, or over another one.
+
+    Parameters
+    ----------
+    read : str or iterable of str
+        As `check_data` takes them.
+    written : mapping of str to str or None
+        Option -> what it names. "-" is standard output.
+    """
+    files = (str(file.path) for file in located(read) if file.store is None)
+    taken = {os.path.realpath(file): "is read" for file in files if file != "-"}
+    for option, path in written.items():
+        if path in (None, "-") or is_stored(path):
+            continue
+        own = os.path.realpath(local_path(path))
+        if own in taken and (os.path.isfile(own) or not os.path.exists(own)):
+            raise ValueError(f"{option} {path}: this file {taken[own]}; name another one")
+        taken[own] = f"is that of {option}"
+
+
 def check_writable(path: Any, stored: bool = False, storage_options: Any = None) -> None:
     """Raise OSError unless a file can be written; ValueError for a URL, if it may not be `stored`.
 
@@ -44,6 +65,8 @@ def check_writable(path: Any, stored: bool = False, storage_options: Any = None)
         check_stored(path, storage_options)
         return
     path = local_path(path) if stored else path
+    if path == "-":
+        raise ValueError("-: a file is needed, not standard output")
     existed = Path(path).exists()
     with Path(path).open("ab"):
         pass
