@@ -216,10 +216,13 @@ TABLE_FAULTS = [
     ("a,b,y\n1,2,0\n3,1,\n", "y", "data row 2: no value of 'y'"),
     ("a,b,y\n1,2,0\n", "z", "no column named 'z'; name the target column, one of a, b, y"),
     ("a,b,y\n1,2,0\n", None, "name the target column, one of a, b, y"),
-    ("a,a,y\n1,2,0\n", "y", "two columns have the same name"),
+    ("a,a,y\n1,2,0\n", "y", "two columns have the same name, 'a'"),
     ("y\n1\n", "y", "no column besides the target"),
     ("a,y\n", "y", "no samples"),
     ("", "y", "empty file"),
+    ("PAR1\n\x00\x01,,", "y", "a.csv: a Parquet file, and no text; the ending of a name tells"),
+    ("ARROW1\n\x00", "y", "a.csv: an Arrow file, and no text"),
+    ("PK\x03\x04\n\x00", "y", "a.csv: an archive, as zip and Excel write them"),
     ("a,y\n1,3\n2,3\n", "y", "all 2 samples are of one class"),
 ]
 

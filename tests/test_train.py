@@ -303,6 +303,13 @@ def test_predict_names_what_does_not_fit(folder, capsys):
     assert "has learnt nothing" in run(capsys, "predict", "empty.okn", "new.csv")[2]
 
 
+def test_a_model_of_rows_without_names_takes_no_table(folder, capsys):
+    onlinekern.PAClassifier().fit([[0.0] * 3, [1.0] * 3], ["no", "yes"]).save("m.okn")
+    code, out, err = run(capsys, "predict", "m.okn", "train.csv", "--target", "sold")
+    assert (code, out) == (2, "")
+    assert "train.csv: a table, whose columns have names; the first file has none" in err
+
+
 def test_predict_leaves_out_what_the_model_does_not_know(folder, capsys):
     """The file of the training has the target, which is one column more."""
     X, y = data(40)

@@ -24,6 +24,13 @@ DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # An Arrow stream begins with this in place of a length.
 ARROW_STREAM = b"\xff\xff\xff\xff"
+NAMED = "the ending of a name tells the format, or `format` does"
+# What a file begins with that is no text -> what it is, and what to do.
+NO_TEXT = {
+    b"PAR1": f"a Parquet file, and no text; {NAMED}",
+    b"ARROW1": f"an Arrow file, and no text; {NAMED}",
+    b"PK\x03\x04": "an archive, as zip and Excel write them: unpack it, or save it as CSV",
+}
 
 
 @contextmanager
@@ -191,12 +198,16 @@ class TextInput:
         """Return the first whole lines, so many at least if there are."""
         if str(self.path) == "-":
             begun, _ = self._standard_input()
-            begun.extend(lines)
-            return begun.lines()
+            return self._first(begun, lines)
         with open_binary(self.path) as (handle, name):
-            begun = PeekedStream(handle, name)
-            begun.extend(lines)
-            return begun.lines()
+            return self._first(PeekedStream(handle, name), lines)
+
+    def _first(self, begun: PeekedStream, lines: int) -> bytes:
+        begun.extend(lines)
+        for magic, what in NO_TEXT.items():
+            if begun.head.startswith(magic):
+                raise StreamError(f"{self.name}: {what}")
+        return begun.lines()
 
     def looks_like(self) -> str:
         """Return the format of standard input, by its first bytes: "arrow", "jsonl" or "csv"."""

@@ -91,7 +91,7 @@ class LibsvmReader:
     ) -> None:
         if target is not None:
             name = name_of(path)
-            told = "; the ending of a name tells the format, or `format` does"
+            told = f"; {binary.NAMED}"
             if name.endswith(".json"):
                 told = "; JSON lines, an object a line, are named .jsonl"
             raise StreamError(

@@ -58,7 +58,10 @@ class TableReader:
         reading: Reading = PLAIN,
     ) -> None:
         if like is not None and like.feature_names is None:
-            raise StreamError(f"{name_of(path)}: a table, the first file is none")
+            raise StreamError(
+                f"{name_of(path)}: a table, whose columns have names; the first file has none, and "
+                "its rows are LIBSVM text"
+            )
         self.path, self.target = path, target if labelled else None
         self.name, self.reading, self.faults = name_of(path), reading, reading.faults
         of_text = False if reading.numeric_targets and not self.typed else None
@@ -77,7 +80,8 @@ class TableReader:
             given = "" if target is None else f"no column named {target!r}; "
             raise StreamError(f"{self.name}: {given}name the target column, one of {listed(found)}")
         if len(set(found)) < len(found):
-            raise StreamError(f"{self.name}: two columns have the same name")
+            twice = next(name for name in found if found.count(name) > 1)
+            raise StreamError(f"{self.name}: two columns have the same name, {twice!r}")
         if self.weight is not None and self.weight not in found:
             raise StreamError(f"{self.name}: no column named {self.weight!r} for sample_weight")
         found = [name for name in found if name not in (target, self.weight)]
