@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
 
 import onlinekern
 from onlinekern.evaluate import compare, comparing, prequential, search
@@ -87,6 +88,19 @@ def test_a_stream_yields_rows_and_as_many_targets(stream, error, words):
     X = np.random.default_rng(0).normal(size=(10, 2))
     with pytest.raises(error, match=words):
         prequential(onlinekern.PAClassifier(), stream(X, X[:, 0] > 0), classes=[False, True])
+
+
+@pytest.mark.parametrize("labels", [[3, 7], ["a", "b"]])
+def test_a_classifier_is_not_judged_as_a_regressor(labels):
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    y = np.where(X[:, 0] > 0, *labels)
+    for model in (onlinekern.StreamClassifier(time_budget=5), LogisticRegression()):
+        with pytest.raises(ValueError, match=f"classes must hold.*{type(model).__name__} is a cla"):
+            prequential(model, [(X, y)])
+    with pytest.raises(ValueError, match="classes are for classifiers, and PARegressor is a regr"):
+        prequential(onlinekern.PARegressor(), [(X, X[:, 0])], [0, 1])
+    model = onlinekern.PAClassifier().fit(X, y)  # It knows its classes.
+    assert prequential(model, [(X, y)]).mistakes < 30
 
 
 def test_prequential_needs_test_then_train_and_samples():

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier, is_regressor
 
 from onlinekern.estimators.array_types import plain_targets
 from onlinekern.estimators.savable import Savable
@@ -112,7 +113,7 @@ class Run:
         Has ``partial_fit_predict(X, y[, classes])``. An estimator with ``fit`` and ``predict`` only
         is refitted whenever the stream has doubled (see ``Refitted``).
     classes : array-like or None
-        All classes of the stream; None for a regression.
+        All classes of the stream; None for a regression, or those that the classifier knows.
     unit : float
         Factor by which regression errors are multiplied before they are recorded.
     window, fading : as for ``prequential``
@@ -140,6 +141,7 @@ class Run:
         check_instance("detector", detector)
         if on_drift is not None and detector is None:
             raise ValueError("on_drift needs a detector, got detector=None")
+        classes = _labels(estimator, classes)
         self.estimator, self.classes = _stream_learner(estimator, classes), classes
         self.seconds = 0.0
         self._metrics = Metrics(classes, unit, window, fading)
@@ -335,6 +337,20 @@ def check_recording(window: int | None, fading: float | None, watch: Any) -> Non
         raise ValueError("watch needs a window or fading, got window=None and fading=None")
 
 
+def _labels(estimator: Any, classes: ArrayLike | None) -> ArrayLike | None:
+    """Return all classes of a stream: those given, or that the estimator knows; None of targets."""
+    if isinstance(estimator, type) or not hasattr(estimator, "__sklearn_tags__"):
+        return classes
+    name = type(estimator).__name__
+    if classes is not None and is_regressor(estimator):
+        raise ValueError(f"classes are for classifiers, and {name} is a regressor")
+    if classes is None and is_classifier(estimator):
+        classes = getattr(estimator, "classes_", None)
+        if classes is None:
+            raise ValueError(f"classes must hold all labels of the stream: {name} is a classifier")
+    return classes
+
+
 def _stream_learner(estimator: Any, classes: ArrayLike | None) -> Any:
     """Return an estimator that predicts before it learns; a batch estimator is wrapped."""
     check_instance("estimator", estimator)
@@ -372,7 +388,7 @@ def prequential(
     stream : iterable of (X, y)
         For example ``source.blocks(random_state=0)``.
     classes : array-like, optional
-        All classes of the stream; None for a regression.
+        All classes of the stream; None for a regression, or those that the classifier knows.
     window : int or None, default=1000
         Score the last so many samples too, at all multiples of that number [1]_. None: do not.
     fading : float between 0 and 1, or None, default=None
