@@ -35,6 +35,8 @@ from onlinekern import (
     TableEncoder,
     make_stream_pipeline,
 )
+from onlinekern.estimators.answers import answers_of
+from onlinekern.reports.text import text_of
 from onlinekern.serve.metrics import Growing
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.rows import BodyReader
@@ -142,6 +144,59 @@ def test_regression_and_outliers(tmp_path):
         assert "onlinekern_error " not in client.get("/metrics")[1]
 
 
+def test_intervals_at_a_coverage(tmp_path):
+    X, _ = samples()
+    model = KernelRLSRegressor(random_state=0).fit(X, X[:, 0])
+    model.save(tmp_path / "m.okn")
+    rows = {"rows": X[:4].tolist(), "what": "intervals"}
+    with running(str(tmp_path / "m.okn")) as (client, _):
+        for coverage in (0.5, 0.9):
+            expected = {
+                "predictions": np.column_stack(model.predict_interval(X[:4], coverage)).tolist()
+            }
+            assert client.post("/predict", {**rows, "coverage": coverage}) == (200, expected)
+            assert client.post(f"/predict?coverage={coverage}", rows) == (200, expected)
+        assert client.post("/predict", rows) == (200, expected)  # 0.9
+        told = {"predictions": [[None, None]] * 4}  # 60 rows tell nothing of 99 %
+        assert client.post("/predict?coverage=0.99", rows) == (200, told)
+
+
+def test_a_coverage_that_is_none_is_named(tmp_path):
+    X, _ = samples()
+    spa().save(tmp_path / "classes.okn")
+    ConformalRegressor(KernelRLSRegressor(random_state=0), 0.8).fit(X, X[:, 0]).save(
+        tmp_path / "m.okn"
+    )
+    row = {"row": X[0].tolist()}
+    asked = {**row, "what": "intervals"}
+    with running(str(tmp_path / "m.okn")) as (client, _):
+        for wrong in ("0.9", True, 0, 1, 1.5, [0.8]):
+            status, answer = client.post("/predict", {**asked, "coverage": wrong})
+            assert (status, answer["error"][:44]) == (
+                400,
+                "coverage must be a number between 0 and 1, g",
+            )
+        for wrong in ("a", "nan", "2", ""):
+            status, answer = client.post(f"/predict?coverage={wrong}", asked)
+            assert (status, answer["error"][:44]) == (
+                400,
+                "coverage must be a number between 0 and 1, g",
+            )
+        assert client.post("/predict?coverage=0.8", {**asked, "coverage": 0.9}) == (
+            400, {"error": "coverage is 0.9 in the body, and 0.8 in the address"}
+        )  # fmt: skip
+        assert client.post("/predict", {**row, "coverage": 0.8}) == (
+            400, {"error": "coverage is for what=intervals, and what is labels"}
+        )  # fmt: skip
+        status, answer = client.post("/predict", {**asked, "coverage": 0.9})
+        assert (status, "has followed 0.8" in answer["error"]) == (422, True)
+        assert client.post("/predict", {**asked, "coverage": 0.8})[0] == 200
+        assert client.post("/predict?what=sets", row)[0] == 422
+    with running(str(tmp_path / "classes.okn")) as (client, _):
+        expected = "what=intervals: SPAClassifier has no predict_interval"
+        assert client.post("/predict", asked) == (422, {"error": expected})
+
+
 @pytest.mark.parametrize("cls", [ConformalClassifier, ConformalRegressor])
 def test_intervals_and_sets_around_a_learner_of_tables(cls, tmp_path, capsys):
     pandas = pytest.importorskip("pandas")
@@ -156,6 +211,11 @@ def test_intervals_and_sets_around_a_learner_of_tables(cls, tmp_path, capsys):
     with running(str(tmp_path / "model.okn")) as (client, _):
         expected = model.predict(pandas.DataFrame([row])).tolist()
         assert client.post("/predict", {"row": row}) == (200, {"predictions": expected})
+        what = "sets" if cls is ConformalClassifier else "intervals"
+        expected = answers_of(model, what, pandas.DataFrame([row])).tolist()
+        found = client.post("/predict", {"row": row, "what": what})
+        classes = {"classes": [0, 1]} if cls is ConformalClassifier else {}
+        assert found == (200, {"predictions": expected, **classes})
         assert client.post("/learn", {"row": row, "y": 1})[0] == 200
         assert client.get("/model")[1]["columns"] == {"size": "number", "town": "category"}
     X.to_csv(tmp_path / "rows.csv", index=False)
@@ -163,19 +223,38 @@ def test_intervals_and_sets_around_a_learner_of_tables(cls, tmp_path, capsys):
     assert code == 0
     learnt = onlinekern.load(tmp_path / "model.okn")
     np.testing.assert_allclose([float(line) for line in out.split()], learnt.predict(X), rtol=1e-9)
+    code, out, _ = run(
+        capsys, "predict", tmp_path / "model.okn", tmp_path / "rows.csv", "--what", what
+    )
+    head, *lines = out.splitlines()
+    assert (code, head) == (0, "0,1" if cls is ConformalClassifier else "lower,upper")
+    expected = [[text_of(value) for value in row] for row in answers_of(learnt, what, X)]
+    assert [line.split(",") for line in lines] == expected
 
 
-def test_a_model_of_several_targets_predicts_and_says_that_it_is_not_taught(tmp_path):
+def test_a_model_of_several_targets_predicts_and_says_that_it_is_not_taught(tmp_path, capsys):
     X, _ = samples()
     model = KernelRLSRegressor(random_state=0).fit(X, X[:, :2])
     model.save(tmp_path / "model.okn")
     with running(tmp_path / "model.okn") as (client, _):
         found = client.post("/predict", {"row": X[0].tolist()})
         assert found == (200, {"predictions": model.predict(X[:1]).tolist()})
+        found = client.post("/predict", {"row": X[0].tolist(), "what": "intervals"})
+        ends = np.stack(model.predict_interval(X[:1]), axis=-1)
+        assert found == (200, {"predictions": ends.tolist()})
+        assert ends.shape == (1, 2, 2)
         for y in ([[1.0, 2.0]], [1.0]):
             status, content = client.post("/learn", {"rows": X[:1].tolist(), "y": y})
             assert status == 422
             assert "2 targets of each row, and is not taught here" in content["error"]
+    text = " ".join(f"{k}:{value!r}" for k, value in enumerate(X[0].tolist(), 1))
+    (tmp_path / "row.txt").write_text(f"0 {text}\n")
+    code, out, _ = run(
+        capsys, "predict", tmp_path / "model.okn", tmp_path / "row.txt", "--what", "intervals"
+    )
+    head, line = out.splitlines()
+    assert (code, head) == (0, "lower_0,upper_0,lower_1,upper_1")
+    np.testing.assert_allclose([float(end) for end in line.split(",")], ends.ravel())
 
 
 def test_a_stream_classifier_takes_up_classes_up_to_a_limit(tmp_path):
@@ -306,7 +385,7 @@ def test_any_bytes_are_refused(body):
     X, y = samples()
     reader = BodyReader(PAClassifier().partial_fit(X, y, classes=["no", "yes"]), "regression", 10)
     with pytest.raises(Refusal):
-        reader.to_predict(body)
+        reader.to_predict(body, {})
 
 
 def test_a_model_that_diverges_is_left_as_it_was(tmp_path):

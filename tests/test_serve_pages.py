@@ -161,6 +161,16 @@ def test_the_document_is_that_of_the_server(tables, model, tmp_path):
             status, content = client.post(path, {**body, "other": 1})
             assert status == 400
             check(content, "Error")
+        for what, coverage in (("intervals", 0.9), ("labels", 1.5), ("all", None)):
+            body = {"rows": rows, "what": what, "coverage": coverage}
+            if what == "intervals":
+                check(body, "ToPredict")
+                continue
+            with pytest.raises(jsonschema.ValidationError):
+                check(body, "ToPredict")
+            assert client.post("/predict", body)[0] == 400
+        for content in ([[0.5, None]], [[[0.5, None], [None, 1.0]]], [[True, False]]):
+            check({"predictions": content}, "Predictions")
         check(client.get("/model")[1], "About")
         check(client.get("/health")[1], "Health")
         validator = pytest.importorskip("openapi_spec_validator", reason="it is not installed")

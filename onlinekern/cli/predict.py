@@ -24,9 +24,10 @@ class Request(FromText, FromRows):
         "not read.")
     output: str = option("-", "FILE", "Where the answers go; - is standard "
         "output.", "--output", "-o")
-    what: str = option("labels", ("labels", "scores", "probabilities", "intervals"), "What "
+    what: str = option("labels", ("labels", "scores", "probabilities", "intervals", "sets"), "What "
         "is printed; the labels of a regression are its targets. If there are several columns, the "
-        "first line has their names. Methods like kernel-rls have intervals.")
+        "first line has their names. Methods like kernel-rls have intervals, conformal learners "
+        "those or sets of labels.")
     ignore_extra: bool = option(False, None, "Leave out columns, or features of LIBSVM text, that "
         "the model does not know.", "--ignore-extra")
     coverage: float | None = option(None, "SHARE", "The share of the targets that intervals are to "

@@ -10,10 +10,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from onlinekern.cli.rows import PIECE, Known, check_formats, reading_of, rows_of_files
-from onlinekern.estimators import answers
+from onlinekern.estimators.answers import ANSWERS, answers_of, columns_of
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.fitted.save import load
 from onlinekern.fitted.save.atomic import replacing
@@ -30,11 +28,10 @@ if TYPE_CHECKING:
     from onlinekern.cli.predict import Request
 
 HINT = "--target names the column of the targets, --ignore-extra leaves out what the model lacks"
-ANSWERS = {**answers.ANSWERS, "intervals": "predict_interval"}
 
 
 def predict(request: Request) -> None:
-    """Write a line for each row: its label or target, or its scores or probabilities."""
+    """Write a line for each row: what the model says of it."""
     model = load(request.model)
     answer = answer_of(model, request)
     try:
@@ -89,21 +86,19 @@ def answer_of(model: Any, request: Request) -> Any:
     if not hasattr(model, "n_features_in_"):
         raise ValueError(f"{request.model}: this {type(model).__name__} has learnt nothing yet")
     name = ANSWERS[request.what]
-    method = getattr(model, name, None)
-    if method is None:
+    if not hasattr(model, name):
         learner = type(learner_of(model)).__name__
         raise ValueError(f"--what {request.what}: {learner} has no {name}")
-    if request.what == "intervals":
-        given = () if request.coverage is None else (request.coverage,)
-        return lambda X: np.column_stack(method(X, *given))
-    return method
+    return lambda X: answers_of(model, request.what, X, request.coverage)
 
 
 def header_of(model: Any, what: str) -> list[str]:
     """Return the names of the columns where there are several; none for a single one."""
     if what == "intervals":
-        return ["lower", "upper"]
-    classes = answers.columns_of(model, what)
+        n_targets = getattr(learner_of(model), "n_outputs_", 1)
+        ends = ["lower", "upper"]
+        return ends if n_targets == 1 else [f"{end}_{k}" for k in range(n_targets) for end in ends]
+    classes = columns_of(model, what)
     return [] if classes is None else [text_of(label) for label in classes]
 
 

@@ -51,9 +51,8 @@ def application(service: Service, token: str | None = None) -> Starlette:
 
     async def predict(request: Request) -> Response:
         body = await read_body(request, service.settings.max_bytes)
-        what = request.query_params.get("what")
         loop = asyncio.get_running_loop()
-        return JSON(await service.predict(body, what, loop.create_future))
+        return JSON(await service.predict(body, request.query_params, loop.create_future))
 
     async def learn(request: Request) -> Response:
         body = await read_body(request, service.settings.max_bytes)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onlinekern.serve.refusal import Refusal
-from onlinekern.serve.rows import Samples
+from onlinekern.serve.rows import Asked, Samples
 
 
 @dataclass
@@ -21,7 +21,7 @@ class Job:
     samples : Samples
     body : bytes
         The request as it came, which the journal keeps.
-    what : str
+    asked : Asked, optional
         Which answers are wanted of a prediction.
     future : asyncio.Future
         It brings the answer, for which the event loop waits.
@@ -31,7 +31,7 @@ class Job:
 
     samples: Samples
     body: bytes
-    what: str
+    asked: Asked | None
     future: Any
     began: float = field(default_factory=time.monotonic)
 
@@ -112,6 +112,6 @@ class Inbox:
 
 def go_together(one: Job, other: Job) -> bool:
     """Return whether the samples of two jobs can be one batch."""
-    return one.what == other.what and all(
+    return one.asked == other.asked and all(
         (a is None) == (b is None) for a, b in zip(one.samples, other.samples, strict=True)
     )

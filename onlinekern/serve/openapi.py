@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import GenericAlias
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
 from fastapi.openapi.utils import get_openapi
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from onlinekern._config import version
+from onlinekern.estimators.answers import ANSWERS
 from onlinekern.serve.service import Service
 
 Label = str | int | float | bool
@@ -31,6 +32,7 @@ REFUSALS = {
     422: "a label or an answer that this model does not have",
     503: "the queue is full, or the server shuts down: Retry-After says when to ask again",
 }
+COVERAGE = "The share of the targets that intervals are to hold."
 
 
 class Body(BaseModel):
@@ -46,9 +48,11 @@ class Error(BaseModel):
 
 
 class Predictions(BaseModel):
-    """Answers to rows: labels or targets, scores, or probabilities of the classes."""
+    """Answers to rows: labels or targets, scores or probabilities of the classes, lower and upper
+    ends (null is infinite), or for each class whether it is in the set.
+    """
 
-    predictions: list[Label | list[float]]
+    predictions: list[Label | list[float | bool | list[float | None] | None]]
     classes: list[Label] | None = None
 
 
@@ -110,8 +114,11 @@ def bodies(about: dict[str, Any]) -> tuple[Any, Any]:
         "rows": (GenericAlias(list, (row,)) | None, Field(None, description="Samples.")),
         "row": (row | None, Field(None, description="One sample, in the place of rows.")),
     }
-    what = Literal["labels", "scores", "probabilities"] | None
-    predict = create_model("ToPredict", __base__=Body, **rows, what=(what, None))
+    asked: dict[str, Any] = {
+        "what": (Literal[tuple(ANSWERS)] | None, None),
+        "coverage": (Annotated[float, Field(gt=0, lt=1)] | None, Field(None, description=COVERAGE)),
+    }
+    predict = create_model("ToPredict", __base__=Body, **rows, **asked)
     targets: Any = Label if about["task"] == "classification" else float
     more: dict[str, Any] = {} if about["task"] == "outliers" else {
         "y": (list[targets] | targets, Field(description="A label or target for each row."))

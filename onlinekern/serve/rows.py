@@ -8,7 +8,9 @@ of all kinds (`TableRowReader`).
 from __future__ import annotations
 
 import json
+import math
 from array import array
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any, NamedTuple, NoReturn
 
@@ -39,6 +41,21 @@ class Samples(NamedTuple):
     X: Any
     y: Any = None
     sample_weight: Any = None
+
+
+class Asked(NamedTuple):
+    """What a request to /predict wants to know of its rows.
+
+    Attributes
+    ----------
+    what : str
+        A key of `onlinekern.estimators.answers.ANSWERS`, if it is known.
+    coverage : float or None
+        The share of the targets that intervals are to hold.
+    """
+
+    what: str
+    coverage: float | None
 
 
 def parsed(body: bytes, known: tuple[str, ...]) -> dict[str, Any]:
@@ -260,13 +277,19 @@ class BodyReader:
         if task == "classification":
             self.labels = LabelReader(learner, like, most_classes)
 
-    def to_predict(self, body: bytes) -> tuple[Samples, str | None]:
-        """Return the rows of a request to /predict, and which answers it wants if it says so."""
-        content = parsed(body, ("rows", "row", "what"))
-        what = content.get("what")
+    def to_predict(self, body: bytes, query: Mapping[str, str]) -> tuple[Samples, Asked]:
+        """Return the rows of a request to /predict, and what it wants to know of them."""
+        content = parsed(body, ("rows", "row", "what", "coverage"))
+        what, coverage = content.get("what"), content.get("coverage")
         if what is not None and not isinstance(what, str):
             bad(f"what must be text, got {kind_of(what)}")
-        return Samples(self._rows(content)), what
+        _check_share(coverage, kind_of(coverage))
+        given = query.get("coverage")
+        asked = Asked(
+            _one("what", what, query.get("what")) or "labels",
+            _one("coverage", coverage, None if given is None else _share_of(given)),
+        )
+        return Samples(self._rows(content)), asked
 
     def to_learn(self, body: bytes) -> Samples:
         """Return the samples of a request to /learn."""
@@ -304,6 +327,28 @@ class BodyReader:
         if self.task == "classification":
             return self.labels.read(values)
         return read_numbers(values, "y")
+
+
+def _one(name: str, here: Any, there: Any) -> Any:
+    """Return an argument that may stand in the body and in the address of a request."""
+    if here is not None and there is not None and here != there:
+        bad(f"{name} is {here} in the body, and {there} in the address")
+    return there if here is None else here
+
+
+def _share_of(text: str) -> float:
+    """Return the coverage that an address gives; 400 if it is none."""
+    try:
+        share = float(text)
+    except ValueError:
+        share = math.nan
+    _check_share(share, shown(text))
+    return share
+
+
+def _check_share(value: Any, got: str) -> None:
+    if value is not None and (type(value) not in NUMBERS or not 0 < value < 1):
+        bad(f"coverage must be a number between 0 and 1, got {got}")
 
 
 def _column(content: dict[str, Any], name: str, n_samples: int) -> list[Any]:

@@ -11,12 +11,12 @@ import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.exceptions import NotFittedError
 
-from onlinekern.estimators.answers import ANSWERS, columns_of
+from onlinekern.estimators.answers import ANSWERS, answers_of, columns_of
 from onlinekern.preprocessing.steps import learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.serve.refusal import Refusal
-from onlinekern.serve.rows import Samples
+from onlinekern.serve.rows import Asked, Samples
 
 
 @contextmanager
@@ -87,22 +87,26 @@ class ServedModel:
         with refusals(), self._whole:
             return self.model.partial_fit_predict(samples.X, *targets, **more)
 
-    def answer(self, X: Any, what: str) -> Any:
-        """Return what the model says of rows, ndarray (n_samples,) or (n_samples, n_classes)."""
+    def answer(self, X: Any, asked: Asked) -> Any:
+        """Return what the model says of rows, ndarray (n_samples, ...); None is an infinite end."""
         with refusals(), self._whole:
             try:
-                return getattr(self.model, ANSWERS[what])(X)
+                found = answers_of(self.model, asked.what, X, asked.coverage)
             except NotFittedError as error:
-                raise Refusal(409, f"the model cannot say {what} yet: {error}") from error
+                raise Refusal(409, f"the model cannot say {asked.what} yet: {error}") from error
+        # JSON has no infinity.
+        return np.where(np.isinf(found), None, found) if asked.what == "intervals" else found
 
-    def check_what(self, what: Any) -> str:
-        """Return which answers are wanted; 400 if none are called so, 422 if the model has none."""
+    def check_asked(self, asked: Asked) -> None:
+        """Raise Refusal: 400 if no answers are called so, 422 if the model has none."""
+        what = asked.what
         if what not in ANSWERS:
             raise Refusal(400, f"what: unknown {what!r}; known are {', '.join(ANSWERS)}")
+        if asked.coverage is not None and what != "intervals":
+            raise Refusal(400, f"coverage is for what=intervals, and what is {what}")
         # A property may need what is learnt first: only the class tells.
         if what != "labels" and not hasattr(self.model, ANSWERS[what]):
             raise Refusal(422, f"what={what}: {self.method} has no {ANSWERS[what]}")
-        return str(what)
 
     def count(self, name: str) -> int | None:
         """Return an attribute of the learner that counts something; None if there is none (yet)."""

@@ -161,25 +161,23 @@ class Service:
         if before is not None:
             before.close()
 
-    async def predict(self, body: bytes, what: str | None, new_future: Any) -> dict[str, Any]:
-        """Return the answer to a request to /predict."""
+    async def predict(self, body: bytes, query: Any, new_future: Any) -> dict[str, Any]:
+        """Return the answer to a request to /predict, perhaps with a query in its address."""
         # They belong together: the model file may be replaced meanwhile.
         served, reader, predictor = self.now
-        samples, wanted = reader.to_predict(body)
-        if wanted is not None and what is not None and wanted != what:
-            raise Refusal(400, f"what is {wanted} in the body, and {what} in the address")
-        asked = served.check_what(wanted or what or "labels")
+        samples, asked = reader.to_predict(body, query)
+        served.check_asked(asked)
         job = Job(samples, body, asked, new_future())
         predictor.inbox.put(job)
         answer = {"predictions": await job.future}
-        columns = served.columns(asked)
+        columns = served.columns(asked.what)
         return answer if columns is None else {**answer, "classes": columns}
 
     async def learn(self, body: bytes, new_future: Any) -> dict[str, Any]:
         """Return the answer to a request to /learn."""
         if self.writer is None:
             raise Refusal(403, "this server is read-only")
-        job = Job(self.reader.to_learn(body), body, "", new_future())
+        job = Job(self.reader.to_learn(body), body, None, new_future())
         self.writer.inbox.put(job)
         return await job.future
 

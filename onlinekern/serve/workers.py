@@ -126,7 +126,9 @@ class Predictor(Worker):
         self.served = served
 
     def _work(self, jobs: list[Job]) -> list[Any]:
-        answers = self.served.answer(joined(jobs).X, jobs[0].what)
+        asked = jobs[0].asked
+        assert asked is not None
+        answers = self.served.answer(joined(jobs).X, asked)
         return [part.tolist() for part in divided(answers, jobs)]
 
 
