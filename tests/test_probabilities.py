@@ -19,7 +19,7 @@ from onlinekern import (
     PegasosClassifier,
 )
 from onlinekern.core.stream import restore
-from onlinekern.estimators.calibration import Calibration, sigmoid
+from onlinekern.estimators.calibration import Calibration, calibrated, sigmoid
 
 CLASSIFIERS = sorted(name for name, cls in CLASSES.items() if is_classifier(cls()))
 ONLINE = [name for name in CLASSIFIERS if hasattr(CLASSES[name], "partial_fit")]
@@ -32,14 +32,9 @@ def noisy(rng, n, slope=2.0, offset=-1.0):
     return scores, rng.random(n) < expit(slope * scores + offset)
 
 
-def sides(scores):
-    """Return the features of two classes: the scores below and above 0."""
-    return np.column_stack([np.minimum(scores, 0), np.maximum(scores, 0)])
-
-
-def affine(scores):
-    """Return the features of more classes."""
-    return np.column_stack([scores, np.ones(len(scores))])
+def rows_of(scores, positive, weights):
+    """Return the rows of two classes that `calibrated` takes."""
+    return np.column_stack([scores, positive, weights])
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -47,66 +42,86 @@ def test_a_calibration_of_scores(n_outputs, equal):
     rng = np.random.default_rng(0)
     scores = rng.standard_normal((12, 4))[:, ::2][:, :1] * np.ones(n_outputs)
     scores[:4, 0] = 0.0, -0.0, 1e308, -1e308
-    found = Calibration(0.5, 30.0, 0.25, 12).of(scores)
+    found = Calibration(0.5, 30.0, -0.25, 0.75, 12).of(scores)
     with np.errstate(over="ignore"):
-        z = np.where(scores > 0, 30.0, 0.5) * scores + 0.25
+        z = np.where(scores > 0, 30.0 * scores + 0.75, 0.5 * scores - 0.25)
     z = np.clip(z, -1e300, 1e300)
     equal(found, np.column_stack([-z, z]) if n_outputs == 1 else z)
 
 
 @pytest.mark.parametrize("n", [5, 40, 512])
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e12])
-@pytest.mark.parametrize("with_offset", [False, True])
-def test_the_sigmoid_is_that_of_the_oracle(n, unit, with_offset):
+def test_the_sigmoids_are_those_of_the_oracle(n, unit):
     rng = np.random.default_rng(n)
     scores, positive = noisy(rng, n)
     weights = rng.choice([0.5, 1.0, 3.0], n)
-    form = affine if with_offset else sides
-    units = np.array([unit, 1.0 if with_offset else unit])
-    found = np.array(sigmoid(form(unit * scores), positive, weights, with_offset))
-    least = 1e-6 / np.abs(scores).max()
-    bounds = [(least, None), (None, None) if with_offset else (least, None)]
-    expected = oracle.sigmoid(form(scores), positive, weights, bounds)
-    np.testing.assert_allclose(found * units, expected, rtol=1e-4, atol=1e-5)
-    # The unit of weights does not matter.
-    other = sigmoid(form(unit * scores), positive, 7 * weights, with_offset)
-    np.testing.assert_allclose(other, found, rtol=1e-6)
+    weights /= weights.mean()
+    found = np.array(sigmoid(unit * scores, positive, weights))
+    expected = oracle.sigmoid(scores, positive, weights)
+    np.testing.assert_allclose(found * [unit, 1], expected, rtol=1e-4, atol=1e-5)
+    for shift in (-1.0, 0.0, 1.0):  # another shift, another bound that holds
+        positive = rng.random(n) < expit(2 * scores + shift)
+        both = calibrated(rows_of(unit * scores, positive, weights))
+        for above, slope, offset in (
+            (True, both.above, both.offset_above),
+            (False, both.below, -both.offset_below),
+        ):
+            here = (scores > 0) == above
+            expected = oracle.side(np.abs(scores[here]), positive[here] == above, weights[here])
+            np.testing.assert_allclose([slope * unit, offset], expected, rtol=1e-4, atol=1e-5)
+        # The unit of weights does not matter.
+        other = calibrated(rows_of(unit * scores, positive, 7 * weights))
+        np.testing.assert_allclose(other, both, rtol=1e-6)
 
 
-def test_the_sigmoid_finds_the_probabilities():
+def test_the_sigmoids_find_the_probabilities():
     rng = np.random.default_rng(0)
     scores, positive = noisy(rng, 100_000)
     weights = np.ones(100_000)
-    found = sigmoid(affine(scores), positive, weights, True)
-    np.testing.assert_allclose(found, [2.0, -1.0], atol=0.05)
-    positive = rng.random(100_000) < expit(np.where(scores > 0, 0.5, 3.0) * scores)
-    np.testing.assert_allclose(sigmoid(sides(scores), positive, weights), [3.0, 0.5], atol=0.06)
+    np.testing.assert_allclose(sigmoid(scores, positive, weights), [2.0, -1.0], atol=0.05)
+    z = np.where(scores > 0, 0.5 * scores + 1, 3.0 * scores)
+    found = calibrated(rows_of(scores, rng.random(100_000) < expit(z), weights))
+    np.testing.assert_allclose(found[:4], [3.0, 0.5, 0.0, 1.0], atol=0.06)
 
 
 def test_separable_scores_stay_finite():
-    scores = np.r_[np.full(256, -1.0), np.full(256, 1.0)]
-    for form, with_offset in ((sides, False), (affine, True)):
-        coefficients = sigmoid(form(scores), scores > 0, np.ones(512), with_offset)
-        # 257 / 258 is the smoothed target.
-        found = expit(form(scores) @ coefficients)
-        np.testing.assert_allclose(found[[0, -1]], [1 / 258, 257 / 258])
+    scores, ones = np.r_[np.full(256, -1.0), np.full(256, 1.0)], np.ones(512)
+    slope, offset = sigmoid(scores, scores > 0, ones)
+    # 257 / 258 is the smoothed target.
+    np.testing.assert_allclose(expit([offset - slope, offset + slope]), [1 / 258, 257 / 258])
+    found = calibrated(rows_of(scores, scores > 0, ones)).of(np.array([[-1.0], [1.0]]))
+    np.testing.assert_allclose(expit(found[:, 1]), [1 / 258, 257 / 258])
 
 
 @pytest.mark.parametrize(("n_positive", "n_negative"), [(0, 0), (0, 1), (0, 10), (1, 10), (2, 0)])
 def test_few_samples_say_little(n_positive, n_negative):
     positive = np.repeat([True, False], [n_positive, n_negative])
     scores = np.where(positive, 1.0, -1.0)
-    below, above = sigmoid(sides(scores), positive, np.ones(len(positive)))
+    found = calibrated(rows_of(scores, positive, np.ones(len(positive))))
     expected = [1 / (n_negative + 2), (n_positive + 1) / (n_positive + 2)]
-    np.testing.assert_allclose(expit([-below, above]), expected, atol=1e-6)
+    probabilities = expit(found.of(np.array([[-1.0], [1.0]]))[:, 1])
+    np.testing.assert_allclose(probabilities, expected, atol=1e-6)
 
 
 def test_scores_that_mislead_tell_nothing():
     scores, positive = noisy(np.random.default_rng(0), 400, slope=-3.0)
-    slope, offset = sigmoid(affine(scores), positive, np.ones(400), True)
+    slope, offset = sigmoid(scores, positive, np.ones(400))
     assert 0 < slope < 1e-5
     np.testing.assert_allclose(expit(offset), positive.mean(), atol=0.01)
-    assert max(sigmoid(sides(scores), scores < 0, np.ones(400))) < 1e-5
+    found = calibrated(rows_of(scores, scores < 0, np.ones(400)))
+    assert max(found.below, found.above) < 1e-5
+    assert found.offset_below == found.offset_above == 0
+
+
+def test_scores_that_tell_nothing_of_a_rare_class_leave_its_share():
+    rng = np.random.default_rng(0)
+    scores, positive = rng.standard_cauchy(512), rng.random(512) < 0.1
+    found = calibrated(rows_of(scores, positive, np.ones(512)))
+    rare = expit(found.of(np.linspace(-3, 0, 5)[:, None])[:, 1])
+    np.testing.assert_allclose(rare, 0.1, atol=0.05)
+    often = expit(found.of(np.linspace(0.1, 3, 5)[:, None])[:, 1])
+    np.testing.assert_allclose(often, 0.5, atol=1e-3)
+    assert (often > 0.5).all()
 
 
 @pytest.mark.parametrize("cuts", [[], [1], [511], [512, 513], [100, 700, 1900]])
@@ -211,12 +226,11 @@ def test_the_logistic_link_is_used_where_there_is_one(stream):
     assert model.calibration_ is None
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(model.decision_function(X)))
     model = FOGDClassifier(loss="hinge", random_state=0).fit(X, y)
-    below, above, offset, n_samples = model.calibration_
-    assert (offset, n_samples) == (0, 300)
+    below, above, offset_below, offset_above, n_samples = model.calibration_
+    assert n_samples == 300
     scores = model.decision_function(X)
-    np.testing.assert_allclose(
-        model.predict_proba(X)[:, 1], expit(np.where(scores > 0, above, below) * scores)
-    )
+    z = np.where(scores > 0, above * scores + offset_above, below * scores + offset_below)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(z))
 
 
 def test_the_worst_violators_are_not_what_is_kept(stream):

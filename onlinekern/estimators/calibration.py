@@ -24,37 +24,41 @@ TOLERANCE = 1e-10
 # The probability of the largest score is off the middle by so much at least: the predicted class
 # stays the likeliest even where scores tell nothing.
 LEAST = 1e-6
+# So many scores of 0, half of which are of either class, hold the probability of a side of the
+# border near 1/2 there, unless others say otherwise.
+AT_BORDER = 10.0
 
 
 class Calibration(NamedTuple):
     """Sigmoid that makes a probability of a score f.
 
-    It is ``1 / (1 + exp(-z))`` with ``z = offset + above max(f, 0) + below min(f, 0)``. Two
-    classes have no offset, and a slope for each side of the border: so their probabilities are 1/2
-    where `predict` changes its mind, however unequal the classes are. More classes, each of which
-    has a problem against the rest, share one slope and one offset: so the largest score is the
-    likeliest.
+    It is ``1 / (1 + exp(-z))`` with ``z = above f + offset_above`` if f > 0, else ``z = below f +
+    offset_below``. Two classes have a line for each side of the border, with ``offset_below <= 0 <=
+    offset_above``: so the predicted class is the likeliest, however unequal the classes are, and a
+    side where scores tell little has the share that was right there. More classes, each of which
+    has a problem against the rest, share one line: so the largest score is the likeliest.
 
     Attributes
     ----------
     below, above : float > 0
-    offset : float
+    offset_below, offset_above : float
     n_samples : int
         To which they were fitted.
     """
 
     below: float
     above: float
-    offset: float
+    offset_below: float
+    offset_above: float
     n_samples: int
 
     def of(self, scores: Floats) -> Floats:
         """Return z of scores, ndarray (n, n_outputs); -z and z of one score, ndarray (n, 2)."""
-        return linked(scores, self.below, self.above, self.offset)
+        return linked(scores, *self[:4])
 
 
 # Scores with a link of their own have this one.
-IDENTITY = Calibration(1.0, 1.0, 0.0, 0)
+IDENTITY = Calibration(1.0, 1.0, 0.0, 0.0, 0)
 
 
 def calibration_of(model: Any) -> Calibration:
@@ -77,71 +81,111 @@ def calibrated(rows: Floats) -> Calibration:
     """Return the calibration for rows of scores, class number and weight (`RecentScores.rows`)."""
     n_samples, n_outputs = len(rows), rows.shape[1] - 2
     scores, labels, weights = rows[:, :n_outputs], rows[:, n_outputs], rows[:, n_outputs + 1]
+    if n_samples > 0:
+        weights = weights / weights.mean()
     if n_outputs == 1:
-        features = np.column_stack([np.minimum(scores, 0), np.maximum(scores, 0)])
-        below, above = sigmoid(features, labels > 0, weights)
-        return Calibration(below, above, 0.0, n_samples)
+        is_above, right = scores[:, 0] > 0, (scores[:, 0] > 0) == (labels > 0)
+        (below, down), (above, up) = (
+            side(np.abs(scores[here, 0]), right[here], weights[here])
+            for here in (~is_above, is_above)
+        )
+        return Calibration(below, above, 0.0 - down, up, n_samples)
     positive = (labels[:, None] == np.arange(n_outputs)).ravel()
-    features = np.column_stack([scores.ravel(), np.ones(scores.size)])
-    slope, offset = sigmoid(features, positive, np.repeat(weights, n_outputs), with_offset=True)
-    return Calibration(slope, slope, offset, n_samples)
+    slope, offset = sigmoid(scores.ravel(), positive, np.repeat(weights, n_outputs))
+    return Calibration(slope, slope, offset, offset, n_samples)
 
 
-def sigmoid(
-    features: Floats, positive: Array, weights: Floats, with_offset: bool = False
-) -> tuple[float, float]:
-    """Return the two coefficients of the features in a sigmoid for the probability of `positive`.
-
-    The likelihood of Platt's smoothed targets [1]_, (N+ + 1) / (N+ + 2) and 1 / (N- + 2), is
-    maximised by Newton's method with a line search [2]_, over slopes that are positive.
+def side(sizes: Floats, right: Array, weights: Floats) -> tuple[float, float]:
+    """Return slope and offset, both >= 0, of the probability that a side of the border is right.
 
     Parameters
     ----------
-    features : ndarray of shape (n, 2)
-        Those of one row are not both other than 0, unless the second is 1 throughout.
+    sizes : ndarray of shape (n,)
+        Absolute values of scores of one sign.
+    right : ndarray of shape (n,) of bool
+        Whether the sign is that of the sample's class.
+    weights : ndarray of shape (n,)
+        Their mean over both sides is 1.
+    """
+    unit = unit_of(sizes)
+    targets = np.append(smoothed(right, weights), 0.5)
+    weights = np.append(weights, AT_BORDER)
+    features = np.column_stack([np.append(sizes / unit, 0.0), np.ones(len(targets))])
+    given = features, targets, weights
+    found = newton(*given, np.zeros(2))
+    if min(found) < 0:
+        # The optimum over both numbers >= 0 is then that of one of them, beside 0.
+        alone = (newton(features * only, *given[1:], np.zeros(2)) for only in np.eye(2))
+        found = min(
+            (np.maximum(point, 0) for point in alone), key=lambda point: misfit(point, *given)
+        )
+    return float(max(found[0], LEAST) / unit), float(found[1])
+
+
+def sigmoid(scores: Floats, positive: Array, weights: Floats) -> tuple[float, float]:
+    """Return slope, > 0, and offset of a sigmoid for the probability of `positive`.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
     positive : ndarray of shape (n,) of bool
     weights : ndarray of shape (n,)
-    with_offset : bool
-        Whether the second feature is 1: its coefficient may have either sign.
+        Their mean is 1.
+    """
+    unit, constant, found = unit_of(scores), 0.0, np.zeros(2)
+    if len(scores) > 0:
+        targets = smoothed(positive, weights)
+        mean = (weights * targets).sum() / weights.sum()
+        constant = float(np.log(mean) - np.log1p(-mean))
+        features = np.column_stack([scores / unit, np.ones(len(scores))])
+        found = newton(features, targets, weights, np.array([0.0, constant]))
+    slope, offset = (found[0], found[1]) if found[0] > LEAST else (LEAST, constant)
+    return float(slope / unit), float(offset)
+
+
+def unit_of(scores: Floats) -> float:
+    """Return the unit in which scores are fitted: the largest, in absolute value."""
+    largest = float(np.abs(scores).max(initial=0))
+    # Slopes of smaller scores would be beyond the largest number.
+    return largest if largest > 1e-290 else 1.0
+
+
+def smoothed(positive: Array, weights: Floats) -> Floats:
+    """Return Platt's smoothed targets [1]_, (N+ + 1) / (N+ + 2) and 1 / (N- + 2).
 
     References
     ----------
     .. [1] J. C. Platt (2000). Probabilities for SV machines. Advances in Large Margin Classifiers,
        61-74.
-    .. [2] H.-T. Lin, C.-J. Lin, R. C. Weng (2007). A note on Platt's probabilistic outputs for
-       support vector machines. Machine Learning 68, 267-276.
     """
-    largest = float(np.abs(features[:, 0]).max(initial=0))
-    if not with_offset:
-        largest = max(largest, float(features[:, 1].max(initial=0)))
-    # Slopes of smaller scores would be beyond the largest number.
-    unit = largest if largest > 1e-290 else 1.0
-    found, constant = np.zeros(2), 0.0
-    if len(features) > 0:
-        weights = weights / weights.mean()
-        more, less = weights[positive].sum(), weights[~positive].sum()
-        targets = np.where(positive, (more + 1) / (more + 2), 1 / (less + 2))
-        mean = (weights * targets).sum() / weights.sum()
-        constant = float(np.log(mean) - np.log1p(-mean)) if with_offset else 0.0
-        scaled = features / np.array([unit, 1.0 if with_offset else unit])
-        found = newton(scaled, targets, weights, np.array([0.0, constant]))
-    if with_offset:
-        slope, offset = (found[0], found[1]) if found[0] > LEAST else (LEAST, constant)
-        return float(slope / unit), float(offset)
-    # The two sides of the border have nothing in common: each optimum is the nearest to its own.
-    below, above = np.maximum(found, LEAST) / unit
-    return float(below), float(above)
+    more, less = weights[positive].sum(), weights[~positive].sum()
+    return np.where(positive, (more + 1) / (more + 2), 1 / (less + 2))
+
+
+def misfit(point: Floats, features: Floats, targets: Floats, weights: Floats) -> float:
+    """Return minus the logarithm of the likelihood of two coefficients."""
+    z = features @ point
+    return float((weights * (np.logaddexp(0, z) - targets * z)).sum())
 
 
 def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) -> Floats:
-    """Return the coefficients of largest likelihood, from `start` on (Lin et al., algorithm 1)."""
+    """Return the coefficients of largest likelihood, from `start` on.
+
+    It is Newton's method with a line search (algorithm 1 of [1]_).
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, 2)
+    targets, weights : ndarray of shape (n,)
+    start : ndarray of shape (2,)
+
+    References
+    ----------
+    .. [1] H.-T. Lin, C.-J. Lin, R. C. Weng (2007). A note on Platt's probabilistic outputs for
+       support vector machines. Machine Learning 68, 267-276.
+    """
     one, other = features.T
-
-    def value(point: Floats) -> float:
-        z = point[0] * one + point[1] * other
-        return float((weights * (np.logaddexp(0, z) - targets * z)).sum())
-
-    point, present = start, value(start)
+    point, present = start, misfit(start, features, targets, weights)
     for _ in range(MOST_STEPS):
         p = expit(point[0] * one + point[1] * other)
         residuals, curvatures = weights * (p - targets), weights * p * (1 - p)
@@ -155,7 +199,10 @@ def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) ->
         hessian += (1e-12 * (first + second) + 1e-300) * np.eye(2)
         step = -np.linalg.solve(hessian, gradient)
         length, descent = 1.0, DECREASE * (gradient * step).sum()
-        while not (new := value(point + length * step)) <= present + length * descent:
+        while (
+            not (new := misfit(point + length * step, features, targets, weights))
+            <= present + length * descent
+        ):
             length /= 2
             if length < SMALLEST_STEP:
                 return point

@@ -97,10 +97,11 @@ class Classifier(ClassifierMixin, Learner):
         With the logistic loss they follow from the scores by the loss's own link: two classes have
         ``1 / (1 + exp(-f))``; more have the softmax of the scores with ``multi_class='softmax'`` or
         'margin', or the same of each class's own problem, made to sum to 1, with 'ovr'. Every other
-        learner is calibrated (`calibration_`): two classes have ``1 / (1 + exp(-a f))`` with one a
-        for f > 0 and another for f < 0, more have ``1 / (1 + exp(-a f_k - b))``, made to sum to 1.
+        learner is calibrated (`calibration_`): two classes have ``1 / (1 + exp(-a f - b))`` with a
+        and b for f > 0 and others for f <= 0, more have ``1 / (1 + exp(-a f_k - b))``, made to sum
+        to 1.
 
-        The two numbers are fitted, as in [1]_, to the last 512 scores that samples had before they
+        The numbers are fitted, as in [1]_, to the last 512 scores that samples had before they
         were learnt; from the 512th sample on every fourth sample counts. `fit` counts the first of
         its passes only. With few samples the probabilities stay near those that know nothing. They
         are of classes as they come: a class weight changes the scores, and the calibration undoes

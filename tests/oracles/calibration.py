@@ -4,11 +4,28 @@ import numpy as np
 from scipy.optimize import minimize
 
 
-def sigmoid(features, positive, weights, bounds):
-    """Return the two coefficients that maximise the likelihood of Platt's smoothed targets."""
-    weights = weights / weights.mean()
+def smoothed(positive, weights):
+    """Return Platt's smoothed targets."""
     more, less = weights[positive].sum(), weights[~positive].sum()
-    t = np.where(positive, (more + 1) / (more + 2), 1 / (less + 2))
+    return np.where(positive, (more + 1) / (more + 2), 1 / (less + 2))
+
+
+def side(sizes, right, weights, at_border=10.0):
+    """Return slope and offset of one side of the border, beside a sample of 1/2 at the border."""
+    features = np.column_stack([np.append(sizes, 0.0), np.ones(len(sizes) + 1)])
+    t = np.append(smoothed(right, weights), 0.5)
+    return likeliest(features, t, np.append(weights, at_border), [(0, None), (0, None)])
+
+
+def sigmoid(scores, positive, weights):
+    """Return slope and offset of the scores of a class against the rest."""
+    features = np.column_stack([scores, np.ones(len(scores))])
+    bounds = [(1e-6 / np.abs(scores).max(), None), (None, None)]
+    return likeliest(features, smoothed(positive, weights), weights, bounds)
+
+
+def likeliest(features, t, weights, bounds):
+    """Return the two coefficients that maximise the likelihood of targets."""
 
     def loss(point):
         z = features @ point

@@ -26,5 +26,5 @@ def link_of(estimator: Any) -> Link | None:
         return None
     found = learner.calibration_
     if found is None:
-        return Link(1.0, 1.0, 0.0, learner.multi_class in OF_SOFTMAX)
-    return Link(found.below, found.above, found.offset, False)
+        return Link(1.0, 1.0, 0.0, 0.0, learner.multi_class in OF_SOFTMAX)
+    return Link(found.below, found.above, found.offset_below, found.offset_above, False)

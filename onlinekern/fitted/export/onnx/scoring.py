@@ -19,8 +19,8 @@ class Link(NamedTuple):
 
     Attributes
     ----------
-    below, above, offset : float
-        They give z = offset + above max(f, 0) + below min(f, 0).
+    below, above, offset_below, offset_above : float
+        They give z = above f + offset_above if f > 0, else z = below f + offset_below.
     softmax : bool
         Whether more than two classes have the softmax of z; else they have 1 / (1 + exp(-z)), made
         to sum to 1.
@@ -28,7 +28,8 @@ class Link(NamedTuple):
 
     below: float
     above: float
-    offset: float
+    offset_below: float
+    offset_above: float
     softmax: bool
 
 
@@ -217,7 +218,11 @@ def calibrated(graph: Graph, scores: Tensor, link: Link) -> Tensor:
     if (below, above) != (1.0, 1.0):
         positive = graph.op("Mul", graph.op("Max", scores, 0.0), above)
         z = graph.op("Add", positive, graph.op("Mul", graph.op("Min", scores, 0.0), below))
-    if link.offset:
-        z = graph.op("Add", z, link.offset)
+    if link.offset_below == link.offset_above != 0:
+        z = graph.op("Add", z, link.offset_above)
+    elif link.offset_below != link.offset_above:
+        is_above = graph.op("Greater", scores, 0.0, dtype=bool)
+        offsets = [graph.constant(each, z.dtype) for each in (link.offset_above, link.offset_below)]
+        z = graph.op("Add", z, graph.op("Where", is_above, *offsets, dtype=z.dtype))
     # A certain score may be an infinite one, whose differences are no numbers.
     return graph.op("Clip", z, -np.sqrt(largest), np.sqrt(largest))

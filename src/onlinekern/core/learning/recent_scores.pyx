@@ -78,8 +78,8 @@ def _restore(n_outputs, n_labels, noted, rows):
     return recent
 
 
-def linked(scores, double below, double above, double offset):
-    """offset + above max(f, 0) + below min(f, 0) of scores f, of absolute value at most 1e300.
+def linked(scores, double below, double above, double offset_below, double offset_above):
+    """above f + offset_above of scores f > 0, below f + offset_below of others; at most +-1e300.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def linked(scores, double below, double above, double offset):
     cdef double *found = <double *> cnp.PyArray_DATA(out)
     cdef double z
     for i in range(n):
-        z = (above if f[i] > 0 else below) * f[i] + offset
+        z = above * f[i] + offset_above if f[i] > 0 else below * f[i] + offset_below
         if z > MOST_CERTAIN:
             z = MOST_CERTAIN
         elif z < -MOST_CERTAIN:
