@@ -322,6 +322,25 @@ def test_intervals_cover_what_is_asked(drift):
         assert 1 - count / n == pytest.approx(coverage, abs=0.03)
 
 
+@pytest.mark.parametrize(("coverage", "off"), [(0.5, 0.09), (0.8, 0.075)])
+def test_intervals_follow_noise_that_rises_and_falls(coverage, off):
+    random = np.random.default_rng(0)
+    n = 5000
+    X = random.uniform(-3, 3, (n, 2))
+    noise = 0.3 * np.exp(1.2 * np.sin(2 * np.pi * np.arange(n) / 2000))
+    y = np.sin(X[:, 0]) + noise * random.standard_normal(n)
+    model = KernelRLSRegressor(n_components=50, random_state=0)
+    held = np.ones(n)
+    for first in range(0, n, 10):
+        part = slice(first, first + 10)
+        if first > 0:
+            lower, upper = model.predict_interval(X[part], coverage=coverage)
+            held[part] = (lower <= y[part]) & (y[part] <= upper)
+        model.partial_fit(X[part], y[part])
+    shares = np.convolve(held[500:], np.ones(1000) / 1000, "valid")
+    assert np.abs(shares - coverage).max() < off
+
+
 @pytest.mark.parametrize(("coverage", "enough"), [(0.5, 2), (0.8, 5), (0.9, 10), (0.999, 513)])
 @pytest.mark.parametrize("standardize", [True, False])
 def test_intervals_are_infinite_as_long_as_residuals_are_too_few(coverage, enough, standardize):

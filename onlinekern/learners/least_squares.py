@@ -734,7 +734,8 @@ there.
         The half width is a quantile of the last 512 residuals times ``sqrt(1 + leverage(X))``.
         Which quantile is corrected along the stream, by what the intervals have covered (adaptive
         conformal inference, Gibbs and Candès 2021): in the long run the share is kept, whatever
-        the stream does.
+        the stream does, of samples that are asked just before they are learnt. Of those asked long
+        before fewer are covered, where the stream moves.
 
         Parameters
         ----------

@@ -8,7 +8,8 @@
 /* What the core's `models.residuals` follows, and how fast. */
 static const real WANTED[OKN_LEVELS] = {0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2,
                                         0.3,   0.4,  0.5,  0.6,  0.7, 0.8,  0.9};
-static const real RATE = 0.005;
+static const real RATES[OKN_LEVELS] = {0.005, 0.005, 0.005, 0.01, 0.01, 0.01, 0.01,
+                                       0.01,  0.01,  0.01,  0.01, 0.01, 0.01, 0.01};
 enum { MOST_STRIDE = 65000 };
 
 /* z of the landmarks: L^-1 times the kernel values, which are left in `direction`. */
@@ -88,7 +89,7 @@ static void note_residual(residuals_type *own, real size)
         smaller += own->recent[i] < size;
     for (int64_t level = 0; own->seen > 0 && level < OKN_LEVELS; level++) {
         real *share = &own->levels[level];
-        *share += RATE * (WANTED[level] - (smaller >= rank_of(held, *share)));
+        *share += RATES[level] * (WANTED[level] - (smaller >= rank_of(held, *share)));
         *share = *share < 0 ? 0 : *share > 1 ? 1 : *share;
     }
     own->recent[own->seen % OKN_RESIDUALS] = size;
