@@ -20,6 +20,7 @@ from onlinekern import (
     LOLClassifier,
     PAClassifier,
     RBPClassifier,
+    StreamClassifier,
 )
 from onlinekern.core.base.random import Generator
 from onlinekern.core.budgets.policy import RefuseWhenFull
@@ -196,6 +197,27 @@ def test_prototypes_are_within_their_number(tree_of, wild):
     options, (_, *rest), *others = tree.arguments[0][0].arguments
     tree.arguments[0][0].arguments = (options, (wild, *rest), *others)
     with pytest.raises(ValueError, match=r"the number of prototypes so far must be in \[0, 8\]"):
+        damage.put_together(tree)
+
+
+@pytest.mark.parametrize(
+    ("place", "change", "message"),
+    [
+        (0, lambda _: -1, "n_seen must be in"),
+        (3, lambda _: 0, "stride must be a multiple of 256, got 0"),
+        (4, longer, "voting must be .* flags"),
+        (4, np.zeros_like, "one at least is set"),
+        (4, lambda flags: flags.astype(np.int64), "dtype mismatch"),
+        (5, longer, "learnt must have shape"),
+        (6, lambda _: [(256, np.ones(2))], "weights must have shape"),
+    ],
+)
+def test_the_progress_of_a_race_is_that_of_its_experts(tree_of, place, change, message):
+    tree = tree_of(StreamClassifier, time_budget=5.0)
+    progress = list(tree.arguments[1])
+    progress[place] = change(progress[place])
+    tree.arguments = (tree.arguments[0], tuple(progress), *tree.arguments[2:])
+    with pytest.raises(ValueError, match=message):
         damage.put_together(tree)
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.state cimport (
-    check_kind, check_width, count_of, items_of)
+    check_kind, check_width, count_of, doubles_of_shape, integers_within, items_of)
 from onlinekern.core.base.lock cimport begin_writing, end_writing
 from onlinekern.core.experts cimport Experts, Row, narrow
 from onlinekern.core.learning.heads cimport Head
@@ -397,10 +397,30 @@ def restore(arguments, progress, recent=None):
     # Races of older files have neither a layout nor patience, nor twins.
     count = min(max(9, len(arguments)), 12) if isinstance(arguments, (tuple, list)) else 12
     cdef Race race = Race(*items_of(arguments, "arguments of a race", count))
-    race._set_progress(items_of(progress, "progress of a race", 7))
+    race._set_progress(checked_progress(progress, len(race.experts)))
     if recent is not None:
         check_kind(recent, "recent", RecentScores)
         if (recent.n_outputs, recent.n_labels) != (race.head.n_outputs, race.head.n_labels):
             raise ValueError("the recent scores of a race must be those of its classes")
         race.recent = recent
     return race
+
+
+cdef tuple checked_progress(object progress, Py_ssize_t m):
+    """The progress of a race of m experts that a state tells of (`Race._progress`)."""
+    cdef const unsigned char[::1] flags
+    n_seen, noted, alarm, stride, voting, learnt, history = items_of(
+        progress, "progress of a race", 7)
+    n_seen, noted, alarm = (
+        count_of("n_seen", n_seen), count_of("noted", noted), count_of("alarm", alarm))
+    if count_of("stride", stride) < SEGMENT or stride % SEGMENT:
+        raise ValueError(f"stride must be a multiple of {SEGMENT}, got {stride}")
+    check_kind(voting, "voting", np.ndarray)
+    flags = voting
+    if flags.shape[0] != m or voting.max() != 1:
+        raise ValueError(f"voting must be {m} flags, of which one at least is set")
+    history = [items_of(mark, "mark of the history", 2) for mark in history]
+    history = [(count_of("mark", count), doubles_of_shape("weights", weights, (m,)))
+               for count, weights in history]
+    learnt = integers_within("learnt", learnt, m, 0, 1 << 62)
+    return n_seen, noted, alarm, stride, voting, learnt, history
