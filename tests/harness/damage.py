@@ -183,8 +183,7 @@ def damages_of(value):
         yield "another class", RefuseWhenFull
     elif isinstance(value, Made):
         cls = type(value.make(*put_together(value.arguments)))
-        with contextlib.suppress(TypeError):
-            yield "not initialised", cls.__new__(cls)
+        yield "not initialised", Made(make=cls.__new__, arguments=(cls,))
     yield from STRANGE.items()
 
 
