@@ -607,6 +607,14 @@ def test_one_class_may_come_alone():
     assert learner.score(X[200:], text[200:]) > 0.8
 
 
+def test_fit_forgets_samples_that_wait_for_a_second_class():
+    X, y, _ = drifting(100, classes=2)
+    learner = StreamClassifier(time_budget=5.0, random_state=0).partial_fit(X[:1], [7])
+    fresh = clone(learner).fit(X, y)
+    np.testing.assert_array_equal(learner.fit(X, y).predict(X), fresh.predict(X))
+    assert vars(learner).keys() == vars(fresh).keys()
+
+
 def test_a_new_label_comes_alone_or_not_at_all():
     X, y, _ = drifting(400, classes=3)
     learner = StreamClassifier(time_budget=12.0, random_state=0)

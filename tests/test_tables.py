@@ -51,6 +51,12 @@ def test_scikit_learn_agrees(estimator, check):
     check(estimator)
 
 
+def test_fit_forgets_the_names_of_columns_that_it_learnt_before():
+    encoder = TableEncoder().fit(table(50).select(["size", "count"]))
+    assert encoder.fit(np.ones((5, 2))).get_feature_names_out().tolist() == ["x0", "x1"]
+    assert pickle.dumps(encoder) == pickle.dumps(TableEncoder().fit(np.ones((5, 2))))
+
+
 def test_kinds_and_features_of_each():
     encoder = TableEncoder()
     Z = encoder.fit_transform(table())

@@ -417,6 +417,11 @@ mistakes so
         last = slice(max(0, len(y) - MOST_WAITING), None)
         self.__dict__["_waiting"] = rows_at(X, last), y[last], weight[last]
 
+    def _new_model(self, X: Any, draws: np.random.RandomState) -> Any:
+        # `fit` forgets the samples that waited for a second class.
+        self.__dict__.pop("_waiting", None)
+        return super()._new_model(X, draws)
+
     def _begin(self, labels: Any) -> None:
         """Learn the samples of the class that was alone."""
         waiting = self.__dict__.pop("_waiting", None)

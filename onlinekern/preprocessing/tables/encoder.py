@@ -435,20 +435,20 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
             return () if self.when is None else (self.when,)
         return tuple(self.when)
 
-    def _table_of(self, X: Any) -> Any:
+    def _table_of(self, X: Any, names: list[str] | None = None) -> Any:
         try:
             from onlinekern.preprocessing.tables.frames import table_of
         except ModuleNotFoundError as error:
             raise ImportError(
                 "TableEncoder needs pyarrow: pip install 'onlinekern[tables]'"
             ) from error
-        known = [column.name for column in vars(self).get("_columns", ())]
-        return table_of(X, known or None)
+        return table_of(X, names)
 
     def _matched(self, X: Any) -> Any:
         """Return the table that X is, with the columns that are known."""
-        table, named = self._table_of(X)
-        found, known = table.column_names, [column.name for column in self._columns]
+        known = [column.name for column in self._columns]
+        table, named = self._table_of(X, known)
+        found = table.column_names
         if not named and len(found) != len(known):
             raise ValueError(
                 f"X has {len(found)} features, but TableEncoder is expecting {len(known)} features "
