@@ -13,7 +13,7 @@ import pytest
 from learners import TRANSFORMERS
 
 import onlinekern
-from onlinekern import PAClassifier, SPAClassifier
+from onlinekern import PAClassifier, SPAClassifier, SPAOneClass
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.fitted.save.consistency import complete
 
@@ -249,6 +249,12 @@ def test_attributes_that_contradict_one_another(model):
         vars(other).update(vars(model))
         setattr(other, name, value)
         refused(to_bytes(other), "holds a damaged model: ValueError: ")
+
+
+def test_a_count_of_scores_can_be_added_to():
+    detector = SPAOneClass().fit(np.random.default_rng(0).standard_normal((30, 4)))
+    detector._recent.count = 2**63
+    refused(to_bytes(detector), "its count of scores is none")
 
 
 @pytest.mark.parametrize("cls", TRANSFORMERS.values(), ids=TRANSFORMERS)

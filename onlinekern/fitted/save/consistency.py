@@ -16,6 +16,9 @@ from onlinekern.estimators.savable import Savable
 # These attributes follow from others; files do not hold them.
 DERIVED = {"_numbers"}
 
+# Counters may still be added to, in 64 bits.
+MOST = 1 << 62
+
 
 def complete(loaded: Any) -> None:
     """Set the derived attributes of an object; raise ValueError if the others do not agree, or if
@@ -142,7 +145,7 @@ def check_quantile(quantile: Any) -> None:
     values, count = own["values"], own["count"]
     require(isinstance(values, np.ndarray) and values.dtype == float, "its scores are none")
     require(values.shape == (quantile.LENGTH,), "its quantile is of other scores")
-    require(type(count) is int and count >= 0, "its count of scores is none")
+    require(type(count) is int and 0 <= count < MOST, "its count of scores is none")
     require(type(own["quantile"]) is float, "its quantile is no number")
 
 
@@ -235,7 +238,7 @@ def check_sketch(transformer: Any) -> None:
     held, sketch = own["_held"], own.get("_sketch")
     require(type(held) is tuple and len(held) == 2 and sketch is not None, "it holds no directions")
     count, directions = held
-    require(type(count) is int and count >= 0, "its count of rows is none")
+    require(type(count) is int and 0 <= count < MOST, "its count of rows is none")
     known = isinstance(directions, np.ndarray) and directions.dtype == float
     require(known and directions.shape == (sketch.size, sketch.d), "its directions are none")
     require(bool(np.isfinite(directions).all()), "its directions are none")
