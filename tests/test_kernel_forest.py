@@ -599,6 +599,7 @@ def test_a_renewal_without_its_samples_is_refused(when_full):
         ("noises", ()),
         ("levels", ()),
         ("n_trees", 0),
+        ("n_trees", 2**21),
         ("most_in_leaf", -1),
         ("n_candidates", 2**40),
         ("share", 0.0),

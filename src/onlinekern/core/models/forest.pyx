@@ -39,9 +39,8 @@ from onlinekern.core.partitions.tables import check_categories, most_further, mo
 # A forest is renewed at this sample, and whenever there are twice as many.
 cdef int64_t FIRST_RENEWAL = 32
 cdef Py_ssize_t ROWS = 64
-# Candidates of a node, and replays: more would not come to an end.
-cdef Py_ssize_t MOST_TURNS = 1000
-cdef Py_ssize_t MOST = 1 << 48
+# Candidates of a node, and replays, and trees: more would not come to an end.
+cdef Py_ssize_t MOST_TURNS = 1000, MOST_TREES = 1 << 20, MOST = 1 << 48
 
 STATE = (*COUNTS, "rows", "targets", "weights", "errors", "met", *SCALE,
          "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
@@ -94,8 +93,9 @@ cdef class ForestSpace(Space):
                   categories=(), Py_ssize_t n_exact=0, Py_ssize_t exact_from=1, is_light=False,
                   cut_weights=()):
         check_sizes(MOST, d=d, n_outputs=n_outputs, n_noises=len(noises), n_levels=len(levels),
-                    n_trees=n_trees, most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory,
+                    most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory,
                     exact_from=exact_from)
+        check_sizes(MOST_TREES, n_trees=n_trees)
         check_sizes(MOST_TURNS, n_candidates=n_candidates, replays=replays)
         check_settings(n_outputs, n_labels, share, spread, n_exact, n_trees)
         self.settings = (tuple(map(float, noises)), tuple(map(bool, levels)), n_trees,
