@@ -11,6 +11,7 @@ from sklearn.linear_model import Ridge
 
 from onlinekern import KernelRLSClassifier, KernelRLSRegressor
 from onlinekern.core.base.random import Generator
+from onlinekern.core.linalg.copies import PANEL, unpacked
 from onlinekern.estimators.memory import Form
 from onlinekern.fitted.save import from_bytes, to_bytes
 
@@ -225,19 +226,26 @@ def test_a_state_may_hold_samples_of_several_blocks(n):
     np.testing.assert_allclose(other.predict(X), model.predict(X), rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("forgetting", [1, 0.99])
+@pytest.mark.parametrize("points", [None, 50])
+@pytest.mark.parametrize(
+    ("forgetting", "reg", "n"), [(1, "auto", 1100), (1, 0.1, 1660), (0.99, 0.1, 1100)]
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_what_is_made_ahead_changes_no_bit(dtype, forgetting):
-    """The sums of a block and its inverse are made while samples come, one call at a time.
+def test_what_is_made_ahead_changes_no_bit(dtype, forgetting, reg, n, points):
+    """The sums of a block, its inverse and the next one are made while samples come, call by call.
 
-    A model that is saved, called with several samples or undone has made less of them.
+    A model that is saved, called with several samples or undone has made less of them. With few
+    points, landmarks join in the block in which the inverse is made anew.
     """
     random = np.random.default_rng(3)
-    X = random.standard_normal((1100, 3)).astype(dtype)
-    y = random.standard_normal(1100)
+    X = random.standard_normal((n, 3)).astype(dtype)
+    if points is not None:
+        X[:1480] = X[random.integers(0, points, min(n, 1480))]
+    y = random.standard_normal(n)
     make = partial(
-        KernelRLSRegressor, n_components=150, gamma=0.5, random_state=0, forgetting=forgetting
-    )
+        KernelRLSRegressor, n_components=100, gamma=0.5, random_state=0, forgetting=forgetting,
+        reg=reg,
+    )  # fmt: skip
     rows, saved, undone = make(), make(), make()
     for i in range(len(X)):
         rows.learn_one(X[i], y[i])
@@ -248,15 +256,51 @@ def test_what_is_made_ahead_changes_no_bit(dtype, forgetting):
         if i % 7 == 0:
             undone.partial_fit(X[: 1 + i % 90], y[: 1 + i % 90])
             undone._model.undo()
-        if i == 800:  # another block has no landmark left to find
-            assert rows.landmarks_.shape[0] == 150
+        if i == 800 and points is None:  # another block has no landmark left to find
+            assert rows.landmarks_.shape[0] == 100
     expected = make().partial_fit(X, y)
     wanted = expected._model.space.block.get_state()
+    assert reg == "auto" or wanted["since"] < 200  # N has been made anew
     for model in (rows, saved, undone):
         np.testing.assert_array_equal(model.predict(X), expected.predict(X))
         found = model._model.space.block.get_state()
-        np.testing.assert_array_equal(found["matrix"], wanted["matrix"])
-        np.testing.assert_array_equal(found["inverse"], wanted["inverse"])
+        for name in wanted:
+            np.testing.assert_array_equal(found[name], wanted[name], err_msg=name)
+
+
+def inverse_of(state):
+    """Return the sums and N of the state of a block."""
+    return [
+        unpacked(name, state[name], state["used"], width)
+        for name, width in (("matrix", 1), ("inverse", PANEL))
+    ]
+
+
+@pytest.mark.parametrize("begin", [1400, 1480, 1511, 1520, 1530])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_inverse_that_is_off_is_made_anew(dtype, begin):
+    # In the last block of an epoch; or at its end, if a state of a former version says so.
+    random = np.random.default_rng(3)
+    X = random.standard_normal((1600, 3)).astype(dtype)
+    y = random.standard_normal(1600)
+    model = KernelRLSRegressor(
+        n_components=100, gamma=0.5, random_state=0, reg=0.1, standardize_target=False
+    )
+    model.partial_fit(X[:begin], y[:begin])
+    assert model._model.space.block.epoch_length == 1536
+    state = model._model.space.block.get_state()
+    inverse = inverse_of(state)[1]
+    noise = random.standard_normal(inverse.shape) * np.sqrt(np.diag(inverse))
+    state["inverse"], state["since"] = inverse + 1e-2 * (noise + noise.T), begin
+    model._model.space.block.set_state(state)
+    model.partial_fit(X[begin:], y[begin:])
+    state = model._model.space.block.get_state()
+    matrix, inverse = inverse_of(state)
+    expected = np.linalg.inv(matrix)
+    tolerance = {np.float32: 1e-4, np.float64: 1e-10}[dtype]
+    np.testing.assert_allclose(inverse, expected, atol=tolerance * expected.max())
+    w = state["vectors"] @ expected
+    np.testing.assert_allclose(state["base"], w, atol=tolerance * np.abs(w).max())
 
 
 def test_a_landmark_is_no_longer_one_after_undo(stream):

@@ -224,6 +224,11 @@ cdef class LookAhead:
             status = self.block.close()
             self.open(self.rows, i + 1, self.n)
             return status
+        if self.block.is_renewal():
+            self.hand_over()
+            status = self.block.take_fresh()
+            self.open(self.rows, i + 1, self.n)
+            return status
         for j in range(i + 1, self.n):
             memcpy(self.with_block + (j * LANES + lane) * size,
                    self.own + (j * LANES + self.lanes[i]) * size, size)

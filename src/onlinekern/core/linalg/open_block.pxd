@@ -1,18 +1,15 @@
 # Least squares, one block of samples at a time. May change at minor versions.
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.linalg.block_memory cimport LANES
-from onlinekern.core.linalg.paced_inverse cimport PacedInverse
+from onlinekern.core.linalg.renewed_inverse cimport RenewedInverse
 
 
-cdef class OpenBlock(PacedInverse):
-    cdef Py_ssize_t n_strips, saved_strips         # panels of A that the samples before are in
-    cdef Py_ssize_t closed_used, saved_closed_used   # numbers that their rows have
+cdef class OpenBlock(RenewedInverse):
     cdef bint is_scaled                    # whether `scaled` is these samples
 
     cdef double scale(self) noexcept nogil
     cdef void set_used(self, Py_ssize_t used) noexcept nogil
     cdef int set_reg(self, double reg) except -1
-    cdef void substitute(self, const char *products, double *h) noexcept nogil
     cdef void correct(self, const double *h, double *scores) noexcept nogil
     cdef void append(self, const char *row, double square, const double *h, double weight,
                      const double *scores, const double *steps) noexcept nogil

@@ -14,7 +14,7 @@ e = y - f of the scores f = w_{t-1}' phi before each sample,
 where row i of C needs only the samples before i. What is large are products of matrices, in an
 order that does not depend on how many rows they have: a sample gets the same bits in any window.
 After the block, N <- N - (C^-1 Q)'(C^-1 Q), in the precision of the samples (`PacedInverse`); N and
-w are made anew every so many samples from the sums A and b, which are in double.
+w are made anew every so many samples from the sums A and b, which are in double (`RenewedInverse`).
 
 Forgetting: A <- lambda A, b <- lambda b with each sample, and (1 - lambda^k) r I is given back when
 N is made anew after k samples, lambda^k >= 1/2. Until then sample j has the weight lambda^-j.
@@ -33,8 +33,7 @@ from onlinekern.core.base.vector cimport OK_PANEL, ops_for, whole_panels
 from onlinekern.core.linalg.block_memory cimport LANES, WAITING
 from onlinekern.core.linalg.copies cimport packed, rows_as_doubles, widened, write_rows
 from onlinekern.core.linalg.evidence cimport Evidence
-from onlinekern.core.linalg.inverse_gram cimport over_weight
-from onlinekern.core.linalg.paced_inverse cimport PacedInverse
+from onlinekern.core.linalg.renewed_inverse cimport RenewedInverse
 
 from onlinekern.core.linalg.copies import unpacked
 
@@ -44,7 +43,7 @@ FIELDS = ("matrix", "vectors", "base", "inverse", "products", "rows", "factor", 
 LATER_FIELDS = ("reg", "evidence")
 
 
-cdef class OpenBlock(PacedInverse):
+cdef class OpenBlock(RenewedInverse):
     """The sums, N = A^-1, and the samples that they do not yet contain.
 
     Parameters
@@ -95,20 +94,6 @@ cdef class OpenBlock(PacedInverse):
             self.set_diagonal(i, 1 / reg)
         return 0
 
-    cdef void substitute(self, const char *products, double *h) noexcept nogil:
-        """h = C^-1 k for the products k = phi' Q of a sample with those of the block."""
-        cdef Py_ssize_t j, later
-        cdef double value
-        cdef const double *column
-        for j in range(self.count):
-            h[j] = (<const float *> products)[j] if self.itemsize == 4 else \
-                (<const double *> products)[j]
-        for j in range(self.count):
-            column = self.contents.factor + j * LANES
-            value = h[j] = h[j] / column[j]
-            for later in range(j + 1, self.count):
-                h[later] -= value * column[later]
-
     cdef void correct(self, const double *h, double *scores) noexcept nogil:
         """Add to the scores by w before the block what the block has learnt."""
         cdef Py_ssize_t j, k
@@ -123,16 +108,11 @@ cdef class OpenBlock(PacedInverse):
 
         `square` is its phi' q, `scores` what it was predicted; `steps` are weight (y - f).
         """
-        cdef Py_ssize_t j, k, lane = self.count
-        cdef double scale = self.scale(), variance = square, root
+        cdef Py_ssize_t k, lane = self.count
+        cdef double scale = self.scale(), root
         if self.kept:
             self.keep_contents()
-        for j in range(lane):
-            variance -= h[j] * h[j]
-        root = sqrt(over_weight(1, weight * scale) + max(variance, 0.0))
-        for j in range(lane):
-            self.contents.factor[j * LANES + lane] = h[j]
-        self.contents.factor[lane * LANES + lane] = root
+        root = self.extend_factor(h, square, weight * scale)
         for k in range(self.n_outputs):
             self.contents.innovations[lane * self.n_outputs + k] = steps[k] / weight / root
             self.contents.targets[lane * self.n_outputs + k] = \
@@ -233,17 +213,18 @@ cdef class OpenBlock(PacedInverse):
     cdef void add_squares(self) noexcept nogil:
         """A += sum of a phi phi' over the samples before the block: those rows of A that are due.
 
-        All are there when the block is half full: no call pays for all of A, nor for A and N.
+        All are there when the block is half full, or a quarter if it makes N anew: no call pays for
+        all of A, nor for A and N.
         """
         cdef Py_ssize_t due, i, n = self.waiting - self.count
         cdef Py_ssize_t total = whole_panels(self.closed_used) // OK_PANEL
         if n == 0:
             return
-        due = min(total, 2 * self.count * total // self.block_length)
+        due = (4 if self.renews() else 2) * self.count * total // self.block_length
         if not self.is_scaled:
             self.scale_rows(n, self.scaled)
             self.is_scaled = True
-        while self.n_strips < due:
+        while self.n_strips < min(due, total):
             for i in range(self.n_strips * OK_PANEL,
                            min((self.n_strips + 1) * OK_PANEL, self.closed_used)):
                 self.sums.matrix.touch(i)

@@ -1,0 +1,3 @@
+from onlinekern.core.linalg.paced_inverse import PacedInverse
+
+class RenewedInverse(PacedInverse): ...

@@ -1,0 +1,186 @@
+"""RenewedInverse: N of least squares, made anew from the sums while samples come.
+
+A block that ends an epoch renews N. After a quarter of its samples A has all that came before the
+block. A^-1 is made beside the samples (`linalg.tiled_inverse`), while N answers. After three
+quarters it takes the place of N: the samples of the block are multiplied with it, and with that
+they are taken up anew, in C and in E. What they were predicted stays. The rest of the block is one
+like any other. When which part is made never changes a bit.
+
+With forgetting, N is made anew at once when the block is full (`linalg.open_block`).
+"""
+from libc.math cimport sqrt
+from libc.string cimport memcpy
+
+from onlinekern.core.base.part cimport OK, Status
+from onlinekern.core.base.vector cimport OK_DOT, OK_PANEL, whole_panels
+from onlinekern.core.linalg.block_memory cimport LANES
+from onlinekern.core.linalg.inverse_gram cimport over_weight
+from onlinekern.core.linalg.paced_inverse cimport PacedInverse
+from onlinekern.core.linalg.tiled_inverse cimport TiledInverse
+
+# After so many samples of the block A^-1 is whole; then they are multiplied with it.
+cdef Py_ssize_t MADE = 40
+# Steps of A^-1 that one panel of these products costs as much as.
+cdef Py_ssize_t STEPS_OF_PANEL = 5
+
+
+cdef class RenewedInverse(PacedInverse):
+    """N, the samples of the block, and what will be N."""
+
+    def __cinit__(self, *_, **__):
+        self.fresh = TiledInverse(self.sums, self.itemsize)
+
+    cdef bint renews(self) noexcept nogil:
+        """Whether this block makes N anew. Where r is chosen at its end that does it."""
+        return self.forgetting == 1 and self.count <= self.n_early \
+            and self.since - self.count + self.block_length >= self.epoch_length \
+            and not (self.evidence is not None
+                     and self.evidence.is_due(self.block_length, self.block_length))
+
+    cdef bint is_renewal(self) noexcept nogil:
+        """Whether the sample taken up last is the one after which N is another one."""
+        return self.count == self.n_early and self.renews()
+
+    cdef void prepare(self) noexcept nogil:
+        """Do what is due after so many samples of the block, where the copy for undo will be."""
+        if self.renews():
+            self.renew_ahead()
+        else:
+            PacedInverse.prepare(self)
+
+    cdef void forget_ahead(self) noexcept nogil:
+        """Nothing of N after the block is made."""
+        PacedInverse.forget_ahead(self)
+        self.fresh.end()
+        self.n_paced = self.n_multiplied = 0
+
+    cdef void renew_ahead(self) noexcept nogil:
+        """Make the part of A^-1, and of the products with it, that the last samples pay for."""
+        cdef Py_ssize_t steps, last = self.n_early, paced = self.n_paced
+        if self.kept or self.count == 0 or self.count <= paced:
+            return
+        if self.fresh.panels == 0 \
+                and self.fresh.begin(max(1, whole_panels(self.closed_used) // OK_PANEL)) != OK:
+            return  # `take_fresh` tries again
+        self.n_paced = self.count
+        steps = self.fresh.left
+        if self.count < MADE:
+            steps = steps * (self.count - paced) // (MADE - paced)
+        while steps > 0 and not self.fresh.waits(
+                self.n_strips if self.waiting > self.count else self.fresh.panels):
+            self.fresh.step(self.saved_inverse)
+            steps -= 1
+        if self.count < MADE or self.fresh.left > 0:
+            return
+        steps = self.fresh.panels * (self.count - MADE + 1) // (last - MADE)
+        while self.n_multiplied < min(steps, self.fresh.panels):
+            self.multiply_panel(self.saved_inverse, self.n_multiplied, 0, MADE)
+            self.n_multiplied += 1
+
+    cdef void multiply_panel(self, const char *inverse, Py_ssize_t p, Py_ssize_t first,
+                             Py_ssize_t last) noexcept nogil:
+        """Numbers 64 p ... 64 p + 63 of q = N phi of samples first ... last - 1, in `solved`."""
+        cdef Py_ssize_t f, lane, size = self.itemsize
+        cdef char *tile = <char *> self.scaled
+        cdef char *out = self.solved + p * OK_PANEL * LANES * size
+        self.ops.dense[OK_DOT](self.contents.rows + first * self.length * size, self.length,
+                               last - first, self.used,
+                               inverse + p * OK_PANEL * self.length * size, tile, LANES)
+        for f in range(OK_PANEL):
+            for lane in range(first, last):
+                if size == 4:
+                    (<float *> out)[f * LANES + lane] = (<float *> tile)[(lane - first) * LANES + f]
+                else:
+                    (<double *> out)[f * LANES + lane] = \
+                        (<double *> tile)[(lane - first) * LANES + f]
+
+    cdef Status take_fresh(self) noexcept nogil:
+        """Let N be A^-1, and take up the samples of the block with it. Returns a status."""
+        cdef Py_ssize_t k, p, panels, order
+        cdef Py_ssize_t size = self.itemsize
+        cdef char *inverse = self.inverse if self.kept else self.saved_inverse
+        cdef Status status = OK
+        if self.fresh.panels == 0:
+            status = self.fresh.begin(max(1, whole_panels(self.closed_used) // OK_PANEL))
+        while self.fresh.left > 0:
+            self.fresh.step(inverse)
+        if status == OK:
+            status = self.fresh.status
+        if status != OK:
+            return status
+        panels = self.fresh.panels
+        order = panels * OK_PANEL
+        for p in range(whole_panels(self.used) // OK_PANEL):
+            if p >= self.n_multiplied:
+                self.multiply_panel(inverse, p, 0, MADE)
+            self.multiply_panel(inverse, p, MADE, self.count)
+        if not self.kept:
+            self.inverse, self.saved_inverse = inverse, self.inverse
+            self.kept = True
+        self.keep_contents()
+        memcpy(self.contents.products, self.solved, whole_panels(self.used) * LANES * size)
+        self.base.touch_all()
+        for k in range(self.n_outputs):
+            memcpy(self.base.values + k * self.length, self.fresh.weights + k * order,
+                   order * sizeof(double))
+        self.take_samples_anew()
+        self.since = self.count
+        self.settled = False
+        self.forget_ahead()
+        return OK
+
+    cdef void take_samples_anew(self) noexcept nogil:
+        """C and E of the samples of the block, from their q and what w before it predicts."""
+        cdef Py_ssize_t i, j, k, n = self.count, size = self.itemsize, outputs = self.n_outputs
+        cdef Py_ssize_t width = whole_panels(self.used)
+        cdef char *table = <char *> self.scaled
+        cdef const char *row
+        cdef double *innovations = self.contents.innovations
+        cdef double[LANES] h
+        cdef double root, score
+        self.ops.dense[OK_DOT](self.contents.rows, self.length, n, self.used,
+                               self.contents.products, table, LANES)
+        for j in range(n):
+            self.count = j
+            row = table + j * LANES * size
+            self.substitute(row, h)
+            root = self.extend_factor(h, (<const float *> row)[j] if size == 4 else
+                                      (<const double *> row)[j], self.contents.weights[j])
+            row = self.contents.rows + j * self.length * size
+            for k in range(outputs):
+                score = self.ops.dot(row, self.base.values + k * self.length, width)
+                for i in range(j):
+                    score += h[i] * innovations[i * outputs + k]
+                innovations[j * outputs + k] = \
+                    (self.contents.targets[j * outputs + k] / self.contents.weights[j] - score) \
+                    / root
+        self.count = n
+
+    cdef void substitute(self, const char *products, double *h) noexcept nogil:
+        """h = C^-1 k for the products k = phi' Q of a sample with those of the block."""
+        cdef Py_ssize_t j, later
+        cdef double value
+        cdef const double *column
+        for j in range(self.count):
+            h[j] = (<const float *> products)[j] if self.itemsize == 4 else \
+                (<const double *> products)[j]
+        for j in range(self.count):
+            column = self.contents.factor + j * LANES
+            value = h[j] = h[j] / column[j]
+            for later in range(j + 1, self.count):
+                h[later] -= value * column[later]
+
+    cdef double extend_factor(self, const double *h, double square, double weight) noexcept nogil:
+        """Write the row of C of a sample more, of this weight. Returns its last number.
+
+        `h` is what `substitute` gave, `square` its phi' q.
+        """
+        cdef Py_ssize_t j, lane = self.count
+        cdef double root, variance = square
+        for j in range(lane):
+            variance -= h[j] * h[j]
+        root = sqrt(over_weight(1, weight) + max(variance, 0.0))
+        for j in range(lane):
+            self.contents.factor[j * LANES + lane] = h[j]
+        self.contents.factor[lane * LANES + lane] = root
+        return root
