@@ -12,7 +12,7 @@ cdef class Evidence:
 
     cdef void add(self, const double *targets, double weight, double one) noexcept nogil
     cdef void decay(self, double factor) noexcept nogil
-    cdef bint is_due(self, Py_ssize_t n, Py_ssize_t coming=*) noexcept nogil
+    cdef bint is_due(self, Py_ssize_t n) noexcept nogil
     cdef double surprise(self, const double *lost, double determinant) noexcept nogil
     cdef Status choose(self, Py_ssize_t used) noexcept nogil
     cdef Py_ssize_t nearest(self) noexcept nogil

@@ -65,12 +65,9 @@ cdef class Evidence:
         for k in range(self.sums.n_outputs + 1):
             totals[k] *= factor
 
-    cdef bint is_due(self, Py_ssize_t n, Py_ssize_t coming=0) noexcept nogil:
-        """Whether the last n samples make them twice as many as at the last choice.
-
-        So many of these are still coming.
-        """
-        cdef double total = self.totals.values[self.sums.n_outputs + 1] + coming, due = FIRST
+    cdef bint is_due(self, Py_ssize_t n) noexcept nogil:
+        """Whether the last n samples have made them twice as many as at the last choice."""
+        cdef double total = self.totals.values[self.sums.n_outputs + 1], due = FIRST
         while due <= total - n:
             due *= 2
         return due <= total

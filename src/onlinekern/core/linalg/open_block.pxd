@@ -24,8 +24,8 @@ cdef class OpenBlock(RenewedInverse):
     cdef double[:, ::1] whole_sums(self)
     cdef void add_rows(self, Py_ssize_t n, double *rows, const double *targets) noexcept nogil
     cdef Status renew(self) noexcept nogil
+    cdef void give_back(self) noexcept nogil
     cdef void note_targets(self) noexcept nogil
-    cdef Status choose_reg(self) noexcept nogil
     cdef void settle(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

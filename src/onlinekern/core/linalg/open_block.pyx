@@ -160,34 +160,35 @@ cdef class OpenBlock(RenewedInverse):
                 out[k * self.length + f] += sums[0]
 
     cdef Status close(self) noexcept nogil:
-        """Put the samples of the block into the sums, N and w. Returns a status."""
+        """Put the samples of the block into the sums, N and w. Returns a status.
+
+        Where r is chosen and stays, so does N but for these samples.
+        """
         cdef Status status = OK
+        cdef double reg = self.sums.reg
+        cdef bint anew = self.since >= self.epoch_length, chooses
         self.base.touch_all()
         self.add_products(self.base.values)
         self.add_targets()
-        if self.since >= self.epoch_length:
-            self.keep_inverse()
+        chooses = self.evidence is not None and self.evidence.is_due(self.count)
+        if anew or chooses:
             self.add_block()
+        if chooses:
+            if self.forgetting < 1:
+                self.give_back()
+                anew = True
+            status = self.evidence.choose(self.used)
+            anew |= self.sums.reg != reg
+        if status == OK and anew:
+            self.keep_inverse()
             status = self.renew()
-        else:
+        elif status == OK:
             self.downdate()
-        if status == OK and self.evidence is not None and self.evidence.is_due(self.count):
-            status = self.choose_reg()
         self.count = self.n_strips = 0
         self.closed_used = self.used
         self.is_scaled = self.grown = False
         self.forget_ahead()
         return status
-
-    cdef Status choose_reg(self) noexcept nogil:
-        """Take the r of the best predictions so far, and make N and w anew. Returns a status."""
-        cdef Status status = OK
-        if self.since > 0:
-            self.add_block()
-            status = self.renew()
-        if status == OK:
-            status = self.evidence.choose(self.used)
-        return self.renew() if status == OK else status
 
     cdef void note_targets(self) noexcept nogil:
         """Tell the evidence of the targets of the block."""
@@ -282,16 +283,21 @@ cdef class OpenBlock(RenewedInverse):
         cdef double *upper = <double *> malloc(self.used * self.used * sizeof(double))
         if upper == NULL:
             return NO_MEMORY
-        if self.forgetting < 1:
-            self.sums.decay(self.used, pow(self.forgetting, <double> self.since))
-            if self.evidence is not None:
-                self.evidence.decay(pow(self.forgetting, <double> self.since))
+        self.give_back()
         status = self.sums.invert(self.used, upper, self.base.values)
         if status == OK:
             self.write_inverse(upper)
-            self.since = 0
         free(upper)
         return status
+
+    cdef void give_back(self) noexcept nogil:
+        """Let an epoch end: forget in the sums, and give the prior back to them."""
+        cdef double factor = pow(self.forgetting, <double> self.since)
+        if self.forgetting < 1:
+            self.sums.decay(self.used, factor)
+            if self.evidence is not None:
+                self.evidence.decay(factor)
+        self.since = 0
 
     cdef void settle(self) noexcept nogil:
         """Let `current` be w after all samples so far: what readers use."""

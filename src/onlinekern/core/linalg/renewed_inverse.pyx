@@ -31,11 +31,9 @@ cdef class RenewedInverse(PacedInverse):
         self.fresh = TiledInverse(self.sums, self.itemsize)
 
     cdef bint renews(self) noexcept nogil:
-        """Whether this block makes N anew. Where r is chosen at its end that does it."""
+        """Whether this block makes N anew, or will."""
         return self.forgetting == 1 and self.count <= self.n_early \
-            and self.since - self.count + self.block_length >= self.epoch_length \
-            and not (self.evidence is not None
-                     and self.evidence.is_due(self.block_length, self.block_length))
+            and self.since - self.count + self.block_length >= self.epoch_length
 
     cdef bint is_renewal(self) noexcept nogil:
         """Whether the sample taken up last is the one after which N is another one."""

@@ -307,11 +307,11 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
                 if taken >= CHUNK or first == n:
                     block.add_rows(taken, &rows[0, 0], &scaled[0, 0])
                     taken = 0
-            if status == OK:
-                status = block.renew()
         if status == OK and block.evidence is not None:
             block.evidence.set_state(np.asarray(totals))
-            status = block.choose_reg()
+            status = block.evidence.choose(block.used)
+        if status == OK:
+            status = block.renew()
         if status == NO_MEMORY:
             raise MemoryError(f"no memory to learn {n} samples anew")
         if status != OK:
