@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,82 +19,134 @@ from onlinekern.fitted.state import State, closed
 if TYPE_CHECKING:
     from onlinekern.fitted.export.taught import Taught
 
-# What makes a scale, as in `core.partitions.scale`.
-SCALE = (
-    *("center", "factor", "directions"),
-    *("table_sources", "table_columns", "table_starts", "table_entries"),
-    *("gap_sources", "gap_givers", "gap_guesses", "gap_places"),
-    *("gap_weights", "gap_means"),
-    *("group_members", "group_starts", "group_middles", "group_bases", "group_steps"),
-    *("bend_features", "bend_centers", "bend_factors"),
-)
 # Depth of the nodes that are cells beside the leaves: a constant of `core.partitions.trees`.
 UPPER_LEVEL = 4
 UPPER_CELLS = 2**UPPER_LEVEL
+
+
+class Nodes:
+    """The nodes of all trees, one tree after another from `first` on, as in `Forest.arrays`.
+
+    `below` is the left child of an inner node, beside which is the right one; a leaf is its own.
+    """
+
+    def __init__(self, left: Array, first: Array) -> None:
+        self.first = first.astype(np.int64)
+        self.below = left.astype(np.int64) + np.repeat(self.first[:-1], np.diff(self.first))
+        self.inner = self.below != np.arange(len(self.below))
+
+    def __len__(self) -> int:
+        return len(self.below)
+
+    @cached_property
+    def levels(self) -> list[Array]:
+        """The nodes of all trees at each depth."""
+        found, nodes = [], self.first[:-1]
+        while len(nodes):
+            found.append(nodes)
+            lower = self.below[nodes[self.inner[nodes]]]
+            nodes = np.concatenate([lower, lower + 1])
+        return found
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The inner nodes of each node's subtree."""
+        sizes = self.inner.astype(np.int64)
+        for nodes in reversed(self.levels):
+            parents = nodes[self.inner[nodes]]
+            lower = self.below[parents]
+            sizes[parents] += sizes[lower] + sizes[lower + 1]
+        return sizes
+
+    @cached_property
+    def places(self) -> Array:
+        """A number that orders nodes from left to right, parents before their children."""
+        places = np.empty_like(self.below)
+        places[self.first[:-1]] = self.first[:-1]
+        for nodes in self.levels:
+            parents = nodes[self.inner[nodes]]
+            lower = self.below[parents]
+            places[lower] = places[parents] + 1
+            # A subtree of n inner nodes has n + 1 leaves.
+            places[lower + 1] = places[parents] + 2 * self.sizes[lower] + 2
+        return places
+
+    def in_order(self, chosen: Array) -> Array:
+        """Return the numbers of the chosen nodes from left to right."""
+        found = np.flatnonzero(chosen)
+        return found[np.argsort(self.places[found])]
+
+    def upper_of_each(self) -> Array:
+        """Return for each node the one above it, or itself, that is a cell beside the leaves."""
+        upper = np.arange(len(self))
+        for nodes in self.levels[UPPER_LEVEL:]:
+            parents = nodes[self.inner[nodes]]
+            lower = self.below[parents]
+            upper[lower] = upper[lower + 1] = upper[parents]
+        return upper
+
+    def upper(self) -> Array:
+        """Return the nodes of each tree at the upper level, from left to right; -1: it is a leaf,
+        or there is none."""
+        at = self.first[:-1, None]
+        for _ in range(UPPER_LEVEL):
+            below = self.below[at]
+            children = np.stack([below, below + 1], axis=2)
+            at = np.where(self._are_inner(at)[:, :, None], children, -1).reshape(len(at), -1)
+        return np.where(self._are_inner(at), at, -1).ravel()
+
+    def _are_inner(self, nodes: Array) -> Array:
+        return (nodes >= 0) & self.inner[nodes]
 
 
 def terms_of_forest(space: Any) -> Terms:
     """Return the trees, whose leaves hold what all experts say, and the mean of the targets."""
     state = space.get_state()
     _, levels, *_ = space.settings
-    left, first = state["left"].astype(np.int64), state["first"].astype(np.int64)
-    below = left + np.repeat(first[:-1], np.diff(first))
-    inner = below != np.arange(len(below))
-    each_level = levels_of(below, inner, first)
+    nodes = Nodes(state["left"], state["first"])
     cells = state["cells"][:, :, 1:].astype(np.float64)
-    upper = upper_of(below, inner, each_level)
-    weights = folded(cells, upper, space.expert_weights().ravel(), levels, len(first))
+    weights = folded(cells, nodes, space.expert_weights().ravel(), levels)
     weights *= state["unit"]
     offset = np.full(weights.shape[1], state["offset"])
-    trees = trees_of(state, state["cuts"], state["features"], left, first, weights)
+    trees = trees_of(state, state["cuts"], state["features"], nodes, weights)
     if isinstance(trees, Constant):
         return (Constant(offset + trees.values),)
     return (trees, Constant(offset)) if np.any(offset) else (trees,)
 
 
 def trees_of(
-    scale: Mapping[str, Any],
-    cuts: Array,
-    features: Array,
-    left: Array,
-    first: Array,
-    weights: Floats,
+    scale: Mapping[str, Any], cuts: Array, features: Array, nodes: Nodes, weights: Floats
 ) -> Trees | Constant:
     """Return trees whose nodes have these weights (n_nodes, n_outputs), of which leaves count.
 
-    `scale` has the arrays that `SCALE` names; the others are `Forest.arrays`.
+    `scale` has the fields that make a scale (`fields_of_scale`), cuts and features those of nodes.
     """
-    below = left + np.repeat(first[:-1], np.diff(first))
-    inner = below != np.arange(len(below))
-    if not inner.any():
+    if not nodes.inner.any():
         return Constant(weights.sum(axis=0))
-    sizes, places = preorder(below, inner, first, levels_of(below, inner, first))
-    nodes, leaves = in_order(inner, places), in_order(~inner, places)
-    center, factor, directions, *rest = [scale[name] for name in SCALE]
-    tables, gaps = Tables(*rest[:4]), Gaps(*rest[4:10])
-    groups, bends = Groups(*rest[10:15]), Bends(*rest[15:])
+    inner = nodes.in_order(nodes.inner)
+    center, directions = scale["center"], scale["directions"]
+    tables, gaps = part_of(Tables, "table", scale), part_of(Gaps, "gap", scale)
     n_axes = len(center) + np.count_nonzero(tables.columns >= len(center))
     n_axes += len(gaps.means) if gaps.any else 0
     return Trees(
         center=center,
-        factor=factor,
+        factor=scale["factor"],
         directions=np.zeros((n_axes, 0), np.float32) if directions is None else directions,
         tables=tables,
         gaps=gaps,
-        groups=groups,
-        bends=bends,
-        cuts=cuts[nodes],
-        features=features[nodes],
-        left=sizes[below[nodes]],
-        first=np.append(0, np.cumsum(sizes[first[:-1]])),
-        weights=weights[leaves],
+        groups=part_of(Groups, "group", scale),
+        bends=part_of(Bends, "bend", scale),
+        cuts=cuts[inner],
+        features=features[inner],
+        left=nodes.sizes[nodes.below[inner]],
+        first=np.append(0, np.cumsum(nodes.sizes[nodes.first[:-1]])),
+        weights=weights[nodes.in_order(~nodes.inner)],
     )
 
 
-def in_order(chosen: Array, places: Array) -> Array:
-    """Return the numbers of the chosen nodes from left to right."""
-    found = np.flatnonzero(chosen)
-    return found[np.argsort(places[found])]
+def part_of(kind: Any, name: str, scale: Mapping[str, Any]) -> Any:
+    """Return a part of the scale, whose fields have names that begin with that of the part."""
+    return kind(*[scale[f"{name}_{field.name}"] for field in fields(kind)])
 
 
 def terms_of_cells(partition: Any, weights: Floats) -> Terms:
@@ -101,27 +155,24 @@ def terms_of_cells(partition: Any, weights: Floats) -> Terms:
     found = []
     for forest, start in zip(partition.forests, partition.reserved(), strict=False):
         cuts, features, left, first = forest.arrays()
-        scale = fields_of_scale(forest.scale)
-        left, first = left.astype(np.int64), first.astype(np.int64)
-        below = left + np.repeat(first[:-1], np.diff(first))
-        leaves = np.flatnonzero(below == np.arange(len(left)))
-        own = np.zeros((len(left), len(weights)))
+        nodes = Nodes(left, first)
+        leaves = np.flatnonzero(~nodes.inner)
+        own = np.zeros((len(nodes), len(weights)))
         own[leaves] = value * weights[:, start : start + len(leaves)].T
-        found.append(trees_of(scale, cuts, features, left, first, own))
+        found.append(trees_of(fields_of_scale(forest.scale), cuts, features, nodes, own))
     return tuple(found)
 
 
 def learning_of_forest(space: State) -> tuple[ForestState, Numbers]:
     """Return the trees with all that experts have learnt of their cells."""
     own, state = space.arguments, space.state
-    left, first = state.left.astype(np.int64), state.first.astype(np.int64)
-    trees = trees_of(vars(state), state.cuts, state.features, left, first, records_of(state, 0))
+    nodes = Nodes(state.left, state.first)
+    trees = trees_of(vars(state), state.cuts, state.features, nodes, records_of(state, 0))
     if isinstance(trees, Constant):
         raise CannotLearn("its trees have not grown yet: give it 32 samples first")
     n_lower = len(own.noises) * own.levels.count(False)
-    nodes = upper_nodes(left + np.repeat(first[:-1], np.diff(first)), first)
-    both = records_of(state, n_lower)
-    upper = np.where((nodes >= 0)[:, None], both[nodes], 0).astype(np.float32)
+    places, both = nodes.upper(), records_of(state, n_lower)
+    upper = np.where((places >= 0)[:, None], both[places], 0).astype(np.float32)
     return ForestState(
         trees=trees,
         upper=upper,
@@ -144,21 +195,18 @@ def taught_forest(space: State, found: Taught) -> State:
     It has kept no samples: the next trees grow from those that came before.
     """
     state, own = space.state, space.arguments
-    left, first = state.left.astype(np.int64), state.first.astype(np.int64)
-    below = left + np.repeat(first[:-1], np.diff(first))
-    inner = below != np.arange(len(below))
-    _, places = preorder(below, inner, first, levels_of(below, inner, first))
+    nodes = Nodes(state.left, state.first)
     values, variances = state.values.copy(), state.variances.copy()
     experts, n_outputs = variances.shape[1], values.shape[2]
     n_lower = len(own.noises) * own.levels.count(False)
-    nodes = upper_nodes(below, first)
-    kept = nodes >= 0
+    places = nodes.upper()
+    kept = places >= 0
     width = (experts - n_lower) * (1 + n_outputs)
-    upper = found.fields["upper"][: len(nodes) * width].reshape(len(nodes), width)[kept]
-    leaves = in_order(~inner, places)
+    upper = found.fields["upper"][: len(places) * width].reshape(len(places), width)[kept]
+    leaves = nodes.in_order(~nodes.inner)
     for where, records, begin in (
         (leaves, found.matrix("leaves", len(leaves)), 0),
-        (nodes[kept], upper, n_lower),
+        (places[kept], upper, n_lower),
     ):
         weights = (experts - begin) * n_outputs
         shape = len(where), experts - begin, n_outputs
@@ -177,65 +225,16 @@ def records_of(state: State, begin: int) -> Array:
     return np.concatenate(parts, axis=1).astype(np.float32)
 
 
-def upper_nodes(below: Array, first: Array) -> Array:
-    """Return the nodes of each tree at the upper level, from left to right; -1: it is a leaf, or
-    there is none."""
-    at = first[:-1, None]
-    for _ in range(UPPER_LEVEL):
-        inner = (at >= 0) & (below[at] != at)
-        children = np.stack([below[at], below[at] + 1], axis=2)
-        at = np.where(inner[:, :, None], children, -1).reshape(len(at), -1)
-    return np.where((at >= 0) & (below[at] != at), at, -1).ravel()
-
-
-def levels_of(below: Array, inner: Array, first: Array) -> list[Array]:
-    """Return the nodes of all trees at each depth; `below` is the left child of an inner node."""
-    found, nodes = [], first[:-1]
-    while len(nodes):
-        found.append(nodes)
-        lower = below[nodes[inner[nodes]]]
-        nodes = np.concatenate([lower, lower + 1])
-    return found
-
-
-def upper_of(below: Array, inner: Array, levels: list[Array]) -> Array:
-    """Return for each node the one above it, or itself, that is a cell beside the leaves."""
-    upper = np.arange(len(below))
-    for nodes in levels[UPPER_LEVEL:]:
-        parents = nodes[inner[nodes]]
-        upper[below[parents]] = upper[below[parents] + 1] = upper[parents]
-    return upper
-
-
-def folded(cells: Floats, upper: Array, each: Floats, levels: Any, n_ends: int) -> Floats:
+def folded(cells: Floats, nodes: Nodes, each: Floats, levels: Any) -> Floats:
     """Return the weights (n_nodes, n_outputs) of a row that ends in a node, of all experts.
 
     `each` has the weight of each expert's score. A node that is its own upper cell counts once.
     """
-    n_trees, n_noises = n_ends - 1, len(each) // len(levels)
+    n_trees, n_noises = len(nodes.first) - 1, len(each) // len(levels)
     both = np.repeat(levels, n_noises)
     factors = each / np.sqrt(np.where(both, 2.0, 1.0) * n_trees)
     own = np.einsum("neo,e->no", cells, factors)
+    upper = nodes.upper_of_each()
     above = np.einsum("neo,e->no", cells, factors * both)[upper]
-    found: Floats = own + np.where((upper != np.arange(len(upper)))[:, None], above, 0)
+    found: Floats = own + np.where((upper != np.arange(len(nodes)))[:, None], above, 0)
     return found
-
-
-def preorder(below: Array, inner: Array, first: Array, levels: list[Array]) -> tuple[Array, Array]:
-    """Return the inner nodes of each node's subtree, and a number that orders nodes from left to
-    right, parents before their children."""
-    sizes = inner.astype(np.int64)
-    for nodes in reversed(levels):
-        parents = nodes[inner[nodes]]
-        sizes[parents] += sizes[below[parents]] + sizes[below[parents] + 1]
-    places = np.empty_like(below)
-    places[first[:-1]] = first[:-1]
-    for nodes in levels:
-        parents = nodes[inner[nodes]]
-        lower = below[parents]
-        # A subtree of n inner nodes has n + 1 leaves.
-        places[lower], places[lower + 1] = (
-            places[parents] + 1,
-            places[parents] + 2 * sizes[lower] + 2,
-        )
-    return sizes, places

@@ -22,7 +22,7 @@ from onlinekern.fitted.export.forest import learning_of_forest, taught_forest, t
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.gaussians import merged_gaussians, repeats_of
 from onlinekern.fitted.merge.mix import Mix, of
-from onlinekern.fitted.state import State, closed, describe, opened, same
+from onlinekern.fitted.state import State, closed, describe, fields, opened, same
 
 SCALE = "center[feature] factor[feature] directions[axis direction]"
 TABLES = "table_sources[table] table_columns[table] table_starts[border] table_entries[entry]"
@@ -40,16 +40,7 @@ KEPT = "rows~[sample feature] targets~[sample] weights~[sample]"
 # As in the core.
 FIRST_RENEWAL = 32
 # Two forests that agree in these have the same cells, for targets in the same units.
-CELLS = (
-    *("center", "factor", "directions"),
-    *("table_sources", "table_columns", "table_starts", "table_entries"),
-    *("gap_sources", "gap_givers", "gap_guesses", "gap_places"),
-    *("gap_weights", "gap_means"),
-    *("group_members", "group_starts", "group_middles"),
-    *("group_bases", "group_steps", "group_rates"),
-    *("bend_features", "bend_centers", "bend_factors"),
-    *("cuts", "features", "left", "first", "offset", "unit"),
-)
+CELLS = (*fields(f"{SCALE} {TABLES} {GAPS} {GROUPS} {BENDS} {NODES}"), "offset", "unit")
 
 
 def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
