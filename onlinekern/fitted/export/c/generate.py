@@ -11,7 +11,7 @@ import numpy as np
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c.forest import ForestLearner
-from onlinekern.fitted.export.c.header import Exported, finished
+from onlinekern.fitted.export.c.header import REAL, Exported, finished
 from onlinekern.fitted.export.c.labels import label_table
 from onlinekern.fitted.export.c.learn import Learner
 from onlinekern.fitted.export.c.race import RaceLearner
@@ -66,7 +66,8 @@ def generate(
         Room for support vectors of a model that learns.
     """
     source, labels, more = written(scoring, dtype, prefix, learning, capacity)
-    return finished(source, scoring, header, labels, more, learning is not None)
+    learns, told = learning is not None, {"labels": labels, "more": more, "type": source.type}
+    return finished(source, scoring, header, REAL, learns, **told)
 
 
 def written(
@@ -102,7 +103,8 @@ def written(
         learner = Learner(source, learning, n_scored, capacity)
         learner.write()
         source.room = learner.room or learner.size.length
-    write_entries(source, scoring)
+    source.fill("score", outputs=scoring.n_outputs)
+    write_prediction(source, scoring)
     rows = "" if scoring.table is None else write_table(source, scoring.table, scoring.head)
     if learning is None:
         return source, labels, rows
@@ -325,12 +327,10 @@ def write_vote(source: Source, body: parts.ClassVote | parts.TargetVote) -> None
     source.fill("target_vote", least=source.number(ends[0]), most=source.number(ends[1]))
 
 
-def write_entries(source: Source, scoring: parts.Scoring) -> None:
-    """Write the functions that the header declares."""
-    outputs = scoring.n_outputs
-    source.fill("score", outputs=outputs)
+def write_prediction(source: Source, scoring: parts.Scoring, beginning: str = "") -> None:
+    """Write the function that predicts; the names of its sections begin so."""
     if scoring.head == "regression":
-        source.fill("predict_target")
+        source.fill(f"{beginning}predict_target")
         return
-    winner = Template(WINNERS[scoring.head]).substitute(outputs=outputs)
-    source.fill("predict_class", outputs=outputs, winner=winner)
+    winner = Template(WINNERS[scoring.head]).substitute(outputs=scoring.n_outputs)
+    source.fill(f"{beginning}predict_class", outputs=scoring.n_outputs, winner=winner)

@@ -6,7 +6,7 @@ import re
 from importlib.metadata import version
 from importlib.resources import files
 from string import Template
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export.c.reentrant import wrapped
@@ -19,19 +19,29 @@ MEANINGS = {
     "several": "A score for each target, the prediction.",
     "outlier": "One score, < 0 for outliers.",
 }
-PREDICT = {
-    True: """/* The prediction. */
+
+
+class Form(NamedTuple):
+    """A form of the generated files: a template of headers, and what predicts a target, or not."""
+
+    template: str
+    predict: dict[bool, str]
+
+
+REAL = Form(
+    "model.h",
+    {
+        True: """/* The prediction. */
 int ${prefix}_predict(const ${prefix}_real *x, ${prefix}_real *target);
 int ${prefix}_predict_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n,
                              ${prefix}_real *target);
 """,
-    False: """/* The class number, or a negative code. */
+        False: """/* The class number, or a negative code. */
 int32_t ${prefix}_predict(const ${prefix}_real *x);
 int32_t ${prefix}_predict_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n);
 """,
-}
-
-
+    },
+)
 THREADS = Template("""
    Those that end in _r take a model of the caller's; those of the same names without it share one,
    one thread at a time. Without them, compile with -D${PREFIX}_NO_SHARED_MODEL.""")
@@ -81,26 +91,29 @@ class Exported(NamedTuple):
 
 
 def finished(
-    source: Source, scoring: parts.Scoring, header: str, labels: str, more: str, learns: bool
+    source: Source,
+    scoring: parts.Scoring,
+    header: str,
+    form: Form,
+    learns: bool = False,
+    **more: Any,
 ) -> Exported:
-    """Return the files of a source that is complete; `more` declares what else it has."""
+    """Return the files of a source that is complete; `more` is what else the header says."""
     regression = scoring.head == "regression"
     code = source.text(header)
-    text = files("onlinekern.fitted.export.c").joinpath("model.h").read_text(encoding="utf-8")
+    text = files("onlinekern.fitted.export.c").joinpath(form.template).read_text(encoding="utf-8")
     declared = Template(text).substitute(
         source.names,
         title=f"{scoring.name}, exported by onlinekern {version('onlinekern')}.",
         flash=source.flash,
         ram=source.ram,
-        type=source.type,
         features=scoring.n_features,
         outputs=scoring.n_outputs,
         classes=0 if scoring.labels is None else len(scoring.labels),
-        labels=labels,
         meaning=MEANINGS["several" if regression and scoring.n_outputs > 1 else scoring.head],
-        predict=Template(PREDICT[regression]).substitute(source.names),
-        more=more,
+        predict=Template(form.predict[regression]).substitute(source.names),
         **declared_with_model(source),
+        **more,
     )
     return Exported(code, declared, source.flash, source.ram, learns)
 

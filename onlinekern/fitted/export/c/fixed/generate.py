@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.metadata import version
-from importlib.resources import files
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -22,8 +19,8 @@ from onlinekern.fitted.export.c.fixed.terms import (
     turned,
     write_term,
 )
-from onlinekern.fitted.export.c.generate import WINNERS
-from onlinekern.fitted.export.c.header import MEANINGS, Exported, declared_with_model
+from onlinekern.fitted.export.c.generate import write_prediction
+from onlinekern.fitted.export.c.header import Exported, Form, finished
 from onlinekern.fitted.export.c.labels import label_table
 
 # Scores of the rows take so many of the 31 bits of a score; others may be larger.
@@ -33,14 +30,17 @@ SUM_BITS = 61
 MISSING = """,
     /* a feature whose value is missing */
     {}_MISSING = INT16_MIN"""
-PREDICT = {
-    True: """/* The prediction. */
+FIXED = Form(
+    "fixed/model.h",
+    {
+        True: """/* The prediction. */
 int ${prefix}_predict(const int16_t *x, int32_t *target);
 """,
-    False: """/* The class number. */
+        False: """/* The class number. */
 int32_t ${prefix}_predict(const int16_t *x);
 """,
-}
+    },
+)
 
 
 def generate_fixed(scoring: parts.Scoring, prefix: str, header: str, rows: Any) -> Exported:
@@ -72,8 +72,11 @@ def generate_fixed(scoring: parts.Scoring, prefix: str, header: str, rows: Any) 
     source.whole(f"{prefix}_zeros", zeros, "int32_t")
     given = given_of(scoring, body, row_of(bits, zeros), samples)
     write_body(source, body, given)
-    write_entries(source, scoring, body)
-    return finished(source, scoring, header, labels)
+    source.fill("fixed_entries", outputs=body.n_outputs, work=source.calls)
+    write_prediction(source, scoring, "fixed_")
+    missing = MISSING.format(source.names["PREFIX"]) if source.has_missing else ""
+    told = {"labels": labels, "bits": source.bits, "missing": missing}
+    return finished(source, scoring, header, FIXED, **told)
 
 
 def body_of(scoring: parts.Scoring) -> parts.Sum:
@@ -166,38 +169,3 @@ def score_bits(scores: Floats, bound: Floats) -> int:
     most = float(np.max(bound, initial=0.0))
     largest, most = (value if value > 0 else 1.0 for value in (largest, most))
     return int(np.floor(min(SCORE_BITS - np.log2(largest), SUM_BITS - np.log2(most))))
-
-
-def write_entries(source: FixedSource, scoring: parts.Scoring, body: parts.Sum) -> None:
-    """Write the functions that the header declares."""
-    source.fill("fixed_entries", outputs=body.n_outputs, work=source.calls)
-    if scoring.head == "regression":
-        source.fill("fixed_predict_target")
-        return
-    winner = Template(WINNERS[scoring.head]).substitute(outputs=body.n_outputs)
-    source.fill("fixed_predict_class", outputs=body.n_outputs, winner=winner)
-
-
-def finished(source: FixedSource, scoring: parts.Scoring, header: str, labels: str) -> Exported:
-    """Return the files of a source that is complete."""
-    regression = scoring.head == "regression"
-    code = source.text(header)
-    text = files(__package__).joinpath("model.h").read_text(encoding="utf-8")
-    more = declared_with_model(source)
-    del more["codes"]
-    declared = Template(text).substitute(
-        source.names,
-        title=f"{scoring.name}, exported by onlinekern {version('onlinekern')}.",
-        flash=source.flash,
-        ram=source.ram,
-        features=scoring.n_features,
-        outputs=scoring.n_outputs,
-        classes=0 if scoring.labels is None else len(scoring.labels),
-        bits=source.bits,
-        missing=MISSING.format(source.names["PREFIX"]) if source.has_missing else "",
-        labels=labels,
-        meaning=MEANINGS["several" if regression and scoring.n_outputs > 1 else scoring.head],
-        predict=Template(PREDICT[regression]).substitute(source.names),
-        **more,
-    )
-    return Exported(code, declared, source.flash, source.ram, False)
