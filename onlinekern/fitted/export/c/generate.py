@@ -66,8 +66,8 @@ def generate(
         Room for support vectors of a model that learns.
     """
     source, labels, more = written(scoring, dtype, prefix, learning, capacity)
-    learns, told = learning is not None, {"labels": labels, "more": more, "type": source.type}
-    return finished(source, scoring, header, REAL, learns, **told)
+    more_of = {"labels": labels, "more": more, "type": source.type}
+    return finished(source, scoring, header, REAL, learning is not None, **more_of)
 
 
 def written(

@@ -75,8 +75,9 @@ def generate_fixed(scoring: parts.Scoring, prefix: str, header: str, rows: Any) 
     source.fill("fixed_entries", outputs=body.n_outputs, work=source.calls)
     write_prediction(source, scoring, "fixed_")
     missing = MISSING.format(source.names["PREFIX"]) if source.has_missing else ""
-    told = {"labels": labels, "bits": source.bits, "missing": missing}
-    return finished(source, scoring, header, FIXED, **told)
+    return finished(
+        source, scoring, header, FIXED, labels=labels, bits=source.bits, missing=missing
+    )
 
 
 def body_of(scoring: parts.Scoring) -> parts.Sum:
