@@ -15,6 +15,7 @@ from onlinekern.estimators.kernel_width import has_width
 from onlinekern.evaluate import search
 from onlinekern.evaluate.comparing import (
     SampleCounter,
+    Setting,
     comparison_of,
     prepare_baselines,
     prepare_methods,
@@ -33,13 +34,11 @@ class CompareTasks:
 
     Parameters
     ----------
-    setting : object
+    setting : Setting
         The options of `compare`.
-    repeats : int
     """
 
-    setting: Any
-    repeats: int
+    setting: Setting
 
     def choose_gamma(self, source: Any) -> dict[str, float]:
         """Return the trials in which the width of kernels is chosen, which all methods share."""
@@ -52,7 +51,7 @@ class CompareTasks:
         keeper = KeptProgress(None)
         keeper.trials.update(trials or {})
         tally = SampleCounter(None)
-        prepared, n_head = prepare_methods(one, source, self.setting, self.repeats, tally, keeper)
+        prepared, n_head = prepare_methods(one, source, self.setting, tally, keeper)
         return prepared[0], n_head
 
     def run(self, repeat: int, prepared: Any, source: Any, test: Any) -> Any:
@@ -95,7 +94,7 @@ def _run_compare(
     runs = [
         [
             tasks.send(f"run-{k}.{repeat}", partial(job.run, repeat), one, there, tested)
-            for repeat in range(job.repeats)
+            for repeat in range(job.setting.n_orders)
         ]
         for k, one in enumerate(futures)
     ]
@@ -103,7 +102,7 @@ def _run_compare(
 
     def after(future: Any) -> None:
         done[0] += 1
-        progress(done[0], len(futures) * job.repeats, "comparing")
+        progress(done[0], len(futures) * job.setting.n_orders, "comparing")
 
     tasks.each([future for row in runs for future in row], after)
     results, n_head = [], 0
@@ -113,7 +112,7 @@ def _run_compare(
         for future in row:
             result.add(*result_of(future))
         results.append(result)
-    return comparison_of(source, job.setting, job.repeats, n_head, results)
+    return comparison_of(source, job.setting, n_head, results)
 
 
 def _prepare_all(

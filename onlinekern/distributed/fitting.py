@@ -20,7 +20,7 @@ from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.rounds import Run
 from onlinekern.distributed.starting import Asked, Options, takes_options
 from onlinekern.estimators.types import BatchLearner, StreamLearner
-from onlinekern.evaluate.comparing import check_setting
+from onlinekern.evaluate.comparing import Setting
 from onlinekern.evaluate.results import Comparison
 from onlinekern.evaluate.test_then_train import WINDOW
 
@@ -262,7 +262,6 @@ def compare(
         If dask is missing.
     """
     require("distributed")
-    setting, repeats = check_setting(repeats, shuffle, kernel, gamma, settings, seed, window)
+    setting = Setting(repeats, shuffle, kernel, gamma, settings or {}, seed, window)
     with cluster_of(client) as found, showing_progress(progress) as show:
-        tasks = CompareTasks(setting, repeats)
-        return run_compare(found, methods, source, test, tasks, show)
+        return run_compare(found, methods, source, test, CompareTasks(setting), show)

@@ -10,7 +10,7 @@ import functools
 import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Integral, Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -123,26 +123,27 @@ def compare(
     MemoryError
         If the models have no room.
     """
-    for name, one in (("source", source), ("test", test)):
-        if one is not None and not hasattr(one, "layout"):
-            raise TypeError(
-                f"{name} must be a Source, got {type(one).__name__}: Source.from_arrays(X, y), or "
-                "open_source(path), of onlinekern.streams makes one"
-            )
-    setting, repeats = check_setting(repeats, shuffle, kernel, gamma, settings, seed, window, scale)
-    setting = replace(setting, delay=check_number(delay))
-    what = (methods, source, test, repeats, setting)
-    kept = _checkpoint(checkpoint, checkpoint_every, resume, what)
+    _check_sources(source=source, test=test)
+    setting = Setting(
+        repeats, shuffle, kernel, gamma, settings or {}, seed, window, scale, check_number(delay)
+    )
+    kept = None
+    if checkpoint is not None:
+        interval = Interval.of(checkpoint_every)
+        options = _options_of(methods, source, test, setting)
+        kept = Checkpoint(checkpoint, interval, options, resume)
+    elif resume:
+        raise ValueError("resume=True needs a checkpoint to go on from, got checkpoint=None")
     with KeptProgress(kept) as keeper:
         tally = SampleCounter(progress)
-        prepared, n_head = prepare_methods(methods, source, setting, repeats, tally, keeper)
+        prepared, n_head = prepare_methods(methods, source, setting, tally, keeper)
         baselines = prepare_baselines({result.name for _, result in prepared}, source.task)
         prepared += baselines
-        tally.total += repeats * source.n_samples * len(baselines)
+        tally.total += setting.n_orders * source.n_samples * len(baselines)
         results = [result for _, result in prepared]
         keeper.restore_results(results)
         unit = source.layout.target_deviation
-        for repeat in range(repeats):
+        for repeat in range(setting.n_orders):
             if all(len(result.runs) > repeat for result in results):
                 continue
             runs = [
@@ -150,7 +151,7 @@ def compare(
                 for build, _ in prepared
             ]
             keeper.restore_runs(runs, repeat)
-            text = f"permutation {repeat + 1} of {repeats}" if shuffle else "file order"
+            text = f"permutation {repeat + 1} of {setting.n_orders}" if shuffle else "file order"
             blocks = source.blocks([seed, 1 + repeat] if shuffle else None)
             with warnings.catch_warnings():
                 if repeat > 0:
@@ -158,16 +159,25 @@ def compare(
                     warnings.filterwarnings("ignore", SCALES_DIFFER)
                 _run_permutation(keeper, blocks, test, functools.partial(tally.add, text=text))
         keeper.save()
-    return comparison_of(source, setting, repeats, n_head, results)
+    return comparison_of(source, setting, n_head, results)
+
+
+def _check_sources(**sources: Any) -> None:
+    for name, one in sources.items():
+        if one is not None and not hasattr(one, "layout"):
+            raise TypeError(
+                f"{name} must be a Source, got {type(one).__name__}: Source.from_arrays(X, y), or "
+                "open_source(path), of onlinekern.streams makes one"
+            )
 
 
 def comparison_of(
-    source: Source, setting: Setting, repeats: int, n_head: int, results: list[MethodResult]
+    source: Source, setting: Setting, n_head: int, results: list[MethodResult]
 ) -> Comparison:
     counts = source.class_counts
     return Comparison(
         source.name, source.task, source.n_samples, source.n_features,
-        len(counts) or None, setting.kernel, repeats, setting.seed, setting.shuffle,
+        len(counts) or None, setting.kernel, setting.n_orders, setting.seed, setting.shuffle,
         setting.window, n_head,
         max(counts.values()) / source.n_samples if counts else None,
         source.layout.target_deviation, results, setting.delay or 0,
@@ -194,14 +204,40 @@ def _run_permutation(
 
 @dataclass(frozen=True)
 class Setting:
+    """The options of `compare`, checked."""
+
+    repeats: int
     shuffle: bool
     kernel: str
-    gamma: object
+    gamma: Any
     settings: Mapping[str, Any]
     seed: int
     window: int
     scale: str = "none"
     delay: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("repeats", 1), ("seed", 0), ("window", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+        if self.kernel not in KERNELS:
+            raise ValueError(f"unknown kernel {self.kernel!r}; known are {', '.join(KERNELS)}")
+        known = self.gamma in (None, "median", "scale", "auto") or (
+            isinstance(self.gamma, Real) and 0 < float(self.gamma) < np.inf
+        )
+        if not known:
+            raise ValueError(
+                "gamma must be a positive number, 'median', 'scale', 'auto' or None, got "
+                f"{self.gamma!r}"
+            )
+        if self.scale not in ("none", "running"):
+            raise ValueError(f"scale must be 'none' or 'running', got {self.scale!r}")
+
+    @property
+    def n_orders(self) -> int:
+        """How many orders of the samples are run: the file has one."""
+        return self.repeats if self.shuffle else 1
 
 
 class SampleCounter:
@@ -214,39 +250,6 @@ class SampleCounter:
         self.done += amount
         if self.progress is not None:
             self.progress(self.done, self.total, text)
-
-
-def check_setting(
-    repeats: int,
-    shuffle: bool,
-    kernel: str,
-    gamma: Any,
-    settings: Any,
-    seed: int,
-    window: int,
-    scale: str = "none",
-) -> tuple[Setting, int]:
-    """Check the options of `compare`; return them, and the number of permutations."""
-    _check(repeats, seed, kernel, gamma, window)
-    if scale not in ("none", "running"):
-        raise ValueError(f"scale must be 'none' or 'running', got {scale!r}")
-    setting = Setting(shuffle, kernel, gamma, settings or {}, seed, window, scale)
-    return setting, repeats if shuffle else 1
-
-
-def _check(repeats: Any, seed: Any, kernel: Any, gamma: Any, window: Any) -> None:
-    for name, value, least in (("repeats", repeats, 1), ("seed", seed, 0), ("window", window, 1)):
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
-    if kernel not in KERNELS:
-        raise ValueError(f"unknown kernel {kernel!r}; known are {', '.join(KERNELS)}")
-    known = gamma in (None, "median", "scale", "auto") or (
-        isinstance(gamma, Real) and 0 < float(gamma) < np.inf
-    )
-    if not known:
-        raise ValueError(
-            f"gamma must be a positive number, 'median', 'scale', 'auto' or None, got {gamma!r}"
-        )
 
 
 def _check_features(estimators: Iterable[Any], source: Source) -> None:
@@ -262,32 +265,23 @@ def _check_features(estimators: Iterable[Any], source: Source) -> None:
     check_size("n_features", source.n_features, n_bytes)
 
 
-def _checkpoint(path: Any, every: Any, resume: bool, run: Any) -> Checkpoint | None:
-    """Return the checkpoint of a run: methods, source, test, repeats, setting."""
-    if path is None:
-        if resume:
-            raise ValueError("resume=True needs a checkpoint to go on from, got checkpoint=None")
-        return None
-    interval = Interval.of(every)
-    methods, source, test, repeats, setting = run
+def _options_of(
+    methods: Any, source: Source, test: Source | None, setting: Setting
+) -> dict[str, Any]:
+    """Return what two runs must have in common for one to go on from the other's checkpoint."""
     if isinstance(methods, Mapping):
         named: Any = {label: _described(estimator) for label, estimator in methods.items()}
     else:
         named = [method.name for method in select_methods(methods, source.task, setting.kernel)]
-    options = {
-        "onlinekern": _version(),
+    return {
+        "onlinekern": version(),
         "methods": named,
-        "repeats": repeats,
         **vars(setting),
+        "repeats": setting.n_orders,
         "settings": dict(setting.settings),
         "data": digest_of(source),
         "test": None if test is None else digest_of(test),
     }
-    return Checkpoint(path, interval, options, resume)
-
-
-def _version() -> str:
-    return version()
 
 
 def _described(estimator: Any) -> str:
@@ -298,12 +292,12 @@ def _described(estimator: Any) -> str:
 
 
 def prepare_methods(
-    methods: Any, source: Source, setting: Any, repeats: int, tally: Any, keeper: KeptProgress
+    methods: Any, source: Source, setting: Setting, tally: Any, keeper: KeptProgress
 ) -> Any:
     """Return (function from seed to estimator, empty MethodResult) pairs, and the head's size."""
     if isinstance(methods, Mapping):
         _check_features(methods.values(), source)
-        tally.total = repeats * source.n_samples * len(methods)
+        tally.total = setting.n_orders * source.n_samples * len(methods)
         return [
             (_cloner(estimator), MethodResult(label, label, type(estimator).__name__, {}))
             for label, estimator in methods.items()
@@ -326,7 +320,7 @@ def prepare_methods(
     problem = problem_of(source, setting, keeper.trials)
     n_head = len(problem.y)
     searched = count_samples(chosen, source.task, given, gamma, setting.kernel, n_head)
-    tally.total = repeats * source.n_samples * len(chosen) + searched
+    tally.total = setting.n_orders * source.n_samples * len(chosen) + searched
 
     def tick(samples: int) -> None:
         tally.add(samples, "choosing parameters")
