@@ -1,5 +1,15 @@
 /* The functions that a header declares. See scoring.c. */
 
+/*** types ***/
+typedef ${prefix}_real real;
+
+/* A row: n values, of the columns if there are some, else of the first n features. */
+typedef struct {
+    const real *values;
+    const int32_t *columns;
+    int32_t n;
+} row;
+
 /*** checked_columns: all_finite none_infinite ***/
 static int check(const int32_t *columns, const real *values, int32_t n)
 {
@@ -248,3 +258,16 @@ $divide
 /*** divide_by_deviation ***/
         if (moments.variance[j] > $rounding * moments.mean[j] * moments.mean[j])
             x[j] /= SQRT(moments.variance[j]);
+
+/*** winner_binary ***/
+    return scores[0] > 0;
+
+/*** winner_outlier ***/
+    return scores[0] >= 0;
+
+/*** winner_classes ***/
+    int32_t best = 0;
+    for (int32_t k = 1; k < $outputs; k++)
+        if (scores[k] > scores[best])
+            best = k;
+    return best;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c.forest import ForestLearner
-from onlinekern.fitted.export.c.header import REAL, Exported, finished
+from onlinekern.fitted.export.c.header import Exported, finished
 from onlinekern.fitted.export.c.labels import label_table
 from onlinekern.fitted.export.c.learn import Learner
 from onlinekern.fitted.export.c.race import RaceLearner
@@ -21,25 +20,11 @@ from onlinekern.fitted.export.c.table import write_layout, write_table
 from onlinekern.fitted.export.c.terms import needs_dense, write_features, write_term, write_turn
 from onlinekern.fitted.export.identity import identity
 
-WINNERS = {
-    "binary": "    return scores[0] > 0;",
-    "outlier": "    return scores[0] >= 0;",
-    "classes": """    int32_t best = 0;
-    for (int32_t k = 1; k < $outputs; k++)
-        if (scores[k] > scores[best])
-            best = k;
-    return best;""",
-}
 # What is tested of a row, and what is wrong with one that fails.
 TAKEN = {
     False: {"taken": "all_finite", "wrong": "NaN or infinite"},
     True: {"taken": "none_infinite", "wrong": "infinite"},
 }
-LEARN = """
-/* Learn one sample: $target. Other codes than 0 change nothing. */
-int ${prefix}_learn_one(const ${prefix}_real *x$y);
-int ${prefix}_learn_one_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n$y);
-"""
 
 
 def generate(
@@ -65,9 +50,9 @@ def generate(
     capacity : int, optional
         Room for support vectors of a model that learns.
     """
-    source, labels, more = written(scoring, dtype, prefix, learning, capacity)
-    more_of = {"labels": labels, "more": more, "type": source.type}
-    return finished(source, scoring, header, REAL, learning is not None, **more_of)
+    source, declared = written(scoring, dtype, prefix, learning, capacity)
+    given: dict[str, Any] = {"learns": learning is not None, "type": source.type, **declared}
+    return finished(source, scoring, header, "model.h", **given)
 
 
 def written(
@@ -76,14 +61,14 @@ def written(
     prefix: str,
     learning: states.Learning | None,
     capacity: int | None,
-) -> tuple[Source, str, str]:
-    """Return the source of a description, and what declares its labels and what else it has.
+) -> tuple[Source, dict[str, str]]:
+    """Return the source of a description, and what its header declares beside the scores.
 
-    That is what learns, or what takes rows of a table: none does both.
+    `more` is what learns, or what takes rows of a table: none does both.
     """
     source = Source(dtype, prefix)
     source.names |= TAKEN[scoring.missing]
-    labels = label_table(source, scoring.labels)
+    declared = {"labels": label_table(source, scoring.labels), "more": ""}
     given = scoring
     if learning is not None and isinstance(learning.state, states.RaceState):
         # All members take scaled rows.
@@ -104,13 +89,14 @@ def written(
         learner.write()
         source.room = learner.room or learner.size.length
     source.fill("score", outputs=scoring.n_outputs)
-    write_prediction(source, scoring)
-    rows = "" if scoring.table is None else write_table(source, scoring.table, scoring.head)
-    if learning is None:
-        return source, labels, rows
-    layout = [(each.name, each.type, len(each.values)) for each in source.fields]
-    source.identity = identity(scoring, learning, (source.type, layout))
-    return source, labels, write_learning(source, scoring, learning)
+    declared["predict"] = write_prediction(source, scoring)
+    if scoring.table is not None:
+        declared["more"] = write_table(source, scoring.table, scoring.head)
+    if learning is not None:
+        layout = [(each.name, each.type, len(each.values)) for each in source.fields]
+        source.identity = identity(scoring, learning, (source.type, layout))
+        declared["more"] = write_learning(source, scoring, learning)
+    return source, declared
 
 
 def stores_rows(state: states.Space) -> bool:
@@ -147,7 +133,7 @@ def write_learning(source: Source, scoring: parts.Scoring, learning: states.Lear
             source.constants("sample_factors", learning.factors)
             weight = "sample_factors[y]"
         source.fill("learn_class", weight=weight, **reading)
-    return Template(LEARN).substitute(source.names, y=y, target=target)
+    return source.filled("declare_learn", y=y, target=target)
 
 
 def write_reading(
@@ -327,10 +313,14 @@ def write_vote(source: Source, body: parts.ClassVote | parts.TargetVote) -> None
     source.fill("target_vote", least=source.number(ends[0]), most=source.number(ends[1]))
 
 
-def write_prediction(source: Source, scoring: parts.Scoring, beginning: str = "") -> None:
-    """Write the function that predicts; the names of its sections begin so."""
+def write_prediction(source: Source, scoring: parts.Scoring, beginning: str = "") -> str:
+    """Write the function that predicts; return its declaration.
+
+    The names of its sections begin with `beginning`.
+    """
     if scoring.head == "regression":
         source.fill(f"{beginning}predict_target")
-        return
-    winner = Template(WINNERS[scoring.head]).substitute(outputs=scoring.n_outputs)
+        return source.filled(f"{beginning}declare_predict_target")
+    winner = source.filled(f"winner_{scoring.head}", outputs=scoring.n_outputs).rstrip()
     source.fill(f"{beginning}predict_class", outputs=scoring.n_outputs, winner=winner)
+    return source.filled(f"{beginning}declare_predict_class")

@@ -21,55 +21,6 @@ MEANINGS = {
 }
 
 
-class Form(NamedTuple):
-    """A form of the generated files: a template of headers, and what predicts a target, or not."""
-
-    template: str
-    predict: dict[bool, str]
-
-
-REAL = Form(
-    "model.h",
-    {
-        True: """/* The prediction. */
-int ${prefix}_predict(const ${prefix}_real *x, ${prefix}_real *target);
-int ${prefix}_predict_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n,
-                             ${prefix}_real *target);
-""",
-        False: """/* The class number, or a negative code. */
-int32_t ${prefix}_predict(const ${prefix}_real *x);
-int32_t ${prefix}_predict_sparse(const int32_t *columns, const ${prefix}_real *values, int32_t n);
-""",
-    },
-)
-THREADS = Template("""
-   Those that end in _r take a model of the caller's; those of the same names without it share one,
-   one thread at a time. Without them, compile with -D${PREFIX}_NO_SHARED_MODEL.""")
-CODES = Template("""    ${PREFIX}_BAD_STATE = -5,  /* no whole state, or no room for one */
-    ${PREFIX}_OTHER_VERSION = -6, /* a state of another version of the format */
-    ${PREFIX}_OTHER_MODEL = -7, /* the state of a model that differs in more than what it learnt */
-    ${PREFIX}_STATE_BYTES = $bytes,
-""")
-OWN = Template("""
-/* A model of the caller's begins as it was exported; the functions above, of such a model. */
-void ${prefix}_init(${prefix}_t *model);
-$functions
-""")
-STATE = Template("""
-/* The state as ${PREFIX}_STATE_BYTES bytes, and back: little-endian, with a checksum. */
-int ${prefix}_save(const ${prefix}_t *model, uint8_t *bytes, size_t size);
-int ${prefix}_load(${prefix}_t *model, const uint8_t *bytes, size_t size);
-
-/* Of two slots, each of `size` bytes and with anything in it: `load_newest` loads the one that was
-   saved last and is whole. `save_next` gives the bytes for the other one, and returns its number, 0
-   or 1. If the power fails while that is written, the newest state is still there. */
-int ${prefix}_load_newest(${prefix}_t *model, const uint8_t *first, const uint8_t *second,
-                          size_t size);
-int ${prefix}_save_next(const ${prefix}_t *model, const uint8_t *first, const uint8_t *second,
-                        uint8_t *bytes, size_t size);
-""")
-
-
 class Exported(NamedTuple):
     """Generated C file and its header.
 
@@ -94,14 +45,15 @@ def finished(
     source: Source,
     scoring: parts.Scoring,
     header: str,
-    form: Form,
+    template: str,
+    *,
     learns: bool = False,
     **more: Any,
 ) -> Exported:
     """Return the files of a source that is complete; `more` is what else the header says."""
-    regression = scoring.head == "regression"
+    several = scoring.head == "regression" and scoring.n_outputs > 1
     code = source.text(header)
-    text = files("onlinekern.fitted.export.c").joinpath(form.template).read_text(encoding="utf-8")
+    text = files("onlinekern.fitted.export.c").joinpath(template).read_text(encoding="utf-8")
     declared = Template(text).substitute(
         source.names,
         title=f"{scoring.name}, exported by onlinekern {version('onlinekern')}.",
@@ -110,8 +62,7 @@ def finished(
         features=scoring.n_features,
         outputs=scoring.n_outputs,
         classes=0 if scoring.labels is None else len(scoring.labels),
-        meaning=MEANINGS["several" if regression and scoring.n_outputs > 1 else scoring.head],
-        predict=Template(form.predict[regression]).substitute(source.names),
+        meaning=MEANINGS["several" if several else scoring.head],
         **declared_with_model(source),
         **more,
     )
@@ -127,10 +78,10 @@ def declared_with_model(source: Source) -> dict[str, str]:
         f"{own.type}{own.name}_r({prefix}_t *model, {own.parameters});" for own in source.shared
     )
     lines = [wrapped(re.sub(r"\breal\b", number, head)) for head in heads]
-    text = OWN.substitute(source.names, functions="\n".join(lines))
+    text = source.filled("declare_own", functions="\n".join(lines))
     codes = ""
     if source.fields:
-        text += STATE.substitute(source.names)
-        codes = CODES.substitute(source.names, bytes=source.n_bytes())
-    threads = THREADS.substitute(source.names)
+        text += source.filled("declare_state")
+        codes = source.filled("declare_codes", bytes=source.n_bytes())
+    threads = source.filled("declare_threads").rstrip()
     return {"threads": threads, "codes": codes, "structures": source.structures(), "own": text}

@@ -16,7 +16,7 @@ FILES = (
     *("scoring.c", "forest.c", "entries.c", "learning.c", "admission.c", "slots.c", "factor.c"),
     *("inverse.c", "halving.c", "affine.c", "race.c"),
     *("steps.c", "squares.c", "second_order.c", "detectors.c", "state.c", "table.c"),
-    "fixed/fixed.c",
+    *("declarations.h", "fixed/fixed.c"),
 )
 
 # Each kernel has the expression that makes its value from a product p with a vector, and the name

@@ -29,17 +29,6 @@ FUNCTIONS = ("exp", "tanh", "sqrt", "fabs", "cos", "sin", "pow", "expm1", "log",
 STRINGS = re.compile(r"\b(mem(set|cpy|move)|str(cmp|len))\b")
 
 
-TYPES = """typedef ${prefix}_real real;
-
-/* A row: n values, of the columns if there are some, else of the first n features. */
-typedef struct {
-    const real *values;
-    const int32_t *columns;
-    int32_t n;
-} row;
-"""
-
-
 class Source:
     """Source of a C file with one number type.
 
@@ -63,7 +52,8 @@ class Source:
         Name -> declaration of what a call overwrites.
     """
 
-    types: ClassVar[str] = TYPES
+    # The section of the types that functions know, if they need any.
+    types: ClassVar[str] = "types"
 
     def __init__(self, dtype: Any, prefix: str) -> None:
         self.dtype = np.dtype(dtype)
@@ -256,7 +246,7 @@ class Source:
         calendar = any(re.search(r"\b(floor|fmod)\(", part) for part in functions)
         includes = "#include <math.h>\n" if names or calendar else ""
         includes += "#include <string.h>\n" if needs_string else ""
-        types = Template(self.types).substitute(self.names)
+        types = self.filled(self.types) if self.types else ""
         parts = [*by_table, *self.tables, *self.first_values(), *functions]
         top = f'#include "{header}"\n\n{includes}\n{macros}\n{types}{columns}\n'
         return top.replace("\n\n\n", "\n\n") + "\n".join(parts)

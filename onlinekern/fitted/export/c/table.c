@@ -171,14 +171,14 @@ int ${prefix}_score_row(const ${prefix}_value *values, ${prefix}_real *scores)
     return status == ${PREFIX}_OK ? ${prefix}_score(encoded_row, scores) : status;
 }
 
-/*** predict_row ***/
+/*** predict_row_class ***/
 int32_t ${prefix}_predict_row(const ${prefix}_value *values)
 {
     const int status = ${prefix}_encode(values, encoded_row);
     return status == ${PREFIX}_OK ? ${prefix}_predict(encoded_row) : status;
 }
 
-/*** predict_target_row ***/
+/*** predict_row_target ***/
 int ${prefix}_predict_row(const ${prefix}_value *values, ${prefix}_real *target)
 {
     return ${prefix}_score_row(values, target);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -14,33 +13,6 @@ from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.table import WORDS, Encoding, is_textual
 from onlinekern.preprocessing.tables.dates import DAY, MONDAY, WEEK, YEAR
 
-DECLARED = """
-/* Rows of the table that the model was trained on, with a value for each of its columns:
-
-$columns
-
-   A number, 1 or 0 (true or false) and seconds are `number`, NaN where one is missing. A text is
-   `text`, in UTF-8, as the table has it; 0 or "" where it is missing. Seconds since 1970 are those
-   that the clocks of the column's time zone show (UTC where none is named).
-
-   `encode` makes the features of a row, x of the functions above; categories stay as they were
-   learnt. */
-typedef struct {
-    double number;
-    const char *text;
-} ${prefix}_value;
-
-enum { ${PREFIX}_N_COLUMNS = $count };
-
-extern const char *const ${prefix}_columns[$count];
-
-int ${prefix}_encode(const ${prefix}_value *values, ${prefix}_real *x);
-int ${prefix}_score_row(const ${prefix}_value *values, ${prefix}_real *scores);
-$predict"""
-PREDICT = {
-    True: "int ${prefix}_predict_row(const ${prefix}_value *values, ${prefix}_real *target);\n",
-    False: "int32_t ${prefix}_predict_row(const ${prefix}_value *values);\n",
-}
 # Part of a date -> statements, where `x` is that of its first feature; see `dates.PARTS`.
 TURNS = {"day": f"seconds / {DAY!r}", "week": f"(seconds - {MONDAY!r}) / {WEEK!r}",
          "year": f"seconds / {YEAR!r}"}  # fmt: skip
@@ -72,12 +44,12 @@ def write_table(source: Source, table: Encoding, head: str) -> str:
     source.fill("encode", columns="\n".join(lines))
     source.memory("encoded_row", first)
     source.fill("row_entries")
-    source.fill("predict_target_row" if head == "regression" else "predict_row")
+    kind = "target" if head == "regression" else "class"
+    source.fill(f"predict_row_{kind}")
     described = [f"   {k}. {comment_of(c)}" for k, c in enumerate(table.columns)]
-    predict = Template(PREDICT[head == "regression"]).substitute(source.names)
-    return Template(DECLARED).substitute(
-        source.names, columns="\n".join(described), count=len(names), predict=predict
-    )
+    predict = source.filled(f"declare_predict_row_{kind}").rstrip()
+    given = {"columns": "\n".join(described), "count": len(names), "predict": predict}
+    return source.filled("declare_rows", **given)
 
 
 def comment_of(column: Any) -> str:

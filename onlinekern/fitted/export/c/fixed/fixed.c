@@ -286,3 +286,11 @@ int ${prefix}_predict(const int16_t *x, int32_t *target)
 {
     return ${prefix}_score(x, target);
 }
+
+/*** fixed_declare_predict_target ***/
+/* The prediction. */
+int ${prefix}_predict(const int16_t *x, int32_t *target);
+
+/*** fixed_declare_predict_class ***/
+/* The class number. */
+int32_t ${prefix}_predict(const int16_t *x);

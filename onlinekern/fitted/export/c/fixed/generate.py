@@ -20,7 +20,7 @@ from onlinekern.fitted.export.c.fixed.terms import (
     write_term,
 )
 from onlinekern.fitted.export.c.generate import write_prediction
-from onlinekern.fitted.export.c.header import Exported, Form, finished
+from onlinekern.fitted.export.c.header import Exported, finished
 from onlinekern.fitted.export.c.labels import label_table
 
 # Scores of the rows take so many of the 31 bits of a score; others may be larger.
@@ -30,17 +30,6 @@ SUM_BITS = 61
 MISSING = """,
     /* a feature whose value is missing */
     {}_MISSING = INT16_MIN"""
-FIXED = Form(
-    "fixed/model.h",
-    {
-        True: """/* The prediction. */
-int ${prefix}_predict(const int16_t *x, int32_t *target);
-""",
-        False: """/* The class number. */
-int32_t ${prefix}_predict(const int16_t *x);
-""",
-    },
-)
 
 
 def generate_fixed(scoring: parts.Scoring, prefix: str, header: str, rows: Any) -> Exported:
@@ -70,14 +59,12 @@ def generate_fixed(scoring: parts.Scoring, prefix: str, header: str, rows: Any) 
     labels = label_table(source, scoring.labels)
     source.whole(f"{prefix}_bits", bits, "int8_t")
     source.whole(f"{prefix}_zeros", zeros, "int32_t")
-    given = given_of(scoring, body, row_of(bits, zeros), samples)
-    write_body(source, body, given)
+    write_body(source, body, given_of(scoring, body, row_of(bits, zeros), samples))
     source.fill("fixed_entries", outputs=body.n_outputs, work=source.calls)
-    write_prediction(source, scoring, "fixed_")
+    predict = write_prediction(source, scoring, "fixed_")
     missing = MISSING.format(source.names["PREFIX"]) if source.has_missing else ""
-    return finished(
-        source, scoring, header, FIXED, labels=labels, bits=source.bits, missing=missing
-    )
+    given: dict[str, Any] = {"labels": labels, "predict": predict, "bits": source.bits}
+    return finished(source, scoring, header, "fixed/model.h", missing=missing, **given)
 
 
 def body_of(scoring: parts.Scoring) -> parts.Sum:
