@@ -3,6 +3,7 @@
 import functools
 import math
 import pickle
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -19,8 +20,13 @@ from onlinekern import (
     SPAClassifier,
     SPARegressor,
 )
-from onlinekern.evaluate import regret_bound, sketch_bound
+from onlinekern.core import KERNEL_ALIASES, KERNELS
+from onlinekern.estimators.gradient import LabelLossName
+from onlinekern.evaluate import methods, regret_bound, sketch_bound
+from onlinekern.evaluate.bounds import LIPSCHITZ, NORMALISED
 from tests.oracles.comparators import best_fixed, factor, hinge, logistic
+from tests.oracles.kernels import kernel_matrix
+from tests.oracles.losses import LOSSES
 
 STREAMS = range(100)
 N = 150
@@ -371,3 +377,17 @@ def test_the_sketch_is_within_lemma_2(sketch):
         assert found.regulariser == pytest.approx(0.2 * 0.5 * found.bound / n)
         tightest = max(tightest, lost[-1] / found.bound)
     assert tightest > 0.5
+
+
+def test_the_kernels_and_losses_that_are_named_are_those_that_have_the_property():
+    names = [*KERNELS, *KERNEL_ALIASES]
+    assert sorted(methods.KERNELS) == sorted(names)
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    diagonals = {name: np.diagonal(kernel_matrix(name, X, X, 0.5, 3, 1.0)) for name in names}
+    ones = {name for name, values in diagonals.items() if np.allclose(values, 1)}
+    assert ones == set(NORMALISED)
+    slopes = {
+        name: max(abs(LOSSES[name]().negative_slope(1, f)) for f in np.linspace(-9, 9, 99))
+        for name in get_args(LabelLossName)
+    }
+    assert {name for name, slope in slopes.items() if slope <= 1} == set(LIPSCHITZ)

@@ -1,6 +1,6 @@
 """Write the loops of the C library: the sections of the exported C, with sizes of the run.
 
-    python -P src/native/loops.py FILE
+    python -P src/native/loops.py FILE [DEPENDENCIES]
 
 A generated file has numbers in its loops. Here the same forms get members of a model in their
 places, and parts that exclude each other get names of their own, which the tables of loops.c list.
@@ -346,12 +346,16 @@ def write_forest(loops: Loops) -> None:
 
 
 def main() -> None:
-    """Write the file that the command names."""
+    """Write the file that the command names, and perhaps of which files it is made, for ninja."""
     loops = Loops()
     for write in (write_parts, write_averages, write_spaces, write_admission, write_step,
                   write_forest):  # fmt: skip
         write(loops)
     Path(sys.argv[1]).write_text(loops.text(), encoding="ascii")
+    for dependencies in sys.argv[2:]:
+        read = [FOLDER / name for name in ("sections.py", "reentrant.py", *loops.forms.FILES)]
+        names = " ".join(str(path).replace(" ", "\\ ") for path in read)
+        Path(dependencies).write_text(f"{sys.argv[1]}: {names}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
