@@ -28,7 +28,7 @@ from onlinekern.fitted.merge.gaussians import (
     repeats_of,
     unit_matrices,
 )
-from onlinekern.fitted.merge.maps import Common, common_map
+from onlinekern.fitted.merge.maps import Common, common_map, fitting
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.merge.sketches import merged_precision
 from onlinekern.fitted.state import State, closed, describe
@@ -54,13 +54,9 @@ def merged_weights(mix: Mix, common: Common, parts: list[State], base: State | N
     pairs = [averaging.pair(state) for state in states]
     turned = [[common.vectors(half, i) for half in pair] for i, pair in enumerate(pairs)]
     width = states[0].values.shape[1]
-    halves = [widened(mix.blend(half), width) for half in zip(*turned, strict=True)]
+    halves = [fitting(mix.blend(half), width) for half in zip(*turned, strict=True)]
     steps = merged_steps(mix, states, before)
     return states[0].told(**averaging.fields(halves[0], halves[1], steps))
-
-
-def widened(rows: Floats, width: int) -> Floats:
-    return np.pad(rows, ((0, 0), (0, width - rows.shape[1])))
 
 
 def merged_mapped_gaussian(mix: Mix, parts: list[State], base: State | None) -> State:
@@ -115,7 +111,7 @@ def turned_gaussian(
     if common.turns[place] is None:
         return precision, target
     length = mean.shape[1]
-    wide = widened(common.vectors(target, place), length)
+    wide = fitting(common.vectors(target, place), length)
     # Of variances, the turned matrix is not diagonal; the mean is that of the whole one.
     whole = precision if precision.ndim == 3 else np.stack([np.diag(row) for row in precision])
     found = unit_matrices(whole)

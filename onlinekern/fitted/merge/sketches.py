@@ -15,7 +15,7 @@ import scipy.linalg
 
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.merge.gaussians import Gaussian
-from onlinekern.fitted.merge.maps import Common
+from onlinekern.fitted.merge.maps import Common, fitting
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State
 
@@ -66,12 +66,6 @@ def merged_sketch(
     return first.told(rows=rows, squared_norm=float(squared_norm), shrinkage=shrinkage)
 
 
-def turned_rows(common: Common, rows: Floats, place: int, width: int) -> Floats:
-    """Return rows in the common features, as wide as they were."""
-    turned = common.vectors(rows, place)
-    return np.pad(turned, ((0, 0), (0, width - turned.shape[1])))
-
-
 def turned_covariance(common: Common, own: State, place: int) -> State:
     """Return a `Sketched` covariance in the common features; all but the prior becomes rows."""
     if common.turns[place] is None:
@@ -79,7 +73,7 @@ def turned_covariance(common: Common, own: State, place: int) -> State:
     sketch, (diagonal,) = own.sketch, own.diagonal
     more = np.diag(np.sqrt(diagonal - 1))
     every = np.concatenate([sketch.rows, more[np.flatnonzero(diagonal > 1)]])
-    turned = sketch.changed(rows=turned_rows(common, every, place, sketch.d))
+    turned = sketch.changed(rows=fitting(common.vectors(every, place), sketch.d))
     return own.changed(sketch=turned, diagonal=np.ones((1, len(diagonal))))
 
 
@@ -103,7 +97,8 @@ def mean_in(common: Common, own: Gaussian, turned: State, place: int) -> Floats:
     """Return the mean in the common features: sums over samples, see `mapped.turned_gaussian`."""
     if common.turns[place] is None:
         return own.mean
-    target = turned_rows(common, times(own.covariance, own.mean), place, own.mean.shape[1])
+    target = common.vectors(times(own.covariance, own.mean), place)
+    target = fitting(target, own.mean.shape[1])
     return solved(turned.diagonal, turned.sketch.rows, target)[0]
 
 
