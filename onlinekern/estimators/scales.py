@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import is_classifier, is_regressor
+from sklearn.utils.sparsefuncs import min_max_axis
 
 from onlinekern.core.samples.distances import pair_distances
 from onlinekern.core.samples.rows import rows_at
@@ -132,19 +133,11 @@ def largest_values(rows: Any) -> tuple[Array, Array]:
     of CSR rows count as those of dense rows. A constant feature tells nothing of its scale.
     """
     if sp.issparse(rows):
-        stored = rows.indptr[-1]
-        numbers, places = np.unique(rows.indices[:stored], return_inverse=True)
-        low, high = np.full(len(numbers), np.inf), np.full(len(numbers), -np.inf)
-        np.minimum.at(low, places, rows.data[:stored])
-        np.maximum.at(high, places, rows.data[:stored])
-        has_zeros = np.bincount(places, minlength=len(numbers)) < rows.shape[0]
-        low[has_zeros] = np.minimum(low[has_zeros], 0)
-        high[has_zeros] = np.maximum(high[has_zeros], 0)
+        low, high = (values.astype(np.float64) for values in min_max_axis(rows, axis=0))
     else:
-        numbers = np.arange(rows.shape[1])
         low, high = rows.min(axis=0), rows.max(axis=0)
-    varies = low < high
-    return numbers[varies], np.maximum(-low, high)[varies]
+    numbers = np.flatnonzero(low < high)
+    return numbers, np.maximum(-low, high)[numbers]
 
 
 def columns_of(rows: Any, numbers: Array) -> Any:
