@@ -4,7 +4,6 @@ from numbers import Real
 from typing import Annotated, Any, Self, cast
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
 
 from onlinekern.core.learning.heads import HEADS
 from onlinekern.estimators.atomic import all_or_nothing, fit_method
@@ -249,11 +248,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
     @property
     def offset_(self) -> float:
         """Score below which a sample is an outlier."""
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet: "
-                "call fit or partial_fit first."
-            )
+        _ = self._fitted_model  # which raises an error where there is none
         return self._recent.quantile
 
     def _follow(self, X: Any, sample_weight: ArrayLike | None) -> Any:
