@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from numbers import Integral
 from typing import Any
 
 from sklearn.base import is_classifier, is_regressor
@@ -39,12 +38,6 @@ def check_options(X: Any, checkpoint: Any, storage_options: Any) -> None:
     """Raise ValueError if stores are told something, and there are none."""
     if storage_options is not None and not are_files(X) and not is_stored(checkpoint):
         raise ValueError("storage_options must be None: neither X nor checkpoint is a URL")
-
-
-def check_staleness(staleness: Any) -> None:
-    """Raise ValueError unless it is a number of rounds."""
-    if not isinstance(staleness, Integral) or isinstance(staleness, bool) or staleness < 0:
-        raise ValueError(f"staleness must be an integer of at least 0, got {staleness!r}")
 
 
 def check_checkpoint(estimator: Any, path: Any, resume: bool, storage_options: Any) -> None:

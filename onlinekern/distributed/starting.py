@@ -15,7 +15,6 @@ from onlinekern.distributed.arguments import (
     check_checkpoint,
     check_learner,
     check_options,
-    check_staleness,
     check_targets,
     takes_tables,
 )
@@ -87,7 +86,7 @@ on_error, storage_options, staleness
         check_targets(self.estimator, self.X, self.y, self.classes)
         for name in ("rounds", "passes", "n_learners", "warm_up"):
             check_count(name, getattr(self, name), name in ("n_learners", "warm_up"))
-        check_staleness(self.staleness)
+        check_count("staleness", self.staleness, least=0)
         if self.on_error not in ("raise", "skip"):
             raise ValueError(f"on_error must be 'raise' or 'skip', got {self.on_error!r}")
         check_options(self.X, self.checkpoint, self.storage_options)

@@ -11,7 +11,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,7 @@ from onlinekern.evaluate.search import (
 )
 from onlinekern.evaluate.test_then_train import WINDOW, Run
 from onlinekern.streams.blocks import in_blocks
+from onlinekern.streams.checks import check_count
 
 if TYPE_CHECKING:
     from onlinekern.streams.source import Source
@@ -218,9 +219,7 @@ class Setting:
 
     def __post_init__(self) -> None:
         for name, least in (("repeats", 1), ("seed", 0), ("window", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+            check_count(name, getattr(self, name), least=least)
         if self.kernel not in KERNELS:
             raise ValueError(f"unknown kernel {self.kernel!r}; known are {', '.join(KERNELS)}")
         known = self.gamma in (None, "median", "scale", "auto") or (

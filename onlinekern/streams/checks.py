@@ -22,12 +22,12 @@ def check_dtype(dtype: Any) -> None:
         raise StreamError(f"dtype must be float32 or float64, got {dtype!r}")
 
 
-def check_count(name: str, value: Any, optional: bool = False) -> None:
-    """Raise StreamError unless a value is an integer of at least 1, or None if that may be."""
+def check_count(name: str, value: Any, optional: bool = False, least: int = 1) -> None:
+    """Raise StreamError unless a value is an integer of at least `least`, or None if it may be."""
     if optional and value is None:
         return
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise StreamError(f"{name} must be an integer of at least 1, got {value!r}")
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise StreamError(f"{name} must be an integer of at least {least}, got {value!r}")
 
 
 def check_instance(name: str, value: Any) -> None:
