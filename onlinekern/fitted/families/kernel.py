@@ -16,7 +16,6 @@ from onlinekern.fitted.export.states import (
     Slots,
 )
 from onlinekern.fitted.export.terms import Constant, Terms, dense
-from onlinekern.fitted.families import policies
 from onlinekern.fitted.families.features import (
     SUPPORT_SET,
     SUPPORT_VECTORS,
@@ -25,14 +24,25 @@ from onlinekern.fitted.families.features import (
     map_of,
     weighted,
 )
+from onlinekern.fitted.families.policies import (
+    FACTOR,
+    INVERSE,
+    LENGTHS,
+    MACHINES,
+    MARGINS,
+    NORM,
+    NOTHING,
+    POSTERIOR,
+    SAMPLES,
+    SPANS,
+    VALUES,
+    WEIGHTS,
+    Learnt,
+)
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.averages import Averaging
 from onlinekern.fitted.merge.expansions import check_sets, merged_expansion
-from onlinekern.fitted.merge.filters import (
-    merged_affine,
-    merged_dependence,
-    merged_samples,
-)
+from onlinekern.fitted.merge.filters import merged_affine, merged_dependence, merged_samples
 from onlinekern.fitted.merge.mix import Mix
 from onlinekern.fitted.merge.trackers import merged_tracker
 from onlinekern.fitted.state import State, closed, describe, kind_of
@@ -40,27 +50,24 @@ from onlinekern.fitted.state import State, closed, describe, kind_of
 if TYPE_CHECKING:
     from onlinekern.fitted.export.taught import Taught
 
-# These are what policies learn: the inverse of a kernel matrix, a factor of it, or lengths.
-INVERSE = "inverse~[row column] diagonal~[one column] n_updates~ broken~ pending~"
-VALUES = f"{INVERSE} values~[output column]"
-FACTOR, LENGTHS = "factor[slot slot]", "lengths[slot]"
-# Policies with an inverse that learn in C.
-SLOTTED: dict[str, Any] = {"in_c": True, "slots": True, "plain": True}
+BOUND = "max_support="
+# Policies with an inverse.
+SLOTTED: dict[str, Any] = {"slots": True, "plain": True}
 
 
-def policy(path: str, arguments: str, learnt: str = "", **options: Any) -> None:
+def policy(path: str, arguments: str, learnt: Learnt = NOTHING, **options: Any) -> None:
     """Describe a policy by the arguments of its class, and by what it learns.
 
     `drops`: who leaves is projected onto those who stay. `merge` and `begin` are the rules for
-    spaces with the policy. `in_c`: learning in C knows it. `unbounded`: it may fill all room for
-    support vectors. `slots`: some are free between two steps. `plain`: without an average. `keeps`:
-    `Rules` of what it learns beside them and C goes on with. `offsets`: added to the scores.
+    spaces with the policy. `unbounded`: it may fill all room for support vectors. `slots`: some are
+    free between two steps. `plain`: C has no average. `offsets`: added to the scores.
     """
     plain = path == "budgets.policy.Budget"
     # Policies of other packages have arguments without names, and learn what they like.
-    own = ("arguments=", "learnt") if plain else (f"arguments({arguments})", f"learnt({learnt})")
+    own = f"arguments({arguments})", f"learnt({learnt.fields})"
+    own = ("arguments=", "learnt") if plain else own
     text = f"cls= {own[0]} state(set({SUPPORT_SET} n added) refused~ {own[1]})"
-    describe(path, text, by_function=plain, options=options)
+    describe(path, text, by_function=plain, options={"learnt": learnt, **options})
 
 
 def options_of(cls: type) -> dict[str, Any]:
@@ -129,7 +136,7 @@ def learning(space: State) -> tuple[KernelState, Numbers]:
     """Return the coefficients of support vectors, under a policy that C knows."""
     own, state, budget = space.arguments, space.state, space.budget
     options, name = options_of(budget.cls), budget.cls.__name__
-    if "in_c" not in options:
+    if "learnt" not in options:  # it is of another package
         raise CannotLearn(f"the budget policy {name} has no C")
     if own.averaged is not False and "plain" in options:
         raise CannotLearn(f"the budget policy {name} has no average in C")
@@ -141,7 +148,7 @@ def learning(space: State) -> tuple[KernelState, Numbers]:
         arguments.pop(other, None)
     if arguments.get("max_support") == 0:  # there is no bound
         del arguments["max_support"]
-    learnt, rules = budget.state.learnt, options.get("keeps")
+    learnt = budget.state.learnt
     known = KernelState(
         kernel=kernel_of(own.kernel),
         vectors=dense(state.rows),
@@ -150,7 +157,7 @@ def learning(space: State) -> tuple[KernelState, Numbers]:
         lengths=np.asarray(getattr(learnt, "lengths", np.zeros(0))),
         unbounded="unbounded" in options,
         single=np.dtype(own.dtype) == np.float32,
-        matrices=rules.kept(learnt) if rules else {},
+        matrices=options["learnt"].kept(learnt),
         slots=slots,
     )
     numbers = Numbers.of(state, own.averaged)
@@ -201,8 +208,7 @@ def taught(space: State, found: Taught) -> State:
     learnt = budget.state.learnt
     if "lengths" in found:
         learnt = learnt.changed(lengths=found.fields["lengths"][:n].copy())
-    if rules := options_of(budget.cls).get("keeps"):
-        learnt = rules.taught(learnt, found, n)
+    learnt = options_of(budget.cls)["learnt"].taught(learnt, found, n)
     identity = budget.state.set.changed(n=n, added=fields["added"])
     state = budget.state.changed(set=identity, learnt=learnt)
     return space.changed(
@@ -227,104 +233,36 @@ def dual_taught(space: State, found: Taught) -> State:
     return space.changed(budget=budget.changed(state=budget.state.changed(learnt=learnt)))
 
 
-policy("budgets.policy.Budget", "", in_c=True, unbounded=True)
-BOUND = "max_support="
-policy("budgets.policy.RefuseWhenFull", BOUND, drops=True, in_c=True, unbounded=True)
-policy("budgets.eviction.OldestEviction", BOUND, drops=True, in_c=True)
-policy("budgets.eviction.RandomEviction", f"{BOUND} rng=", drops=True, in_c=True)
-policy("budgets.eviction.UniformEviction", f"{BOUND} rng= max_coefficient=", in_c=True)
-policy("budgets.eviction.NonuniformEviction", f"{BOUND} rng= max_coefficient=", in_c=True)
-policy("budgets.bpa.CheapestReplacement", BOUND, LENGTHS, drops=True, in_c=True)
-margins = "values~[output slot] companions~[output slot] scale~ total~ steps~ n_steps~ damage~"
-policy(
-    "budgets.forgetron.ShrinkingEviction",
-    BOUND,
-    margins,
-    drops=True,
-    in_c=True,
-    plain=True,
-    keeps=policies.MARGINS,
-)
-policy(
-    "budgets.halving.Halving",
-    f"{BOUND} radius=",
-    "square~",
-    drops=True,
-    begin=begin_norm,
-    keeps=policies.NORM,
-    **SLOTTED,
-)
-policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True, in_c=True, slots=True)
-policy(
-    "budgets.removal_projection.Projection",
-    BOUND,
-    INVERSE,
-    drops=True,
-    keeps=policies.INVERSE,
-    **SLOTTED,
-)
-policy("budgets.merging.Merging", BOUND, drops=True, in_c=True, slots=True, plain=True)
-policy(
-    "budgets.projectron.Projectron",
-    f"eta= {BOUND} price= joint=",
-    FACTOR,
-    drops=True,
-    in_c=True,
-    plain=True,
-    unbounded=True,
-    keeps=policies.FACTOR,
-)
-policy(
-    "budgets.quantisation.NearestWhenFull", BOUND, LENGTHS, drops=True, in_c=True, unbounded=True
-)
-policy(
-    "budgets.quantisation.Quantise", f"similarity= {BOUND}", drops=True, in_c=True, unbounded=True
-)
-machines = f"{INVERSE} targets[machine column] offsets[one output] products~[machine column]"
-policy(
-    "budgets.bolssvm.LeastSquaresPolicy",
-    f"{BOUND} C= share=",
-    machines,
-    merge=merged_samples,
-    offsets=True,
-    begin=begin_machines,
-    keeps=policies.MACHINES,
-    **SLOTTED,
-)
+policy("budgets.policy.Budget", "", unbounded=True)
+policy("budgets.policy.RefuseWhenFull", BOUND, drops=True, unbounded=True)
+policy("budgets.eviction.OldestEviction", BOUND, drops=True)
+policy("budgets.eviction.RandomEviction", f"{BOUND} rng=", drops=True)
+policy("budgets.eviction.UniformEviction", f"{BOUND} rng= max_coefficient=")
+policy("budgets.eviction.NonuniformEviction", f"{BOUND} rng= max_coefficient=")
+policy("budgets.bpa.CheapestReplacement", BOUND, LENGTHS, drops=True)
+policy("budgets.forgetron.ShrinkingEviction", BOUND, MARGINS, drops=True, plain=True)
+halving = {"drops": True, "begin": begin_norm, **SLOTTED}
+policy("budgets.halving.Halving", f"{BOUND} radius=", NORM, **halving)
+policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True, slots=True)
+policy("budgets.removal_projection.Projection", BOUND, INVERSE, drops=True, **SLOTTED)
+policy("budgets.merging.Merging", BOUND, drops=True, **SLOTTED)
+projectron = {"drops": True, "plain": True, "unbounded": True}
+policy("budgets.projectron.Projectron", f"eta= {BOUND} price= joint=", FACTOR, **projectron)
+policy("budgets.quantisation.NearestWhenFull", BOUND, LENGTHS, drops=True, unbounded=True)
+policy("budgets.quantisation.Quantise", f"similarity= {BOUND}", drops=True, unbounded=True)
 merging = f"map= {BOUND} merge_size= offset="
-WEIGHTS = "weights[machine feature] offsets[machine]"
-policy(
-    "models.dual_sgd.FeatureMerging", merging, WEIGHTS, begin=begin_features, in_c=True, slots=True
-)
-policy(
-    "budgets.affine_projection.AffineProjection",
-    f"{BOUND} order= eta= reg= normalised=",
-    f"recent[known sample] gram[sample sample] learnt {LENGTHS}",
-    merge=merged_affine,
-    keeps=policies.SAMPLES,
-    **SLOTTED,
-)
-spans = f"{FACTOR} covariance[slot slot]"
-policy(
-    "budgets.dependence.LinearDependence",
-    f"{BOUND} nu=",
-    spans,
-    merge=merged_dependence,
-    in_c=True,
-    plain=True,
-    keeps=policies.FACTOR,
-)
-RIDGES = {"merge": merged_samples, "keeps": policies.INVERSE, **SLOTTED}
+policy("models.dual_sgd.FeatureMerging", merging, WEIGHTS, begin=begin_features, slots=True)
+affine, given = "budgets.affine_projection", f"{BOUND} order= eta= reg= normalised="
+policy(f"{affine}.AffineProjection", given, SAMPLES, merge=merged_affine, **SLOTTED)
+dependence = {"merge": merged_dependence, "plain": True}
+policy("budgets.dependence.LinearDependence", f"{BOUND} nu=", SPANS, **dependence)
+RIDGES: dict[str, Any] = {"merge": merged_samples, **SLOTTED}
+machines = {"offsets": True, "begin": begin_machines, **RIDGES}
+policy("budgets.bolssvm.LeastSquaresPolicy", f"{BOUND} C= share=", MACHINES, **machines)
 policy("budgets.recursive.SlidingWindow", f"{BOUND} reg=", VALUES, **RIDGES)
 policy("budgets.recursive.FixedBudget", f"{BOUND} reg= eta=", VALUES, **RIDGES)
-policy(
-    "budgets.tracker.Tracker",
-    f"{BOUND} noise= forgetting= back_to_prior=",
-    f"{VALUES} covariance[row column] prior[row column] residuals[output level]",
-    merge=merged_tracker,
-    keeps=policies.INVERSE,
-    **SLOTTED,
-)
+given = f"{BOUND} noise= forgetting= back_to_prior="
+policy("budgets.tracker.Tracker", given, POSTERIOR, merge=merged_tracker, **SLOTTED)
 SPACE = f"cls= {SUPPORT_VECTORS} budget"
 RULES: dict[str, Any] = {"merge": merged_support_vectors, "begin": begin}
 LEARNS: dict[str, Any] = {"terms": terms, "learning": learning, "taught": taught, **RULES}

@@ -117,24 +117,61 @@ def taught_samples(learnt: State, found: Taught, n: int) -> State:
     return learnt.changed(recent=recent, gram=gram, learnt=found.count("n_learnt"))
 
 
-class Rules(NamedTuple):
-    """How what a policy has learnt comes into C, and back.
+def kept_nothing(learnt: State) -> Kept:
+    return {}
+
+
+def taught_nothing(learnt: State, found: Taught, n: int) -> State:
+    return learnt
+
+
+class Learnt(NamedTuple):
+    """What a policy learns beside support vectors, and how that comes into C, and back.
 
     Attributes
     ----------
+    fields : str
+        Its description (`state.fields`).
     kept : callable
         (what it has learnt) -> numbers by their names in C.
     taught : callable
         (what it has learnt, numbers of a device, slots that are in use) -> what it has learnt then.
     """
 
-    kept: Callable[[State], Kept]
-    taught: Callable[[State, Taught, int], State]
+    fields: str = ""
+    kept: Callable[[State], Kept] = kept_nothing
+    taught: Callable[[State, Taught, int], State] = taught_nothing
+
+    def beside(self, more: str, **rules: Any) -> Learnt:
+        """Return what a policy learns that has more fields than this one."""
+        return self._replace(fields=f"{self.fields} {more}", **rules)
 
 
-FACTOR = Rules(kept_factor, taught_factor)
-INVERSE = Rules(kept_inverse, taught_inverse)
-MACHINES = Rules(kept_machines, taught_machines)
-MARGINS = Rules(kept_margins, taught_margins)
-NORM = Rules(kept_norm, taught_norm)
-SAMPLES = Rules(kept_samples, taught_samples)
+NOTHING = Learnt()
+LENGTHS = Learnt("lengths[slot]")
+FACTOR = Learnt("factor[slot slot]", kept_factor, taught_factor)
+SPANS = FACTOR.beside("covariance[slot slot]")
+INVERSE = Learnt(
+    "inverse~[row column] diagonal~[one column] n_updates~ broken~ pending~",
+    kept_inverse,
+    taught_inverse,
+)
+VALUES = INVERSE.beside("values~[output column]")
+POSTERIOR = VALUES.beside("covariance[row column] prior[row column] residuals[output level]")
+MACHINES = INVERSE.beside(
+    "targets[machine column] offsets[one output] products~[machine column]",
+    kept=kept_machines,
+    taught=taught_machines,
+)
+MARGINS = Learnt(
+    "values~[output slot] companions~[output slot] scale~ total~ steps~ n_steps~ damage~",
+    kept_margins,
+    taught_margins,
+)
+NORM = Learnt("square~", kept_norm, taught_norm)
+SAMPLES = Learnt(
+    f"recent[known sample] gram[sample sample] learnt {LENGTHS.fields}",
+    kept_samples,
+    taught_samples,
+)
+WEIGHTS = Learnt("weights[machine feature] offsets[machine]")
