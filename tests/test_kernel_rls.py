@@ -303,6 +303,29 @@ def test_an_inverse_that_is_off_is_made_anew(dtype, begin):
     np.testing.assert_allclose(state["base"], w, atol=tolerance * np.abs(w).max())
 
 
+@pytest.mark.parametrize("forgetting", [1, 0.999])
+def test_an_inverse_is_made_anew_where_another_reg_is_chosen(forgetting):
+    random = np.random.default_rng(3)
+    X = random.standard_normal((640, 3))
+    y = np.sin(X[:, 0]) + random.standard_normal(640)
+    model = KernelRLSRegressor(n_components=100, gamma=0.5, random_state=0, forgetting=forgetting)
+    changes = []
+    for first in range(0, 640, 64):
+        model.partial_fit(X[first : first + 64], y[first : first + 64])
+        block = model._model.space.block
+        changes.append((first + 64, block.sums.reg, block.since))
+    reg, since = 0.1, 0
+    for n, chosen, left in changes:
+        due = n in (64, 128, 256, 512)
+        since = 0 if due and (chosen != reg or forgetting < 1) else since + 64
+        assert due or chosen == reg
+        assert left == since
+        reg = chosen
+    anew = [n for n, _, left in changes if left == 0]
+    assert 64 in anew
+    assert (256 in anew) == (forgetting < 1)  # there r stays
+
+
 def test_a_landmark_is_no_longer_one_after_undo(stream):
     X, y = stream("binary")
     model = new_model("binary").partial_fit(X[:10], y[:10], classes=np.unique(y))
