@@ -21,7 +21,7 @@ pd = pytest.importorskip("pandas", reason="pandas is not installed")
 import dask  # noqa: E402
 
 from onlinekern.distributed.cluster import Tasks  # noqa: E402
-from onlinekern.distributed.parts import parts_of  # noqa: E402
+from onlinekern.distributed.dask_parts import frame_parts  # noqa: E402
 
 FILES, ROWS, GROUP = 6, 300, 100
 N = FILES * ROWS
@@ -126,7 +126,7 @@ def test_a_frame_beside_an_array(frame, folder, client):
 
 def test_only_columns_that_are_learnt_are_read(folder, client):
     spread = dd.read_parquet(folder / "*.parquet")
-    stream = parts_of(spread[["a"]], spread["sold"], None, False, Tasks(client))
+    stream = frame_parts(spread[["a"]], spread["sold"], None, Tasks(client))
     frame, y = client.compute(stream.parts[0].data[0]).result()
     assert (list(frame.columns), y.name, len(frame)) == (["a"], "sold", ROWS)
     assert "weight" not in str(dict(stream.parts[0].data[0].__dask_graph__()))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from onlinekern.distributed.cluster import Tasks, cluster_of, showing_progress
 from onlinekern.distributed.comparing import CompareTasks, run_compare
 from onlinekern.distributed.dask import require
-from onlinekern.distributed.parts import parts_of
+from onlinekern.distributed.dask_parts import parts_of
 from onlinekern.distributed.predicting import predictions
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.rounds import Run
@@ -177,7 +177,7 @@ def fit(
     asked = Asked.of(estimator, X, y, options, staleness)
     with cluster_of(client) as found, showing_progress(progress) as show:
         tasks = Tasks(found)
-        stream = parts_of(X, y, sample_weight, asked.as_tables, tasks, asked.storage_options)
+        stream = parts_of(asked, sample_weight, tasks)
         n_workers = sum(found.nthreads().values())
         return asked.start(stream, n_workers, partial(Run, tasks, show))
 

@@ -102,10 +102,7 @@ on_error, storage_options, progress
         cluster() as n_cpus,
         actors(min(asked.n_learners or n_cpus, n_cpus)) as tasks,
     ):
-        stream = listed_parts(
-            X, y, sample_weight, asked.as_tables, tasks, asked.storage_options,
-            tasks.ray.ObjectRef, NAMES,
-        )  # fmt: skip
+        stream = listed_parts(asked, sample_weight, tasks, tasks.ray.ObjectRef, NAMES)
         return asked.start(stream, n_cpus, partial(Run, tasks, show))
 
 

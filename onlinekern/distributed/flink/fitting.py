@@ -97,7 +97,7 @@ storage_options, progress
     asked = Asked.of(estimator, X, y, options)
     jobs = Jobs(environment)
     with showing_progress(progress) as show:
-        stream = listed_parts(X, y, sample_weight, asked.as_tables, jobs, asked.storage_options)
+        stream = listed_parts(asked, sample_weight, jobs)
         return asked.start(stream, jobs.parallelism, partial(Run, jobs, show))
 
 
