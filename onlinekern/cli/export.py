@@ -94,27 +94,15 @@ def sample_of(path: str, model: Any) -> Any:
     """
     from itertools import islice
 
-    from onlinekern.cli.rows import Known
-    from onlinekern.preprocessing.tables.encoder import encoder_of
+    from onlinekern.cli.rows import blocks_for
     from onlinekern.streams.blocks import in_blocks
-    from onlinekern.streams.files import Blocks, Columns, Form
     from onlinekern.streams.formats.reading import Reading
     from onlinekern.streams.paths import check_data
 
     check_data(path)
     if not hasattr(model, "n_features_in_"):
         return None  # the export says that it has learnt nothing
-    encoder, kinds = encoder_of(model), {}
-    form: Any = Columns()
-    if encoder is None:
-        form = Form(int(model.n_features_in_), False, "float64", True)
-        names = getattr(model, "feature_names_in_", None)
-    else:
-        kinds = encoder.kinds_
-        names = list(kinds)
-    known = Known(None if names is None else list(names), None)
-    reading = Reading(kinds=tuple(kinds.items()), ignore_extra=True)
-    blocks = Blocks([path], None, form, known, False, reading)
+    blocks = blocks_for(model, path, None, zero_based=False, reading=Reading(ignore_extra=True))
     found = [X for X, _ in islice(in_blocks(blocks, SAMPLE), 1)]
     if not found:
         raise ValueError(f"--rows: {path} has no rows")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from onlinekern.cli.rows import PIECE, Known, check_formats, reading_of, rows_of_files
+from onlinekern.cli.rows import PIECE, blocks_for, check_formats, reading_of, rows_of_files
 from onlinekern.estimators.answers import ANSWERS, answers_of, columns_of
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.fitted.save import load
@@ -20,8 +20,7 @@ from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.reports.text import text_of
 from onlinekern.streams.blocks import in_blocks
 from onlinekern.streams.errors import ExtraFeatures, StreamError
-from onlinekern.streams.files import Blocks, Columns, Form
-from onlinekern.streams.formats.reading import Reading
+from onlinekern.streams.files import Blocks
 from onlinekern.streams.paths import writing
 
 if TYPE_CHECKING:
@@ -64,21 +63,11 @@ def hinting() -> Iterator[None]:
 
 def blocks_of(request: Request, model: Any) -> Blocks:
     """Open the rows, as the model takes them."""
-    encoder, names = encoder_of(model), getattr(model, "feature_names_in_", None)
-    table = encoder is not None or names is not None
-    check_formats(request, [request.data], reading_of(request), table)
-    if encoder is not None:
-        kinds = encoder.kinds_
-        known, reading = Known(list(kinds), None), reading_for(request, kinds.items())
-        return Blocks([request.data], request.target, Columns(), known, False, reading)
-    known = Known(None if names is None else list(names), None)
-    form = Form(int(model.n_features_in_), request.zero_based, "float64", request.ignore_extra)
-    return Blocks([request.data], request.target, form, known, False, reading_for(request))
-
-
-def reading_for(request: Request, kinds: Any = ()) -> Reading:
-    """Return how the rows are read."""
-    return replace(reading_of(request, kinds), ignore_extra=request.ignore_extra)
+    named = getattr(model, "feature_names_in_", None) is not None
+    table = named or encoder_of(model) is not None
+    reading = replace(reading_of(request), ignore_extra=request.ignore_extra)
+    check_formats(request, [request.data], reading, table)
+    return blocks_for(model, request.data, request.target, request.zero_based, reading)
 
 
 def answer_of(model: Any, request: Request) -> Any:

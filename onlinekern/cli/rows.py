@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 from onlinekern.cli.arguments import check_unused
 from onlinekern.cli.options import FromRows, FromText
 from onlinekern.estimators.validation import one_of
+from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.errors import StreamError
-from onlinekern.streams.files import Blocks
+from onlinekern.streams.files import Blocks, Columns, Form
 from onlinekern.streams.formats.libsvm import LibsvmReader
 from onlinekern.streams.formats.readers import format_of, reader_of
 from onlinekern.streams.formats.reading import KNOWN, PLAIN, Reading
@@ -85,6 +86,32 @@ def check_formats(
         if found.isdisjoint(formats):
             what = " and ".join(sorted(found))
             check_unused(options, f"is for {kind}, and {names} is {what}", *fields)
+
+
+def blocks_for(
+    model: Any, path: str, target: str | None, zero_based: bool, reading: Reading
+) -> Blocks:
+    """Open the rows of a file as a model takes them, that of a table or one of numbers.
+
+    Parameters
+    ----------
+    model : estimator
+        It has learnt something.
+    path : str
+    target : str or None
+        The column of the targets.
+    zero_based : bool
+        Whether the features of LIBSVM text count from 0.
+    reading : Reading
+        Its kinds are those of the model.
+    """
+    encoder, names = encoder_of(model), getattr(model, "feature_names_in_", None)
+    form: Any = Form(int(model.n_features_in_), zero_based, "float64", reading.ignore_extra)
+    if encoder is not None:
+        names, form = encoder.kinds_, Columns()
+        reading = replace(reading, kinds=tuple(encoder.kinds_.items()))
+    known = Known(None if names is None else list(names), None)
+    return Blocks([path], target, form, known, False, reading)
 
 
 @contextmanager

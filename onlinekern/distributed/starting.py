@@ -110,11 +110,17 @@ on_error, storage_options, staleness
         if self.rounds > len(stream.parts):
             raise ValueError(f"rounds is {self.rounds}, but X has {len(stream.parts)} parts")
         return Plan(
-            self.rounds, self.passes, n_learners, self.warm_up, self.checkpoint,
-            self.on_error == "skip", self.as_tables,
-            getattr(self.estimator, "_takes_missing", False), self.storage_options,
-            self.staleness,
-        )  # fmt: skip
+            rounds=self.rounds,
+            passes=self.passes,
+            learners=n_learners,
+            least=self.warm_up,
+            checkpoint=self.checkpoint,
+            skips=self.on_error == "skip",
+            as_tables=self.as_tables,
+            takes_missing=getattr(self.estimator, "_takes_missing", False),
+            storage_options=self.storage_options,
+            staleness=self.staleness,
+        )
 
     def start(
         self, stream: Stream, n_workers: int, run: Callable[[Stream, Plan, Place], Run]
