@@ -22,6 +22,8 @@ from onlinekern import (
     PARegressor,
     SPAOneClass,
     StreamClassifier,
+    TableEncoder,
+    load,
     make_stream_pipeline,
 )
 from onlinekern.drift import LossDetector, RenewedLearner
@@ -463,3 +465,26 @@ def test_a_detector_is_copied_as_it_is():
     other.update_many(np.ones(500))
     assert detector.n_seen_ == 200
     assert len(detector.alarms_) == 0 < len(other.alarms_)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_tables_are_kept_behind_an_encoder_or_as_dictionaries(kind, tmp_path):
+    pytest.importorskip(kind)
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    columns = {f"c{j}": X[:, j] for j in range(3)} | {"d": np.where(y > 0, "a", "b")}
+    module = __import__(kind)
+    table = module.table(columns) if kind == "pyarrow" else module.DataFrame(columns)
+    model = RenewedLearner(PAClassifier(random_state=0)).partial_fit(table, y, classes=[0, 1])
+    with pytest.raises(TypeError, match=r"_recent.* is a table, .*TableEncoder in a pipeline"):
+        model.save(tmp_path / "model.okn")
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(model)).predict(table), model.predict(table)
+    )
+    records = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    behind = make_stream_pipeline(TableEncoder(), RenewedLearner(PAClassifier(random_state=0)))
+    for learner, rows in ((behind, table), (RenewedLearner(PAClassifier(random_state=0)), records)):
+        learner.partial_fit(rows, y, classes=[0, 1]).save(tmp_path / "model.okn")
+        np.testing.assert_array_equal(
+            load(tmp_path / "model.okn").predict(rows), learner.predict(rows)
+        )

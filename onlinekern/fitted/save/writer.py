@@ -29,6 +29,13 @@ CANNOT = (
 )
 # Every reader of JSON takes integers up to this one exactly.
 MOST_PLAIN = 2**53
+# Rows that `RenewedLearner` keeps are as they came.
+TABLE_PACKAGES = ("pandas", "polars", "pyarrow")
+NO_TABLES = (
+    "a file holds none, since only their own package makes one. Put the learner behind a "
+    "TableEncoder in a pipeline (make_stream_pipeline), or teach it dictionaries; pickle saves "
+    "tables"
+)
 
 
 class Writer:
@@ -125,6 +132,8 @@ class Writer:
     def part_node(self, value: Any) -> dict[str, Any]:
         """Return the node of a part of the core: its maker, and the arguments of that."""
         kind = type(value)
+        if kind.__module__.split(".")[0] in TABLE_PACKAGES:
+            raise TypeError(f"{self.where()} is a table, {describe(kind)}: {NO_TABLES}")
         of_core = kind.__module__.startswith("onlinekern.core.")
         if not of_core and registered.part_name(kind) is None:
             raise TypeError(f"{self.where()} is an object {describe(kind)}: {CANNOT}")
