@@ -12,7 +12,14 @@ from sklearn.base import is_classifier
 from sklearn.metrics.pairwise import rbf_kernel
 
 import onlinekern
-from onlinekern import KernelOGDClassifier, KernelRLSClassifier, OGDClassifier, PAClassifier
+from onlinekern import (
+    KernelOGDClassifier,
+    KernelRLSClassifier,
+    OGDClassifier,
+    PAClassifier,
+    StreamClassifier,
+)
+from onlinekern.learners.race import stream as race_stream
 
 NAMES = sorted(
     name for name, cls in CLASSES.items() if is_classifier(cls()) and hasattr(cls, "partial_fit")
@@ -264,3 +271,32 @@ def test_an_average_is_that_of_all_models(average):
     else:
         expected = np.average([first, *scores], axis=0, weights=SHARES[average])
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-9, atol=1e-9)
+
+
+def late(n_classes, n=1500):
+    """Return a stream in which a new class comes every 50 rows."""
+    rng = np.random.default_rng(0)
+    y = np.array([rng.integers(0, min(n_classes, i // 50 + 1)) for i in range(n)])
+    return 2 * rng.normal(size=(n_classes, 6))[y] + rng.normal(size=(n, 6)), y
+
+
+def test_late_classes_stay_within_the_memory_budget():
+    X, y = late(20)
+    whole, parts = (StreamClassifier(memory_budget=8, random_state=0) for _ in range(2))
+    predicted = whole.partial_fit_predict(X, y)
+    assert whole._megabytes(whole._model, 20) <= 8
+    assert np.mean(predicted[-300:] == y[-300:]) > 0.8
+    assert whole.n_seen_ == len(y)
+    assert whole.n_mistakes_ == np.sum(predicted != y)
+    for part in np.split(np.arange(len(y)), [1, 60, 61, 333, 1200]):
+        parts.partial_fit(X[part], y[part])
+    np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))
+
+
+def test_classes_beyond_the_memory_budget_are_warned_of(monkeypatch):
+    monkeypatch.setattr(race_stream, "KEPT", 2.0)  # as after many rows
+    X, y = late(8, 500)
+    model = StreamClassifier(memory_budget=8, random_state=0)
+    with pytest.warns(UserWarning, match=r"memory_budget=8 was planned for fewer .* megabytes"):
+        model.partial_fit(X, y)
+    assert model._megabytes(model._model, 8) > 8

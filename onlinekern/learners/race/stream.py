@@ -16,6 +16,7 @@ from onlinekern.core.learning.labels import class_numbers
 from onlinekern.core.learning.twin import TwinTarget
 from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.linalg.running_moments import RunningMoments
+from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.race import Race
 from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.array_types import column_of_labels
@@ -39,6 +40,7 @@ from onlinekern.estimators.validation import (
     same_labels,
     validate_data,
 )
+from onlinekern.estimators.warnings import warn
 from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert, Layout, ladder
 from onlinekern.learners.race.report import RaceReport, importances_of, report_of
 
@@ -46,6 +48,8 @@ MEGABYTE = 2**20
 FLOATS = [np.float64, np.float32]
 # So many samples are kept as long as they are all of one class.
 MOST_WAITING = 1000
+# A race begins again with smaller experts if a forest keeps such a share of the rows so far.
+KEPT = 0.75
 
 
 @estimator
@@ -80,13 +84,17 @@ class StreamLearner(Learner):
 
     def _new_model(self, X: Any, draws: np.random.RandomState) -> Any:
         head = self._head()
-        d, is_sparse = X.shape[1], sp.issparse(X)
         self._check_features(X, head.n_outputs)
-        self._outputs_at_first = head.n_outputs
+        return self._new_race(X, draws, head, head.n_outputs)
+
+    def _new_race(self, X: Any, draws: np.random.RandomState, head: Any, n_outputs: int) -> Any:
+        """Return a race for rows like X, whose sizes are those for so many outputs."""
+        d, is_sparse = X.shape[1], sp.issparse(X)
+        self._outputs_at_first = n_outputs
         encoder = vars(self).get("encoder_") or vars(self).get("_encoder_in_front")
         self._empty_at_first = 0 if encoder is None else encoder.n_empty_
         layout = () if encoder is None else encoder.layout_
-        experts = self._experts(d, head.n_outputs, is_sparse, layout)
+        experts = self._experts(d, n_outputs, is_sparse, layout)
         rows = rows_at(X, slice(1))
         return Race(
             [expert.model(rows, self, draws) for expert in experts],
@@ -187,8 +195,11 @@ mistakes so
     memory_budget : float > 0, default=64.0
         Megabytes that the experts may take, as they are estimated at the first call.
 
-        The estimate is for the classes that are known then. Those that come later take more: 8
-        became 35 where 20 came one by one. Give `classes` to the first call where they are many.
+        The estimate is for the classes that are known then. Where more come and take more, smaller
+        experts begin, with room for twice as many, and learn the rows so far that the larger forest
+        keeps, as long as these are three quarters of all (some 7,000 rows). After that, and in
+        tables with sets of one-hot columns, the experts grow beyond the budget, and a warning says
+        by how much. Give `classes` to the first call where they are many.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -436,13 +447,58 @@ mistakes so
             self._model.resume_counts(self._model.n_seen, 0, 0.0)
 
     def _grown_model(self, before: Array, labels: Array, head: Any) -> Any:
-        """Return the race with more classes; its experts keep what they have learnt."""
-        race: Any = copy.deepcopy(self._model)
+        """Return the race with more classes; its experts keep what they have learnt.
+
+        If they would take more memory than `memory_budget`, a race of smaller experts begins, which
+        learns the rows that a forest keeps, as long as these are most of all.
+        """
+        race: Any = self._model
+        room, taken = float(self.memory_budget), self._megabytes(race, head.n_outputs)
+        if taken > room:
+            if (again := self._begun_again(race, before, labels, head)) is not None:
+                return again
+            if self._megabytes(race, race.head.n_outputs) <= room or len(labels) % 10 == 0:
+                warn(
+                    f"memory_budget={self.memory_budget:g} was planned for fewer classes: with "
+                    f"{len(labels)} the experts take some {taken:.0f} megabytes. Give all "
+                    "`classes` to the first call of partial_fit",
+                    UserWarning,
+                )
+        race = copy.deepcopy(race)
         experts = [
             one.grown(model, before, labels)
             for one, model in zip(self._ladder(race), race.experts, strict=True)
         ]
         return race.grown(experts, head)
+
+    def _megabytes(self, race: Any, n_outputs: int) -> float:
+        """Return what the experts of a race take with so many outputs."""
+        form = race.d, n_outputs, not race.moments.centred
+        return sum(expert.n_bytes(*form) for expert in self._ladder(race)) / MEGABYTE
+
+    def _begun_again(self, race: Any, before: Array, labels: Array, head: Any) -> Any:
+        """Return a new race that has learnt all rows, with room for twice the classes, or None."""
+        kept = [one.space.get_state() for one in race.experts if isinstance(one.space, ForestSpace)]
+        if race.layout or not kept:
+            return None  # these rows are in another form than that of the other experts
+        rows, y, weight = max(
+            ([told[name] for name in ("rows", "targets", "weights")] for told in kept),
+            key=lambda each: len(each[1]),
+        )
+        if len(y) < KEPT * race.n_seen:
+            return None
+        first = self._outputs_at_first
+        try:
+            # Draws do not depend on how often a class came; those of the first race are over.
+            draws = np.random.RandomState(len(labels))
+            new = self._new_race(rows[:1], draws, head, 2 * head.n_outputs)
+            numbers = np.searchsorted(labels, before).astype(np.float64)
+            new.learn(rows, numbers[y.astype(np.intp).ravel()], weight)
+        except BaseException:
+            self._outputs_at_first = first
+            raise
+        new.resume_counts(race.n_seen, race.n_mistakes, race.cumulative_loss)
+        return new
 
 
 def check_kind(y: Array, known: Any) -> None:
