@@ -1,6 +1,7 @@
 """The error of a table that a learner does not take: it names the columns, and its lines work."""
 
 import datetime
+import textwrap
 import warnings
 
 import numpy as np
@@ -23,6 +24,7 @@ from onlinekern import (
     StreamRegressor,
     TableEncoder,
 )
+from onlinekern.drift import ClassifierDetector, MMDDetector
 from onlinekern.fitted.save import to_bytes
 
 pa = pytest.importorskip("pyarrow")
@@ -225,6 +227,17 @@ def test_a_transformer_comes_behind_the_encoder(transformer):
     message = message_of(transformer().fit, pandas({"work": TEXTS}))
     name = transformer.__name__
     assert f"make_stream_pipeline(TableEncoder(), {name}(), ...)" in message
+
+
+@pytest.mark.parametrize("detector", [MMDDetector, ClassifierDetector])
+def test_the_lines_for_a_detector_work(detector):
+    X = [{"town": ("Ulm", "Bonn")[k % 2], "size": None if k % 3 else 1.0} for k in range(90)]
+    with pytest.raises(ValueError, match="text in 'town'") as refused:
+        detector().update_many(X)
+    lines = textwrap.dedent(str(refused.value).partition("\n\n")[2])
+    known = {detector.__name__: detector, "X": X}
+    exec(lines, known)
+    assert known["detector"].n_seen_ == 90
 
 
 def test_infinite_values_want_more_than_an_encoder():

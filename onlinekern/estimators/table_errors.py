@@ -173,6 +173,12 @@ def listed(labels: list[Any], named: bool) -> str:
 def what_to_write(estimator: Any, X: Any, found: Mapping[str, list[Any]]) -> str:
     """Return the end of a message: the lines that make a model which takes such columns."""
     name = type(estimator).__name__
+    begin = f"{within(estimator, X)}, along a stream:\n\n    from onlinekern import "
+    if hasattr(estimator, "update_many"):  # A detector of change is no step.
+        return (
+            f"{begin}TableEncoder\n    encoder, detector = TableEncoder(), {name}()\n"
+            "    detector.update_many(encoder.learn_transform(X))\n"
+        )
     steps = ["TableEncoder()"]
     if getattr(estimator, "_any_scale", True) is False:
         steps.append("OnlineStandardScaler()")
@@ -181,8 +187,7 @@ def what_to_write(estimator: Any, X: Any, found: Mapping[str, list[Any]]) -> str
     if not hasattr(estimator, "predict"):
         steps.append("...")
     return (
-        f"{within(estimator, X)}, along a stream:\n\n"
-        f"    from onlinekern import {imported}, make_stream_pipeline\n"
+        f"{begin}{imported}, make_stream_pipeline\n"
         f"    model = make_stream_pipeline({', '.join(steps)})\n"
     )
 
