@@ -61,6 +61,12 @@ def test_prequential_counts_mistakes_however_the_stream_is_cut(cut):
     assert result.late_error == pytest.approx(wrong[half:].mean())
 
 
+def test_a_result_is_shown_in_one_line():
+    result = prequential(LastLabel(), [(np.zeros((100, 1)), np.arange(100.0))])
+    assert repr(result).startswith("PrequentialResult(n_samples=100, mistakes=None, squared_error=")
+    assert len(repr(result)) < 150
+
+
 def test_prequential_squared_error():
     y = np.arange(100.0)
     result = prequential(LastLabel(), [(np.zeros((100, 1)), y)])

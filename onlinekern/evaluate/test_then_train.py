@@ -75,12 +75,13 @@ class PrequentialResult:
     squared_error: float | None
     seconds: float
     n_support: int
-    samples: np.ndarray
-    error_curve: np.ndarray
-    support_curve: np.ndarray
-    figures: dict[str, float] = field(default_factory=dict)
-    curves: dict[str, np.ndarray] = field(default_factory=dict)
-    drifts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    # A result is shown in one line.
+    samples: np.ndarray = field(repr=False)
+    error_curve: np.ndarray = field(repr=False)
+    support_curve: np.ndarray = field(repr=False)
+    figures: dict[str, float] = field(default_factory=dict, repr=False)
+    curves: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+    drifts: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64), repr=False)
     n_asked: int | None = None
 
     @property
