@@ -268,6 +268,15 @@ def test_figures_go_to_standard_output(folder, capsys):
     assert not (folder / "-").exists()
 
 
+def test_info_tells_of_a_model_that_waits_for_a_second_class(folder, capsys):
+    rows = [{"town": "Ulm"}, {"town": "Bonn"}]
+    model = onlinekern.StreamClassifier(time_budget=5).partial_fit(rows, ["yes", "yes"])
+    model.save("m.okn")
+    code, out, err = run(capsys, "info", "m.okn")
+    assert (code, err) == (0, "")
+    assert "classes: yes alone; 2 samples wait for another one" in out
+
+
 def test_what_is_read_is_not_written_over(folder, capsys):
     train = ["train", "train.csv", "--target", "sold", "--method", "linear-pa1", "-o"]
     assert run(capsys, *train, "m.okn")[0] == 0

@@ -53,6 +53,11 @@ def lines_about(model: Any) -> Iterator[str]:
     inside = vars(learner).get("encoder_")
     n_features = learner.n_features_in_ if inside is None else inside.n_features_out_
     yield f"features: {listed(names) if names is not None else f'{n_features:,}'}"
+    waiting = vars(learner).get("_waiting")
+    if waiting is not None:
+        _, labels, _ = waiting
+        yield f"classes: {labels[0]} alone; {len(labels):,} samples wait for another one"
+        return
     if hasattr(learner, "classes_"):
         yield f"classes: {listed(learner.classes_)}"
     if hasattr(learner, "n_seen_"):
