@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 
 from onlinekern.streams import (
+    Reading,
     Source,
     StreamError,
     buffer,
@@ -206,6 +207,15 @@ def test_integers_first_fractions_later(tmp_path, monkeypatch):
     monkeypatch.setattr(binary, "CHUNK_BYTES", 64)
     path = write(tmp_path / "a.csv", "x,y\n" + "1,0\n" * 200 + "1.5,1\n")
     assert collect(open_source(path, "y"))[0][-1].tolist() == [1.5]
+
+
+def test_what_is_no_way_to_read_is_named():
+    with pytest.raises(ValueError, match="format: unknown 'excel'; known are libsvm, csv"):
+        Reading(format="excel")
+    for name in ("separator", "decimal"):
+        for mark in ("", "ab", "\n"):
+            with pytest.raises(ValueError, match=f"^{name} must be one character, got"):
+                Reading(**{name: mark})
 
 
 TABLE_FAULTS = [

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from onlinekern.cli.arguments import check_unused
 from onlinekern.cli.options import FromRows, FromText
-from onlinekern.estimators.validation import one_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.errors import StreamError
@@ -57,13 +56,12 @@ def reading_of(options: FromText, kinds: Any = (), faults: list[str] | None = No
     ValueError
         If an option is none that there can be.
     """
-    if options.format is not None:
-        one_of("--format", options.format, KNOWN)
     separator = options.separator and SEPARATORS.get(options.separator, options.separator)
-    for name, mark in (("separator", separator), ("decimal", options.decimal)):
-        if mark is not None and (len(mark.encode()) != 1 or mark in '"\n\r'):
-            raise ValueError(f"--{name} must be one character, got {mark!r}")
-    return Reading(options.format, separator, options.decimal, options.header, tuple(kinds), faults)
+    marks = separator, options.decimal, options.header
+    try:
+        return Reading(options.format, *marks, tuple(kinds), faults)
+    except ValueError as error:
+        raise ValueError(f"--{error}") from None
 
 
 def check_formats(

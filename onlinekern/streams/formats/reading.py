@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from onlinekern.estimators.validation import one_of
+
 # Name of a format -> its reader, a class of a module beside this one, and the suffixes of files.
 FORMATS: dict[str, tuple[str, tuple[str, ...]]] = {
     "libsvm": ("libsvm.LibsvmReader", ()),
@@ -50,6 +52,13 @@ class Reading:
     faults: list[str] | None = None
     ignore_extra: bool = False
     numeric_targets: bool = False
+
+    def __post_init__(self) -> None:
+        if self.format is not None:
+            one_of("format", self.format, KNOWN)
+        for name, mark in (("separator", self.separator), ("decimal", self.decimal)):
+            if mark is not None and (len(mark.encode()) != 1 or mark in '"\n\r'):
+                raise ValueError(f"{name} must be one character, got {mark!r}")
 
 
 PLAIN = Reading()
