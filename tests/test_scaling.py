@@ -72,6 +72,17 @@ def test_twin(form, dtype, weighted, close):
     assert scaler.n_samples_seen_ == len(twin.rows)
 
 
+@pytest.mark.filterwarnings("error")
+def test_scaled_rows_of_a_table_have_no_names():
+    table = pytest.importorskip("pandas").DataFrame(rows()[:, :2], columns=["a", "b"])
+    scaler = OnlineStandardScaler(clip=None).fit(table)
+    np.testing.assert_allclose(scaler.inverse_transform(scaler.transform(table)), table)
+    named = scaler.set_output(transform="pandas").transform(table)
+    np.testing.assert_allclose(scaler.inverse_transform(named), table)
+    with pytest.raises(ValueError, match="names should match"):
+        scaler.inverse_transform(named[["b", "a"]])
+
+
 def test_without_forgetting_it_is_the_standard_scaler():
     X = rows()
     ours, theirs = OnlineStandardScaler(clip=None).fit(X), StandardScaler().fit(X)

@@ -18,6 +18,7 @@ from onlinekern.estimators.validation import (
     check_results,
     check_weights,
     learn_row,
+    names_are_no_matter,
     one_row,
     own_weight,
     validate_data,
@@ -212,7 +213,8 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
             If X has not `n_features_in_` features, or is sparse although means were subtracted.
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
+        with names_are_no_matter():  # Scaled rows are arrays, whatever was learnt.
+            X = self._validate(X, reset=False)
         if sp.issparse(X):
             if self._moments.centred:
                 raise ValueError("X is sparse, but means were subtracted: pass dense samples")
