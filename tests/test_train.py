@@ -277,6 +277,16 @@ def test_info_tells_of_a_model_that_waits_for_a_second_class(folder, capsys):
     assert "classes: yes alone; 2 samples wait for another one" in out
 
 
+def test_lines_left_out_are_told_where_too_few_are_left(folder, capsys):
+    (folder / "r.csv").write_text("a,y\n1,no\n2\n3,4,yes\n5,no\n")
+    asked = ["r.csv", "--target", "y", "-o", "m.okn", "--method", "linear-pa1"]
+    code, out, err = run(capsys, "train", *asked, "--on-error", "skip")
+    assert (code, out) == (2, "")
+    first, second = err.splitlines()
+    assert first == "onlinekern: left out: r.csv, line 3: 1 columns, not 2, and 1 more"
+    assert "one class only (no)" in second
+
+
 def test_what_is_read_is_not_written_over(folder, capsys):
     train = ["train", "train.csv", "--target", "sold", "--method", "linear-pa1", "-o"]
     assert run(capsys, *train, "m.okn")[0] == 0

@@ -270,11 +270,11 @@ def learn(run: Training) -> None:
         if stop.wanted:
             run.keep()
     seconds = time.perf_counter() - began
-    if not stop.wanted or run.errors.n_rows > 0:
-        run.save()
-    if faults:
+    if faults:  # Said first: they may be why there is nothing to save.
         more = "" if len(faults) == 1 else f", and {len(faults) - 1:,} more"
         errors.print(f"onlinekern: left out: {faults[0]}{more}", **PLAIN)
+    if not stop.wanted or run.errors.n_rows > 0:
+        run.save()
     if request.json and run.errors.n_rows > 0:
         figures = {**summary(run, seconds), "lines_left_out": len(faults or ())}
         put_json(figures, request.json)
