@@ -277,6 +277,15 @@ def test_info_tells_of_a_model_that_waits_for_a_second_class(folder, capsys):
     assert "classes: yes alone; 2 samples wait for another one" in out
 
 
+def test_info_tells_of_several_targets(folder, capsys):
+    X, _ = data(40)
+    for name, Y in {"one.okn": X[:, 0], "two.okn": X[:, :2]}.items():
+        onlinekern.KernelForestRegressor(n_trees=3).fit(X, Y).save(name)
+        code, out, err = run(capsys, "info", name)
+        assert (code, err) == (0, "")
+        assert ("targets of a row: 2" in out) == (name == "two.okn")
+
+
 def test_lines_left_out_are_told_where_too_few_are_left(folder, capsys):
     (folder / "r.csv").write_text("a,y\n1,no\n2\n3,4,yes\n5,no\n")
     asked = ["r.csv", "--target", "y", "-o", "m.okn", "--method", "linear-pa1"]

@@ -60,6 +60,8 @@ def lines_about(model: Any) -> Iterator[str]:
         return
     if hasattr(learner, "classes_"):
         yield f"classes: {listed(learner.classes_)}"
+    if getattr(learner, "n_outputs_", 1) > 1:
+        yield f"targets of a row: {learner.n_outputs_}"
     if hasattr(learner, "n_seen_"):
         yield f"samples learnt: {learner.n_seen_:,}"
     if hasattr(learner, "n_mistakes_"):
