@@ -322,6 +322,11 @@ def test_a_step_of_a_pipeline(equal):
     scaled = model.steps[0][1].transform(X)
     for found in (model.predict_interval(X), model.predict_interval(X, 0.9)):
         equal(found, model.steps[1][1].predict_interval(scaled))
+    assert not hasattr(model, "predict_set")
+    sets = make_stream_pipeline(OnlineStandardScaler(), ConformalClassifier(PAClassifier()))
+    sets.partial_fit(X, y > 0, classes=[False, True])
+    equal(sets.predict_set(X), sets.steps[1][1].predict_set(scaled))
+    assert (sets.steps[1][1].n_seen_, model.steps[1][1].n_seen_) == (len(y), len(y))
 
 
 def test_the_command_line_prints_the_intervals(tmp_path, capsys, monkeypatch):

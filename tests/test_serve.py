@@ -269,6 +269,18 @@ def test_a_stream_classifier_takes_up_classes_up_to_a_limit(tmp_path):
         assert client.learn(X[:1], [3])[0] == 400  # a number among texts
 
 
+def test_sets_grow_with_the_classes(tmp_path):
+    X, y = samples()
+    ConformalClassifier(StreamClassifier()).partial_fit(X, y).save(tmp_path / "sets.okn")
+    with running(str(tmp_path / "sets.okn")) as (client, _):
+        assert client.get("/model")[1]["n_seen"] == 60
+        assert client.learn(X[:2], ["yes", "perhaps"])[0] == 200
+        found = client.post("/predict?what=sets", {"row": X[0].tolist()})[1]
+        assert found["classes"] == ["no", "perhaps", "yes"]
+        assert [len(row) for row in found["predictions"]] == [3]
+        assert client.get("/model")[1]["n_seen"] == 62
+
+
 def test_a_stream_of_one_class_has_no_probabilities_yet(tmp_path):
     X, _ = samples()
     StreamClassifier().partial_fit(X, ["only"] * len(X)).save(tmp_path / "one.okn")

@@ -103,6 +103,37 @@ def test_what_is_learnt_is_what_the_library_learns(folder, capsys):
     assert plain[-1].n_seen_ == 1200
 
 
+@pytest.mark.parametrize("method", [["--param", "time_budget=5"], SMALL])
+def test_sets_and_intervals_are_learnt_at_a_coverage(folder, capsys, method):
+    X, y = data()
+    options = ["--coverage", 0.8, "--report", "r.html", "--json", "r.json"]
+    code, out, err = run(
+        capsys, "train", "train.csv", "--target", "sold", "-o", "m.okn", *method, *options
+    )
+    assert (code, err) == (0, "")
+    model = onlinekern.load("m.okn")
+    learner = model[-1]
+    assert type(learner) is onlinekern.ConformalClassifier
+    assert (learner.coverage, learner.n_seen_) == (0.8, len(y))
+    assert f"sets of labels held {learner.coverage_:.2%}, asked 80.00%" in out
+    assert json.loads((folder / "r.json").read_text())["coverage"] == learner.coverage_
+    assert ("The race" in (folder / "r.html").read_text()) == (method[0] == "--param")
+    write_table(folder / "rows.csv", X[:40])
+    code, out, _ = run(capsys, "predict", "m.okn", "rows.csv", "--what", "sets")
+    head, *lines = out.splitlines()
+    assert (code, head) == (0, "no,yes")
+    found = [[text == "True" for text in line.split(",")] for line in lines]
+    np.testing.assert_array_equal(found, model.predict_set(X[:40]))
+    write_table(folder / "numbers.csv", X, X[:, 1])
+    numbers = ["--task", "regression", "-o", "n.okn", "--method", "kernel-rls", *options]
+    code, out, _ = run(capsys, "train", "numbers.csv", "--target", "sold", *numbers)
+    assert (code, "intervals held" in out) == (0, True)
+    assert type(onlinekern.load("n.okn")[-1]) is onlinekern.ConformalRegressor
+    code, _, err = run(capsys, "train", "train.csv", "--target", "sold", "-o", "o.okn",
+                       "--coverage", 1)  # fmt: skip
+    assert (code, "--coverage must be between 0 and 1" in err) == (2, True)
+
+
 def test_pipes_of_libsvm_text(folder):
     text = (folder / "train.txt").read_text()
     options = ["--n-features", 3, "-o", "m.okn", "--param", "time_budget=5"]

@@ -67,6 +67,12 @@ def check_report(path: str | None) -> None:
     import_module("matplotlib")
 
 
+def check_share(option: str, value: float | None) -> None:
+    """Raise ValueError if a share is given that is not between 0 and 1."""
+    if value is not None and not 0 < value < 1:
+        raise ValueError(f"{option} must be between 0 and 1, got {value}")
+
+
 def parse_value(text: str) -> Any:
     """Return a number, True, False or None if the text says so; otherwise the text."""
     words = {"true": True, "false": False, "none": None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onlinekern.cli.arguments import check_unused
+from onlinekern.cli.arguments import check_share, check_unused
 from onlinekern.cli.options import FromRows, FromText, argument, model_file, option
 
 
@@ -51,8 +51,7 @@ class Request(FromText, FromRows):
         )
 
         reading_of(self)
-        if self.coverage is not None and not 0 < self.coverage < 1:
-            raise ValueError(f"--coverage must be between 0 and 1, got {self.coverage}")
+        check_share("--coverage", self.coverage)
         if self.what != "intervals":
             check_unused(self, "is for --what intervals", "coverage")
         check_readable(self.model)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from onlinekern.cli.arguments import check_unused, parse_pairs, parse_value
+from onlinekern.cli.arguments import check_share, check_unused, parse_pairs, parse_value
 from onlinekern.cli.options import FromText, Learning, argument, methods_that_begin, option
 
 # A run that goes on may have other values of these.
@@ -33,6 +33,8 @@ class Request(FromText, Learning):
         "stream, there is nothing to choose.", autocompletion=methods_that_begin)
     parameters: list[str] = option([], "NAME=VALUE", "Set a parameter of the method, e.g. eta=0.1. "
         "May be repeated.", "--param")
+    coverage: float | None = option(None, "SHARE", "Learn intervals of the targets, or sets of "
+        "labels, that hold this share, for predict and serve.")
     scale: str = option("running", ("running", "none"), "Standardise features by the means and "
         "deviations so far, which stream does by itself.")
     columns: list[str] = option([], "NAME=KIND", "Say of which kind a column of a table is, where "
@@ -74,6 +76,7 @@ class Request(FromText, Learning):
         from onlinekern.evaluate.methods import METHODS, check_task
 
         super().check()
+        check_share("--coverage", self.coverage)
         one_of("--method", self.method, METHODS)
         if self.when and self.target is None:
             raise ValueError("--when names a column of a table, which needs --target")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -20,6 +21,7 @@ from onlinekern.evaluate.checkpoint import Checkpoint, Interval
 from onlinekern.evaluate.errors import Errors
 from onlinekern.evaluate.methods import METHODS, check_task, given_parameters
 from onlinekern.fitted.save import from_bytes, to_bytes
+from onlinekern.preprocessing.steps import learner_of
 from onlinekern.preprocessing.tables.encoder import TableEncoder, encoder_of
 from onlinekern.reports.console import PLAIN, open_console, put_json
 from onlinekern.streams.blocks import in_blocks
@@ -193,12 +195,13 @@ def new_model(request: Request, task: str, X: Any) -> Any:
         if name in known
     }
     parameters = {**defaults, **given}
+    more = {"coverage": request.coverage}
     if request.target is None:
-        return method.recipe(task, parameters, request.scale)
+        return method.recipe(task, parameters, request.scale, **more)
     encoder = new_encoder(request, method.build(task, parameters)._takes_wide)
     # The encoder scales numbers beside slots. Scaled by their deviations, rare slots are noise.
     scale = "none" if has_slots(encoder, X) else request.scale
-    return method.recipe(task, parameters, scale, encoder)
+    return method.recipe(task, parameters, scale, encoder, **more)
 
 
 def new_encoder(request: Request, takes_wide: bool) -> TableEncoder:
@@ -300,6 +303,7 @@ def summary(run: Training, seconds: float) -> dict[str, Any]:
         "error": run.errors.error,
         "window": run.request.window,
         "window_error": run.errors.window_error,
+        "coverage": covered(run),
         "seconds": seconds,
     }
 
@@ -319,7 +323,16 @@ def lines_of(run: Training, seconds: float, stopped: bool) -> Iterator[str]:
         f"{run.model.n_features_in_:,} features{kind}"
     )
     yield f"{run.errors} (each sample predicted before it was learnt)"
+    if (share := covered(run)) is not None:
+        what = "intervals" if classes is None else "sets of labels"
+        yield f"{what} held {share:.2%}, asked {request.coverage:.2%} (each told before)"
     yield f"{learnt / max(seconds, 1e-9):,.0f} samples per second, reading included"
+
+
+def covered(run: Training) -> float | None:
+    """Return the share that intervals or sets have held; None if none was asked, or is known."""
+    share = getattr(learner_of(run.model), "coverage_", math.nan)
+    return None if math.isnan(share) else share
 
 
 @contextmanager

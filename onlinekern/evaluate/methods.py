@@ -23,6 +23,7 @@ KERNELS = (
     "cosine",
 )  # fmt: skip
 KERNELS_OF_THE_DISTANCE = ("gaussian", "rbf", "laplacian")
+CONFORMAL = {"classification": "ConformalClassifier", "regression": "ConformalRegressor"}
 
 
 @dataclass(frozen=True)
@@ -85,14 +86,18 @@ class Method:
             values.setdefault("standardize_target", False)
         return estimator(**values)
 
-    def recipe(self, task: str, parameters: Any, scale: str, *steps: Any) -> Any:
+    def recipe(
+        self, task: str, parameters: Any, scale: str, *steps: Any, coverage: float | None = None
+    ) -> Any:
         """Return what learns rows as they come: steps, a running scaler if `scale` is "running" and
-        the method does not scale by itself, and the estimator."""
+        the method does not scale by itself, and the estimator, in a conformal one of a coverage."""
         from onlinekern.preprocessing.pipeline import make_stream_pipeline
         from onlinekern.preprocessing.scaler import OnlineStandardScaler
 
         scalers = [OnlineStandardScaler()] if scale == "running" and not self.scales else []
         learner = self.build(task, parameters)
+        if coverage is not None:
+            learner = public(CONFORMAL[task])(learner, coverage)
         before = [*steps, *scalers]
         return make_stream_pipeline(*before, learner) if before else learner
 

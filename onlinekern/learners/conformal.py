@@ -59,6 +59,8 @@ class ConformalRegressor(RegressorMixin, Conformal):
         as there were none.
     threshold_ : float
         Half the width of the intervals now.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -306,6 +308,8 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         long as there were none.
     threshold_ : float
         The highest negative score that is in a set now.
+    n_seen_ : int
+        Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -544,6 +548,10 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     def classes_(self) -> Array:  # type: ignore[override]
         """The labels, sorted."""
         return self._learner.classes_
+
+    @property
+    def _takes_labels_up(self) -> bool:
+        return getattr(self._learner, "_takes_labels_up", False)
 
     def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Any, Floats]:
         """Learn samples; return the labels, how strange each was before, and the thresholds."""

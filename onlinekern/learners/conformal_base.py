@@ -188,6 +188,11 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         return self._learner.feature_names_in_
 
     @property
+    def n_seen_(self) -> int:
+        """Samples learnt, if the learner counts them."""
+        return int(self._learner.n_seen_)
+
+    @property
     def coverage_(self) -> float:
         """Share of the samples that were held by what was told before they were learnt."""
         check_is_fitted(self)

@@ -289,6 +289,30 @@ class StreamPipeline(Savable, Pipeline):
         given = () if coverage is None else (coverage,)
         return learner_of(self).predict_interval(X, *given)
 
+    @available_if(final_has("predict_set"))
+    def predict_set(self, X: Samples) -> Array:
+        """Predict sets that hold the labels of a share of the samples, as the learner does.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+            What the first step takes.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_samples, n_classes)
+            Whether a label is in the set; the columns are in the order of `classes_`.
+
+        Raises
+        ------
+        NotFittedError
+            If nothing has been learnt.
+        """
+        check_is_fitted(self)
+        for _, step in self._transformers():
+            X = step.transform(X)
+        return learner_of(self).predict_set(X)
+
     def _teach(self, method: str, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         """Call the method of the learner with what the transformers, that learn too, make of X."""
         for name, step in self._transformers():

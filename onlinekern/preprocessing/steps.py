@@ -40,6 +40,13 @@ def learner_of(model: Any) -> Any:
     return model.steps[-1][1] if hasattr(model, "steps") else model
 
 
+def inner(learner: Any) -> Any:
+    """Return the learner that a wrapper such as `RenewedLearner` has fitted, or itself."""
+    while hasattr(found := vars(learner).get("estimator_"), "get_params"):
+        learner = found
+    return learner
+
+
 def takes(step: Any, method: str, parameter: str) -> bool:
     """Return whether a method of a step has a parameter."""
     found = getattr(step, method, None)

@@ -19,7 +19,7 @@ from onlinekern.fitted.save import to_bytes
 from onlinekern.plotting.importances import ImportanceDisplay, found_in
 from onlinekern.plotting.learning import PrequentialDisplay
 from onlinekern.plotting.metric import matrix_of
-from onlinekern.preprocessing.steps import learner_of
+from onlinekern.preprocessing.steps import inner, learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.reports.drawing import svg
 from onlinekern.reports.machine import in_bytes
@@ -150,13 +150,6 @@ def check_model(model: Any) -> None:
         check_is_fitted(model)
     elif not model.__sklearn_is_fitted__():
         raise NotFittedError(f"This {type(model).__name__} has learnt nothing: call partial_fit.")
-
-
-def inner(learner: Any) -> Any:
-    """Return the learner that a wrapper such as `RenewedLearner` has fitted, or itself."""
-    while hasattr(found := vars(learner).get("estimator_"), "get_params"):
-        learner = found
-    return learner
 
 
 def line_about(learner: Any) -> str:

@@ -13,7 +13,7 @@ from onlinekern.evaluate.errors import OTHERS, Confusion
 from onlinekern.evaluate.methods import METHODS
 from onlinekern.plotting.race import RaceDisplay
 from onlinekern.plotting.style import COLOURS, dress, name_error
-from onlinekern.preprocessing.steps import learner_of
+from onlinekern.preprocessing.steps import inner, learner_of
 from onlinekern.reports.drawing import svg
 from onlinekern.reports.machine import in_bytes, peak_memory
 from onlinekern.reports.page import (
@@ -52,7 +52,7 @@ def write_training(run: Any, seconds: float, stopped: bool, left_out: list[str])
     """
     if run.errors.n_rows == 0:
         return
-    request, learner = run.request, learner_of(run.model)
+    request, learner = run.request, inner(learner_of(run.model))
     facts = list(figures(run, seconds))  # the memory before pictures are drawn
     boxes = [card("Errors along the stream", curve(run))]
     report = learner.report() if hasattr(learner, "report") else None
