@@ -146,6 +146,19 @@ def test_predictions(dtype, models, path):
     assert not wrong
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_far_from_all_others_have_the_probabilities_of_the_model(n_classes, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 3))
+    model = PAClassifier(C=0.01).fit(X, np.digitize(X[:, 0], [-0.5, 0.5][: n_classes - 1]))
+    path = str(tmp_path / "far.onnx")
+    model.export_onnx(path, dtype="float64")
+    rows = np.vstack([X, 1e4 * X, 1e9 * X])
+    found = answers(session(path), rows)["probabilities"]
+    np.testing.assert_allclose(found, model.predict_proba(rows), rtol=1e-6, atol=1e-12)
+    assert np.abs(model.calibration_.of(model._scores(rows))).max() > model.calibration_.most
+
+
 @pytest.mark.parametrize("probability", [False, True])
 @pytest.mark.parametrize(("task", "multi_class"), [("binary", "ovr"), ("ovr", "ovo")])
 def test_the_exact_machine_has_probabilities_if_it_was_asked_for_them(

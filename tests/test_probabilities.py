@@ -42,11 +42,16 @@ def test_a_calibration_of_scores(n_outputs, equal):
     rng = np.random.default_rng(0)
     scores = rng.standard_normal((12, 4))[:, ::2][:, :1] * np.ones(n_outputs)
     scores[:4, 0] = 0.0, -0.0, 1e308, -1e308
-    found = Calibration(0.5, 30.0, -0.25, 0.75, 12).of(scores)
+    most = 3.0
+    found = Calibration(0.5, 30.0, -0.25, 0.75, most, 12).of(scores)
     with np.errstate(over="ignore"):
         z = np.where(scores > 0, 30.0 * scores + 0.75, 0.5 * scores - 0.25)
-    z = np.clip(z, -1e300, 1e300)
-    equal(found, np.column_stack([-z, z]) if n_outputs == 1 else z)
+    expected = np.column_stack([-z, z]) if n_outputs == 1 else z
+    beyond = np.sign(expected) * (most + np.log1p(np.maximum(np.abs(expected) - most, 0)))
+    beyond = np.clip(np.where(np.abs(expected) > most, beyond, expected), -1e300, 1e300)
+    np.testing.assert_allclose(found, beyond, rtol=1e-15)
+    bare = Calibration(0.5, 30.0, -0.25, 0.75, np.inf, 12).of(scores)
+    equal(bare, np.clip(expected, -1e300, 1e300))
 
 
 @pytest.mark.parametrize("n", [5, 40, 512])
@@ -122,6 +127,20 @@ def test_scores_that_tell_nothing_of_a_rare_class_leave_its_share():
     often = expit(found.of(np.linspace(0.1, 3, 5)[:, None])[:, 1])
     np.testing.assert_allclose(often, 0.5, atol=1e-3)
     assert (often > 0.5).all()
+
+
+@pytest.mark.parametrize("task", ["binary", "ovr"])
+def test_rows_far_from_all_others_are_in_order_and_not_certain(task, stream):
+    X, y = stream(task, n=2000)
+    model = PAClassifier(C=0.01).fit(X, y)
+    far = np.geomspace(1, 1e9, 20)[:, None] * X[:1]
+    found = model.predict_proba(far)
+    assert 0 < found.min() < found.max() < 1
+    winner = found[-1].argmax()
+    ends = model.predict_log_proba(far)[5:]
+    others = np.delete(ends, winner, axis=1).min(axis=1)
+    assert (np.diff(others) < 0).all()
+    assert others[-1] > -60
 
 
 @pytest.mark.parametrize("cuts", [[], [1], [511], [512, 513], [100, 700, 1900]])
@@ -226,10 +245,11 @@ def test_the_logistic_link_is_used_where_there_is_one(stream):
     assert model.calibration_ is None
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(model.decision_function(X)))
     model = FOGDClassifier(loss="hinge", random_state=0).fit(X, y)
-    below, above, offset_below, offset_above, n_samples = model.calibration_
-    assert n_samples == 300
+    below, above, offset_below, offset_above, most, n_samples = model.calibration_
+    assert (most, n_samples) == (np.log(1201), 300)
     scores = model.decision_function(X)
     z = np.where(scores > 0, above * scores + offset_above, below * scores + offset_below)
+    assert np.abs(z).max() < most
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(z))
 
 

@@ -7,6 +7,7 @@ the last 512 of them, which reach back 2,048 samples.
 
 from __future__ import annotations
 
+from math import inf, log1p
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,9 @@ LEAST = 1e-6
 # So many scores of 0, half of which are of either class, hold the probability of a side of the
 # border near 1/2 there, unless others say otherwise.
 AT_BORDER = 10.0
+# Of n scores, which reach back so many times as far, no probability is certain to more than
+# 1 / (REACH n + 2) before the logarithm.
+REACH = 4
 
 
 class Calibration(NamedTuple):
@@ -42,6 +46,9 @@ class Calibration(NamedTuple):
     ----------
     below, above : float > 0
     offset_below, offset_above : float
+    most : float
+        What is beyond +-most counts by its logarithm: ``most + log(1 + z - most)``. So scores far
+        from those that were seen are in order, and not taken for certain.
     n_samples : int
         To which they were fitted.
     """
@@ -50,15 +57,16 @@ class Calibration(NamedTuple):
     above: float
     offset_below: float
     offset_above: float
+    most: float
     n_samples: int
 
     def of(self, scores: Floats) -> Floats:
         """Return z of scores, ndarray (n, n_outputs); -z and z of one score, ndarray (n, 2)."""
-        return linked(scores, *self[:4])
+        return linked(scores, *self[:5])
 
 
 # Scores with a link of their own have this one.
-IDENTITY = Calibration(1.0, 1.0, 0.0, 0.0, 0)
+IDENTITY = Calibration(1.0, 1.0, 0.0, 0.0, inf, 0)
 
 
 def calibration_of(model: Any) -> Calibration:
@@ -81,6 +89,7 @@ def calibrated(rows: Floats) -> Calibration:
     """Return the calibration for rows of scores, class number and weight (`RecentScores.rows`)."""
     n_samples, n_outputs = len(rows), rows.shape[1] - 2
     scores, labels, weights = rows[:, :n_outputs], rows[:, n_outputs], rows[:, n_outputs + 1]
+    most = log1p(REACH * n_samples)
     if n_samples > 0:
         weights = weights / weights.mean()
     if n_outputs == 1:
@@ -89,10 +98,10 @@ def calibrated(rows: Floats) -> Calibration:
             side(np.abs(scores[here, 0]), right[here], weights[here])
             for here in (~is_above, is_above)
         )
-        return Calibration(below, above, 0.0 - down, up, n_samples)
+        return Calibration(below, above, 0.0 - down, up, most, n_samples)
     positive = (labels[:, None] == np.arange(n_outputs)).ravel()
     slope, offset = sigmoid(scores.ravel(), positive, np.repeat(weights, n_outputs))
-    return Calibration(slope, slope, offset, offset, n_samples)
+    return Calibration(slope, slope, offset, offset, most, n_samples)
 
 
 def side(sizes: Floats, right: Array, weights: Floats) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from onlinekern.estimators.classification import OF_SOFTMAX, Classifier
@@ -26,5 +27,6 @@ def link_of(estimator: Any) -> Link | None:
         return None
     found = learner.calibration_
     if found is None:
-        return Link(1.0, 1.0, 0.0, 0.0, learner.multi_class in OF_SOFTMAX)
-    return Link(found.below, found.above, found.offset_below, found.offset_above, False)
+        return Link(1.0, 1.0, 0.0, 0.0, inf, learner.multi_class in OF_SOFTMAX)
+    offsets = found.offset_below, found.offset_above
+    return Link(found.below, found.above, *offsets, found.most, False)

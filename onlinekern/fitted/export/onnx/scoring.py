@@ -21,6 +21,8 @@ class Link(NamedTuple):
     ----------
     below, above, offset_below, offset_above : float
         They give z = above f + offset_above if f > 0, else z = below f + offset_below.
+    most : float
+        What of z is beyond +-most counts by its logarithm.
     softmax : bool
         Whether more than two classes have the softmax of z; else they have 1 / (1 + exp(-z)), made
         to sum to 1.
@@ -30,6 +32,7 @@ class Link(NamedTuple):
     above: float
     offset_below: float
     offset_above: float
+    most: float
     softmax: bool
 
 
@@ -224,5 +227,11 @@ def calibrated(graph: Graph, scores: Tensor, link: Link) -> Tensor:
         is_above = graph.op("Greater", scores, 0.0, dtype=bool)
         offsets = [graph.constant(each, z.dtype) for each in (link.offset_above, link.offset_below)]
         z = graph.op("Add", z, graph.op("Where", is_above, *offsets, dtype=z.dtype))
+    if link.most < np.inf:
+        size = graph.op("Abs", z)
+        beyond = graph.op("Max", graph.op("Sub", size, link.most), 0.0)
+        more = graph.op("Log", graph.op("Add", beyond, 1.0))
+        size = graph.op("Add", graph.op("Min", size, link.most), more)
+        z = graph.op("Mul", graph.op("Sign", z), size)
     # A certain score may be an infinite one, whose differences are no numbers.
     return graph.op("Clip", z, -np.sqrt(largest), np.sqrt(largest))

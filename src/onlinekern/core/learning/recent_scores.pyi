@@ -12,5 +12,10 @@ class RecentScores:
     def replace(self, scores: Floats, labels: Floats, weights: Floats) -> None: ...
 
 def linked(
-    scores: Floats, below: float, above: float, offset_below: float, offset_above: float
+    scores: Floats,
+    below: float,
+    above: float,
+    offset_below: float,
+    offset_above: float,
+    most: float,
 ) -> Floats: ...

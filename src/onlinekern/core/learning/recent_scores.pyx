@@ -7,6 +7,7 @@ later, every fourth takes the place of the oldest, which costs the stream less a
 batches.
 """
 cimport numpy as cnp
+from libc.math cimport log1p
 
 import numpy as np
 
@@ -78,8 +79,12 @@ def _restore(n_outputs, n_labels, noted, rows):
     return recent
 
 
-def linked(scores, double below, double above, double offset_below, double offset_above):
-    """above f + offset_above of scores f > 0, below f + offset_below of others; at most +-1e300.
+def linked(scores, double below, double above, double offset_below, double offset_above,
+           double most):
+    """z = above f + offset_above of scores f > 0, below f + offset_below of others.
+
+    What is beyond +-most counts by its logarithm: ``most + log(1 + z - most)``. z is at most
+    +-1e300.
 
     Parameters
     ----------
@@ -103,6 +108,10 @@ def linked(scores, double below, double above, double offset_below, double offse
     cdef double z
     for i in range(n):
         z = above * f[i] + offset_above if f[i] > 0 else below * f[i] + offset_below
+        if z > most:
+            z = most + log1p(z - most)
+        elif z < -most:
+            z = -most - log1p(-z - most)
         if z > MOST_CERTAIN:
             z = MOST_CERTAIN
         elif z < -MOST_CERTAIN:
