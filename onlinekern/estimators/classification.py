@@ -105,8 +105,9 @@ class Classifier(ClassifierMixin, Learner):
         were learnt; from the 512th sample on every fourth sample counts. `fit` counts the first of
         its passes only. With few samples the probabilities stay near those that know nothing. They
         are of classes as they come: a class weight changes the scores, and the calibration undoes
-        this. The likeliest class is what `predict` says. Where a f + b is beyond log(4 n + 1), of n
-        scores kept, it grows with its logarithm only: no score is taken for certain.
+        this as far as the likeliest class stays what `predict` says. Where a f + b is beyond
+        log(4 n + 1), of n scores kept, it grows with its logarithm only: no score is taken for
+        certain.
 
         Parameters
         ----------
