@@ -30,6 +30,8 @@ def flattened(value, path):
     elif isinstance(value, np.ndarray) or sparse.issparse(value):
         for i, part in enumerate(as_arrays(value)):
             yield f"{path}.{i}", part
+    elif hasattr(value, "iloc"):
+        yield from flattened(value.to_numpy(dtype=object), path)
     elif value is None or isinstance(value, PLAIN):
         yield path, repr(value)
     elif hasattr(value, "__dict__"):

@@ -33,6 +33,8 @@ from harness.reports import Report, conclude
 from onlinekern.core import stream
 
 SOURCE = Path(__file__).with_name("failing_allocations.c")
+# Samples that have been learnt before.
+FIRST = 40
 KINDS = {"core": b"c", "numpy": b"o", "python": b"p"}
 OTHER_ERRORS = {"numpy": (SystemError,), "python": (SystemError, pickle.PicklingError)}
 
@@ -56,10 +58,11 @@ def calls_of(model, X, y):
         calls |= {
             "first partial_fit": (fresh, lambda m: m.partial_fit(X, *rest, **first)),
             "partial_fit": (model, lambda m: m.partial_fit(X, *rest)),
-            "partial_fit_predict": (model, lambda m: m.partial_fit_predict(X, *rest)),
             "learn_one": (model, lambda m: m.learn_one(row, *one)),
             "score_one": (model, lambda m: m.score_one(row)),
         }
+    if hasattr(model, "partial_fit_predict"):
+        calls["partial_fit_predict"] = (model, lambda m: m.partial_fit_predict(X, *rest))
     return calls
 
 
@@ -155,17 +158,20 @@ def try_call(shim, where, trial, options, report, log):
 
 
 def try_estimator(shim, name, layout, options, log):
-    """Return the report of one estimator."""
+    """Return the report of one estimator.
+
+    Forests are renewed within the calls: each learns sample 32 or 64 and some more.
+    """
     report = Report()
     model = subjects.build(name)
-    X, y = subjects.samples(model, 60, layout=layout)
+    X, y = subjects.samples(model, FIRST + 36, layout=layout)
     rest = subjects.targets(model, y)
     if subjects.is_online(model):
-        first = [target[:40] for target in rest]
-        model.partial_fit(X[:40], *first, **subjects.first_call(model))
+        first = [target[:FIRST] for target in rest]
+        model.partial_fit(X[:FIRST], *first, **subjects.first_call(model))
     else:
-        model.fit(X[:40], *[target[:40] for target in rest])
-    calls = calls_of(model, X[40:], y[40:])
+        model.fit(X[:FIRST], *[target[:FIRST] for target in rest])
+    calls = calls_of(model, X[FIRST:], y[FIRST:])
     chosen = [call for call in calls if call in (options.calls or calls)]
     if options.some:
         chosen = random.Random(f"{options.seed} {name} {layout}").sample(chosen, options.some)
@@ -190,10 +196,12 @@ def inside(options, log):
     if not shim.core_parts():
         raise SystemExit("the compiled core was not found among the libraries of the process")
     began, report = time.monotonic(), Report()
+    subjects.hasten()
     gc.freeze()
     for name in options.names or subjects.NAMES:
         draw = random.Random(f"{options.seed} {name}")
-        for layout in draw.sample(options.layouts, 1) if options.some else options.layouts:
+        layouts = [layout for layout in options.layouts if subjects.takes(name, layout)]
+        for layout in draw.sample(layouts, 1) if options.some and layouts else layouts:
             report.add(try_estimator(shim, name, layout, options, log))
     return conclude(report, began)
 

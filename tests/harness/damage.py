@@ -250,7 +250,10 @@ def main():
     given = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     rng, wrong, tried, taken = np.random.default_rng(given.seed), [], 0, 0
-    learners = [(name, {}) for name, cls in subjects.CLASSES.items() if hasattr(cls, "_new_model")]
+    subjects.hasten()
+    learners = [
+        (name, {}) for name in subjects.NAMES if hasattr(subjects.build(name), "_new_model")
+    ]
     for name, parameters in [*learners, *VARIANTS]:
         # A full covariance of many features takes minutes to copy and damage.
         layouts = given.layouts[:1] if parameters else given.layouts

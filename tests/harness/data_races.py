@@ -34,7 +34,7 @@ class Crowd:
         self.online = subjects.is_online(self.model)
         self.X, y = subjects.samples(self.model, ROWS, layout=layout)
         self.rest = subjects.targets(self.model, y)
-        self.same = self.X[np.full(SAME, 3)]
+        self.same = subjects.repeated(self.X, 3, SAME)
         self.seed, self.seconds = seed, seconds
         self.lock = threading.Lock()
         self.given, self.calls, self.faults = 60, 0, []
@@ -54,7 +54,7 @@ class Crowd:
             self.model.fit(self.X[:60], *[target[:60] for target in self.rest])
         elif n == 1:
             self.model.learn_one(subjects.row_of(self.X, start), *[y[0] for y in rest])
-        elif draw.random() < 0.5:
+        elif draw.random() < 0.5 or not hasattr(self.model, "partial_fit_predict"):
             self.model.partial_fit(self.X[part], *rest)
         else:
             assert len(self.model.partial_fit_predict(self.X[part], *rest)) == n
@@ -74,10 +74,10 @@ class Crowd:
             assert np.isfinite(self.model.score_one(subjects.row_of(self.X, 1))).all()
         elif what == 3:
             twin = pickle.loads(pickle.dumps(self.model))
-            assert twin.n_seen_ >= 60
+            assert subjects.n_seen(twin) >= 60
             assert np.isfinite(subjects.score(twin, self.same)).all()
         elif what == 4:
-            assert copy.deepcopy(self.model).cumulative_loss_ >= 0
+            assert subjects.learner(copy.deepcopy(self.model)).cumulative_loss_ >= 0
         else:
             for name in ("n_seen_", "n_support_", "coef_", "support_vectors_", "dual_coef_"):
                 value = getattr(self.model, name, None)
@@ -105,8 +105,9 @@ class Crowd:
             thread.start()
         for thread in threads:
             thread.join()
-        if self.online and self.model.n_seen_ != self.given and not self.faults:
-            self.faults.append(f"{self.given} samples were given, {self.model.n_seen_} learnt")
+        learnt = subjects.n_seen(self.model)
+        if self.online and learnt != self.given and not self.faults:
+            self.faults.append(f"{self.given} samples were given, {learnt} learnt")
         return self.faults
 
 
@@ -117,6 +118,7 @@ def try_estimator(job):
     faulthandler.dump_traceback_later(MOST_SECONDS + seconds, exit=True)
     warnings.simplefilter("ignore")
     sys.setswitchinterval(1e-5)
+    subjects.hasten()
     crowd, report = Crowd(name, layout, seconds, f"{seed} {name} {layout}"), Report()
     for fault in crowd.run():
         report.find(f"{name} ({layout}): {fault}")
@@ -136,7 +138,7 @@ def main():
     options = parser.parse_args()
     began = time.monotonic()
     shared = options.seconds, options.seed
-    jobs = [(name, layout, *shared) for name in options.names for layout in options.layouts]
+    jobs = [(*case, *shared) for case in subjects.cases(options.names, options.layouts)]
     return conclude(in_processes(try_estimator, jobs, options.processes), began)
 
 

@@ -66,10 +66,9 @@ def calls_of(model, X, y):
         "pickle": (same, lambda m: pickle.loads(pickle.dumps(m))),
     }
     if subjects.is_online(model):
-        calls |= {
-            "partial_fit": (same, lambda m: m.partial_fit(X, *rest)),
-            "partial_fit_predict": (same, lambda m: m.partial_fit_predict(X, *rest)),
-        }
+        calls["partial_fit"] = (same, lambda m: m.partial_fit(X, *rest))
+    if hasattr(model, "partial_fit_predict"):
+        calls["partial_fit_predict"] = (same, lambda m: m.partial_fit_predict(X, *rest))
     return calls
 
 
@@ -177,6 +176,7 @@ def try_estimator(job):
     # An interrupt while an object is destroyed is reported; the call goes on.
     sys.unraisablehook = lambda _: None
     gc.freeze()
+    subjects.hasten()
     timer, report, draw = Timer(), Report(), random.Random(f"{seed} {name} {layout}")
     model, X, y = rows_for(name, layout, milliseconds)
     for call, (pickled, function) in calls_of(model, X, y).items():
@@ -197,11 +197,8 @@ def main():
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
     began = time.monotonic()
-    jobs = [
-        (name, layout, options.tries, options.milliseconds, options.seed)
-        for name in options.names
-        for layout in options.layouts
-    ]
+    shared = options.tries, options.milliseconds, options.seed
+    jobs = [(*case, *shared) for case in subjects.cases(options.names, options.layouts)]
     return conclude(in_processes(try_estimator, jobs, options.processes), began)
 
 

@@ -54,14 +54,14 @@ def cycle(name, X, y, single):
     rest = subjects.targets(model, y)
     if subjects.is_online(model):
         model.partial_fit(X, *rest, **subjects.first_call(model))
-        model.partial_fit_predict(X, *rest)
+        getattr(model, "partial_fit_predict", model.partial_fit)(X, *rest)
         model.learn_one(single, *[target[0] for target in rest])
         model.score_one(single)
     else:
         model.fit(X, *rest)
     subjects.score(model, X)
     twin = pickle.loads(pickle.dumps(model))
-    for call in (lambda: twin.predict(X[:, :-1]), lambda: twin.fit(X, np.ones((2, 2)))):
+    for call in (lambda: twin.predict(subjects.narrower(X)), lambda: twin.fit(X, np.ones((2, 2)))):
         with contextlib.suppress(ValueError):
             call()
     # Only the garbage collector frees it.
@@ -93,8 +93,9 @@ def try_estimator(job):
     """Measure one estimator in a layout: job is (name, layout, cycles)."""
     name, layout, cycles = job
     warnings.simplefilter("ignore")
+    subjects.hasten()
     report = Report()
-    X, y = subjects.samples(subjects.build(name), 30, layout=layout)
+    X, y = subjects.samples(subjects.build(name), 36, layout=layout)
     single = subjects.row_of(X, 0)
 
     def function():
@@ -152,7 +153,7 @@ def main():
     names = options.names
     if options.some:
         names = random.Random(options.seed).sample(names, options.some)
-    jobs = [(name, layout, options.cycles) for name in names for layout in options.layouts]
+    jobs = [(*case, options.cycles) for case in subjects.cases(names, options.layouts)]
     report = in_processes(try_estimator, jobs, options.processes)
     report.add(try_deliberate())
     return conclude(report, began)

@@ -35,11 +35,15 @@ from harness.subjects import (
     LAYOUTS,
     build,
     first_call,
+    hasten,
     is_online,
+    n_seen,
     row_of,
     samples,
+    takes,
     targets,
 )
+from harness.subjects import NAMES as LEARNERS
 from onlinekern import (
     FourierFeatures,
     FrequentDirections,
@@ -47,7 +51,9 @@ from onlinekern import (
     NystroemFeatures,
     OnlineStandardScaler,
     PartitionFeatures,
+    TableEncoder,
 )
+from onlinekern.drift import ClassifierDetector, LossDetector, MMDDetector
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.fitted.save.registered import parts
 from onlinekern.fitted.state import restorers
@@ -64,8 +70,14 @@ TRANSFORMERS = {
     "OnlineStandardScaler": lambda: OnlineStandardScaler(forgetting=0.9),
     "PartitionFeatures": lambda: PartitionFeatures(n_trees=3, random_state=0),
 }
-NAMES = [*CLASSES, *TRANSFORMERS]
-REFUSED = ("LearntMetric, full", "wide")  # a matrix of 3,000 features
+TABLES = {"TableEncoder": TableEncoder, "TableEncoder, sparse": lambda: TableEncoder(sparse=True)}
+DETECTORS = {
+    "ClassifierDetector": lambda: ClassifierDetector(n_reference=9),
+    "LossDetector": lambda: LossDetector(random_state=0),
+    "MMDDetector": lambda: MMDDetector(n_reference=9, n_components=4, random_state=0),
+}
+OTHERS = {**TRANSFORMERS, **TABLES, **DETECTORS}
+NAMES = [*LEARNERS, *OTHERS]
 NUMBERS = [
     *(0, 1, -1, 2, 3, 7, 127, 2**31 - 1, 2**31, 2**32 + 1, 2**53, 2**63 - 1, 2**63, -(2**63)),
     *(2**64, 10**12, 10**30, -(10**400), True, False, None, 0.0, -0.0, 0.5, -1.5, 1e-320, 1e308),
@@ -80,19 +92,24 @@ WORDS = [*struct.unpack("<6d", BITS), math.nan, math.inf, -math.inf, 1e308, -1.0
 @functools.cache
 def case(name, layout):
     """Return the file of a model in mid-stream, as bytes, and samples for it."""
-    if name in TRANSFORMERS:
-        model = TRANSFORMERS[name]()
+    if name in OTHERS:
+        model = OTHERS[name]()
         X, y = samples(CLASSES["PARegressor"](), 30, layout=layout)
-        return to_bytes(model.fit(X, y)), X, None
+        if name not in DETECTORS:
+            return to_bytes(model.fit(X, y)), X, None
+        X = abs(y) / (1 + abs(y)) if name == "LossDetector" else X
+        return to_bytes(model.update_many(X)), X, None
+    # Forests in the middle of a renewal.
+    hasten()
     model = build(name)
-    X, y = samples(model, 60, layout=layout)
+    X, y = samples(model, 66, layout=layout)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if is_online(model):
-            model.partial_fit(X[:30], *targets(model, y[:30]), **first_call(model))
+            model.partial_fit(X[:36], *targets(model, y[:36]), **first_call(model))
         else:
-            model.fit(X[:30], y[:30])
-    return to_bytes(model), X[30:], y[30:]
+            model.fit(X[:36], y[:36])
+    return to_bytes(model), X[36:], y[36:]
 
 
 class File:
@@ -150,7 +167,7 @@ def change_node(file, draw):
 def change_class(file, draw):
     """Name another class, restorer or kind."""
     restored = [kind.name for kind in restorers().values()]
-    names = {"class": [*NAMES, *parts(), "Pipeline"], "object": [*restored, "os.system"]}
+    names = {"class": [*CLASSES, *OTHERS, *parts(), "Pipeline"], "object": [*restored, "os.system"]}
     names["kind"] = [node["kind"] for node in file.nodes]
     names["dtype"] = NUMPY_DTYPES
     places = [(node, key) for node in file.nodes if isinstance(node, dict) for key in names]
@@ -266,11 +283,21 @@ CHANGES = [
 ]
 
 
+def layouts_of(name):
+    """Return the layouts of the samples of a model."""
+    if name in LEARNERS:
+        return [layout for layout in LAYOUTS if takes(name, layout)]
+    if name in TABLES:
+        return ["dense", "table"]
+    # A full metric of 3,000 features is a large matrix.
+    return ["dense"] if name in DETECTORS or "full" in name else ["dense", "csr", "wide"]
+
+
 def damaged(seed):
     """Return the name of a model, its damaged file and samples; the seed decides all."""
     draw = random.Random(seed)
     name = draw.choice(NAMES)
-    data, X, y = case(name, draw.choice([one for one in LAYOUTS if (name, one) != REFUSED]))
+    data, X, y = case(name, draw.choice(layouts_of(name)))
     if draw.random() < 0.15:
         return name, mutate(data, draw), X, y
     file = File(data)
@@ -284,19 +311,20 @@ def damaged(seed):
 def use(model, X, y):
     """Predict, learn and save with a model that was loaded; a refused call ends nothing."""
     calls = [lambda: repr(model), lambda: pickle.dumps(model)]
-    if y is None:
+    if hasattr(model, "update_many"):
+        calls += [lambda: model.update_many(X), lambda: model.alarms_, lambda: model.statistic_]
+    elif y is None:
         numbers = np.arange(X.shape[0], dtype=float)
         calls += [lambda: model.transform(X), lambda: model.partial_fit(X, numbers)]
     else:
-        more = targets(model, y)
-        one = [targets(model, y[0].item())] if len(more) else [[]]
+        more, one = targets(model, y), targets(model, y[0].tolist())
         calls += [lambda: model.predict(X), lambda: model.score_one(row_of(X, 0))]
         if is_online(model):
             calls += [
-                lambda: model.learn_one(row_of(X, 0), *one[0]),
+                lambda: model.learn_one(row_of(X, 0), *one),
                 lambda: model.partial_fit(X, *more),
             ]
-        calls += [lambda: model.n_seen_, lambda: model.predict(X)]
+        calls += [lambda: n_seen(model), lambda: model.predict(X)]
     for call in [*calls, lambda: to_bytes(model)]:
         with suppress(ValueError, FloatingPointError, MemoryError):
             call()
