@@ -41,17 +41,15 @@ def small(name, **further):
     return CLASSES[name](**{**settings, **further})
 
 
-def forest(name, **further):
+def forest(name):
     """Return a forest of categories, which is renewed all the time."""
-    return small(name, categorical_features=[1, 3], when_full="renew", n_replays=1, **further)
+    return small(name, categorical_features=[1, 3], when_full="renew", n_replays=1)
 
 
 FURTHER = {
     "OLLAClassifier of ones": lambda: small("OLLAClassifier", solver="smo"),
     "KernelForestClassifier of categories": lambda: forest("KernelForestClassifier"),
-    "KernelForestRegressor of categories": lambda: forest(
-        "KernelForestRegressor", renewal_spread=1.0
-    ),
+    "KernelForestRegressor of categories": lambda: forest("KernelForestRegressor"),
     "StreamClassifier with forests": lambda: small("StreamClassifier", time_budget=40.0),
     "StreamRegressor with forests": lambda: small("StreamRegressor", time_budget=40.0),
     "ConformalClassifier": lambda: ConformalClassifier(small("AROWClassifier")),
