@@ -147,15 +147,17 @@ def test_a_state_that_was_written_is_read(stream):
         # that the core keeps beside it are in it.
         leverage = case.parameters.get("statistic") == "leverage"
         inverse = case.name in INVERSE or case.parameters.get("maintenance") == "project"
-        exact = not (case.name.startswith("KernelRLS") or leverage or inverse)
+        # The factor that all coefficients of a Forgetron have together is multiplied out there.
+        forgets = case.name == "ForgetronClassifier"
+        exact = not (case.name.startswith("KernelRLS") or leverage or inverse or forgets)
         bound = {"rtol": 0, "atol": 1e-12 * leverage, "err_msg": str(case)}
         np.testing.assert_allclose(scores_of(read, X), scores_of(model, X), **bound)
-        if exact:
+        if exact or forgets:
             assert write_device_state(read, like=data) == data, case
         for one in (read, model):
             one.partial_fit(X[110:], y[110:])
         error = np.abs(scores_of(read, X) - scores_of(model, X)).max()
-        assert error <= (0 if exact else 1e-7 if inverse else 1e-10), case
+        assert error <= (0 if exact else 1e-14 if forgets else 1e-7 if inverse else 1e-10), case
     assert names == LEARNS
 
 

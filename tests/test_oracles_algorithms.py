@@ -249,7 +249,11 @@ def test_linear_ogd_is_least_mean_squares():
     w = np.zeros(3)
     for t, (x, target) in enumerate(zip(X, y, strict=True), start=1):
         eta = 0.1 / np.sqrt(t)
-        w = (1 - eta * 0.2) * w + eta * weights[t - 1] * (target - w @ x) * x
+        # A step of weight 1, and the limit of small ones, in which what is left decays.
+        gap, q = target - w @ x, x @ x
+        left = gap * (1 - eta * q)
+        step = eta * gap + left * -np.expm1(-eta * (weights[t - 1] - 1) * q) / q
+        w = (1 - eta * 0.2) * w + step * x
     parameters = {"eta": 0.1, "schedule": "invsqrt", "reg": 0.2, "sample_weight": weights}
     result = algorithms.kernel_ogd(X, y, task="regression", **parameters, **LINEAR)
     np.testing.assert_allclose(result.coefficients @ X[result.support], [w])

@@ -138,9 +138,12 @@ cdef class Rule(Part):
     def evaluate(self, double f, double y, double q=1.0, int64_t t=1, double importance=1.0,
                  double weight=1.0):
         """The pair (coefficient, shrink) of one update (for tests and exploration)."""
-        cdef double coefficient = 0, contraction = 0
+        cdef double coefficient, contraction
         self.check_loss()
-        solved(self, False, f, y, q, t, importance, weight, &coefficient, &contraction)
+        if self.loss is None:  # `Rule` itself, which defines no coefficient
+            coefficient = self.coefficient(f, y, q, t, importance)
+        else:
+            solved(self, False, f, y, q, t, importance, weight, &coefficient, &contraction)
         self.check_defined()
         return coefficient, self.shrink(t)
 
