@@ -32,6 +32,7 @@ from harness.readers import limit_memory, mutate
 from harness.reports import Report, conclude, in_processes
 from harness.subjects import (
     CLASSES,
+    FRAMES,
     LAYOUTS,
     build,
     first_call,
@@ -288,7 +289,7 @@ def layouts_of(name):
     if name in LEARNERS:
         return [layout for layout in LAYOUTS if takes(name, layout)]
     if name in TABLES:
-        return ["dense", "table"]
+        return ["dense", *FRAMES]
     # A full metric of 3,000 features is a large matrix.
     return ["dense"] if name in DETECTORS or "full" in name else ["dense", "csr", "wide"]
 

@@ -3,6 +3,8 @@
 Beside the estimators there are settings of some with memory of another kind, and what wraps others.
 """
 
+from importlib.util import find_spec
+
 import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier, is_outlier_detector
@@ -22,7 +24,9 @@ from onlinekern.learners import kernel_forest
 from onlinekern.preprocessing.steps import learner_of
 
 CLASSES = dict(all_estimators())
-LAYOUTS = ("dense", "csr", "wide", "table", "targets")
+# Data frames need pandas, which who runs the tests alone may lack.
+FRAMES = ("table",) if find_spec("pandas") else ()
+LAYOUTS = ("dense", "csr", "wide", *FRAMES, "targets")
 # Sparse rows of so many features are stored sparse (most_panel_features of the core's cost model).
 WIDE = 3000
 LABELS = ["no", "perhaps", "yes"]
@@ -70,7 +74,7 @@ NAMES = sorted([*CLASSES, *FURTHER])
 # last samples as they came cannot be saved with data frames.
 ONLY = {
     "StreamPipeline": ("dense", "csr", "wide"),
-    "StreamPipeline of tables": ("dense", "table"),
+    "StreamPipeline of tables": ("dense", *FRAMES),
     "RenewedLearner": ("dense", "csr", "wide"),
 }
 

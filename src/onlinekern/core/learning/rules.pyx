@@ -26,7 +26,6 @@ from onlinekern.core.learning.schedules cimport Schedule
 
 from onlinekern.core.learning.losses import PerceptronLoss
 
-
 # Of a batch. Products with a number of batches do not overflow.
 cdef int64_t MOST_ROWS = 1 << 31
 
@@ -124,7 +123,9 @@ cdef class Rule(Part):
 
     cdef int check_loss(self) except -1:
         """Raise TypeError for a rule without a loss: one that was made without `__init__`."""
-        if self.loss is None and type(self) is not Rule:
+        if type(self) is Rule:
+            raise NotImplementedError("Rule does not define Rule.coefficient")
+        if self.loss is None:
             raise TypeError(f"{type(self).__name__} has no loss: it was made without its arguments")
         return 0
 
@@ -138,12 +139,9 @@ cdef class Rule(Part):
     def evaluate(self, double f, double y, double q=1.0, int64_t t=1, double importance=1.0,
                  double weight=1.0):
         """The pair (coefficient, shrink) of one update (for tests and exploration)."""
-        cdef double coefficient, contraction
+        cdef double coefficient = 0, contraction = 0
         self.check_loss()
-        if self.loss is None:  # `Rule` itself, which defines no coefficient
-            coefficient = self.coefficient(f, y, q, t, importance)
-        else:
-            solved(self, False, f, y, q, t, importance, weight, &coefficient, &contraction)
+        solved(self, False, f, y, q, t, importance, weight, &coefficient, &contraction)
         self.check_defined()
         return coefficient, self.shrink(t)
 
@@ -151,8 +149,7 @@ cdef class Rule(Part):
                           double importance=1.0, double weight=1.0):
         """Coefficient, contraction and loss of one update, as the loop asks for them."""
         cdef double coefficient = 0, contraction = 0, loss
-        if self.loss is None:
-            raise TypeError(f"{type(self).__name__} has no loss")
+        self.check_loss()
         loss = solved(self, solves_hinge(self), f, y, q, t, importance, weight, &coefficient,
                       &contraction)
         self.check_defined()
