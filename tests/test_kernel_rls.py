@@ -625,6 +625,25 @@ def again_is_same(model, X):
     return same and loaded.reg_ == model.reg_
 
 
+def test_landmarks_that_join_after_choices_of_reg_are_those_of_a_pickle():
+    """Steps of r leave no rounding where no sample has a feature yet: files hold none of these."""
+    random = np.random.default_rng(10)
+    points = np.minimum(5 + np.arange(300) // 4, 80)
+    X = random.standard_normal((80, 3))[(random.random(300) * points).astype(int)]
+    noise = np.repeat([1.5, 0.01], [70, 230]) * random.standard_normal(300)
+    y = 2 * np.sin(X[:, 0]) + noise
+    model = KernelRLSRegressor(n_components=80, gamma=0.5, linear=False, random_state=0)
+    other, chosen = model.partial_fit(X[:20], y[:20]), set()
+    for first in range(20, 300, 20):
+        other = pickle.loads(pickle.dumps(other))
+        for each in (model, other):
+            each.partial_fit(X[first : first + 20], y[first : first + 20])
+        chosen.add(model.reg_)
+        found, expected = (each._model.space.block.get_state() for each in (other, model))
+        np.testing.assert_array_equal(found["matrix"], expected["matrix"])
+    assert len(chosen) > 2
+
+
 @pytest.mark.parametrize("forgetting", [1.0, 0.995])
 def test_the_choice_of_reg_does_not_depend_on_calls(forgetting, stream, equal):
     X, y = stream("regression", n=400)

@@ -81,10 +81,15 @@ cdef class Information:
                 row[j] *= factor
 
     cdef void set_reg(self, double reg) noexcept nogil:
-        """Change r, in units in which it is not forgotten."""
+        """Change r, in units in which it is not forgotten.
+
+        A feature that no sample has keeps just r, as in sums that begin with it: no rounding.
+        """
         cdef Py_ssize_t i
+        cdef double *row
         for i in range(self.length):
-            self.matrix.touch(i)[i] += reg - self.reg
+            row = self.matrix.touch(i)
+            row[i] = reg if row[i] == self.reg else row[i] + (reg - self.reg)
         self.reg = reg
 
     cdef void fill(self, Py_ssize_t used, double *matrix, double *solutions) noexcept nogil:
