@@ -153,6 +153,24 @@ def test_no_weight_passes_the_target(name, loss, f, q, weight):
     assert abs(often) * q <= max(gap, abs(once) * q) * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("weight", [1.5, 1e6])
+@pytest.mark.parametrize("q", [5e-324, 1e-310])
+def test_a_weight_of_a_row_of_hardly_any_length_is_finite(q, weight):
+    """The score stays where it is: each small step is that of the first."""
+    rule = RULES["scaled_pa2"](LOSSES["hinge"](), 1.0)
+    assert rule.evaluate(-1.0, 1.0, q, 1, 1.0, weight)[0] == pytest.approx(4 * weight, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_a_weight_beyond_all_numbers_goes_as_far_as_the_largest(loss):
+    rule = RULES["gradient"](LOSSES[loss](), SCHEDULES["constant"](1.0))
+    often = rule.evaluate(-1.0, 1.0, 1e10, 1, 1.0, 1e300)[0]
+    assert 0 < often * 1e10 < np.inf
+    assert rule.evaluate(-1.0, 1.0, 1.0, 1, 1.0, 1e300)[0] == pytest.approx(
+        1 + math.log(1e300), rel=0.01
+    )
+
+
 @pytest.mark.parametrize(("rule", "twin"), CASES)
 def test_one_call_gives_the_numbers_of_three(rule, twin):
     for f, y in itertools.product(np.arange(-16, 17) / 8, [-1.0, 1.0]):

@@ -1,4 +1,5 @@
 # Update rules: the scalar mathematics of one update. May change at minor versions.
+from libc.float cimport DBL_MAX
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Part
@@ -64,7 +65,7 @@ cdef inline double travelled(Loss loss, double f, double y, double q, double siz
     """A coefficient, and that of many small steps behind it, each `size` times its own slope."""
     if q <= 0:
         return coefficient + size * loss.slope(f, y)
-    return coefficient + loss.travel(f + coefficient * q, y, size * q) / q
+    return coefficient + loss.travel(f + coefficient * q, y, min(size * q, DBL_MAX)) / q
 
 
 cdef inline double bounded_tau(double loss, double q, double C) noexcept nogil:

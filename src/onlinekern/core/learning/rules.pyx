@@ -405,7 +405,7 @@ cdef class ScaledPassiveAggressive2(PassiveAggressive2):
         cdef double at = f + coefficient * q, left = self.loss.value(at, y) * self.loss.slope(at, y)
         if q <= 0:
             return coefficient + 2 * self.C * more * left
-        return coefficient - left / q * expm1(-more * log1p(2 * self.C * q))
+        return coefficient - left * (expm1(-more * log1p(2 * self.C * q)) / q)
 
     cdef double coefficient(self, double f, double y, double q, int64_t t,
                             double importance) noexcept nogil:
