@@ -10,10 +10,7 @@ weight of the sample, divided by the probability with which the sampler let it u
 the sample gets a coefficient.
 `contraction` is for rules of second order, whose space has a covariance S and q = x'Sx. With the
 contraction b, S <- S - b (Sx)(Sx)'. See `second_order_rules`.
-
-Perceptron, gradient descent and its variants come first; then the Passive-Aggressive rules, whose
-update is the smallest one after which the sample suffers no loss, bounded (PA-I) or softened
-(PA-II) by C.
+Passive-Aggressive is the smallest update without a loss, bounded (PA-I) or softened (PA-II) by C.
 """
 from libc.math cimport INFINITY, NAN, expm1, log1p
 from libc.stdint cimport int64_t
