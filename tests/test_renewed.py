@@ -6,6 +6,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
@@ -232,6 +233,44 @@ def test_what_the_caller_gave_may_change(equal):
         models[0].partial_fit(rows, labels, np.unique(y))
         models[1].partial_fit(X[i : i + 20], y[i : i + 20], np.unique(y))
     equal(models[0].decision_function(X), models[1].decision_function(X))
+
+
+def test_what_is_kept_is_the_callers_no_more(equal):
+    X, y = stream()
+    rows, given = sp.csr_array(X[:20]), np.ones(20)
+    model = RenewedLearner(PAClassifier(random_state=0))
+    model.partial_fit(rows, y[:20], np.unique(y), given)
+    rows.data[:], given[:] = 0, 5
+    ((kept, _, weight),) = model._recent
+    equal(kept.toarray(), X[:20])
+    assert set(weight) == {1}
+    row, lists = {}, X[:3].tolist()
+    model = RenewedLearner(StreamClassifier(random_state=0))
+    for i in range(3):  # one dictionary for all samples
+        row |= {"a": X[i, 0], "b": X[i, 1]}
+        model.learn_one(row, y[i], np.unique(y))
+    assert [one["a"] for (one,), _, _ in model._recent] == X[:3, 0].tolist()
+    model = RenewedLearner(PAClassifier(random_state=0)).partial_fit(lists, y[:3], np.unique(y))
+    lists[0][0] = 7.0
+    equal(model._recent[0][0], X[:3].tolist())
+
+
+@pytest.mark.parametrize("n_trial", [0, 100])
+def test_a_class_that_comes_later_is_unknown_before(n_trial, equal):
+    X, y = stream()
+    y = y.astype("U5")
+    y[500:][X[500:, 1] > 0.5] = "maybe"
+    base = StreamClassifier(time_budget=5, random_state=0)
+    models = [RenewedLearner(base, DETECTOR, 50, n_trial) for _ in range(3)]
+    told = []
+    for model, k in zip(models, (N, 70, 450), strict=True):
+        parts = [slice(i, i + k) for i in range(0, N, k)]
+        told.append(np.concatenate([model.partial_fit_predict(X[p], y[p]) for p in parts]))
+    assert 300 < models[0].alarms_[0] < 500
+    for other, labels in zip(models[1:], told[1:], strict=True):
+        assert other.alarms_.tolist() == models[0].alarms_.tolist()
+        assert (labels == told[0]).all()
+        equal(other.decision_function(X), models[0].decision_function(X))
 
 
 def test_errors_are_bounded_in_their_order():

@@ -371,6 +371,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     def _learn_piece(self, lesson: Lesson) -> Array:
         """Learn samples; each learner learns all that are left, whether or not it stays."""
+        known = getattr(self.estimator_, "classes_", None)
         pair = self._pair(lesson)
         told, first, n = [], 0, len(lesson.y)
         while first < n:
@@ -388,7 +389,8 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
             first = last
             if alarm:
                 self._renewals = (*self._renewals, self._n_seen)
-                new = self._course(self._new_learner(pair.own.learner), lesson, first)
+                labels = self._labels_at(first, lesson, pair.own.learner, known)
+                new = self._course(self._new_learner(labels), lesson, first)
                 pair = Pair(new, pair.own if self.n_trial else None)
                 self._end = self._n_seen + self.n_trial
             elif pair.rival is not None and self._n_seen == self._end:
@@ -447,8 +449,8 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
             runs = zip(np.flatnonzero(steps > 0), np.flatnonzero(steps < 0), strict=True)
             counted = [part.part(int(first), int(last)) for first, last in runs]
         new = last_of([(one.X, one.y, one.weight) for one in counted], self.n_recent)
-        # The caller's arrays may change.
-        new = [(copy.copy(X), y.copy(), weight) for X, y, weight in new]
+        # What the caller gave may change.
+        new = [(copy_of(X), y.copy(), None if w is None else w.copy()) for X, y, w in new]
         kept = [*self._recent, *new]
         # To leave out what is older takes longer than to learn a sample, so it is done by and by.
         self._n_kept = vars(self).get("_n_kept", 0) + sum(len(y) for _, y, _ in new)
@@ -456,9 +458,22 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
             kept, self._n_kept = last_of(kept, self.n_recent), self.n_recent
         self._recent = tuple(kept)
 
-    def _new_learner(self, old: Any) -> Any:
-        learner = clone(self.estimator)
+    def _labels_at(self, first: int, lesson: Lesson, old: Any, known: Any) -> Any:
+        """Return the labels that the old learner knew before a sample; it has learnt them all.
+
+        Before the call it had `known`. A sample that comes later must not count.
+        """
         labels = getattr(old, "classes_", None)
+        if labels is None or (known is not None and len(known) == len(labels)):
+            return labels
+        if known is None:  # It had learnt one class only, or nothing.
+            known = np.concatenate([lesson.y[:0], *(y for _, y, _ in self._recent)])
+        given = lesson.y[:0] if lesson.classes is None else lesson.classes
+        come = np.isin(labels, known) | np.isin(labels, given) | np.isin(labels, lesson.y[:first])
+        return labels[come] if np.count_nonzero(come) > 1 else None
+
+    def _new_learner(self, labels: Any) -> Any:
+        learner = clone(self.estimator)
         at_once = learns_alone(learner, "partial_fit_predict")
         for X, y, weight in last_of(list(self._recent), self.n_recent):
             part = Lesson(X, y, weight, labels)
@@ -469,6 +484,13 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
                 if at_once or piece.counts.any():
                     piece.teach(learner, "partial_fit")
         return learner
+
+
+def copy_of(X: Any) -> Any:
+    """Return a copy of samples: of rows in a list, or of what can change."""
+    if isinstance(X, list | tuple):
+        return copy.deepcopy(X)
+    return X.copy() if hasattr(X, "copy") else X
 
 
 def last_of(parts: list[Any], most: int) -> list[Any]:
