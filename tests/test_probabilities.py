@@ -79,6 +79,18 @@ def test_the_sigmoids_are_those_of_the_oracle(n, unit):
         np.testing.assert_allclose(other, both, rtol=1e-6)
 
 
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_the_sum_of_weights_may_be_beyond_the_largest_number(n_outputs, equal):
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((512, n_outputs))
+    labels = rng.integers(0, max(2, n_outputs), 512)
+    found = [
+        calibrated(np.column_stack([scores, labels, np.full(512, weight)]))
+        for weight in (2.0**1020, 1.0)
+    ]
+    equal(*found)
+
+
 def test_the_sigmoids_find_the_probabilities():
     rng = np.random.default_rng(0)
     scores, positive = noisy(rng, 100_000)

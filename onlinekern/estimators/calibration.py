@@ -91,6 +91,8 @@ def calibrated(rows: Floats) -> Calibration:
     scores, labels, weights = rows[:, :n_outputs], rows[:, n_outputs], rows[:, n_outputs + 1]
     most = log1p(REACH * n_samples)
     if n_samples > 0:
+        # Divided by a power of two, their sum is finite.
+        weights = np.ldexp(weights, -np.frexp(weights.max())[1])
         weights = weights / weights.mean()
     if n_outputs == 1:
         is_above, right = scores[:, 0] > 0, (scores[:, 0] > 0) == (labels > 0)
