@@ -35,6 +35,7 @@ from onlinekern import (
     TableEncoder,
     make_stream_pipeline,
 )
+from onlinekern.drift import RenewedLearner
 from onlinekern.estimators.answers import answers_of
 from onlinekern.reports.text import text_of
 from onlinekern.serve.metrics import Growing
@@ -267,6 +268,16 @@ def test_a_stream_classifier_takes_up_classes_up_to_a_limit(tmp_path):
         assert status == 422
         assert "more than 3" in answer["error"]
         assert client.learn(X[:1], [3])[0] == 400  # a number among texts
+
+
+def test_a_renewed_learner_takes_up_classes_as_its_learner_does(tmp_path):
+    X, y = samples()
+    for learner, status in ((StreamClassifier(), 200), (PAClassifier(), 422)):
+        path = str(tmp_path / f"{status}.okn")
+        RenewedLearner(learner).partial_fit(X, y, ["no", "yes"]).save(path)
+        with running(path) as (client, _):
+            assert client.learn(X[:2], ["yes", "maybe"])[0] == status
+            assert len(client.get("/model")[1]["classes"]) == (3 if status == 200 else 2)
 
 
 def test_sets_grow_with_the_classes(tmp_path):

@@ -22,7 +22,12 @@ from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interv
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sample, Samples
 from onlinekern.estimators.validation import are_plain_targets, labels_in, learn_row, own_weight
 from onlinekern.learners.ahead import Lesson, learns_alone
-from onlinekern.preprocessing.steps import BeforeCall, BeforeCalls, undone_on_failure
+from onlinekern.preprocessing.steps import (
+    BeforeCall,
+    BeforeCalls,
+    learner_of,
+    undone_on_failure,
+)
 
 # Between two false alarms of the default detector lie so many samples, on average, at least.
 RUN_LENGTH = 100_000
@@ -314,6 +319,10 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     def _learnt(self) -> Any:
         check_is_fitted(self)
         return self.estimator_
+
+    @property
+    def _takes_labels_up(self) -> bool:
+        return getattr(learner_of(self.estimator), "_takes_labels_up", False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
