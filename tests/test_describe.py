@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 import onlinekern
 from onlinekern import (
+    ConformalClassifier,
     FourierFeatures,
     KernelPAClassifier,
     NystroemFeatures,
@@ -105,6 +106,8 @@ def test_what_cannot_be_exported_is_named(stream):
         describe(PAClassifier())
     with pytest.raises(TypeError, match="StandardScaler is no learner of onlinekern"):
         describe(StandardScaler().fit(X))
+    with pytest.raises(TypeError, match=r"ConformalClassifier is not exported; .* its estimator_"):
+        describe(ConformalClassifier(PAClassifier()).fit(X, y))
 
     def product(A, B):
         return A @ B.T

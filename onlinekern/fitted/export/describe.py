@@ -50,7 +50,10 @@ def describe(estimator: Any) -> parts.Scoring:
     from onlinekern.estimators.contract import Learner
 
     if not isinstance(estimator, Learner):
-        raise TypeError(f"{type(estimator).__name__} is no learner of onlinekern")
+        name = type(estimator).__name__
+        if isinstance(getattr(estimator, "estimator_", None), Learner):
+            raise TypeError(f"{name} is not exported; the learner in it is: its estimator_")
+        raise TypeError(f"{name} is no learner of onlinekern")
     return of_learner(estimator)
 
 
