@@ -84,9 +84,9 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     becomes e / (e + s), with s the mean of the first hundred: the ranks are those of e, and losses
     have a bound.
 
-    Of two learners the one errs less whose sum of errors is smaller, an error of k samples before
-    counting 0.99^k; the new one answers first. At an alarm in between the one that answers is the
-    old one of the next two.
+    Of two learners the one errs less whose sum of squared errors is smaller; an error of k samples
+    before counts 0.99^k. The new one answers first. At an alarm during a trial, the one that
+    answers is the old one of the next two.
 
     Changes that a learner follows by itself raise no alarm. A learner that forgets anyway gains
     little (docs/drift.md).
