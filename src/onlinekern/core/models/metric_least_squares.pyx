@@ -137,6 +137,13 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
     cdef bint takes_targets(self, Py_ssize_t n):
         return n == self.recent.n_targets
 
+    cdef int reserve_block(self, Py_ssize_t rows) except -1:
+        LeastSquaresSpace.reserve_block(self, rows)
+        if self.saved_map is self.map:
+            # A map knows the last window that was made to learn in, and no other.
+            self.saved_window = self.window
+        return 0
+
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
         # Samples behind a renewal belong to a block of their own.
         left = <Py_ssize_t> min(<int64_t> left, self.due() - self.recent.count)
