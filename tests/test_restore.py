@@ -210,13 +210,15 @@ def test_prototypes_are_within_their_number(tree_of, wild):
         (4, lambda flags: flags.astype(np.int64), "dtype mismatch"),
         (5, longer, "learnt must have shape"),
         (6, lambda _: [(256, np.ones(2))], "weights must have shape"),
+        (7, lambda _: 10**6, "began must be in"),
     ],
 )
 def test_the_progress_of_a_race_is_that_of_its_experts(tree_of, place, change, message):
     tree = tree_of(StreamClassifier, time_budget=5.0)
-    progress = list(tree.arguments[1])
+    race = tree.arguments[0]
+    progress = list(race.arguments[1])
     progress[place] = change(progress[place])
-    tree.arguments = (tree.arguments[0], tuple(progress), *tree.arguments[2:])
+    race.arguments = (race.arguments[0], tuple(progress), *race.arguments[2:])
     with pytest.raises(ValueError, match=message):
         damage.put_together(tree)
 

@@ -208,7 +208,7 @@ def at(state, path):
     return state
 
 
-SPACES = {kind.name for kind in kinds().values() if kind.merge} - {"Model", "Race"}
+SPACES = {kind.name for kind in kinds().values() if kind.merge} - {"Model", "Race", "RenewedRace"}
 # A setting for each kind of space.
 MERGED = {
     "LinearSpace": ("PAClassifier", {}),

@@ -1,34 +1,22 @@
 """The detector of losses that grow, from the mistakes of a learner."""
 
 from copy import deepcopy
-from math import inf, sqrt
+from math import inf
 from typing import Any, Self
 
 import numpy as np
 
+from onlinekern.core.learning.rank_bets import LEVELS, RankBets
 from onlinekern.drift.detector import Detector, are_all, seed_of
 from onlinekern.drift.wealth import NOTHING
 from onlinekern.estimators.atomic import all_or_nothing
 from onlinekern.estimators.parameters import Positive, RandomState, Share, estimator
 from onlinekern.estimators.types import ArrayLike, Floats
 
-# Losses are told apart in so many steps of the bound.
-LEVELS = 256
 # So many losses are looked at before an alarm may make the rest begin anew.
 PIECE = 1024
-# The constants of SplitMix64 (Steele, Lea, Flood 2014).
-GAMMA, FIRST, SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-MASK = 2**64 - 1
 # What never changes need not be copied.
 PLAIN = (tuple, int, float, bool, type(None))
-
-
-def uniform(seed: int, number: int) -> float:
-    """Return a random number of (0, 1): the same for the same sample, however calls are cut."""
-    z = (seed + number * GAMMA) & MASK
-    z = ((z ^ (z >> 30)) * FIRST) & MASK
-    z = ((z ^ (z >> 27)) * SECOND) & MASK
-    return (((z ^ (z >> 31)) >> 11) + 0.5) * 2.0**-53
 
 
 @estimator
@@ -163,7 +151,7 @@ class LossDetector(Detector):
         return seed_of(self.random_state)
 
     def _forget(self) -> None:
-        self._counts: tuple[int, ...] = (0,) * LEVELS
+        self._counts = np.zeros(LEVELS, dtype=np.int64)
         self._known = None if self.tolerated is None else float(self.tolerated)
         self._bound = float(self.bound)
 
@@ -173,26 +161,26 @@ class LossDetector(Detector):
         while position < len(losses):
             with np.errstate(over="ignore"):
                 shares = np.minimum(losses[position : position + PIECE] / self._bound, 1.0)
-            known = self._known
-            beyond = (shares[:, None] / (known or 1.0) - 1.0).tolist()
-            found = self._bet(self._of_ranks(shares) if known is None else beyond)
+            if (known := self._known) is None:
+                found = self._rank(shares)
+            else:
+                found = self._bet((shares[:, None] / known - 1.0).tolist())
             used = len(shares) if found is None else found + 1
             if found is not None:
                 self._raise_alarm(self._n_seen + used)
             position += used
             self._n_seen += used
 
-    def _of_ranks(self, shares: Floats) -> Any:
-        """Yield two payoffs of p, the share of the losses so far that are as large, or larger."""
-        counts, first = list(self._counts), self._n_seen
-        total = sum(counts)
-        for number, level in enumerate((shares * (LEVELS - 1)).round().astype(int).tolist()):
-            counts[level] += 1
-            total += 1
-            larger = sum(counts[level + 1 :])
-            p = (larger + uniform(self._seed, first + number) * counts[level]) / total
-            self._counts = tuple(counts)
-            yield 1.0 - 2.0 * p, 0.5 / sqrt(p) - 1.0
+    def _rank(self, shares: Floats) -> int | None:
+        """Bet on the ranks of losses; return the number of the one that raised an alarm."""
+        bets = RankBets(self._threshold, self._seed)
+        # Files of former versions have a tuple.
+        counts = np.asarray(self._counts, dtype=np.int64)
+        bets.set_state(counts, np.array(self._wealth), self._n_seen)
+        found = bets.see_many(shares)
+        self._counts, wealth, _ = bets.get_state()
+        self._wealth = tuple(wealth.tolist())
+        return found
 
     def _is_sound(self) -> bool:
         own = vars(self)
@@ -200,15 +188,21 @@ class LossDetector(Detector):
             return super()._is_sound()
         counts, known, bound = own.get("_counts"), own.get("_known"), own.get("_bound")
         return (
-            are_all(counts, int)
-            and len(own["_counts"]) == LEVELS
-            and min(own["_counts"]) >= 0
-            and sum(own["_counts"]) <= own["_n_seen"]
+            are_counts(counts, own["_n_seen"])
             and (known is None or (type(known) is float and 0 < known < 1))
             and len(own["_wealth"]) == (2 if known is None else 1) * len(NOTHING)
             and type(bound) is float
             and 0 < bound < inf
         )
+
+
+def are_counts(counts: Any, most: int) -> bool:
+    """Return whether these are numbers of losses of each level, at most so many in all."""
+    if not isinstance(counts, np.ndarray) and not are_all(counts, int):
+        return False
+    found = np.asarray(counts)
+    fits = found.dtype == np.int64 and found.shape == (LEVELS,)
+    return fits and bool(found.min() >= 0) and sum(found.tolist()) <= most
 
 
 def checked(values: Any, name: str) -> Floats:
@@ -228,7 +222,8 @@ def checked(values: Any, name: str) -> Floats:
 class Bounded:
     """Losses below 1 that are ordered as errors without a bound, for a `LossDetector`.
 
-    An error e becomes e / (e + s), with s the mean of the first hundred, which are not told of.
+    An error e becomes q / (q + 1) with q = sqrt(e / s). The scale s is the geometric mean of the
+    first hundred errors that are not 0; nothing is told of what comes before it is known.
 
     Attributes
     ----------
@@ -246,9 +241,15 @@ class Bounded:
 
     def __call__(self, errors: Floats) -> tuple[Floats, int]:
         """Return the losses of errors, and how many of these came too soon to have one."""
-        missing = 0 if self.scale else min(self.FIRST - len(self.first), len(errors))
-        self.first += tuple(errors[:missing].tolist())
+        early = 0
+        if not self.scale:
+            known = np.cumsum(errors > 0)
+            missing = self.FIRST - len(self.first)
+            early = int(np.searchsorted(known, missing)) + 1 if len(errors) else 0
+            early = min(early, len(errors))
+            self.first += tuple(error for error in errors[:early].tolist() if error > 0)
         if not self.scale and len(self.first) == self.FIRST:
-            self.scale = float(np.mean(self.first)) or 1.0
-        with np.errstate(over="ignore"):
-            return errors[missing:] / (errors[missing:] + self.scale), missing
+            self.scale = float(np.exp(np.mean(np.log(self.first))))
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            ratios = np.sqrt(errors[early:] / self.scale)
+            return np.where(np.isinf(ratios), 1.0, ratios / (ratios + 1.0)), early

@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-# A bet stakes this share of the wealth. Their mean adapts to payoffs of any size: it reaches a
-# threshold when the best of them reaches six times it, or before. One stake of 0.5 is a little
-# sooner for the payoffs of a witness (`benchmarks/alarms.py --part stakes`).
-STAKES = (0.03, 0.06, 0.125, 0.25, 0.5, 0.9)
+from onlinekern.core.learning.rank_bets import STAKES
+
 # Nothing has been won yet by the players who bet on one kind of payoff.
 NOTHING = (0.0,) * len(STAKES)
 

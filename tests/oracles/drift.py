@@ -3,6 +3,15 @@
 import numpy as np
 
 STAKES = (0.03, 0.06, 0.125, 0.25, 0.5, 0.9)
+MASK = 2**64 - 1
+
+
+def uniform(seed, number):
+    """Return a random number of (0, 1), which SplitMix64 makes of the number of a loss."""
+    z = (seed + number * 0x9E3779B97F4A7C15) & MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return (((z ^ (z >> 31)) >> 11) + 0.5) * 2.0**-53
 
 
 def wealth(payoffs):

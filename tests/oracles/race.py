@@ -10,7 +10,11 @@ v|^2: E has the discounted means of the products of errors, v the experts' share
 E_kk / N.
 """
 
+import copy
+
 import numpy as np
+
+from oracles.drift import STAKES, uniform
 
 SEGMENT, TRIAL, REST, ALARM = 256, 1024, 8, 512
 
@@ -284,3 +288,82 @@ def coded_rows(X, layout):
                 ones = np.flatnonzero(x[first : first + count])
                 rows[i, j] = ones[0] if len(ones) else 65535
     return rows
+
+
+class Bets:
+    """Bets that losses grow, by their ranks, up to an alarm; `oracles.drift` has the payoffs."""
+
+    def __init__(self, run_length=100_000, seed=1):
+        self.run_length, self.seed, self.n, self.levels = run_length, seed, 0, []
+        self.wealth = np.zeros((2, len(STAKES)))
+
+    def see(self, loss):
+        """Return whether a loss in [0, 1] raises an alarm, after which all begins anew."""
+        level = np.rint(255 * loss)
+        self.levels.append(level)
+        larger, equal = (np.sum(f(self.levels, level)) for f in (np.greater, np.equal))
+        p = (larger + uniform(self.seed, self.n) * equal) / len(self.levels)
+        payoffs = np.array([[1 - 2 * p], [0.5 / np.sqrt(p) - 1]])
+        self.wealth = (self.wealth + 1) * (1 + np.array(STAKES) * payoffs)
+        self.n += 1
+        if self.wealth.mean() < self.run_length:
+            return False
+        self.levels, self.wealth = [], 0 * self.wealth
+        return True
+
+
+def renewed_stream(blank, X, y, weight=None):
+    """Run races that begin anew, row by row.
+
+    Parameters
+    ----------
+    blank : Race of the core
+        One that has learnt nothing; each race is a copy of it.
+    X, y, weight : ndarrays, or None
+
+    Returns
+    -------
+    answers : ndarray
+    alarms : list
+    race : the one that answers behind the last row
+    """
+    of_targets = blank.recent is None
+    race, rival, left, due = copy.deepcopy(blank), None, 0, False
+    bets, first, seen, answers, alarms, sums = Bets(), [], 0, [], [], []
+    for x, target, w in zip(X, y, np.ones(len(y)) if weight is None else weight, strict=True):
+        row, goal = x[None], np.array([target])
+        told = [
+            None if one is None else one.learn(row, goal, np.array([w]))[0] for one in (race, rival)
+        ]
+        answers.append(told[0])
+        if w == 0:
+            continue
+        seen += 1
+        losses = [
+            None if one is None else (one - target) ** 2 if of_targets else float(one != target)
+            for one in told
+        ]
+        loss = losses[0]
+        if of_targets and len(first) < 100:
+            first += [loss] if loss > 0 else []
+        else:
+            if of_targets:
+                ratio = (loss / np.exp(np.mean(np.log(first)))) ** 0.25
+                loss = ratio / (1 + ratio)
+            due |= bets.see(loss)
+        if rival is not None:
+            left -= 1
+            sums = [
+                [decay * total + one for total, one in zip(both, losses, strict=True)]
+                for decay, both in zip((0.99, 0.998), sums, strict=True)
+            ]
+            decisive = sums[1] if left == 0 else sums[0]
+            if decisive[1] < decisive[0]:
+                race, rival = rival, race
+                sums = [both[::-1] for both in sums]
+        if left == 0:
+            rival = None
+            if due:
+                rival, left, due, sums = copy.deepcopy(blank), 1000, False, [[0, 0], [0, 0]]
+                alarms.append(seen)
+    return np.array(answers), alarms, race

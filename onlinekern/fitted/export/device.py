@@ -287,7 +287,9 @@ def model_of(model: State, found: Taught) -> State:
 
 def race_of(race: State, found: Taught) -> State:
     """Return the state of a race, with what was found of its experts and of their vote."""
-    own, experts = race.arguments, []
+    if hasattr(race, "race"):
+        return race.changed(race=race_of(race.race, found))
+    own, experts, began = race.arguments, [], race.progress.began
     for k, expert in enumerate(own.experts):
         beginning = f"e{k}_"
         fields = {
@@ -313,8 +315,8 @@ def race_of(race: State, found: Taught) -> State:
             moments=moments_of(own.moments, found),
         ),
         progress=race.progress.changed(
-            n_seen=found.count("seen"),
-            alarm=found.count("alarm"),
+            n_seen=began + found.count("seen"),
+            alarm=began + found.count("alarm"),
             voting=found.fields["awake"].astype(np.uint8),
             learnt=np.maximum(race.progress.learnt + learnt, 0),
         ),

@@ -141,6 +141,8 @@ def of_race(estimator: Any, race: Any) -> states.Learning:
             "class_weight counts in the numbers that scale the rows of a race, which C has not"
         )
     own = opened(race)
+    # Trials are none of what C learns.
+    own = getattr(own, "race", own)
     vote, progress = own.arguments.vote, own.progress
     state, numbers = vote.state, vote.arguments
     experts = tuple(growing(of_model(None, expert)) for expert in race.experts)
@@ -154,7 +156,7 @@ def of_race(estimator: Any, race: Any) -> states.Learning:
         errors=state.errors,
         met=state.met,
         voting=np.array(progress.voting, dtype=np.int64),
-        alarm=int(progress.alarm),
+        alarm=max(0, progress.alarm - progress.began),
         range=np.array(getattr(state, "range", np.zeros(0))),
         is_mean=isinstance(race.vote, MeanVote),
         decay=float(numbers.decay),
@@ -166,7 +168,7 @@ def of_race(estimator: Any, race: Any) -> states.Learning:
         state=known,
         factors=None,
         targets=None,
-        seen=progress.n_seen,
+        seen=progress.n_seen - progress.began,
         scaler=scaler_by(race.moments, True, float(race.forgetting), float(race.limit)),
     )
 

@@ -130,6 +130,52 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
     )
 
 
+def merged_renewed(mix: Mix, races: list[State], base: State | None) -> State:
+    """Merge `RenewedRace`s: trials end, and losses are looked at from now on.
+
+    A race that has begun anew has nothing of the base any more. If more than half have, they are
+    merged without it, and without the others; if fewer, what they know is left out.
+    """
+    own = races[0]
+    started = None if base is None else base.race.progress.began
+    anew = [base is not None and each.race.progress.began != started for each in races]
+    most = sum(anew) > len(races) / 2
+    chosen = [k for k in range(len(races)) if anew[k] == most]
+    some = replace(mix, weights=tuple(mix.weights[k] for k in chosen))
+    kept = [races[k].race for k in chosen]
+    race = merged_race(some, kept, None if base is None or most else base.race)
+    bets, course = own.trials.bets, own.trials.course
+    return own.told(
+        race=counted(mix, race, *of(races, base, "race")),
+        blank=own.blank,
+        rival=None,
+        trials=own.trials.told(
+            bets=bets.changed(counts=0 * bets.counts, wealth=0 * bets.wealth),
+            alarms=base.trials.alarms if base else (),
+            course=course.changed(left=0, due=False),
+        ),
+    )
+
+
+def counted(mix: Mix, merged: State, races: list[State], base: State | None) -> State:
+    """Return a merged race with the counts of all races, whoever was merged."""
+    states, before = of(races, base, "arguments.vote.state")
+    known, progress, vote = before.total if before else 0.0, merged.progress, merged.arguments.vote
+    more = mix.count(*of(races, base, "progress.n_seen")) - progress.n_seen
+    told = vote.state.changed(
+        total=float(known + sum(own.total - known for own in states)),
+        n_mistakes=mix.count(*of(states, before, "n_mistakes")),
+    )
+    return merged.changed(
+        arguments=merged.arguments.changed(vote=vote.changed(state=told)),
+        progress=progress.changed(
+            n_seen=progress.n_seen + more,
+            began=max(0, progress.began + more),
+            alarm=max(0, progress.alarm + more),
+        ),
+    )
+
+
 def merged_twins(mix: Mix, parts: list[State], base: State | None) -> tuple[State | None, ...]:
     """Merge the twins of targets.
 
@@ -169,6 +215,7 @@ def merged_progress(mix: Mix, each: list[State], old: State | None) -> State:
         voting=np.maximum.reduce([own.voting for own in each]),
         learnt=mix.total(learnt, 0 if before is None else before).astype(np.int64),
         history=list(old.history) if old else [],
+        began=min(own.began for own in each),
     )
 
 
@@ -227,16 +274,23 @@ describe(
     "race.Race",
     "arguments(experts costs= vote moments head= dtype= budget= limit= forgetting= "
     "layout= patience= twins) "
-    "progress(n_seen noted alarm stride voting[expert] learnt[expert] history) recent",
+    "progress(n_seen noted alarm stride voting[expert] learnt[expert] history began) recent",
     merge=merged_race,
 )
+describe("renewed_race.RenewedRace", "race blank rival trials", merge=merged_renewed)
+describe(
+    "learning.trials.Trials",
+    "of_targets= bets alarms course(left due own_sum rival_sum own_longer rival_longer "
+    "n_errors errors)",
+)
+describe("learning.rank_bets.RankBets", "run_length= seed= counts[level] wealth[player] n_seen")
 scores = "n_outputs# n_labels= noted rows[sample column]"
 describe("learning.recent_scores.RecentScores", scores)
 describe(
     "learning.vote.Vote",
     "name= arguments(links= n_outputs= decay= sharpness=) "
     "state(losses[loss] counts[loss] n_mistakes total errors[expert other] met[expert other] "
-    "combined[end] range[end])",
+    "combined[end] range[bound])",
 )
 describe("learning.twin.TwinTarget", "vote sizes[size] errors met")
 describe(

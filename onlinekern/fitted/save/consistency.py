@@ -77,6 +77,7 @@ def check_detector(detector: Any) -> None:
 
 def check_learner(learner: Any) -> None:
     from onlinekern.core.race import Race
+    from onlinekern.core.renewed_race import RenewedRace
     from onlinekern.core.stream import Model
     from onlinekern.estimators.categories import are_categories
     from onlinekern.estimators.classification import Classifier
@@ -85,7 +86,7 @@ def check_learner(learner: Any) -> None:
     own = vars(learner)
     if "_model" not in own:
         return
-    require(type(own["_model"]) in (Model, Race), "its model is none")
+    require(type(own["_model"]) in (Model, Race, RenewedRace), "its model is none")
     check_features(learner)
     if "_warm_up" in own:
         check_first_samples(learner)

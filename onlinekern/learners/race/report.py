@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern.core.renewed_race import RenewedRace
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert
 
@@ -30,7 +31,7 @@ class ExpertReport:
     loss : float
         Discounted mistake rate, or root mean squared error.
     learnt : float
-        Share of the samples that it learnt.
+        Share of the samples that it learnt, of those since its race began.
     led : float
         Share of the stream in which it had the largest weight.
     awake : bool
@@ -65,6 +66,8 @@ class RaceReport:
         Samples seen when weights were noted.
     weights : ndarray of shape (n_marks, n_experts)
         Weights of the experts then.
+    alarms : tuple of int
+        Numbers of the samples behind which a race began anew beside the one that answered.
     encodes : bool
         Whether the samples were tables that an encoder made numbers of.
     """
@@ -75,6 +78,7 @@ class RaceReport:
     loss: float
     samples: Array
     weights: Floats
+    alarms: tuple[int, ...] = ()
     encodes: bool = False
 
     @property
@@ -103,15 +107,17 @@ class RaceReport:
         """Make the plain estimator that does what the leader does: a scaler, then the learner.
 
         A forest needs neither that nor an encoder. For others an encoder comes first where the
-        samples were tables. Experts "of logarithms too" learn the target alone there.
+        samples were tables. Experts "of logarithms too" learn the target alone there. Where the
+        race has begun anew, a `RenewedLearner` is around the pipeline.
 
         Returns
         -------
-        StreamPipeline
-            The pipeline, not fitted.
+        StreamPipeline or RenewedLearner
+            Not fitted.
         """
         from sklearn.base import clone
 
+        from onlinekern.drift.renewed import RenewedLearner
         from onlinekern.preprocessing.pipeline import make_stream_pipeline
         from onlinekern.preprocessing.scaler import OnlineStandardScaler
         from onlinekern.preprocessing.tables.encoder import TableEncoder
@@ -121,7 +127,8 @@ class RaceReport:
         steps: list[Any] = [TableEncoder()] if encodes else []
         if not self.leader.is_raw:
             steps.append(OnlineStandardScaler(clip=CLIP, forgetting=FORGETTING))
-        return make_stream_pipeline(*steps, clone(self.leader.estimator))
+        plain = make_stream_pipeline(*steps, clone(self.leader.estimator))
+        return RenewedLearner(plain) if self.alarms else plain
 
     def plot(self, path: Any) -> None:
         """Draw the weights along the stream; see `onlinekern.plotting.plot_race`."""
@@ -146,6 +153,8 @@ class RaceReport:
                 f"{one.name:{width}}  {one.weight:6.1%}  {one.led:6.1%}  {one.learnt:6.1%}  "
                 f"{unit.format(one.loss):>9}  {one.cost:9.1f}{asleep}"
             )
+        if self.alarms:
+            lines.append(f"begun anew beside itself after {', '.join(map(str, self.alarms))}")
         for first, last, name in self.leaders:
             lines.append(f"samples {first} to {last}: led by {name}")
         return "\n".join([*lines, f"the same plainly: {self._code()}"])
@@ -153,7 +162,8 @@ class RaceReport:
     def _code(self) -> str:
         scaler = f"OnlineStandardScaler(clip={CLIP:g}, forgetting={FORGETTING:g}), "
         before = ("TableEncoder(), " * self.encodes + scaler) * (not self.leader.is_raw)
-        return f"make_stream_pipeline({before}{one_line(self.leader.estimator)})"
+        plain = f"make_stream_pipeline({before}{one_line(self.leader.estimator)})"
+        return f"RenewedLearner({plain})" if self.alarms else plain
 
 
 def one_line(estimator: Any) -> str:
@@ -184,6 +194,7 @@ def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
     """Make the report on a race of the core, whose experts are those of the ladder."""
     with race.reading():
         history, learnt, n_seen = race.history, race.learnt, race.n_seen
+        age = max(1, n_seen - race.began)
         losses = race.vote.mean_losses()
         weights = race.vote.weights(np.ones(len(ladder), dtype=np.uint8))
         voting = race.voting
@@ -197,9 +208,15 @@ def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
     experts = [
         ExpertReport(
             one.name + twins[k], one.estimator, one.cost, float(weights[k]), float(losses[k]),
-            float(learnt[k] / max(1, n_seen)), float(led[k]), bool(voting[k]),
+            float(learnt[k] / age), float(led[k]), bool(voting[k]),
             one.is_raw,
         )
         for k, one in enumerate(ladder)
     ]  # fmt: skip
-    return RaceReport(task, n_seen, experts, float(losses[len(ladder)]), samples, noted)
+    loss, alarms = float(losses[len(ladder)]), alarms_of(race)
+    return RaceReport(task, n_seen, experts, loss, samples, noted, alarms)
+
+
+def alarms_of(race: Any) -> tuple[int, ...]:
+    """Return the samples behind which a rival began, none for races of older files."""
+    return race.trials.alarms if isinstance(race, RenewedRace) else ()

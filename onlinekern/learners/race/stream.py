@@ -18,6 +18,7 @@ from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.linalg.running_moments import RunningMoments
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.race import Race
+from onlinekern.core.renewed_race import renewed
 from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.array_types import column_of_labels
 from onlinekern.estimators.classification import OnlineClassifier
@@ -27,7 +28,7 @@ from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.table_door import Encoded, encoded, feature_names
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sample, Samples
 from onlinekern.estimators.validation import (
     NUMBERS,
     check_weights,
@@ -42,7 +43,7 @@ from onlinekern.estimators.validation import (
 )
 from onlinekern.estimators.warnings import warn
 from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert, Layout, ladder
-from onlinekern.learners.race.report import RaceReport, importances_of, report_of
+from onlinekern.learners.race.report import RaceReport, alarms_of, importances_of, report_of
 
 MEGABYTE = 2**20
 FLOATS = [np.float64, np.float32]
@@ -96,7 +97,7 @@ class StreamLearner(Learner):
         layout = () if encoder is None else encoder.layout_
         experts = self._experts(d, n_outputs, is_sparse, layout)
         rows = rows_at(X, slice(1))
-        return Race(
+        race = Race(
             [expert.model(rows, self, draws) for expert in experts],
             [expert.cost for expert in experts],
             self._votes(tuple(expert.link for expert in experts), head.n_outputs),
@@ -110,6 +111,7 @@ class StreamLearner(Learner):
             [expert.patience for expert in experts],
             [TwinTarget() if expert.twin else None for expert in experts],
         )
+        return renewed(race)
 
     def _next_calls_blas(self) -> bool:
         race: Any = self._model
@@ -141,6 +143,11 @@ class StreamLearner(Learner):
         if "encoder_" not in vars(self) or not race.layout:
             return feature_names(self)
         return vars(self)["encoder_"]._names_in_layout()
+
+    @property
+    def alarms_(self) -> Indices:
+        """Numbers of the samples after which a race began anew beside the one that answered."""
+        return np.array(alarms_of(self._fitted_model), dtype=np.int64)
 
     def report(self) -> RaceReport:
         """Tell who led when, what each expert costs, and which plain estimator does the same.
@@ -180,8 +187,11 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
 mistakes so
     far; a combination of the experts, of the least squared error, votes as one more [3]_. Experts
     that lose sleep: they learn every eighth segment of 256 samples, and are woken when the vote
-    gets worse. Where time or memory have no room for ten trees, kernels of three widths, linear
-    least squares that forget and a budgeted kernel PA race in the place of the forests.
+    gets worse. When its losses have grown for sure (`onlinekern.drift.LossDetector`), a race that
+    has learnt nothing begins beside this one; for 1,000 samples both learn, and the one that errs
+    less answers, and stays. Where time or memory have no room for ten trees, kernels of three
+    widths, linear least squares that forget and a budgeted kernel PA race in the place of the
+    forests.
 
     Parameters
     ----------
@@ -189,11 +199,13 @@ mistakes so
         Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
-        learnt by all experts, at about twice that. The default gives the forests 80 and 30 trees
-        (of a regression 50 to 120, the more the fewer features there are, and 15), and the largest
-        kernel 300 landmarks, of a regression 200 to 300.
+        learnt by all experts, at about twice that, and so are 1,000 behind an alarm, by two races.
+        The default gives the forests 80 and 30 trees (of a regression 50 to 120, the more the fewer
+        features there are, and 15), and the largest kernel 300 landmarks, of a regression 200 to
+        300.
     memory_budget : float > 0, default=64.0
-        Megabytes that the experts may take, as they are estimated at the first call.
+        Megabytes that the experts may take, as they are estimated at the first call. A second race
+        takes 1.5 to 3.5 more for 1,000 samples behind an alarm.
 
         The estimate is for the classes that are known then. Where more come and take more, smaller
         experts begin, with room for twice as many, and learn the rows so far that the larger forest
@@ -238,6 +250,9 @@ mistakes so
         The labels, sorted.
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
+    alarms_ : ndarray of shape (n_alarms,), int64
+        Numbers of the samples, counted from 1, after which a race began beside the one that
+        answered.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the mean square of the gradient of what a kernel forest has learnt,
         in units of the spread of the features: of the forest with the larger share in the vote. Of
@@ -464,12 +479,13 @@ mistakes so
                     "`classes` to the first call of partial_fit",
                     UserWarning,
                 )
-        race = copy.deepcopy(race)
-        experts = [
-            one.grown(model, before, labels)
-            for one, model in zip(self._ladder(race), race.experts, strict=True)
-        ]
-        return race.grown(experts, head)
+        ladder = self._ladder(race)
+
+        def grow(models: Any) -> list[Any]:
+            pairs = zip(ladder, models, strict=True)
+            return [one.grown(model, before, labels) for one, model in pairs]
+
+        return copy.deepcopy(race).grown(grow, head)
 
     def _megabytes(self, race: Any, n_outputs: int) -> float:
         """Return what the experts of a race take with so many outputs."""
@@ -539,11 +555,13 @@ with the discounted mean
         Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
-        learnt by all experts, at about twice that. The default gives the forests 80 and 30 trees
-        (of a regression 50 to 120, the more the fewer features there are, and 15), and the largest
-        kernel 300 landmarks, of a regression 200 to 300.
+        learnt by all experts, at about twice that, and so are 1,000 behind an alarm, by two races.
+        The default gives the forests 80 and 30 trees (of a regression 50 to 120, the more the fewer
+        features there are, and 15), and the largest kernel 300 landmarks, of a regression 200 to
+        300.
     memory_budget : float > 0, default=64.0
-        Megabytes that the experts may take, as they are estimated at the first call.
+        Megabytes that the experts may take, as they are estimated at the first call. A second race
+        takes 1.5 to 3.5 more for 1,000 samples behind an alarm.
     encode : {'auto', True, False}, default='auto'
         Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
         (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
@@ -570,6 +588,9 @@ with the discounted mean
 
     Attributes
     ----------
+    alarms_ : ndarray of shape (n_alarms,), int64
+        Numbers of the samples, counted from 1, after which a race began beside the one that
+        answered.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the mean square of the gradient of what a kernel forest has learnt,
         in units of the spread of the features: of the forest with the larger share in the vote. Of

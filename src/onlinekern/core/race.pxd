@@ -11,6 +11,7 @@ cdef class Race(Experts):
     cdef list dearest                     # numbers of the experts, those that cost most first
     cdef readonly int64_t calls, n_seen
     cdef readonly int64_t noted           # samples that might have been kept in `recent`
+    cdef readonly int64_t began           # samples before these experts had been given any
     cdef readonly int64_t alarm           # until when all experts are awake
     cdef readonly int64_t stride          # samples between two marks of the history
     cdef readonly object learnt           # ndarray of int64: samples of each expert
@@ -23,6 +24,10 @@ cdef class Race(Experts):
     cdef list begun               # calls of the experts and the moments before this one
 
     cdef cnp.ndarray learn_row(self, const Rows *rows, double y, double weight, bint noted)
+    cdef int learn_alone(self, const Rows *rows, double y, double weight, double *answer,
+                         bint noted) except -1
     cdef int teach(self, const Rows *rows, Row *row, double y, double weight, double *answer,
                    bint noted) except -1
+    cdef int64_t age(self) noexcept
     cdef void note(self, const double *answer, double y, double weight) noexcept
+    cdef tuple arguments(self)

@@ -28,7 +28,7 @@ import numpy as np
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.state cimport (
-    check_kind, check_width, count_of, doubles_of_shape, integers_within, items_of)
+    check_kind, check_width, count_of, doubles_of_shape, integer_within, integers_within, items_of)
 from onlinekern.core.base.lock cimport begin_writing, end_writing
 from onlinekern.core.experts cimport Experts, Row, narrow
 from onlinekern.core.learning.heads cimport Head
@@ -104,6 +104,7 @@ cdef class Race(Experts):
     def resume_counts(self, seen, mistakes, loss):
         """Go on from these counts: two integers >= 0, and a number."""
         self.n_seen = count_of("seen", seen)
+        self.began = min(self.began, self.n_seen)
         self.vote.resume_counts(mistakes, loss)
 
     def learn(self, X, y, weight=None, order=None, window=0, scores=None, noted=True):
@@ -128,9 +129,7 @@ cdef class Race(Experts):
         with self.writing():
             self._begin()
             try:
-                self._learn_rows(given, y, weight, window, answers, noted)
-                if noted and self.recent is not None:
-                    self._note(y, weight, answers)
+                self._learn_part(given, y, weight, window, answers, noted)
             except BaseException:
                 self._rollback()
                 raise
@@ -171,22 +170,27 @@ cdef class Race(Experts):
         It does what `_learn_segment` does, and makes no arrays for it.
         """
         cdef cnp.npy_intp n_outputs = self.head.n_outputs
-        cdef Row row
         begin_writing(self.lock, self.access)
         try:
-            _alive = self.room_for(rows, &row)
             answer = cnp.PyArray_EMPTY(1, &n_outputs, cnp.NPY_FLOAT64, 0)
             self._begin()
             try:
-                (<RunningMoments> self.moments).learn_rows(rows, &weight, &self.scaling, row.given)
-                narrow(&row)
-                self.teach(rows, &row, y, weight, <double *> cnp.PyArray_DATA(answer), noted)
+                self.learn_alone(rows, y, weight, <double *> cnp.PyArray_DATA(answer), noted)
             except BaseException:
                 self._rollback()
                 raise
         finally:
             end_writing(self.lock, self.access)
         return answer
+
+    cdef int learn_alone(self, const Rows *rows, double y, double weight, double *answer,
+                         bint noted) except -1:
+        """Learn the only row of a call that has begun, and write the answer."""
+        cdef Row row
+        _alive = self.room_for(rows, &row)
+        (<RunningMoments> self.moments).learn_rows(rows, &weight, &self.scaling, row.given)
+        narrow(&row)
+        return self.teach(rows, &row, y, weight, answer, noted)
 
     cdef int teach(self, const Rows *rows, Row *row, double y, double weight, double *answer,
                    bint noted) except -1:
@@ -223,7 +227,7 @@ cdef class Race(Experts):
         if weight > 0:
             self.learnt = learnt
             self.n_seen += 1
-            if self.n_seen % SEGMENT == 0:
+            if self.age() % SEGMENT == 0:
                 self._choose()
         if noted and self.recent is not None:
             self.note(answer, y, weight)
@@ -242,13 +246,19 @@ cdef class Race(Experts):
         for i in range(y.shape[0]):
             self.note(&answers[i, 0], y[i], 1 if weight is None else weight[i])
 
+    def _learn_part(self, X, y, weight, window, answers, noted):
+        """Learn rows of a call that has begun, those of weight 0 being predicted only."""
+        self._learn_rows(X, y, weight, window, answers, noted)
+        if noted and self.recent is not None:
+            self._note(y, weight, answers)
+
     def _learn_rows(self, X, y, weight, window, answers, noted):
-        """Learn rows, those of weight 0 being predicted only."""
+        """Learn rows, segment by segment."""
         Z = self.scaled(X, weight, learns=True)
         cdef Py_ssize_t first = 0, done = 0, last, n = len(y)
         counted = None if weight is None else np.cumsum(weight > 0)
         while first < n:
-            last = done + SEGMENT - self.n_seen % SEGMENT
+            last = done + SEGMENT - self.age() % SEGMENT
             if counted is not None:
                 last = np.searchsorted(counted, last) + 1
             last = min(last, n)
@@ -288,15 +298,19 @@ cdef class Race(Experts):
         learnt = self.learnt.copy()
         learnt[fed.view(np.bool_)] += count
         self.learnt = learnt
-        if count > 0 and self.n_seen % SEGMENT == 0:
+        if count > 0 and self.age() % SEGMENT == 0:
             self._choose()
+
+    cdef int64_t age(self) noexcept:
+        """How many samples these experts have been given."""
+        return self.n_seen - self.began
 
     def _fed(self):
         """Who learns the present segment: those who vote, and of the sleepers each in its turn."""
         cdef Py_ssize_t k
         cdef cnp.ndarray fed = cnp.PyArray_NewCopy(self.voting, cnp.NPY_CORDER)
         cdef unsigned char[::1] own = fed
-        for k in range((REST - self.n_seen // SEGMENT % REST) % REST, own.shape[0], REST):
+        for k in range((REST - self.age() // SEGMENT % REST) % REST, own.shape[0], REST):
             own[k] = 1
         return fed
 
@@ -306,18 +320,18 @@ cdef class Race(Experts):
         weights = self.vote.weights(np.ones(len(self.experts), dtype=np.uint8))
         if self._is_worse(usual, lately):
             self.alarm = self.n_seen + ALARM
-        if self.n_seen % self.stride == 0:
+        if self.age() % self.stride == 0:
             self.history = [*self.history, (self.n_seen, weights)]
             if len(self.history) > MOST_MARKS:
                 self.history, self.stride = self.history[1::2], 2 * self.stride
-        if self.n_seen < max(TRIAL, self.alarm):
+        if self.age() < TRIAL or self.n_seen < self.alarm:
             self.voting = np.ones(len(self.experts), dtype=np.uint8)
             return 0
         voting = np.zeros(len(self.experts), dtype=np.uint8)
         left = self.budget - sum(self.costs) / REST
         order = np.argsort(-weights, kind="stable").tolist()
         stay = [order[0]]
-        stay += [k for k in order[1:] if self.n_seen < self.patience[k]]
+        stay += [k for k in order[1:] if self.age() < self.patience[k]]
         for k in sorted(order, key=lambda k: k not in stay):
             cheap = self.costs[k] <= LITTLE * self.budget
             strong = weights[k] >= LEAST_WEIGHT * weights.max()
@@ -335,19 +349,22 @@ cdef class Race(Experts):
     def _progress(self):
         """What changes along the stream, but for the experts, the vote and the moments."""
         return (self.n_seen, self.noted, self.alarm, self.stride, self.voting, self.learnt,
-                self.history)
+                self.history, self.began)
 
     def _set_progress(self, progress):
         (self.n_seen, self.noted, self.alarm, self.stride, self.voting, self.learnt,
-         self.history) = progress
+         self.history, self.began) = progress
 
-    def grown(self, experts, Head head not None):
-        """A race that goes on with experts of more outputs, and shares all else with this one."""
+    def grown(self, grow, Head head not None):
+        """A race that goes on with experts of more outputs, and shares all else with this one.
+
+        A function makes them, as a list, of those that there are.
+        """
         vote = type(self.vote)(self.vote.links, head.n_outputs, self.vote.decay,
                                self.vote.sharpness)
         vote.set_state(self.vote.get_state())
-        arguments = (experts, self.costs, vote, self.moments, head, self.dtype, self.budget,
-                     self.limit, self.forgetting, self.layout, self.patience, self.twins)
+        arguments = (grow(self.experts), self.costs, vote, self.moments, head,
+                     *self.arguments()[5:])
         return restore(arguments, self._progress())
 
     def _begin(self):
@@ -383,12 +400,15 @@ cdef class Race(Experts):
         with self.writing():
             self._rollback()
 
+    cdef tuple arguments(self):
+        """What a race of these parts is made of."""
+        return (self.experts, self.costs, self.vote, self.moments, self.head, self.dtype,
+                self.budget, self.limit, self.forgetting, self.layout, self.patience,
+                self.twins if any(self.twins) else ())
+
     def __reduce__(self):
         with self.reading():
-            arguments = (self.experts, self.costs, self.vote, self.moments, self.head, self.dtype,
-                         self.budget, self.limit, self.forgetting, self.layout, self.patience,
-                         self.twins if any(self.twins) else ())
-            return restore, (frozen(arguments, {}), tuple(self._progress()),
+            return restore, (frozen(self.arguments(), {}), tuple(self._progress()),
                              frozen(self.recent, {}))
 
 
@@ -409,10 +429,13 @@ def restore(arguments, progress, recent=None):
 cdef tuple checked_progress(object progress, Py_ssize_t m):
     """The progress of a race of m experts that a state tells of (`Race._progress`)."""
     cdef const unsigned char[::1] flags
-    n_seen, noted, alarm, stride, voting, learnt, history = items_of(
-        progress, "progress of a race", 7)
+    # Races of older files began with the stream.
+    count = len(progress) if isinstance(progress, (tuple, list)) else 8
+    n_seen, noted, alarm, stride, voting, learnt, history, *began = items_of(
+        progress, "progress of a race", min(max(7, count), 8))
     n_seen, noted, alarm = (
         count_of("n_seen", n_seen), count_of("noted", noted), count_of("alarm", alarm))
+    began = integer_within("began", began[0] if began else 0, 0, n_seen)
     if count_of("stride", stride) < SEGMENT or stride % SEGMENT:
         raise ValueError(f"stride must be a multiple of {SEGMENT}, got {stride}")
     check_kind(voting, "voting", np.ndarray)
@@ -423,4 +446,4 @@ cdef tuple checked_progress(object progress, Py_ssize_t m):
     history = [(count_of("mark", count), doubles_of_shape("weights", weights, (m,)))
                for count, weights in history]
     learnt = integers_within("learnt", learnt, m, 0, 1 << 62)
-    return n_seen, noted, alarm, stride, voting, learnt, history
+    return n_seen, noted, alarm, stride, voting, learnt, history, began

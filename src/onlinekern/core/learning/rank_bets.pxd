@@ -1,0 +1,26 @@
+# Bets that losses grow, by their ranks. May change at minor versions.
+from libc.stdint cimport int64_t, uint64_t
+
+cdef enum:
+    N_LEVELS = 256
+    N_STAKES = 6
+    PLAYERS = 12
+
+
+# What changes with each loss.
+cdef struct Bets:
+    int64_t[N_LEVELS] counts        # of the losses since the last alarm, by their level
+    int64_t total                 # of all of them
+    int64_t n_seen                # losses ever seen: they number what is drawn
+    double[PLAYERS] wealth        # of each stake on the first payoff, then on the second
+
+
+cdef class RankBets:
+    cdef readonly double run_length
+    cdef readonly uint64_t seed
+    cdef Bets now, saved
+
+    cdef bint see(self, double share) noexcept nogil
+    cdef void forget(self) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil

@@ -1,0 +1,23 @@
+# A race that begins anew when its losses grow. May change at minor versions.
+from libc.stdint cimport int64_t
+
+from onlinekern.core.learning.trials cimport Trials
+from onlinekern.core.race cimport Race
+
+
+cdef class RenewedRace(Race):
+    cdef readonly Race blank      # one that has learnt nothing: its copies are the rivals
+    cdef readonly Race rival      # the one that learns beside, during a trial; else None
+    cdef readonly Trials trials
+    cdef tuple before             # the rival, and what both had, at the last checkpoint
+    cdef int64_t mistakes         # of the answers that were given, along a call
+    cdef double total             # of weight times their losses
+
+    cdef int exchange(self, Race other) except -1
+    cdef int begin_trial(self, int64_t number) except -1
+    cdef int end_trial(self) except -1
+    cdef Py_ssize_t watch(self, const double *y, const double *counts, const double *answers,
+                          Py_ssize_t n, int64_t seen) except -1
+    cdef bint compare(self, const double *y, const double *counts, double *answers, double *told,
+                      Py_ssize_t n, int64_t seen) except -1
+    cdef void count(self, double loss, double weight) noexcept
