@@ -138,7 +138,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--recent", type=int, default=100)
+    parser.add_argument("--recent", type=int, default=20)
     parser.add_argument("--trials", type=int, nargs="+", default=[0, 1000])
     parser.add_argument("--models", nargs="+", choices=CLASSES, default=[*CLASSES])
     parser.add_argument("--streams", nargs="+", choices=STREAMS, default=STREAMS)

@@ -20,6 +20,7 @@ STOREYS = [
     {"stream"},
     {"one_row", "experts"},
     {"race", "capi"},
+    {"renewed_race"},
 ]
 # The C interface opens the whole library: it alone imports the Python package.
 ABOVE = {"capi": ".compat"}

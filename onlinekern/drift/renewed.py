@@ -56,8 +56,9 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     detector : detector or None, default=None
         Has `update_many`, `alarms_` and `n_seen_`, as `LossDetector`; it is cloned. None: a
         `LossDetector` with ``run_length=100_000``.
-    n_recent : int, default=100
-        So many last samples the new learner learns first.
+    n_recent : int, default=20
+        So many last samples the new learner learns first. An alarm comes soon: of more samples,
+        most are of what was before.
     n_trial : int >= 0, default=1000
         So many samples both learn after an alarm, at twice the time and memory. With 0 the old
         learner goes at once, which errs a little less where the change stays (docs/drift.md).
@@ -81,8 +82,8 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     weight 0 counts for nothing.
 
     The detector sees 0 or 1 for a label. The error e of a target, or the sum of those of several,
-    becomes e / (e + s), with s the mean of the first hundred: the ranks are those of e, and losses
-    have a bound.
+    becomes q / (q + 1) with q = sqrt(e / s), and s the geometric mean of the first hundred that are
+    not 0: the ranks are those of e, and losses have a bound.
 
     Of two learners the one errs less whose sum of squared errors is smaller; an error of k samples
     before counts 0.99^k. The new one answers first. At an alarm during a trial, the one that
@@ -109,7 +110,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     estimator: Annotated[Any, HasMethods(["partial_fit", "predict"])]
     detector: Annotated[Any, HasMethods(["update_many"])] | None = None
-    n_recent: Annotated[int, Interval(Integral, 1, None, closed="left")] = 100
+    n_recent: Annotated[int, Interval(Integral, 1, None, closed="left")] = 20
     n_trial: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1000
 
     @fit_method

@@ -17,7 +17,7 @@ from onlinekern.core.base.state cimport (
 # Between two false alarms lie so many samples, on average, at least.
 cdef double RUN_LENGTH = 100_000
 # Of the ranks of equal losses; with 0, the first number drawn would be 0 too.
-SEED = 1
+cdef int64_t SEED = 1
 # So many samples both learn.
 cdef int64_t LENGTH = 1000
 # The losses of about the last hundred samples decide who answers, and of some more who stays.
