@@ -68,21 +68,20 @@ def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
         number, sides = found[:1], found[1:]
     if len(term.tables.sources):
         z = looked_up(graph, x, z, term)
-    if number:
-        z = graph.op("Concat", z, *number, axis=1)
+    z = graph.beside(z, *number)
     d, count = term.directions.shape
     if count == 0:
-        return graph.op("Concat", z, *sides, axis=1) if sides else z
+        return graph.beside(z, *sides)
     # Sums of a product of matrices have an order of their own; these are in that of the features.
     each = graph.op("Mul", graph.op("Unsqueeze", z, graph.integers([2])), term.directions)
     sums = graph.op("CumSum", each, graph.integers(1))
-    last = graph.op("Gather", sums, graph.integers(d - 1), axis=1)
-    return graph.op("Concat", z, last, *sides, axis=1)
+    last = graph.columns(sums, d - 1)
+    return graph.beside(z, last, *sides)
 
 
 def bent(graph: Graph, x: Tensor, bends: Bends, d: int) -> Tensor:
     """Return the features with those of heavy tails bent, of float64."""
-    own = graph.op("Gather", x, graph.integers(bends.features), axis=1)
+    own = graph.columns(x, bends.features)
     u = graph.op("Mul", graph.op("Sub", own, bends.centers), bends.factors)
     size = graph.op("Add", graph.op("Clip", graph.op("Abs", u), 0.0, FARTHEST_BENT), 1.0)
     exponent = graph.op("Floor", graph.op("Mul", graph.op("Log", size), 1 / np.log(2)))
@@ -90,7 +89,7 @@ def bent(graph: Graph, x: Tensor, bends: Bends, d: int) -> Tensor:
     part = graph.op("Div", size, graph.op("Pow", 2.0, exponent, dtype=np.float64))
     far = graph.op("Add", graph.op("Sub", part, 1.0), exponent)
     found = graph.op("Mul", graph.op("Sign", u), far)
-    found = graph.op("Where", graph.op("IsNaN", u, dtype=bool), u, found, dtype=np.float64)
+    found = graph.where(graph.op("IsNaN", u), u, found)
     return in_place(graph, x, found, bends.features, d)
 
 
@@ -99,8 +98,8 @@ def put_together(graph: Graph, x: Tensor, z: Tensor, groups: Groups, d: int) -> 
     n, n_orders = groups.bases.shape
     steps = np.zeros((len(groups.members), n, n_orders))
     steps[np.arange(len(steps)), groups.owners] = groups.steps
-    own = graph.op("Gather", x, graph.integers(groups.members), axis=1)
-    on = graph.op("Greater", graph.cast(own, np.float64), groups.middles, dtype=bool)
+    own = graph.columns(x, groups.members)
+    on = graph.op("Greater", graph.cast(own, np.float64), groups.middles)
     # Where one is on the sum of two numbers of float32 is exact in double, and rounded once.
     sums = graph.op("MatMul", graph.cast(on, np.float64), steps[:, groups.has])
     found = graph.cast(graph.op("Add", sums, groups.bases[groups.has].astype(float)), np.float32)
@@ -111,25 +110,23 @@ def in_place(graph: Graph, z: Tensor, found: Tensor, columns: Array, d: int) -> 
     """Return the d columns of z with others in the place of some, or behind them in turn."""
     order = np.arange(d + np.count_nonzero(columns >= d))
     order[columns] = d + np.arange(len(columns))
-    return graph.op("Gather", graph.op("Concat", z, found, axis=1), graph.integers(order), axis=1)
+    return graph.columns(graph.beside(z, found), order)
 
 
 def filled(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> tuple[Tensor, Tensor, Tensor]:
     """Return the scaled features with guesses, numbers of missing values, and the sides."""
     gaps, d = term.gaps, len(term.center)
     own, both = graph.integers(gaps.sources), graph.integers(np.repeat(gaps.sources, 2))
-    missing = graph.op("IsNaN", graph.op("Gather", x, own, axis=1), dtype=bool)
-    given = graph.cast(graph.op("Gather", z, graph.integers(gaps.givers), axis=1), np.float64)
+    missing = graph.op("IsNaN", graph.columns(x, own))
+    given = graph.cast(graph.columns(z, gaps.givers), np.float64)
     given = graph.op("Clip", given, -FARTHEST_GIVEN, FARTHEST_GIVEN)
     # Products of float32 are exact in double: the order of the sum does not tell.
     sums = graph.op("MatMul", given, gaps.guesses.T)
     guesses = graph.cast(graph.op("Clip", sums, -FARTHEST_GIVEN, FARTHEST_GIVEN), np.float32)
-    known = graph.op("Gather", z, own, axis=1)
-    known = graph.op("Where", missing, guesses, known, dtype=np.float32)
-    aside = graph.op("IsNaN", graph.op("Gather", x, both, axis=1), dtype=bool)
+    known = graph.where(missing, guesses, graph.columns(z, own))
+    aside = graph.op("IsNaN", graph.columns(x, both))
     places = graph.constant(gaps.places.ravel(), np.float32)
-    there = graph.op("Gather", z, both, axis=1)
-    sides = graph.op("Where", aside, places, there, dtype=np.float32)
+    sides = graph.where(aside, places, graph.columns(z, both))
     sums = graph.op("MatMul", graph.cast(missing, np.float64), gaps.weights)
     numbers = graph.cast(graph.op("Sub", sums, gaps.means), np.float32)
     return in_place(graph, z, known, gaps.sources, d), numbers, sides
@@ -137,21 +134,20 @@ def filled(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> tuple[Tensor, Ten
 
 def without_nan(graph: Graph, x: Tensor) -> Tensor:
     """Return numbers with 0 in place of NaN."""
-    missing = graph.op("IsNaN", x, dtype=bool)
-    return graph.op("Where", missing, graph.constant(0.0, x.dtype), x, dtype=x.dtype)
+    return graph.where(graph.op("IsNaN", x), 0.0, x)
 
 
 def looked_up(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> Tensor:
     """Return the scaled rows with the columns of the tables, (n, n_axes) of float32."""
     tables = term.tables
     sizes = np.diff(tables.starts)
-    value = graph.op("Gather", x, graph.integers(tables.sources), axis=1)
+    value = graph.columns(x, tables.sources)
     entry = graph.op("Floor", graph.op("Add", value, 2.0))
-    inside = graph.op("And", graph.op("GreaterOrEqual", value, 0.0, dtype=bool),
-                      graph.op("Less", value, sizes - 2.0, dtype=bool))  # fmt: skip
+    above = graph.op("GreaterOrEqual", value, 0.0)
+    inside = graph.op("And", above, graph.op("Less", value, sizes - 2.0))
     nothing = graph.constant(0.0, x.dtype)
-    known = graph.cast(graph.op("Where", inside, entry, nothing, dtype=x.dtype), np.int64)
-    missing = graph.cast(graph.op("IsNaN", value, dtype=bool), np.int64)
+    known = graph.cast(graph.where(inside, entry, nothing), np.int64)
+    missing = graph.cast(graph.op("IsNaN", value), np.int64)
     places = graph.op("Add", graph.op("Add", known, missing), tables.starts[:-1])
     found = graph.op("Gather", graph.constant(tables.entries, np.float32), places, axis=0)
     return in_place(graph, z, found, tables.columns, len(term.center))

@@ -12,6 +12,8 @@ from onlinekern.fitted.export.terms import dense
 
 # A message of protobuf holds so many bytes, less what nodes and names may take.
 MOST_BYTES = (1 << 31) - (1 << 22)
+# Operators whose results are true or false.
+QUESTIONS = {"And", "Equal", "Greater", "GreaterOrEqual", "IsNaN", "Less"}
 # Operators of trees are in a domain of their own, which has not changed them since version 1.
 ML_DOMAIN, ML_OPSET = "ai.onnx.ml", 1
 
@@ -105,7 +107,7 @@ class Graph:
         *inputs : Tensor, array-like or number
             An input that is no tensor becomes a constant of the type of the first tensor.
         dtype : numpy dtype, default=None
-            Type of the result. None is that of the first tensor.
+            Type of the result. None is bool for a question, else that of the first tensor.
         **attributes : dict
             Attributes of the operator.
         """
@@ -114,7 +116,8 @@ class Graph:
             (one if isinstance(one, Tensor) else self.constant(one, first.dtype)).name
             for one in inputs
         ]
-        result = Tensor(self.new_name(kind.lower()), np.dtype(dtype or first.dtype))
+        own = bool if kind in QUESTIONS else first.dtype
+        result = Tensor(self.new_name(kind.lower()), np.dtype(dtype or own))
         self.node(kind, names, [result.name], **attributes)
         return result
 
@@ -138,9 +141,24 @@ class Graph:
         """Return the lengths of the axes."""
         return self.op("Shape", tensor, dtype=np.int64)
 
-    def sum(self, tensor: Tensor, axis: int = 1, keepdims: bool = True) -> Tensor:
-        """Return the sum along an axis."""
-        return self.op("ReduceSum", tensor, self.integers([axis]), keepdims=int(keepdims))
+    def columns(self, tensor: Tensor, places: Any) -> Tensor:
+        """Return some columns; with a number, one of them without an axis for it."""
+        places = places if isinstance(places, Tensor) else self.integers(places)
+        return self.op("Gather", tensor, places, axis=1)
+
+    def beside(self, *tensors: Tensor) -> Tensor:
+        """Return tensors one beside the other, as columns of one."""
+        return tensors[0] if len(tensors) == 1 else self.op("Concat", *tensors, axis=1)
+
+    def where(self, condition: Tensor, value: Any, otherwise: Tensor) -> Tensor:
+        """Return a tensor or number where a condition holds, and another tensor elsewhere."""
+        if not isinstance(value, Tensor):
+            value = self.constant(value, otherwise.dtype)
+        return self.op("Where", condition, value, otherwise, dtype=otherwise.dtype)
+
+    def sum(self, tensor: Tensor, keepdims: bool = True) -> Tensor:
+        """Return the sums of rows."""
+        return self.op("ReduceSum", tensor, self.integers([1]), keepdims=int(keepdims))
 
     def square(self, tensor: Tensor) -> Tensor:
         """Return ||x||^2 of rows, (n, 1)."""

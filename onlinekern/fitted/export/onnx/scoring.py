@@ -94,7 +94,7 @@ def body_scores(graph: Graph, x: Tensor, body: parts.Body) -> Tensor:
 
 def of_both(graph: Graph, both: Tensor, twin: parts.Twin) -> Tensor:
     """Return the score that a target and its twin make, (n, 1)."""
-    own, z = (graph.op("Gather", both, graph.integers([k]), axis=1) for k in range(2))
+    own, z = (graph.columns(both, [k]) for k in range(2))
     z = graph.op("Clip", z, -parts.MOST_TWIN, parts.MOST_TWIN)
     # Not every runtime has sinh in double.
     twice = graph.op("Sub", graph.op("Exp", z), graph.op("Exp", graph.op("Neg", z)))
@@ -116,7 +116,7 @@ def bounded(graph: Graph, targets: Tensor, body: parts.TargetVote | parts.Twin) 
 def votes_of_pairs(graph: Graph, scores: Tensor, body: parts.PairVote) -> Tensor:
     """Return the votes for the classes, (n, n_classes), from the scores of their pairs."""
     signs = body.signs()
-    above = graph.cast(graph.op("Greater", scores, 0.0, dtype=bool), scores.dtype)
+    above = graph.cast(graph.op("Greater", scores, 0.0), scores.dtype)
     # A pair whose second class has the vote takes back what it has for certain.
     votes = graph.op("MatMul", above, signs)
     votes = graph.op("Add", votes, np.maximum(-signs, 0).sum(axis=0))
@@ -190,10 +190,10 @@ def predicted(graph: Graph, scores: Tensor, scoring: parts.Scoring) -> Tensor:
     if scoring.head == "classes":
         number = graph.op("ArgMax", scores, axis=1, keepdims=0, dtype=np.int64)
     elif scoring.head == "binary":
-        above = graph.op("Greater", scores, 0.0, dtype=bool)
+        above = graph.op("Greater", scores, 0.0)
         number = graph.op("Squeeze", graph.cast(above, np.int64), graph.integers([1]))
     else:
-        number = graph.cast(graph.op("GreaterOrEqual", scores, 0.0, dtype=bool), np.int64)
+        number = graph.cast(graph.op("GreaterOrEqual", scores, 0.0), np.int64)
     table = graph.constant(*label_table(scoring.labels))
     return graph.op("Gather", table, number)
 
@@ -203,7 +203,7 @@ def probabilities(graph: Graph, scores: Tensor, link: Link, n_outputs: int) -> T
     z = calibrated(graph, scores, link)
     if n_outputs == 1:
         negative = graph.op("Neg", z)
-        return graph.op("Sigmoid", graph.op("Concat", negative, z, axis=1))
+        return graph.op("Sigmoid", graph.beside(negative, z))
     if link.softmax:
         return graph.op("Softmax", z, axis=1)
     # The softmax of log(1 / (1 + exp(-z))) is 1 / (1 + exp(-z)), made to sum to 1, and keeps
@@ -224,9 +224,9 @@ def calibrated(graph: Graph, scores: Tensor, link: Link) -> Tensor:
     if link.offset_below == link.offset_above != 0:
         z = graph.op("Add", z, link.offset_above)
     elif link.offset_below != link.offset_above:
-        is_above = graph.op("Greater", scores, 0.0, dtype=bool)
+        is_above = graph.op("Greater", scores, 0.0)
         offsets = [graph.constant(each, z.dtype) for each in (link.offset_above, link.offset_below)]
-        z = graph.op("Add", z, graph.op("Where", is_above, *offsets, dtype=z.dtype))
+        z = graph.op("Add", z, graph.where(is_above, *offsets))
     if link.most < np.inf:
         size = graph.op("Abs", z)
         beyond = graph.op("Max", graph.op("Sub", size, link.most), 0.0)

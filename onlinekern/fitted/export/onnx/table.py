@@ -49,7 +49,7 @@ def encoded(graph: Graph, inputs: list[Tensor], table: Encoding, dtype: np.dtype
         graph.cast(features_of(graph, x, column), dtype)
         for x, column in zip(inputs, columns, strict=True)
     ]
-    rows = graph.op("Concat", *blocks, axis=1) if len(blocks) > 1 else blocks[0]
+    rows = graph.beside(*blocks)
     if table.scaling is None:
         return rows
     wide = graph.op("Sub", graph.cast(rows, DOUBLE), table.scaling.mean)
@@ -67,12 +67,12 @@ def features_of(graph: Graph, x: Tensor, column: Any) -> Tensor:
         return code(graph, x, column) if column.is_coded else one_hot(graph, x, column)
     if not column.fills:
         return x
-    missing = graph.op("IsNaN", x, dtype=bool)
+    missing = graph.op("IsNaN", x)
     mean = graph.constant(column.total / max(column.count, 1), x.dtype)
-    filled = graph.op("Where", missing, mean, x, dtype=x.dtype)
+    filled = graph.where(missing, mean, x)
     if column.n_features == 1:
         return filled
-    return graph.op("Concat", filled, graph.cast(missing, x.dtype), axis=1)
+    return graph.beside(filled, graph.cast(missing, x.dtype))
 
 
 def places(graph: Graph, x: Tensor, texts: tuple[str, ...], other: int) -> Tensor:
@@ -100,9 +100,9 @@ def one_hot(graph: Graph, x: Tensor, column: Any) -> Tensor:
 def code(graph: Graph, x: Tensor, column: Any) -> Tensor:
     """Return the numbers of the categories of a column; NaN where one is missing."""
     found = places(graph, x, (*column.known, ""), MOST_CODE)
-    missing = graph.op("Equal", found, graph.integers(len(column.known)), dtype=bool)
+    missing = graph.op("Equal", found, graph.integers(len(column.known)))
     numbers = graph.cast(found, np.float32)
-    return graph.op("Where", missing, nothing(graph, np.float32), numbers, dtype=np.float32)
+    return graph.where(missing, nothing(graph, np.float32), numbers)
 
 
 def nothing(graph: Graph, dtype: Any) -> Tensor:
@@ -114,11 +114,11 @@ def nothing(graph: Graph, dtype: Any) -> Tensor:
 def date_features(graph: Graph, seconds: Tensor, column: Any) -> Tensor:
     """Return the parts of dates, (n, n_features); what they are where a date is missing."""
     found = [each for part in column.circles for each in part_of(graph, seconds, part)]
-    rows = graph.op("Concat", *found, axis=1) if len(found) > 1 else found[0]
-    missing = graph.op("IsNaN", seconds, dtype=bool)
+    rows = graph.beside(*found)
+    missing = graph.op("IsNaN", seconds)
     keeps = np.isnan(column.absent)
     absent = nothing(graph, DOUBLE) if keeps else graph.constant([[0.0]], DOUBLE)
-    return graph.op("Where", missing, absent, rows, dtype=DOUBLE)
+    return graph.where(missing, absent, rows)
 
 
 def part_of(graph: Graph, seconds: Tensor, part: str) -> list[Tensor]:
@@ -157,7 +157,7 @@ def weekday(graph: Graph, seconds: Tensor) -> Tensor:
 
 
 def weekend(graph: Graph, seconds: Tensor) -> Tensor:
-    is_late = graph.op("Greater", weekday(graph, seconds), 4.0, dtype=bool)
+    is_late = graph.op("Greater", weekday(graph, seconds), 4.0)
     return graph.cast(is_late, DOUBLE)
 
 
@@ -181,9 +181,9 @@ def day_of_month(graph: Graph, seconds: Tensor) -> Tensor:
 
 def day_of_year(graph: Graph, seconds: Tensor) -> Tensor:
     day = from_march(graph, seconds)
-    is_first = graph.op("Less", day, 306.0, dtype=bool)
+    is_first = graph.op("Less", day, 306.0)
     later = graph.op("Sub", day, 305.0)
-    return graph.op("Where", is_first, graph.op("Add", day, 61.0), later, dtype=DOUBLE)
+    return graph.where(is_first, graph.op("Add", day, 61.0), later)
 
 
 Maker = Callable[[Graph, Tensor], Tensor]
@@ -204,24 +204,23 @@ NUMBERS: dict[str, Maker] = {
 
 def coded(graph: Graph, x: Tensor, layout: parts.Layout) -> Tensor:
     """Return the rows that trees get (`core.samples.coded`)."""
-    columns = [coded_column(graph, x, first, count) for first, count in layout]
-    return graph.op("Concat", *columns, axis=1) if len(columns) > 1 else columns[0]
+    return graph.beside(*(coded_column(graph, x, first, count) for first, count in layout))
 
 
 def coded_column(graph: Graph, x: Tensor, first: int, count: int) -> Tensor:
     """Return a column of these rows, (n, 1)."""
-    own = graph.op("Gather", x, graph.integers([first]), axis=1)
+    own = graph.columns(x, [first])
     if count == 1:
         return own
     zero = graph.constant([[0.0]], x.dtype)
     if count == 0:
-        flag = graph.op("Gather", x, graph.integers([first + 1]), axis=1)
-        there = graph.op("Equal", flag, zero, dtype=bool)
-        return graph.op("Where", there, own, nothing(graph, x.dtype), dtype=x.dtype)
-    group = graph.op("Gather", x, graph.integers(np.arange(first, first + count)), axis=1)
-    empty = graph.cast(graph.op("Equal", group, zero, dtype=bool), x.dtype)
+        flag = graph.columns(x, [first + 1])
+        there = graph.op("Equal", flag, zero)
+        return graph.where(there, own, nothing(graph, x.dtype))
+    group = graph.columns(x, np.arange(first, first + count))
+    empty = graph.cast(graph.op("Equal", group, zero), x.dtype)
     # The first that is not 0: where all are, the number of those without a category.
     numbers = graph.op("ArgMin", empty, axis=1, keepdims=1, dtype=np.int64)
-    none = graph.op("Equal", graph.sum(empty), float(count), dtype=bool)
+    none = graph.op("Equal", graph.sum(empty), float(count))
     unknown = graph.constant([[float(MOST_CODE)]], x.dtype)
-    return graph.op("Where", none, unknown, graph.cast(numbers, x.dtype), dtype=x.dtype)
+    return graph.where(none, unknown, graph.cast(numbers, x.dtype))

@@ -49,7 +49,7 @@ def features(graph: Graph, x: Tensor, map_: terms.Map) -> Tensor:
 def fourier(graph: Graph, x: Tensor, map_: terms.Fourier) -> Tensor:
     # The cosine of doubles is younger than their sine in onnxruntime.
     angles = graph.op("MatMul", x, map_.frequencies.T)
-    both = graph.op("Concat", graph.op("Add", angles, np.pi / 2), angles, axis=1)
+    both = graph.beside(graph.op("Add", angles, np.pi / 2), angles)
     return graph.op("Mul", graph.op("Sin", both), 1 / np.sqrt(len(map_.frequencies)))
 
 
@@ -65,7 +65,7 @@ def leverage(graph: Graph, x: Tensor, term: terms.Leverage) -> Tensor:
     if isinstance(term.map, terms.Projected):
         diagonal = kernel_diagonal(graph, x, term.map.kernel)
         rest = graph.op("Sub", diagonal, graph.square(z))
-        seen = graph.op("Greater", rest, graph.op("Mul", diagonal, term.rounding), dtype=bool)
+        seen = graph.op("Greater", rest, graph.op("Mul", diagonal, term.rounding))
         part = graph.op("Mul", rest, graph.cast(seen, x.dtype))
         variance = graph.op("Add", variance, graph.op("Div", part, term.reg))
     return graph.op("Reciprocal", graph.op("Add", variance, 1.0))
@@ -96,7 +96,7 @@ def local(graph: Graph, x: Tensor, term: terms.Local) -> Tensor:
 def local_shares(graph: Graph, best: Tensor, term: terms.Local, assigned: int) -> Tensor:
     """Return the weights of the nearest prototypes, from 2 p in descending order, (n, assigned)."""
     if term.bandwidth > 0:
-        first = graph.op("Gather", best, graph.integers([0]), axis=1)
+        first = graph.columns(best, [0])
         excess = graph.op("Div", graph.op("Sub", best, first), term.bandwidth)
         shares = graph.op("Exp", excess)
         norm = graph.op("Sqrt", graph.square(shares))

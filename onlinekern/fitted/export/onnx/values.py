@@ -18,7 +18,7 @@ def kernel_values(graph: Graph, x: Tensor, kernel: KernelFunction, vectors: Any)
     columns = used_columns(vectors)
     near = x
     if columns is not None:
-        near, vectors = graph.op("Gather", x, graph.integers(columns), axis=1), vectors[:, columns]
+        near, vectors = graph.columns(x, columns), vectors[:, columns]
     if kernel.name == "laplacian":
         distances = absolute_distances(graph, near, vectors)
         if near != x:
@@ -76,7 +76,7 @@ def kernel_diagonal(graph: Graph, x: Tensor, kernel: KernelFunction) -> Tensor:
     if falls_with_distance(kernel.name):
         return graph.op("Add", graph.op("Mul", squares, 0.0), 1.0)
     if kernel.name == "cosine":
-        return graph.cast(graph.op("Greater", squares, 0.0, dtype=bool), x.dtype)
+        return graph.cast(graph.op("Greater", squares, 0.0), x.dtype)
     return of_products(graph, squares, kernel)
 
 
