@@ -14,7 +14,7 @@ from onlinekern.estimators.calibration import IDENTITY, Calibration, calibration
 from onlinekern.estimators.class_weights import balance, factor_of, factor_of_balance, factors_of
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import estimator
-from onlinekern.estimators.savable import operations
+from onlinekern.estimators.savable import operations, require
 from onlinekern.estimators.scikit_learn import ClassifierMixin
 from onlinekern.estimators.table_errors import check_labels
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
@@ -221,6 +221,17 @@ class Classifier(ClassifierMixin, Learner):
             counts = np.zeros(len(self.classes_), dtype=np.int64)
         factor, counts = factor_of_balance(number, counts, weight > 0)
         return weight * factor, counts
+
+    def _check_loaded(self) -> None:
+        if "_model" not in vars(self):
+            return
+        labels: Any = vars(self).get("classes_")
+        require(isinstance(labels, np.ndarray) and labels.ndim == 1, "its classes are no labels")
+        outputs = 1 if len(labels) == 2 else len(labels)
+        fits = len(labels) > 1 and outputs == self._model.head.n_outputs
+        require(fits, "it has other classes")
+        require(np.array_equal(np.unique(labels), labels), "its classes do not ascend")
+        self._note_classes(labels)
 
     def _note_classes(self, labels: Array) -> None:
         self.classes_ = labels

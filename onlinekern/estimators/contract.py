@@ -88,6 +88,7 @@ class Learner(Savable, BaseEstimator):
     n_jobs: int | None = None
     verbose: Annotated[int, "verbose"] = 0
 
+    _learnt_as = "_model"
     # This parameter and the number of features decide how large a model is.
     _size: ClassVar[str | None] = None
     # If true, the first samples of a stream give the kernel's width (`median_width`).

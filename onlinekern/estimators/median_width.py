@@ -12,6 +12,7 @@ depends on the samples alone: calls of any length give the same bits.
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from onlinekern.estimators.kernel_width import (
     median_width,
     tries_widths,
 )
+from onlinekern.estimators.savable import require
 
 if TYPE_CHECKING:
     from onlinekern.core.stream import Model
@@ -40,6 +42,7 @@ TRIED_AT = (MOST_MEASURED, 500, 1000)
 NONE = (None, np.empty(0), np.empty(0))
 
 
+@dataclass(eq=False, repr=False)
 class WarmUp:
     """The samples that are kept until the width of the kernel is settled. It never changes.
 
@@ -56,17 +59,10 @@ class WarmUp:
         Rows (None: there are none yet), class numbers or targets, and weights > 0.
     """
 
-    def __init__(
-        self,
-        parameters: dict[str, Any],
-        draws: Any,
-        gamma: float = 1.0,
-        samples: Any = NONE,
-    ) -> None:
-        self.parameters = parameters
-        self.draws = draws
-        self.gamma = gamma
-        self.samples = samples
+    parameters: dict[str, Any]
+    draws: Any
+    gamma: float = 1.0
+    samples: Any = NONE
 
     @property
     def count(self) -> int:
@@ -105,23 +101,53 @@ class WarmUp:
             samples = joined(known, samples)
         told = y[rows] if known is None else np.concatenate([targets, y[rows]])
         kept = samples, told, np.concatenate([weights, weight])
-        return WarmUp(self.parameters, self.draws, self.gamma, kept)
+        return replace(self, samples=kept)
 
     def measured(self, kernel: str) -> list[WarmUp]:
         """Return it with each width that the samples so far suggest."""
         first = rows_at(self.samples[0], np.arange(min(self.count, MOST_MEASURED)))
         gamma = median_width(first, kernel)
         multiples = MULTIPLES if self.tries and self.count in TRIED_AT else (1.0,)
-        return [
-            WarmUp(self.parameters, self.draws, gamma * multiple, self.samples)
-            for multiple in multiples
-        ]
+        return [replace(self, gamma=gamma * multiple) for multiple in multiples]
 
     def renumbered(self, numbers: Any) -> WarmUp:
         """Return it with the classes numbered anew: class k is now numbers[k]."""
         rows, targets, weights = self.samples
         targets = numbers.astype(np.float64)[targets.astype(np.intp)]
-        return WarmUp(self.parameters, self.draws, self.gamma, (rows, targets, weights))
+        return replace(self, samples=(rows, targets, weights))
+
+    def _check_loaded(self) -> None:
+        names = {"parameters", "draws", "gamma", "samples"}
+        require(vars(self).keys() == names, "its first samples are none")
+        require(type(self.parameters) is dict, "the parameters of its first samples are none")
+        require(isinstance(self.draws, np.random.RandomState), "its draws are none")
+        require(type(self.gamma) is float and self.gamma > 0, "its width is none")
+        require(
+            type(self.samples) is tuple and len(self.samples) == 3, "its first samples are none"
+        )
+        X, y, weight = self.samples
+        require(X is None or is_matrix(X), "its first samples are none")
+        count = 0 if X is None else X.shape[0]
+        for numbers in (y, weight):
+            require(isinstance(numbers, np.ndarray) and numbers.dtype == float, "a target is none")
+            require(numbers.shape[:1] == (count,), "its first samples have other targets")
+        require(weight.ndim == 1 and y.ndim <= 2, "its first samples have other targets")
+        require(np.isfinite(weight).all() and (weight > 0).all(), "a weight is none")
+
+    def check_fits(self, model: Model) -> None:
+        """Raise ValueError unless the samples are those of a model that was loaded."""
+        require(self.count == model.n_seen < self.counts[-1], "it has seen other samples")
+        X, y, _ = self.samples
+        fits = X is None or (X.shape[1] == model.d and X.dtype == model.dtype)
+        require(fits, "its first samples are others")
+        n_targets = model.head.n_targets
+        told = () if n_targets == 1 or X is None else (n_targets,)
+        require(y.shape[1:] == told, "its first samples have other targets")
+
+
+def is_matrix(X: Any) -> bool:
+    """Return whether X is a dense or CSR matrix."""
+    return isinstance(X, (np.ndarray, sp.csr_matrix, sp.csr_array)) and X.ndim == 2
 
 
 def joined(known: Any, more: Any) -> Any:

@@ -10,6 +10,7 @@ from onlinekern.estimators.atomic import all_or_nothing, fit_method
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.contract import AS_IT_IS, Learner
 from onlinekern.estimators.parameters import estimator
+from onlinekern.estimators.savable import MOST_COUNT, require
 from onlinekern.estimators.scikit_learn import Interval, OutlierMixin
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import (
@@ -77,6 +78,15 @@ class RecentQuantile:
                 self.quantile = float(np.quantile(recent, self.fraction))
             first += len(part)
         return before
+
+    def _check_loaded(self) -> None:
+        own = vars(self)
+        require(own.keys() == {"fraction", "values", "count", "quantile"}, "its quantile is none")
+        values, count = own["values"], own["count"]
+        require(isinstance(values, np.ndarray) and values.dtype == float, "its scores are none")
+        require(values.shape == (self.LENGTH,), "its quantile is of other scores")
+        require(type(count) is int and 0 <= count < MOST_COUNT, "its count of scores is none")
+        require(type(own["quantile"]) is float, "its quantile is no number")
 
 
 @estimator
@@ -267,6 +277,11 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         recent: RecentQuantile = self._recent.copy()
         recent.fraction = self.contamination
         return recent
+
+    def _check_loaded(self) -> None:
+        own = vars(self)
+        if "_model" in own:
+            require(type(own.get("_recent")) is RecentQuantile, "it has no quantile")
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
         X = validate_data(self, X, dtype=dtype, reset=start, learn=True)

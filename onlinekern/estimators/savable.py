@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 SITE = "https://onlinekern.github.io/onlinekern"
+# Counters of files may still be added to, in 64 bits.
+MOST_COUNT = 1 << 62
 
 
 def operations() -> Any:
@@ -14,6 +16,12 @@ def operations() -> Any:
     from onlinekern import fitted
 
     return fitted
+
+
+def require(holds: Any, otherwise: str) -> None:
+    """Raise ValueError unless this holds of the attributes of what has been loaded."""
+    if not holds:
+        raise ValueError(otherwise)
 
 
 class Savable:
@@ -27,6 +35,8 @@ class Savable:
     _doc_link_template = SITE + "/generated/onlinekern.{estimator_name}.html"
     # Older files lack these parameters, whose default is another value.
     _absent: ClassVar[dict[str, Any]] = {}
+    # The attribute of what has been learnt, if Python code uses it without a look.
+    _learnt_as: ClassVar[str] = ""
 
     def save(
         self,
@@ -132,6 +142,9 @@ class Savable:
         from onlinekern.estimators.scikit_learn import check_parameters
 
         check_parameters(self)
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError if the attributes that a file has given do not fit together."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: the attributes of one moment, while other threads teach."""

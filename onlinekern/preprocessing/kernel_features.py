@@ -5,11 +5,12 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.core import FEATURE_MAPS
+from onlinekern.core.features.map import FeatureMap
 from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
@@ -21,7 +22,7 @@ from onlinekern.estimators.features import (
 )
 from onlinekern.estimators.kernel import new_kernel
 from onlinekern.estimators.kernel_width import check_representable, kernel_width
-from onlinekern.estimators.median_width import COUNTS, joined
+from onlinekern.estimators.median_width import COUNTS, is_matrix, joined
 from onlinekern.estimators.parameters import (
     Count,
     Finite,
@@ -30,16 +31,15 @@ from onlinekern.estimators.parameters import (
     RandomState,
     estimator,
 )
-from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import BaseEstimator, in_container
+from onlinekern.estimators.savable import require
+from onlinekern.estimators.scikit_learn import in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import check_results, validate_data
-
-FLOATS = [np.float64, np.float32]
+from onlinekern.preprocessing.transformer import FLOATS, CoreTransformer
 
 
 @estimator
-class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
     """Base of the transformers around a feature map of the core.
 
     In a stream the first rows are kept, and the map is made anew when there are as many of them as
@@ -50,6 +50,9 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     kernel: KernelName = "gaussian"
     gamma: KernelWidth = "median"
     random_state: RandomState = None
+
+    _learnt_as = "_map"
+    _kind = FeatureMap
 
     @fit_method
     def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
@@ -186,8 +189,7 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return features
 
     def _check(self, X: Any) -> Any:
-        dtype = self._dtype
-        return validate_data(self, X, dtype=dtype, reset=False)
+        return validate_data(self, X, dtype=self._dtype, reset=False)
 
     @property
     def _n_features_out(self) -> Any:
@@ -197,14 +199,25 @@ class FeatureTransformer(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _dtype(self) -> Any:
         return np.float32 if self._map.itemsize == 4 else np.float64
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_map" in self.__dict__
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        own = vars(self)
+        if "_first" not in own:
+            return
+        first = own["_first"]
+        known: Any = own.get("_map")
+        require(type(first) is tuple and len(first) == 3, "its first rows are none")
+        rows, draws, parameters = first
+        names = set(self._get_param_names())
+        known_names = type(parameters) is dict and parameters.keys() == names
+        require(known_names, "the parameters of its first rows are none")
+        begun = self._with(parameters)
+        begun._validate_params()
+        require(isinstance(draws, np.random.RandomState), "its draws are none")
+        require(is_matrix(rows) and known is not None, "it has no map")
+        fits = rows.shape[1] == known.d and rows.dtype.itemsize == known.itemsize
+        require(fits and rows.dtype.kind == "f", "its first rows are others")
+        require(0 < rows.shape[0] < begun._counts()[-1], "its map is settled")
 
 
 @estimator

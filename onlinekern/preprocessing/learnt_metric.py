@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.core.features.gradient_metric import GradientMetric, MetricStream, memory_of
 from onlinekern.core.features.metric import MOST_FULL, MetricRoot
@@ -118,6 +117,9 @@ KernelPARegressor(random_state=0))
     target: Target = "auto"
     random_state: RandomState = None
 
+    _learnt_as = "_metric"
+    _kind = MetricStream
+
     @fit_method
     def fit(self, X: Samples, y: ArrayLike) -> Self:
         """Learn the metric of these samples from scratch.
@@ -211,7 +213,7 @@ KernelPARegressor(random_state=0))
         if start:
             draws = check_random_state(self.random_state)
             self._labels = ()
-            self._metric: MetricStream = self._new_metric(X, y, draws)
+            self._metric = self._new_metric(X, y, draws)
             if whole:
                 order = draws.permutation(X.shape[0])
                 X, y = X[order], y[order]
@@ -249,11 +251,6 @@ KernelPARegressor(random_state=0))
     def metric_(self) -> Floats:
         """M, or its diagonal."""
         return self._known.present.metric()
-
-    @property
-    def _known(self) -> MetricStream:
-        check_is_fitted(self)
-        return self._metric
 
     @property
     def feature_importances_(self) -> Floats:

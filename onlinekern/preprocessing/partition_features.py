@@ -7,7 +7,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.core.features.partition import Partition
 from onlinekern.estimators.atomic import fit_method
@@ -117,6 +116,9 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
     target: Target = "auto"
     random_state: RandomState = None
 
+    _learnt_as = "_partition"
+    _kind = Partition
+
     @fit_method
     def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
         """Grow all trees from these samples; later calls of `partial_fit` do not change them.
@@ -201,20 +203,19 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         ValueError
             If X has not `n_features_in_` finite features.
         """
-        check_is_fitted(self)
-        cells = self._partition.transform(self._validate(X))
+        cells = self._known.transform(self._validate(X))
         return self._features(cells.reshape(-1), np.full(len(cells), cells.shape[1]))
 
     @one_blas_thread
     def _learn(self, X: Any, y: Any, whole: bool = False, transform: bool = False) -> Any:
         start = whole or not self.__sklearn_is_fitted__()
-        if start or not self._partition.is_complete:
+        if start or not self._known.is_complete:
             X, y = self._validate_both(X, y, start)
         else:
             X, y = self._validate(X), None
         if start:
             self._labels: tuple[str, ...] = ()
-            self._partition: Partition = self._new_partition(X, y, whole)
+            self._partition = self._new_partition(X, y, whole)
         if whole:
             X, y = self._drawn(X, y)
         cells, counts = self._partition.learn(X, self._used(y), transform)
@@ -294,11 +295,6 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
     def feature_importances_(self) -> Floats:
         """Share of each feature in the mean square of the gradient, ndarray (n_features,)."""
         return self._known.importances()
-
-    @property
-    def _known(self) -> Partition:
-        check_is_fitted(self)
-        return self._partition
 
     @property
     def _n_features_out(self) -> int:

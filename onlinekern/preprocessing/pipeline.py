@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators import exportable
 from onlinekern.estimators.atomic import lock_of
-from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import available_if
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import names_are_no_matter, one_row, own_weight
@@ -362,6 +362,16 @@ class StreamPipeline(Savable, Pipeline):
         """Return a context for one thread at a time; a failure inside is undone in all steps."""
         with lock_of(self), undone_on_failure(self):
             yield
+
+    def _check_loaded(self) -> None:
+        steps: Any = vars(self).get("steps")
+        require(isinstance(steps, list) and len(steps) > 0, "it has no steps")
+        for step in steps:
+            require(isinstance(step, tuple) and len(step) == 2, "its steps are no pairs")
+            require(isinstance(step[0], str), "the names of its steps are no text")
+            known = step[1] is None or isinstance(step[1], (str, Savable))
+            fits = known or hasattr(step[1], "get_params")
+            require(fits, f"its step {step[0]!r} is no estimator")
 
     export_c = exportable.export_c
     export_onnx = exportable.export_onnx

@@ -4,15 +4,14 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.core.linalg.running_moments import RunningMoments
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Forgetting, Positive, estimator
-from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import BaseEstimator, in_container
+from onlinekern.estimators.scikit_learn import in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import (
     check_results,
@@ -23,12 +22,11 @@ from onlinekern.estimators.validation import (
     own_weight,
     validate_data,
 )
-
-FLOATS = [np.float64, np.float32]
+from onlinekern.preprocessing.transformer import FLOATS, CoreTransformer
 
 
 @estimator
-class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
     """Standardise features by their means and deviations so far: ``z = (x - mean) / scale``.
 
     Raw streams come in units of their own, and kernels and steps are made for features near 0 and
@@ -104,6 +102,9 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
     with_std: bool = True
     clip: Positive | None = 10.0
     forgetting: Forgetting = 1.0
+
+    _learnt_as = "_moments"
+    _kind = RunningMoments
 
     @fit_method
     def fit(
@@ -359,18 +360,9 @@ class OnlineStandardScaler(Savable, OneToOneFeatureMixin, TransformerMixin, Base
         """Number of rows learnt."""
         return self._known.n
 
-    @property
-    def _known(self) -> RunningMoments:
-        check_is_fitted(self)
-        return self._moments
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_moments" in self.__dict__
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = not self.with_mean
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.core.linalg import frequent_directions
@@ -15,15 +15,11 @@ from onlinekern.estimators.atomic import fit_method, lock_of
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import positional_estimator
-from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import (
-    BaseEstimator,
-    Interval,
-    RealNotInt,
-    in_container,
-)
+from onlinekern.estimators.savable import MOST_COUNT, require
+from onlinekern.estimators.scikit_learn import Interval, RealNotInt, in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import check_results, validate_data
+from onlinekern.preprocessing.transformer import FLOATS, CoreTransformer
 
 SketchSize: TypeAlias = (
     Annotated[int, Interval(Integral, 1, None, closed="left")]
@@ -59,7 +55,7 @@ def sketch_bytes(size: int, n_features: int) -> int:
 
 
 @positional_estimator
-class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
     """Frequent directions: a matrix sketch C with ``C'C`` close to ``X'X``, in one pass.
 
     2 l rows are kept. When they are full, the (l + 1)-th squared singular value is subtracted from
@@ -124,6 +120,9 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
     """
 
     sketch_size: SketchSize = 0.1
+
+    _learnt_as = "_sketch"
+    _kind = frequent_directions.FrequentDirections
 
     def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
         """Sketch X from scratch.
@@ -264,7 +263,7 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         return projected(self._validate(X, reset=False), self.components_)
 
     def _validate(self, X: Any, reset: bool) -> Any:
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
+        return validate_data(self, X, dtype=FLOATS, reset=reset)
 
     def _decomposed(self) -> tuple[Floats, Floats]:
         """Return singular values and right singular vectors of the sketch, l of each."""
@@ -302,12 +301,23 @@ class FrequentDirections(Savable, ClassNamePrefixFeaturesOutMixin, TransformerMi
         """Squared Frobenius norm of all rows seen."""
         return self._sketch.squared_norm
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_sketch" in self.__dict__
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        own = vars(self)
+        if "_held" not in own:
+            return
+        held = own["_held"]
+        known: Any = own.get("_sketch")
+        require(type(held) is tuple and len(held) == 2 and known, "it holds no directions")
+        count, directions = held
+        require(type(count) is int and 0 <= count < MOST_COUNT, "its count of rows is none")
+        numbers = isinstance(directions, np.ndarray) and directions.dtype == float
+        require(numbers and directions.shape == (known.size, known.d), "its directions are none")
+        require(np.isfinite(directions).all(), "its directions are none")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
 
 

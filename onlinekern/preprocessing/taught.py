@@ -5,21 +5,16 @@ from __future__ import annotations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from sklearn.base import TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.core.features.taught import TaughtFeatures
-from onlinekern.estimators.atomic import learnt_by
-from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import BaseEstimator
+from onlinekern.estimators.savable import require
 from onlinekern.estimators.types import Floats
 from onlinekern.estimators.validation import validate_data
+from onlinekern.preprocessing.transformer import FLOATS, CoreTransformer
 
-FLOATS = [np.float64, np.float32]
 Target: TypeAlias = Literal["auto", "labels", "numbers"]
 
 
-class TaughtTransformer(Savable, TransformerMixin, BaseEstimator):
+class TaughtTransformer(CoreTransformer):
     """Base of transformers that learn from samples and their labels or numbers.
 
     What is learnt is an object of the core, `TaughtFeatures`.
@@ -28,19 +23,14 @@ class TaughtTransformer(Savable, TransformerMixin, BaseEstimator):
     target: Target
     _labels: tuple[str, ...]
 
-    @property
-    def _taught(self) -> TaughtFeatures:
-        check_is_fitted(self)
-        return learnt_by(self)
-
     def _validate(self, X: Any, reset: bool = False) -> Any:
-        return validate_data(self, X, dtype=FLOATS if reset else self._taught.dtype, reset=reset)
+        return validate_data(self, X, dtype=FLOATS if reset else self._known.dtype, reset=reset)
 
     def _validate_both(self, X: Any, y: Any, start: bool) -> tuple[Any, Any]:
         """Return validated rows and targets."""
-        known = self.target if start else self._taught.kind
-        dtype = FLOATS if start else self._taught.dtype
-        numeric = known == "numbers"
+        kind = self.target if start else self._known.kind
+        dtype = FLOATS if start else self._known.dtype
+        numeric = kind == "numbers"
         X, y = validate_data(self, X, y, dtype=dtype, reset=start, y_numeric=numeric)
         if not start and bool(self._labels) != is_text(y):
             raise ValueError(
@@ -63,14 +53,13 @@ class TaughtTransformer(Savable, TransformerMixin, BaseEstimator):
         self._labels = tuple(known)
         return np.array([known[value] for value in values.tolist()], dtype=float)[places]
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return learnt_by(self) is not None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if self.__sklearn_is_fitted__():
+            labels: Any = vars(self).get("_labels")
+            known = type(labels) is tuple and all(type(label) is str for label in labels)
+            require(known and len(set(labels)) == len(labels), "its labels are none")
+            require(not labels or self._known.kind == "labels", "its targets are no labels")
 
 
 def is_text(y: Any) -> bool:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.atomic import fit_method, lock_of, twin_of
 from onlinekern.estimators.parameters import estimator
-from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import (
     BaseEstimator,
     Interval,
@@ -529,6 +529,22 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
                                strict=True):  # fmt: skip
             blocks[place] = part
         return blocks
+
+    def _check_loaded(self) -> None:
+        from onlinekern.preprocessing.tables.columns import Column
+
+        own = vars(self)
+        if "_columns" not in own:
+            return
+        columns = own["_columns"]
+        require(isinstance(columns, list) and len(columns) > 0, "its columns are none")
+        for column in columns:
+            sound = isinstance(column, Column) and column.is_sound()
+            require(sound, "one of its columns is none")
+        require(type(own.get("sparse_")) is bool, "its features have no form")
+        require(own.get("n_features_in_") == len(columns), "the number of columns is not one")
+        scaler = own.get("_scaler")
+        require(type(scaler) in (type(None), OnlineStandardScaler), "its scaler is none")
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_columns" in vars(self)

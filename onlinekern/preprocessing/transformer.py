@@ -1,0 +1,45 @@
+"""The base of the transformers that learn an object of the core."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from onlinekern.estimators.savable import Savable, require
+from onlinekern.estimators.scikit_learn import BaseEstimator
+
+FLOATS = [np.float64, np.float32]
+
+
+class CoreTransformer(Savable, TransformerMixin, BaseEstimator):
+    """Base of transformers that learn an object of the core.
+
+    A subclass says in `_learnt_as` which attribute this is, and in `_kind` of which class.
+    """
+
+    _kind: ClassVar[type[Any]]
+
+    @property
+    def _known(self) -> Any:
+        """What has been learnt; NotFittedError if this is nothing."""
+        check_is_fitted(self)
+        return vars(self)[self._learnt_as]
+
+    def _check_loaded(self) -> None:
+        own = vars(self)
+        if self._learnt_as in own:
+            known = own[self._learnt_as]
+            require(isinstance(known, self._kind), f"its {self._learnt_as[1:]} is none")
+            require(own.get("n_features_in_") == known.d, "the number of features is not one")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._learnt_as in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
