@@ -42,14 +42,13 @@ def write_walk(source: Source, id_: str, term: Trees) -> None:
     """Write the nodes, and the function that scales a row."""
     axes, directions = term.directions.shape
     source.memory(f"{id_}_z", axes + directions + term.gaps.places.size, "float")
-    source.exact(f"{id_}_center", term.center)
-    source.exact(f"{id_}_factor", term.factor)
+    source.exact(id_, center=term.center, factor=term.factor)
     more = [bend_columns(source, id_, term.bends)] if term.bends.any else []
     more += [group_columns(source, id_, term.groups)] if term.groups.any else []
     more += [gap_columns(source, id_, term)] if term.gaps.any else []
     more += [table_columns(source, id_, term.tables)] if len(term.tables.sources) else []
     if directions:
-        source.exact(f"{id_}_directions", term.directions)
+        source.exact(id_, directions=term.directions)
         sizes = {"axes": axes, "directions": directions}
         more.append(source.filled("row_products", id=id_, **sizes).rstrip())
     write_nodes(source, id_, term)
@@ -60,8 +59,7 @@ def write_walk(source: Source, id_: str, term: Trees) -> None:
 def bend_columns(source: Source, id_: str, bends: Bends) -> str:
     """Write features that are bent; return the lines that bend them."""
     source.integers(f"{id_}_bent", bends.features, "int32_t", 4)
-    source.exact(f"{id_}_bend_centers", bends.centers)
-    source.exact(f"{id_}_bend_factors", bends.factors)
+    source.exact(id_, bend_centers=bends.centers, bend_factors=bends.factors)
     sizes = {"bends": len(bends.features), "most": FARTHEST_BENT, "farthest": FARTHEST}
     return source.filled("bend_columns", id=id_, **sizes).rstrip()
 
@@ -70,9 +68,7 @@ def group_columns(source: Source, id_: str, groups: Groups) -> str:
     """Write groups of one-hot columns; return the lines that have their orders."""
     source.integers(f"{id_}_members", groups.members, "int32_t", 4)
     source.integers(f"{id_}_starts", groups.starts, "int32_t", 4)
-    source.exact(f"{id_}_middles", groups.middles)
-    source.exact(f"{id_}_bases", groups.bases)
-    source.exact(f"{id_}_onsets", groups.steps)
+    source.exact(id_, middles=groups.middles, bases=groups.bases, onsets=groups.steps)
     sizes = dict(zip(("groups", "orders"), groups.bases.shape, strict=True))
     return source.filled("group_columns", id=id_, **sizes).rstrip()
 
@@ -82,10 +78,8 @@ def gap_columns(source: Source, id_: str, term: Trees) -> str:
     gaps, (axes, directions) = term.gaps, term.directions.shape
     source.integers(f"{id_}_sources", gaps.sources, "uint16_t", 2)
     source.integers(f"{id_}_givers", gaps.givers, "uint16_t", 2)
-    source.exact(f"{id_}_guesses", gaps.guesses)
-    source.exact(f"{id_}_places", gaps.places)
-    source.exact(f"{id_}_missed", gaps.weights)
-    source.exact(f"{id_}_means", gaps.means)
+    source.exact(id_, guesses=gaps.guesses, places=gaps.places)
+    source.exact(id_, missed=gaps.weights, means=gaps.means)
     sizes = {"gaps": len(gaps.sources), "givers": len(gaps.givers), "most": int(FARTHEST_GIVEN)}
     columns = {"number": axes - len(gaps.means), "sides": axes + directions}
     return source.filled("gap_columns", id=id_, **sizes, **columns).rstrip()
@@ -98,7 +92,7 @@ def table_columns(source: Source, id_: str, tables: Tables) -> str:
     source.tables.append(TABLE.format(id_))
     records = [f"{{{own}, {column}, {first}, {size}}}" for own, column, (first, size) in columns]
     source.records(f"{id_}_tables", f"{id_}_table", TABLE_BYTES, records)
-    source.exact(f"{id_}_entries", tables.entries)
+    source.exact(id_, entries=tables.entries)
     return source.filled("table_columns", id=id_, tables=len(records)).rstrip()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern.estimators.types import Array
 from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.states import Learning
@@ -54,6 +55,21 @@ class Forms:
 
     def number(self, value: Any) -> str:
         return self.source.number(value)
+
+    @property
+    def largest(self) -> str:
+        """The literal of the largest number."""
+        return self.number(float(np.finfo(self.source.dtype).max))
+
+    def corner(self, name: str, values: Array, *shape: int) -> None:
+        """Add changing numbers in a corner of an array of this shape, which is 0 elsewhere."""
+        padded = np.zeros(shape)
+        padded[tuple(map(slice, values.shape))] = values
+        self.source.state(name, padded)
+
+    def if_averaged(self, line: str) -> str:
+        """Return a line of C if the model has an average to follow, else nothing."""
+        return line if self.averaged else ""
 
     def kept(self) -> tuple[list[str], list[str]]:
         """Return lines that save what a refused sample changes, and lines that restore it."""

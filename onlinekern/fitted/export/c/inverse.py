@@ -29,15 +29,10 @@ def write_inverse(learner: Forms, state: KernelState, room: int) -> None:
     learner.fill("inverse", slots=room, period=period, extra=extra)
 
 
-def write_values(learner: Forms, state: KernelState, room: int) -> None:
-    """Write how coefficients follow from the values at the support vectors."""
-    learner.fill("solved_values", slots=room)
-
-
 def write_window(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
     """Return what the form wants that solves ridge regression; write what it calls."""
     arguments, pulled = state.policy.arguments, ""
-    write_values(learner, state, room)
+    learner.fill("solved_values", slots=room)
     if arguments.get("eta", 0.0) > 0:
         pulled = learner.filled("pulled_goals", eta=learner.number(arguments["eta"]))
     return {"reg": learner.number(arguments["reg"]), "pulled": pulled}
@@ -46,7 +41,7 @@ def write_window(learner: Forms, state: KernelState, room: int) -> dict[str, Any
 def write_tracker(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
     """Return what the form of the tracker wants; write what it calls."""
     arguments, single = state.policy.arguments, state.single or learner.source.dtype == np.float32
-    write_values(learner, state, room)
+    learner.fill("solved_values", slots=room)
     given = {"lambda": arguments["forgetting"], "noise": arguments["noise"]}
     given["jitter"] = JITTERS[single]
     found = {name: learner.number(value) for name, value in given.items()}

@@ -99,13 +99,9 @@ class Learner(Forms):
         """Write the state, which learning changes."""
         own, size, source = self.learning, self.size, self.source
         numbers = own.numbers
-        width = numbers.values.shape[1]
-        tables = {"values": numbers.values, "companions": numbers.companions}
-        for name, rows in tables.items():
-            if name == "values" or self.averaged:
-                padded = np.zeros((size.outputs, size.length))
-                padded[:, :width] = rows
-                source.state(name, padded)
+        self.corner("values", numbers.values, size.outputs, size.length)
+        if self.averaged:
+            self.corner("companions", numbers.companions, size.outputs, size.length)
         source.scalar("scale", numbers.scale)
         source.counter("seen", own.seen)
         if self.averaged or self.inverse_time:
@@ -319,20 +315,15 @@ class Learner(Forms):
         return self.filled("class_factors", which=which)
 
     def when_full(self, restore: list[str]) -> str:
-        lines = ["        " + line.strip() for line in restore]
-        prefix = self.source.names["PREFIX"]
-        state, more = self.state, ""
-        assert isinstance(state, states.KernelState)
-        if state.policy.name == "Quantise":
-            more = " && is_added(&phi)"
-        return "\n".join(
-            [
-                f"    if (moves && n_support == {self.room}{more}) {{",
-                *lines,
-                f"        return {prefix}_FULL;",
-                "    }",
-            ]
-        )
+        assert isinstance(self.state, states.KernelState)
+        more = " && is_added(&phi)" if self.state.policy.name == "Quantise" else ""
+        lines = [
+            f"    if (moves && n_support == {self.room}{more}) {{",
+            *("        " + line.strip() for line in restore),
+            f"        return {self.source.names['PREFIX']}_FULL;",
+            "    }",
+        ]
+        return "\n".join(lines)
 
 
 def solutions(second_order: bool) -> tuple[str, str]:

@@ -61,11 +61,9 @@ class Policy:
 
 def write_moves(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
     """Write how a sample moves the nearest support vector; return what the forms want."""
-    moved = ""
-    if learner.averaged:
-        place = f"[k * {learner.size.length} + slot]"
-        moved = f"        companions{place} += share * coefficients[k] / scale * total;"
-    learner.fill("add_at", moved=moved)
+    place = f"[k * {learner.size.length} + slot]"
+    moved = f"        companions{place} += share * coefficients[k] / scale * total;"
+    learner.fill("add_at", moved=learner.if_averaged(moved))
     arguments = state.policy.arguments
     found = {"full": full(state), "least": learner.number(LEAST_SHARE)}
     return found | {"similarity": learner.number(arguments.get("similarity", 1.0))}
@@ -120,26 +118,25 @@ def write_dual(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
     own, length = state.beside, learner.size.length
     assert own is not None
     assert own.map is not None
-    absorbed = companion = ""
-    if learner.averaged:
-        place = f"companions[k * {length} + {room} + f]"
-        absorbed = f"            {place} += companions[k * {length} + slot] * z[f];"
-        companion = f"        companions[k * {length} + {length - 1}] += "
-        companion += "coefficients[k] / scale * total;"
+    place = f"companions[k * {length} + {room} + f]"
+    absorbed = f"            {place} += companions[k * {length} + slot] * z[f];"
+    offset = ""
+    if own.offset:
+        step = "coefficients[k] / scale * total"
+        companion = f"        companions[k * {length} + {length - 1}] += {step};"
+        offset = learner.filled("offset_step", companion=learner.if_averaged(companion))
     return {
         "count": own.map.n_features,
         "merged": state.policy.arguments["merge_size"],
-        "absorbed": absorbed,
-        "offset": learner.filled("offset_step", companion=companion) if own.offset else "",
+        "absorbed": learner.if_averaged(absorbed),
+        "offset": offset,
     }
 
 
 def write_shrinking(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
     """Write what the Forgetron keeps; return what its form wants."""
     source, known = learner.source, state.matrices
-    padded = np.zeros((learner.size.outputs, room))
-    padded[:, : known["margins"].shape[1]] = known["margins"]
-    source.state("margins", padded)
+    learner.corner("margins", known["margins"], learner.size.outputs, room)
     source.scalar("damage", known["damage"])
     source.counter("n_steps", int(known["n_steps"]))
     return {}
@@ -159,7 +156,7 @@ def write_halving(learner: Forms, state: KernelState, room: int) -> dict[str, An
     jitter = learner.number(RIDGE)
     learner.fill("factor", jitter=jitter, rows="n_kept[0]")
     ball = size.outputs * arguments["radius"] ** 2
-    return {"kept": kept, "jitter": jitter, "largest": largest_of(learner),
+    return {"kept": kept, "jitter": jitter, "largest": learner.largest,
             "ball": learner.number(min(ball, float(np.finfo(source.dtype).max)))}  # fmt: skip
 
 
@@ -189,19 +186,14 @@ def write_machines(learner: Forms, state: KernelState, room: int) -> dict[str, A
     arguments = state.policy.arguments
     for name in ("sizes", "ones_solved"):
         learner.source.memory(name, room)
-    inverse.write_values(learner, state, room)
+    learner.fill("solved_values", slots=room)
     binary = learner.size.outputs == 1
     return {
         "target": "(void)k, noted[0] > 0 ? 1 : -1" if binary else "k == (int32_t)noted[0] ? 1 : -1",
-        "largest": largest_of(learner),
+        "largest": learner.largest,
         "most": learner.number(arguments["share"] * arguments["max_support"]),
         "C": learner.number(arguments["C"]),
     }
-
-
-def largest_of(learner: Forms) -> str:
-    """Return the literal of the largest number."""
-    return learner.number(float(np.finfo(learner.source.dtype).max))
 
 
 TARGET = ("y",)

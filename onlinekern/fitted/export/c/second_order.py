@@ -21,11 +21,8 @@ def write_variances(learner: Forms, state: LinearState) -> None:
     negligible = learner.number(NEGLIGIBLE)
     learner.fill("variances", intercept=intercept, negligible=negligible)
     learner.fill("measure_outputs", intercept=intercept)
-    companion = ""
-    if learner.averaged:
-        step = "coefficients[k] * direction[j] / scale * total"
-        companion = f"        companions[place] += {step};"
-    learner.fill("move", companion=companion)
+    step = "        companions[place] += coefficients[k] * direction[j] / scale * total;"
+    learner.fill("move", companion=learner.if_averaged(step))
 
 
 def write_confidence(learner: Forms, state: ConfidentState) -> None:
@@ -43,9 +40,7 @@ def write_confidence(learner: Forms, state: ConfidentState) -> None:
     source.memory("directions", matrices * length)
     source.memory("contractions", learner.size.outputs)
     learner.fill("direction_matrix" if own.ndim == 3 else "direction_diagonal")
-    companion = ""
-    if learner.averaged:
-        step = "coefficients[k] * direction[f] / scale * total"
-        companion = f"            companions[k * {length} + f] += {step};"
+    step = "coefficients[k] * direction[f] / scale * total"
+    companion = learner.if_averaged(f"            companions[k * {length} + f] += {step};")
     negligible = learner.number(NEGLIGIBLE)
     learner.fill("confidence", matrices=matrices, companion=companion, negligible=negligible)

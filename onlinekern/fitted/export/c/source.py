@@ -127,12 +127,13 @@ class Source:
         self.flash += len(texts) * self.dtype.itemsize
         self.table(f"static const real {name}", texts, len(texts))
 
-    def exact(self, name: str, values: Array) -> None:
-        """Add a table of numbers that keep their own type in a file of any type."""
-        self.flash += values.nbytes
-        texts = [literal_of(value, values.dtype) for value in values.ravel().tolist()]
-        type_name = "float" if values.dtype == np.float32 else "double"
-        self.table(f"static const {type_name} {name}", texts, len(texts))
+    def exact(self, id_: str, **tables: Array) -> None:
+        """Add tables of one term, whose numbers keep their own type in a file of any type."""
+        for name, values in tables.items():
+            self.flash += values.nbytes
+            texts = [literal_of(value, values.dtype) for value in values.ravel().tolist()]
+            type_name = "float" if values.dtype == np.float32 else "double"
+            self.table(f"static const {type_name} {id_}_{name}", texts, len(texts))
 
     def records(self, name: str, type_name: str, itemsize: int, texts: list[str]) -> None:
         """Add a table of records that never change, of a type that is declared before."""

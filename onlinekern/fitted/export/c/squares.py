@@ -102,23 +102,20 @@ def base_of(state: JointState, n_features: int) -> int:
 def write_squares(learner: Forms, state: SquaresState) -> None:
     """Write the functions `consider`, `enter` and `learn` of least squares."""
     source, size = learner.source, learner.size
-    width = len(state.inverse)
-    padded = np.zeros((size.length, size.length))
-    padded[:width, :width] = state.inverse
-    source.state("inverse", padded)
+    learner.corner("inverse", state.inverse, size.length, size.length)
     source.scalar("reg", state.reg)
     source.counter("entered", state.entered)
     source.memory("direction", size.length)
-    prior, enter = "reg", "        enter(&phi, importance);"
-    if state.sums is not None:
-        prior = "(reg * weight_after(since))"
-        enter = write_sums(learner, state, state.sums)
-    more = f"            inverse[phi.n * ({size.length} + 1)] = 1 / {prior};"
-    if state.sums is not None:
-        more += f"\n            sums[phi.n * (phi.n + 3) / 2] = {prior};"
-    grow = growing(learner, state, more)
+    added = f"            inverse[phi.n * ({size.length} + 1)] = 1 / "
     if state.sums is None:
+        grow = growing(learner, state, f"{added}reg;")
         learner.fill("enter")
+        enter = "        enter(&phi, importance);"
+    else:
+        enter = write_sums(learner, state, state.sums)
+        prior = "(reg * weight_after(since))"
+        more = f"{added}{prior};\n            sums[phi.n * (phi.n + 3) / 2] = {prior};"
+        grow = growing(learner, state, more)
     target, margin = targets_of(learner, state)
     save, restore = learner.kept()
     targets, checks = learner.standardising()
@@ -156,9 +153,7 @@ def write_sums(learner: Forms, state: SquaresState, sums: Sums) -> str:
     source, size = learner.source, learner.size
     rows, columns = np.tril_indices(len(sums.matrix))
     source.state("sums", sums.matrix[rows, columns], size.length * (size.length + 1) // 2)
-    padded = np.zeros((size.outputs, size.length))
-    padded[:, : sums.vectors.shape[1]] = sums.vectors
-    source.state("vectors", padded)
+    learner.corner("vectors", sums.vectors, size.outputs, size.length)
     source.counter("since", sums.since, "int32_t", max(1, sums.epoch - 1))
     source.counter("in_block", sums.count, "int32_t", max(1, sums.block - 1))
     single = source.dtype == np.float32
@@ -171,7 +166,7 @@ def write_sums(learner: Forms, state: SquaresState, sums: Sums) -> str:
         source.constants("regs", CHOICES)
         for name in ("fade_evidence", "note_evidence"):
             given[name] = learner.filled(name)
-        given["largest"] = learner.number(float(np.finfo(source.dtype).max))
+        given["largest"] = learner.largest
         given["share"] = learner.number(1e-6 if single else LEAST_SHARE)
         given |= {"choices": len(CHOICES), "below": sums.below}
     learner.fill("enter")
@@ -188,9 +183,7 @@ def growing(learner: Forms, state: JointState, more: str = "") -> str:
     `more` is what else a new feature needs.
     """
     landmarks = state.map
-    if not isinstance(landmarks, Landmarks):
-        return ""
-    if len(landmarks.vectors) == landmarks.room:
+    if not isinstance(landmarks, Landmarks) or len(landmarks.vectors) == landmarks.room:
         return ""
     norms = "    support_norms[n] = inverse_norm(x);" if landmarks.kernel.name == "cosine" else ""
     learner.fill(

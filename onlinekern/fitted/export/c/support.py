@@ -49,21 +49,17 @@ def write_slots(learner: Forms, slots: Slots, room: int) -> None:
     source.whole_numbers("ages", slots.ages, "int64_t", room)
     source.whole_numbers("free_slots", slots.free, "int32_t", room, room - 1)
     source.counter("n_free", len(slots.free), "int32_t", room)
-    companion = ""
-    if learner.averaged:
-        companion = f"        companions[k * {learner.size.length} + slot] = 0;"
-    learner.fill("slots", companion=companion, slots=room)
+    companion = f"        companions[k * {learner.size.length} + slot] = 0;"
+    learner.fill("slots", companion=learner.if_averaged(companion), slots=room)
 
 
 def write_factor(learner: Forms, state: KernelState, room: int) -> None:
     """Write the Cholesky factor of the support vectors, and other matrices of theirs."""
-    source, n = learner.source, len(state.vectors)
-    rows, columns = np.tril_indices(n)
+    source = learner.source
+    rows, columns = np.tril_indices(len(state.vectors))
     source.state("factor", state.matrices["factor"][rows, columns], room * (room + 1) // 2)
     if "covariance" in state.matrices:
-        padded = np.zeros((room, room))
-        padded[:n, :n] = state.matrices["covariance"]
-        source.state("covariance", padded)
+        learner.corner("covariance", state.matrices["covariance"], room, room)
         source.memory("gain", room)
     source.memory("half", room)
     source.memory("solution", room)
@@ -73,12 +69,9 @@ def write_factor(learner: Forms, state: KernelState, room: int) -> None:
 
 def write_admission(learner: Forms, state: KernelState, room: int) -> None:
     """Write the functions `put` and `admit`."""
-    norms = companion = ""
-    if state.kernel.name == "cosine":
-        norms = "    support_norms[slot] = inverse_norm(x);"
-    if learner.averaged:
-        place = f"[k * {learner.size.length} + slot]"
-        companion = f"        companions{place} = values{place} * total;"
+    norms = "    support_norms[slot] = inverse_norm(x);" if state.kernel.name == "cosine" else ""
+    place = f"[k * {learner.size.length} + slot]"
+    companion = learner.if_averaged(f"        companions{place} = values{place} * total;")
     learner.fill("put", norms=norms, companion=companion)
     write_memory(learner, state, room)
     policy = POLICIES[state.policy.name]
