@@ -129,6 +129,15 @@ def empty_set(arguments: State, **changes: Any) -> SupportSet:
     return SupportSet(*closed(arguments.changed(**changes)))
 
 
+def set_of(arguments: State, rows: Any, coefficients: Floats | None = None) -> SupportSet:
+    """Return a set of these support vectors; their coefficients (n, n_outputs) are 0 by default."""
+    support = empty_set(arguments)
+    if coefficients is None:
+        coefficients = np.zeros((rows.shape[0], arguments.n_outputs))
+    support.add_rows(rows, np.ascontiguousarray(coefficients))
+    return support
+
+
 def doubled(arguments: State, whole: Expansion) -> SupportSet:
     """Return a set without an average; its outputs are the model's and, below, the average's."""
     return empty_set(arguments, n_outputs=len(whole.coefficients), averaged=False)
@@ -163,23 +172,16 @@ def nearest_places(space: State, whole: Expansion, most: int) -> Any:
 
     Of more than `MOST_PROJECTED`, the largest ones are taken.
     """
-    n = len(whole)
-    if n <= most:
-        return np.arange(n)
-    if n > MOST_PROJECTED:
+    if len(whole) <= most:
+        return np.arange(len(whole))
+    if len(whole) > MOST_PROJECTED:
         return largest_places(whole, most)
-    support = empty_set(space.arguments)
-    support.add_rows(whole.rows, np.zeros((n, space.arguments.n_outputs)))
-    gram = kernel_values(support, whole.rows)
+    gram = kernel_values(set_of(space.arguments, whole.rows), whole.rows)
     return exchanged(gram, gram @ whole.coefficients.T, most)
 
 
-def largest(whole: Expansion, most: int) -> Expansion:
-    """Return at most so many support vectors, those with the largest coefficients."""
-    return whole.part(largest_places(whole, most))
-
-
 def largest_places(whole: Expansion, most: int) -> Any:
+    """Return the places of at most so many, those with the largest coefficients."""
     norms = np.linalg.norm(whole.coefficients, axis=0)
     return np.sort(np.argsort(-norms, kind="stable")[:most])
 

@@ -31,13 +31,13 @@ from onlinekern.fitted.merge.expansions import (
     JITTER,
     Expansion,
     doubled,
-    empty_set,
     expansion_of,
     finished,
     fitted,
-    largest,
+    largest_places,
     nearest,
     project,
+    set_of,
     union,
 )
 from onlinekern.fitted.merge.gaussians import symmetric_inverse
@@ -194,9 +194,7 @@ def dictionary(
     most = parts[0].budget.arguments.max_support
     if not most < len(whole) <= MOST_PROJECTED:
         return whole
-    support = empty_set(parts[0].arguments)
-    support.add_rows(whole.rows, np.zeros((len(whole), parts[0].arguments.n_outputs)))
-    every = Union.of(support)
+    every = Union.of(set_of(parts[0].arguments, whole.rows))
     matrix, vector = added_over(mix, every, sums, has_base)
     norm = every.gram @ matrix @ every.gram + every.gram
     return whole.part(exchanged((norm + norm.T) / 2, every.gram @ vector, most))
@@ -214,10 +212,9 @@ def merged_affine(mix: Mix, parts: list[State], base: State | None) -> State:
         plain = KernelSpace(doubled(space.arguments, older), Projection(max(most - len(last), 1)))
         take_in(plain, older.rows, np.ascontiguousarray(older.coefficients.T))
         older = expansion_of(space.changed(state=opened_set(space, plain.support)))
-        older = largest(older, most - len(last))
-    support = empty_set(space.arguments)
-    for part_of in (older, last):
-        support.add_rows(part_of.rows, np.ascontiguousarray(part_of.coefficients.T))
+        older = older.part(largest_places(older, most - len(last)))
+    support = set_of(space.arguments, older.rows, older.coefficients.T)
+    support.add_rows(last.rows, np.ascontiguousarray(last.coefficients.T))
     learnt = remembered(mix, parts, expansions, support, last, order)
     return finished(mix, parts, base, taken_up(space, support, learnt))
 

@@ -21,7 +21,7 @@ from onlinekern.core.features.nested import NestedNystroem
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.union import kernel_values
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.fitted.merge.mix import of
+from onlinekern.fitted.merge.mix import every, of
 from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
 from onlinekern.fitted.state import State, closed, opened, same
 
@@ -82,7 +82,7 @@ def common_map(
         Weights of the features of each model, which add up to the merged function: where there is
         no room for all landmarks, those stay whose span comes nearest to it.
     """
-    maps = [*parts, *([base] if base else [])]
+    maps = every(parts, base)
     if all(same(maps[0], other) for other in maps[1:]):
         return Common(parts[0], (None,) * len(maps), constant_of(parts[0]))
     if {part.kind_.name for part in maps} == {"WithLinear"}:

@@ -16,7 +16,7 @@ from onlinekern.estimators.categories import common_categories
 from onlinekern.estimators.outliers import RecentQuantile
 from onlinekern.estimators.savable import Savable
 from onlinekern.fitted.families.models import merged_moments
-from onlinekern.fitted.merge.mix import Mix
+from onlinekern.fitted.merge.mix import Mix, every
 from onlinekern.fitted.merge.sketches import merged_sketch
 from onlinekern.fitted.save.consistency import complete
 from onlinekern.fitted.state import closed, opened, same
@@ -87,7 +87,7 @@ def merge(
     models = list(models)
     if not models:
         raise ValueError("models must hold one model at least")
-    given = [*models, *([] if base is None else [base])]
+    given = every(models, base)
     for model in given:
         if not isinstance(model, Savable):
             raise TypeError(f"models must be estimators of onlinekern, got {model!r}")
@@ -103,7 +103,7 @@ def merge(
 
 def merged(mix: Mix, models: list[Any], base: Any) -> Any:
     """Merge models that have been checked."""
-    given = [*models, *([] if base is None else [base])]
+    given = every(models, base)
     check_same(given)
     if isinstance(models[0], StreamPipeline):
         return merged_pipeline(mix, models, base)
@@ -267,7 +267,7 @@ def longest(columns: Sequence[Any]) -> Any:
 def merged_pipeline(mix: Mix, models: list[Any], base: Any) -> StreamPipeline:
     """Return a pipeline of merged steps."""
     names = [name for name, _ in models[0].steps]
-    given = [*models, *([] if base is None else [base])]
+    given = every(models, base)
     if any([name for name, _ in model.steps] != names for model in given):
         raise ValueError("the pipelines have different steps")
     steps: list[tuple[str, Any]] = []

@@ -115,6 +115,11 @@ class Mix:
         return np.concatenate(parts)
 
 
+def every(parts: Sequence[Any], base: Any) -> list[Any]:
+    """Return the parts and, if there is one, the base behind them."""
+    return [*parts] if base is None else [*parts, base]
+
+
 def of(parts: Sequence[Any], base: Any, name: str) -> tuple[list[Any], Any]:
     """Return a field of several states, say `state.steps`, and the base's, None without one."""
     get = attrgetter(name)

@@ -10,6 +10,8 @@ subtracted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.linalg
 
@@ -41,29 +43,20 @@ def sketch_of(terms: list[Term], size: int) -> tuple[Floats, float]:
     return np.ascontiguousarray((basis @ vectors[:, :kept] * roots).T), shrunk
 
 
-def sketch_terms(mix: Mix, parts: list[State], base: State | None) -> list[Term]:
-    """Return the rows of all sketches, and how often each counts."""
-    terms = [(w, part.rows) for w, part in zip(mix.weights, parts, strict=True)]
-    if base is not None:
-        terms.append((1 - sum(mix.weights), base.rows))
-    return terms
-
-
 def merged_sketch(
-    mix: Mix, parts: list[State], base: State | None, extra: list[Term] | None = None
+    mix: Mix, parts: list[State], base: State | None, extra: Sequence[Term] = ()
 ) -> State:
-    """Merge `FrequentDirections`."""
+    """Merge `FrequentDirections`: the rows of each count as often as its weight says."""
     first = parts[0]
     if any((part.size, part.d) != (first.size, first.d) for part in parts):
         raise ValueError("the sketches have different sizes or numbers of features")
-    rows, shrunk = sketch_of([*sketch_terms(mix, parts, base), *(extra or [])], first.size)
-    squares, before = of(parts, base, "squared_norm")
-    squared_norm = max(0.0, mix.total(squares, before or 0.0))
+    terms = [(w, part.rows) for w, part in zip(mix.weights, parts, strict=True)]
     bound = sum(w * part.shrinkage for w, part in zip(mix.weights, parts, strict=True))
     if base is not None:
-        bound += abs(1 - sum(mix.weights)) * base.shrinkage
-    shrinkage = float(bound + shrunk)
-    return first.told(rows=rows, squared_norm=float(squared_norm), shrinkage=shrinkage)
+        again = 1 - sum(mix.weights)
+        terms.append((again, base.rows))
+        bound += abs(again) * base.shrinkage
+    return sketch_told(mix, parts, base, [*terms, *extra], bound)
 
 
 def turned_covariance(common: Common, own: State, place: int) -> State:
@@ -132,7 +125,8 @@ def merged_precision(mix: Mix, common: Common, models: list[Gaussian], base: Gau
         slack += weight * shrunk
     every = sketch_of(terms, width + 1)[0]
     latest, _ = solved(first.diagonal + slack, every, target)
-    merged = sketch_told(mix, *of(turned, first, "sketch"), terms, slack)
+    sketches, begun = of(turned, first, "sketch")
+    merged = sketch_told(mix, sketches, begun, terms, begun.shrinkage + slack)
     # What the sketch drops stays in the diagonal.
     dropped = np.square(every).sum(axis=0) - np.square(merged.rows).sum(axis=0)
     diagonal = diagonal + np.maximum(dropped, 0.0)
@@ -152,10 +146,11 @@ def whole_diagonal(own: State) -> Floats:
 
 
 def sketch_told(
-    mix: Mix, parts: list[State], base: State, terms: list[Term], slack: float
+    mix: Mix, parts: list[State], base: State | None, terms: list[Term], bound: float
 ) -> State:
-    """Return a sketch of the rows of terms."""
+    """Return a sketch of the rows of terms, which misses so much, and what it shrinks by."""
     rows, shrunk = sketch_of(terms, parts[0].size)
-    squared_norm = max(0.0, mix.total(*of(parts, base, "squared_norm")))
-    shrinkage = float(base.shrinkage + slack + shrunk)
+    squares, before = of(parts, base, "squared_norm")
+    squared_norm = max(0.0, mix.total(squares, before or 0.0))
+    shrinkage = float(bound + shrunk)
     return parts[0].told(rows=rows, squared_norm=float(squared_norm), shrinkage=shrinkage)

@@ -20,7 +20,7 @@ import numpy as np
 import scipy.linalg
 
 from onlinekern.estimators.types import Floats
-from onlinekern.fitted.merge.expansions import Expansion, empty_set, expansion_of, finished, union
+from onlinekern.fitted.merge.expansions import Expansion, expansion_of, finished, set_of, union
 from onlinekern.fitted.merge.filters import Union, added_over, learnt_of, taken_up
 from onlinekern.fitted.merge.gaussians import symmetric_inverse
 from onlinekern.fitted.merge.mix import Mix
@@ -42,9 +42,7 @@ def merged_tracker(mix: Mix, parts: list[State], base: State | None) -> State:
     space = parts[0]
     most = space.budget.arguments.max_support
     whole = union(mix, [expansion_of(part) for part in parts])
-    support = empty_set(space.arguments)
-    support.add_rows(whole.rows, np.zeros((len(whole), space.arguments.n_outputs)))
-    chosen = Union.of(support)
+    chosen = Union.of(set_of(space.arguments, whole.rows))
     sums = [posterior(mix, part, i) for i, part in enumerate(parts)]
     averaged = base is not None or len(whole) > most
     fair = replace(mix, weights=mix.shares) if averaged else mix
@@ -87,9 +85,7 @@ def told(mix: Mix, parts: list[State], whole: Expansion, found: Posterior) -> St
         **{"n_updates": 0, "broken": False, "pending": None},
         "residuals": mix.mean([learnt_of(part).residuals for part in parts]),
     }
-    support = empty_set(space.arguments)
-    coefficients = np.ascontiguousarray(inverse @ found.values)
-    support.add_rows(whole.rows[found.places], coefficients)
+    support = set_of(space.arguments, whole.rows[found.places], inverse @ found.values)
     return taken_up(space, support, learnt)
 
 
