@@ -84,17 +84,14 @@ def plot_comparisons(comparisons: Sequence[Comparison], path: str | PathLike[str
 
 def plot_errors(comparison: Comparison, axes: Axes) -> None:
     """Draw the error so far (mistake rate in %, or RMSE) against the samples seen."""
-    counted = comparison.task == "classification"
     curves = []
     for result, style in _styled(comparison):
         samples, error, _ = result.mean_curves()
         keep = _shown(samples)
-        curves.append((result, style, samples[keep], error[keep] * (100 if counted else 1)))
+        curves.append((result, style, samples[keep], error[keep]))
     axes.set_xscale("log")
-    _draw_errors(axes, curves, counted)
-    _title(axes, comparison, f"{'mistakes' if counted else 'error'} so far")
-    name_error(axes, counted)
-    _finish(axes)
+    what = "mistakes" if comparison.task == "classification" else "error"
+    _draw_errors(axes, comparison, curves, f"{what} so far")
 
 
 def plot_window(comparison: Comparison, axes: Axes) -> None:
@@ -102,16 +99,11 @@ def plot_window(comparison: Comparison, axes: Axes) -> None:
     if comparison.shuffled:
         axes.set_axis_off()
         return
-    counted = comparison.task == "classification"
     curves = []
     for result, style in _styled(comparison):
         points = result.mean_points()
-        error = points["window_error"] * (100 if counted else 1)
-        curves.append((result, style, points["samples"], error))
-    _draw_errors(axes, curves, counted)
-    _title(axes, comparison, f"the last {comparison.window:,} samples")
-    name_error(axes, counted)
-    _finish(axes)
+        curves.append((result, style, points["samples"], points["window_error"]))
+    _draw_errors(axes, comparison, curves, f"the last {comparison.window:,} samples")
 
 
 def plot_supports(comparison: Comparison, axes: Axes) -> None:
@@ -147,8 +139,11 @@ def _styled(comparison: Comparison) -> Iterator[tuple[MethodResult, dict[str, An
         place += 1
 
 
-def _draw_errors(axes: Axes, curves: Any, counted: bool) -> None:
-    """Draw curves and their labels; baselines far above the methods are only named."""
+def _draw_errors(axes: Axes, comparison: Comparison, curves: Any, what: str) -> None:
+    """Draw curves of errors and their labels; baselines far above the methods are only named."""
+    counted = comparison.task == "classification"
+    unit = 100 if counted else 1
+    curves = [(result, style, samples, unit * error) for result, style, samples, error in curves]
     methods = [curve[-1] for curve in curves if curve[0].name not in BASELINES]
     values = np.concatenate(methods or [curve[-1] for curve in curves])
     values = values[np.isfinite(values)]
@@ -172,6 +167,9 @@ def _draw_errors(axes: Axes, curves: Any, counted: bool) -> None:
         axes.text(0.99, 0.99, note, color=GREY, fontsize=8, ha="right", va="top",
                   transform=axes.transAxes, parse_math=False)  # fmt: skip
     EndLabels(axes, ends)
+    _title(axes, comparison, what)
+    name_error(axes, counted)
+    _finish(axes)
 
 
 def _title(axes: Axes, comparison: Comparison, what: str) -> None:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.table_door import feature_names
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.plotting.style import COLOURS, GREY, axes_for
+from onlinekern.plotting.style import COLOURS, GREY, axes_for, open_axes
 from onlinekern.preprocessing.steps import steps_of
 from onlinekern.streams.checks import check_count
 
@@ -129,8 +129,7 @@ class ImportanceDisplay:
         self.ax_.set_xlabel("importance")
         self.ax_.grid(True, axis="x", alpha=0.3)
         self.ax_.set_axisbelow(True)
-        for side in ("top", "right"):
-            self.ax_.spines[side].set_visible(False)
+        open_axes(self.ax_)
         return self
 
 

@@ -74,16 +74,21 @@ def own_figure(caller: str, width: float, height: float) -> Figure:
     return figure
 
 
-def dress(axes: Axes, label: str = "samples seen") -> None:
-    """Give axes over the samples of a stream their label and a grid, and leave out the frame."""
+def open_axes(axes: Axes) -> None:
+    """Leave the frame of axes open at the top and at the right."""
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+
+
+def dress(axes: Axes) -> None:
+    """Give axes over the samples of a stream their label and a grid, and open their frame."""
     from matplotlib.ticker import StrMethodFormatter
 
-    axes.set_xlabel(label)
+    axes.set_xlabel("samples seen")
     if axes.get_xscale() == "linear":
         axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.grid(True, which="major", alpha=0.3)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    open_axes(axes)
 
 
 def name_error(axes: Axes, counted: bool) -> None:

@@ -29,6 +29,7 @@ from onlinekern.reports.page import (
     cards,
     element,
     figure,
+    matrix,
     page,
     table,
     tiles,
@@ -264,11 +265,7 @@ def metric_of(model: Any, learner: Any) -> Iterator[Html]:
         element("tr", element("th", str(names[k]), scope="row"), *map(cell, metric[k, shown]))
         for k in shown
     ]
-    matrix = element(
-        "table", element("thead", element("tr", element("th", ""), *heads)),
-        element("tbody", *rows), class_="matrix",
-    )  # fmt: skip
-    yield card("Metric", element("div", matrix, class_="scroll"))
+    yield card("Metric", matrix(heads, rows))
 
 
 def renewals_of(learner: Any) -> Iterator[Html]:

@@ -89,6 +89,13 @@ def table(
     )  # fmt: skip
 
 
+def matrix(heads: Sequence[Html], rows: Sequence[Html], *above: Html) -> Html:
+    """Return a square table, whose cells have shades, with heads of columns and of rows."""
+    top = element("thead", element("tr", element("th", ""), *heads))
+    own = element("table", *above, top, element("tbody", *rows), class_="matrix")
+    return element("div", own, class_="scroll")
+
+
 def pairs(values: Iterable[tuple[Any, Any]]) -> Html:
     """Return names and values, one a line."""
     rows = (element("tr", element("th", name, scope="row"), element("td", value))

@@ -22,6 +22,7 @@ from onlinekern.reports.page import (
     cards,
     element,
     figure,
+    matrix,
     page,
     pairs,
     table,
@@ -189,7 +190,7 @@ def matrix_of(confusion: Confusion) -> Html:
     labels = ordered(confusion.labels)
     if any(OTHERS in pair for pair in confusion.counts):
         labels.append(OTHERS)
-    top = [element("th", ""), *(named(label, "col") for label in labels)]
+    heads = [named(label, "col") for label in labels]
     rows = []
     for truth in labels:
         row = [confusion.counts[truth, guess] for guess in labels]
@@ -201,12 +202,8 @@ def matrix_of(confusion: Confusion) -> Html:
             for guess, count in zip(labels, row, strict=True)
         ]  # fmt: skip
         rows.append(element("tr", named(truth, "row"), *cells))
-    matrix = element(
-        "table",
-        element("caption", "Rows: what it was. Columns: what was said beforehand."),
-        element("thead", element("tr", *top)), element("tbody", *rows), class_="matrix",
-    )  # fmt: skip
-    return Html(element("div", matrix, class_="scroll") + commonest(confusion))
+    caption = element("caption", "Rows: what it was. Columns: what was said beforehand.")
+    return Html(matrix(heads, rows, caption) + commonest(confusion))
 
 
 def commonest(confusion: Confusion) -> Html:
