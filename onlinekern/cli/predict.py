@@ -43,12 +43,7 @@ class Request(FromText, FromRows):
     def check(self) -> None:
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
         from onlinekern.cli.rows import reading_of
-        from onlinekern.streams.paths import (
-            check_apart,
-            check_data,
-            check_readable,
-            check_writable,
-        )
+        from onlinekern.streams.paths import check_apart, check_data, check_readable, check_writable
 
         reading_of(self)
         check_share("--coverage", self.coverage)

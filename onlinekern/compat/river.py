@@ -28,13 +28,7 @@ from onlinekern.compat._classes import ClassesAsTheyCome
 from onlinekern.compat._drift import RiverDriftDetector
 from onlinekern.compat._on_dictionaries import Features, OnDictionaries
 
-__all__ = [
-    "Learner",
-    "RiverClassifier",
-    "RiverDetector",
-    "RiverDriftDetector",
-    "RiverRegressor",
-]
+__all__ = ["Learner", "RiverClassifier", "RiverDetector", "RiverDriftDetector", "RiverRegressor"]
 
 
 class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):

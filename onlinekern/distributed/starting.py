@@ -21,13 +21,7 @@ from onlinekern.distributed.arguments import (
 from onlinekern.distributed.mixing import Plan, Run
 from onlinekern.distributed.parts import Stream
 from onlinekern.distributed.record import DistributedFit
-from onlinekern.distributed.resuming import (
-    Place,
-    check_same_run,
-    load_at,
-    run_of,
-    without_place,
-)
+from onlinekern.distributed.resuming import Place, check_same_run, load_at, run_of, without_place
 from onlinekern.estimators.types import ArrayLike
 from onlinekern.preprocessing.steps import is_fitted
 from onlinekern.streams.checks import check_count

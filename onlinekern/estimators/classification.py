@@ -314,11 +314,7 @@ class OnlineClassifier(Classifier):
         return self._partial_fit(X, y, self._classes(classes), sample_weight, scored=True)
 
     def learn_one(
-        self,
-        x: Sample,
-        y: Any,
-        classes: ArrayLike | None = None,
-        sample_weight: float = 1.0,
+        self, x: Sample, y: Any, classes: ArrayLike | None = None, sample_weight: float = 1.0
     ) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
@@ -392,10 +388,7 @@ class OnlineClassifier(Classifier):
 
         Equal dates of different units may have different hashes.
         """
-        kinds = {
-            "M": (np.datetime64, datetime.date),
-            "m": (np.timedelta64, datetime.timedelta),
-        }
+        kinds = {"M": (np.datetime64, datetime.date), "m": (np.timedelta64, datetime.timedelta)}
         if isinstance(y, kinds.get(self.classes_.dtype.kind, ())):
             same = np.flatnonzero(
                 self.classes_ == np.array(y, dtype=self.classes_.dtype.kind + "8")

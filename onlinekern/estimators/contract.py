@@ -163,12 +163,7 @@ class Learner(Savable, BaseEstimator):
         return self
 
     def _partial_fit(
-        self,
-        X: Any,
-        y: Any,
-        labels: Any,
-        sample_weight: ArrayLike | None,
-        scored: bool = False,
+        self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None, scored: bool = False
     ) -> Any:
         """Continue, or begin, with one pass in the given order; return the predictions made.
 
@@ -192,12 +187,7 @@ class Learner(Savable, BaseEstimator):
             return scores if scored else self._decode(predictions)
 
     def _validate(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        start: bool,
-        whole: bool = False,
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, start: bool, whole: bool = False
     ) -> Any:
         """Return validated X (C order or CSR, of the model's dtype), y and weights.
 

@@ -31,12 +31,7 @@ from onlinekern.evaluate.errors import Errors
 from onlinekern.evaluate.methods import KERNELS, given_parameters, select_methods
 from onlinekern.evaluate.results import Comparison, MethodResult
 from onlinekern.evaluate.resuming import KeptProgress, digest_of
-from onlinekern.evaluate.search import (
-    HEAD_SAMPLES,
-    Problem,
-    choose_parameters,
-    count_samples,
-)
+from onlinekern.evaluate.search import HEAD_SAMPLES, Problem, choose_parameters, count_samples
 from onlinekern.evaluate.test_then_train import WINDOW, Run
 from onlinekern.streams.blocks import in_blocks
 from onlinekern.streams.checks import check_count

@@ -9,12 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from onlinekern.core import PENALTIES, POINT_RULES, SCHEDULES
 from onlinekern.core.base.random import Generator
-from onlinekern.core.models.olla import (
-    AllOutputs,
-    OLLASpace,
-    SupportOutputs,
-    WorstViolatorFirst,
-)
+from onlinekern.core.models.olla import AllOutputs, OLLASpace, SupportOutputs, WorstViolatorFirst
 from onlinekern.core.stream import Model
 from onlinekern.estimators.duals import DUALS, Training
 from onlinekern.estimators.gradient import LabelLossName, loss_of, made_for

@@ -49,11 +49,7 @@ class PrequentialDisplay:
     """
 
     def __init__(
-        self,
-        result: PrequentialResult,
-        *,
-        window: int = WINDOW,
-        estimator_name: str | None = None,
+        self, result: PrequentialResult, *, window: int = WINDOW, estimator_name: str | None = None
     ) -> None:
         self.result, self.window, self.estimator_name = result, window, estimator_name
 

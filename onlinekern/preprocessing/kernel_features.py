@@ -14,12 +14,7 @@ from onlinekern.core.features.map import FeatureMap
 from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
-from onlinekern.estimators.features import (
-    DistanceKernel,
-    Frequencies,
-    fourier_map,
-    frequencies_of,
-)
+from onlinekern.estimators.features import DistanceKernel, Frequencies, fourier_map, frequencies_of
 from onlinekern.estimators.kernel import new_kernel
 from onlinekern.estimators.kernel_width import check_representable, kernel_width
 from onlinekern.estimators.median_width import COUNTS, is_matrix, joined

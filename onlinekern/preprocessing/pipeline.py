@@ -184,11 +184,7 @@ class StreamPipeline(Savable, Pipeline):
 
     @available_if(final_has("partial_fit"))
     def learn_one(
-        self,
-        x: Sample,
-        y: Any = None,
-        classes: ArrayLike | None = None,
-        sample_weight: float = 1.0,
+        self, x: Sample, y: Any = None, classes: ArrayLike | None = None, sample_weight: float = 1.0
     ) -> Self:
         """Learn one sample through all steps.
 
@@ -422,10 +418,7 @@ def as_rows(x: Any) -> Any:
 
 
 def make_stream_pipeline(
-    *steps: Any,
-    memory: Any = None,
-    transform_input: list[str] | None = None,
-    verbose: bool = False,
+    *steps: Any, memory: Any = None, transform_input: list[str] | None = None, verbose: bool = False
 ) -> StreamPipeline:
     """Make a `StreamPipeline` whose steps are named after their classes, in lower case.
 

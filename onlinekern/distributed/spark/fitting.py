@@ -14,21 +14,8 @@ from onlinekern.distributed.outcomes import loss_of_job, value_of
 from onlinekern.distributed.parts import Part, Stream, check_column
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.resuming import Place
-from onlinekern.distributed.spark.tables import (
-    ROW,
-    ROW_BITS,
-    TARGET,
-    WEIGHT,
-    Tables,
-    column_of,
-)
-from onlinekern.distributed.spark.work import (
-    SCHEMA,
-    Partitions,
-    calling,
-    counting,
-    merging,
-)
+from onlinekern.distributed.spark.tables import ROW, ROW_BITS, TARGET, WEIGHT, Tables, column_of
+from onlinekern.distributed.spark.work import SCHEMA, Partitions, calling, counting, merging
 from onlinekern.distributed.starting import Asked, Options, takes_options
 
 

@@ -54,10 +54,7 @@ def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
     due = is_due(own, entered, len(told["targets"]))
     told |= {"renewed": entered, "n_grown": 0}
     if not due and all(same_cells(own[0], each) for each in own[1:]):
-        told |= {
-            "metric": mix.mean(metrics),
-            **common_cells(mix, own, before, parts[0].arguments),
-        }
+        told |= {"metric": mix.mean(metrics), **common_cells(mix, own, before, parts[0].arguments)}
     else:
         d = parts[0].arguments.d
         metric = mix.mean([metric_of_features(each, d) for each in own])

@@ -19,21 +19,9 @@ from scipy.linalg import solve_triangular
 
 from onlinekern.core.linalg.copies import PANEL, unpacked
 from onlinekern.estimators.types import Floats
-from onlinekern.fitted.export.states import (
-    CannotLearn,
-    Landmarks,
-    Numbers,
-    SquaresState,
-    Sums,
-)
+from onlinekern.fitted.export.states import CannotLearn, Landmarks, Numbers, SquaresState, Sums
 from onlinekern.fitted.export.terms import Fourier, Leverage, Terms
-from onlinekern.fitted.families.features import (
-    grown,
-    joint_of,
-    joint_places,
-    map_of,
-    rounding_of,
-)
+from onlinekern.fitted.families.features import grown, joint_of, joint_places, map_of, rounding_of
 from onlinekern.fitted.families.mapped import terms
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.maps import Common, common_map

@@ -174,9 +174,7 @@ def confident_taught(space: State, found: Taught) -> State:
     covariance = found.covariance(own.array, places)
     more = found.average(space.state, places)
     return space.changed(
-        map=features,
-        covariance=own.changed(array=covariance),
-        state=space.state.changed(**more),
+        map=features, covariance=own.changed(array=covariance), state=space.state.changed(**more)
     )
 
 

@@ -150,8 +150,7 @@ def table_of_array(X: Any, names: Any) -> pa.Table:
     labels = [f"x{place}" for place in range(rows.shape[1])] if given is None else list(given)
     columns = (rows[:, place] for place in range(rows.shape[1]))
     return pa.table(
-        [array_of(column, name) for column, name in zip(columns, labels, strict=True)],
-        names=labels,
+        [array_of(column, name) for column, name in zip(columns, labels, strict=True)], names=labels
     )
 
 
