@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,9 @@ from onlinekern.core.partitions.scale import fields_of_scale
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.learning import described
 from onlinekern.fitted.export.states import CannotLearn, ForestState, Numbers
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Bends, Constant, Gaps, Groups, Tables, Terms, Trees
 from onlinekern.fitted.state import State, closed
-
-if TYPE_CHECKING:
-    from onlinekern.fitted.export.taught import Taught
 
 # Depth of the nodes that are cells beside the leaves: a constant of `core.partitions.trees`.
 UPPER_LEVEL = 4

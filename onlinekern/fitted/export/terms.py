@@ -55,13 +55,16 @@ class KernelFunction:
             distances = [np.square(X - z).sum(axis=1) for z in Z]
             exponents = self.gamma * np.array(distances).reshape(len(Z), len(X)).T
             return np.exp(-(exponents if self.name == "gaussian" else np.sqrt(exponents)))
-        products = X @ Z.T
+        if self.name == "cosine":
+            return X @ Z.T * inverse_norms(X)[:, np.newaxis] * inverse_norms(Z)
+        return self.of_products(X @ Z.T)
+
+    def of_products(self, products: Floats) -> Floats:
+        """Return the values of a kernel of products x . z alone."""
         if self.name == "polynomial":
             return (self.gamma * products + self.coef0) ** self.degree
         if self.name == "sigmoid":
             return np.tanh(self.gamma * products + self.coef0)
-        if self.name == "cosine":
-            return products * inverse_norms(X)[:, np.newaxis] * inverse_norms(Z)
         return products
 
     def diagonal(self, X: Floats) -> Floats:
@@ -69,11 +72,9 @@ class KernelFunction:
         squares = np.square(X).sum(axis=1)
         if falls_with_distance(self.name):
             return np.ones(len(X))
-        if self.name == "polynomial":
-            return (self.gamma * squares + self.coef0) ** self.degree
-        if self.name == "sigmoid":
-            return np.tanh(self.gamma * squares + self.coef0)
-        return (squares > 0).astype(np.float64) if self.name == "cosine" else squares
+        if self.name == "cosine":
+            return (squares > 0).astype(np.float64)
+        return self.of_products(squares)
 
 
 def inverse_norms(X: Floats) -> Floats:
@@ -201,6 +202,25 @@ class Mapped:
     def scores(self, X: Floats) -> Floats:
         """Return what the term adds to the scores of rows, ndarray (n, n_outputs)."""
         return self.map.features(X) @ self.weights.T
+
+    def simplest(self) -> Mapped | Expansion:
+        """Return the same term, an expansion if there are landmarks.
+
+        Weights of P k(x) are coefficients of k(x).
+        """
+        own = self.map
+        if isinstance(own, Fourier):
+            return self
+        return Expansion(own.kernel, own.landmarks, self.weights @ own.projection)
+
+    def of_waves(self) -> Floats:
+        """Return the weights of cosines and sines, ndarray (n_outputs, 2, number of frequencies).
+
+        They are those of the waves themselves, not divided as the features are.
+        """
+        count = self.map.n_features // 2
+        found: Floats = self.weights.reshape(len(self.weights), 2, count) / np.sqrt(count)
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +16,9 @@ from onlinekern.estimators.features import MOST_FREQUENCIES
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export import terms
 from onlinekern.fitted.export.states import Landmarks
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.merge.averages import scaled_average
 from onlinekern.fitted.state import State, describe, fields_of, kind_of, opened
-
-if TYPE_CHECKING:
-    from onlinekern.fitted.export.taught import Taught
 
 SUPPORT_SET = "kernel= d= dtype= n_outputs# averaged= is_sparse="
 ROWS = "rows[slot ...] terms~[slot] ages~[slot] free[free] added"

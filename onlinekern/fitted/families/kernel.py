@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from onlinekern.fitted.export.states import (
     Numbers,
     Slots,
 )
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Constant, Terms, dense
 from onlinekern.fitted.families.features import (
     SUPPORT_SET,
@@ -46,9 +47,6 @@ from onlinekern.fitted.merge.filters import merged_affine, merged_dependence, me
 from onlinekern.fitted.merge.mix import Mix
 from onlinekern.fitted.merge.trackers import merged_tracker
 from onlinekern.fitted.state import State, closed, describe, kind_of
-
-if TYPE_CHECKING:
-    from onlinekern.fitted.export.taught import Taught
 
 BOUND = "max_support="
 # Policies with an inverse.

@@ -11,7 +11,7 @@ samples, and within an epoch without forgetting (`linalg.open_block`): both are 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -20,6 +20,7 @@ from scipy.linalg import solve_triangular
 from onlinekern.core.linalg.copies import PANEL, unpacked
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.states import CannotLearn, Landmarks, Numbers, SquaresState, Sums
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Fourier, Leverage, Terms
 from onlinekern.fitted.families.features import grown, joint_of, joint_places, map_of, rounding_of
 from onlinekern.fitted.families.mapped import terms
@@ -27,9 +28,6 @@ from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.maps import Common, common_map
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State, closed, describe, opened
-
-if TYPE_CHECKING:
-    from onlinekern.fitted.export.taught import Taught
 
 # Residuals keeps at most so many residuals.
 KEPT = 512

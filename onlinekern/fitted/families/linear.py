@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.states import CannotLearn, ConfidentState, LinearState, Numbers
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Constant, Linear, Terms
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.averages import Averaging, merged_steps, scaled_average
 from onlinekern.fitted.merge.gaussians import merged_gaussians, repeats_of
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.state import State, describe, fields
-
-if TYPE_CHECKING:
-    from onlinekern.fitted.export.taught import Taught
 
 # A block of the core's linear weights has so many numbers.
 LINE = 8

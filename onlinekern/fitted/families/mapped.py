@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from onlinekern.fitted.export.states import (
     Mean,
     Numbers,
 )
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Terms
 from onlinekern.fitted.families.features import grown, joint_of, joint_places, map_of, weighted
 from onlinekern.fitted.grow import Growth
@@ -32,9 +33,6 @@ from onlinekern.fitted.merge.maps import Common, common_map, fitting
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.merge.sketches import merged_precision
 from onlinekern.fitted.state import State, closed, describe
-
-if TYPE_CHECKING:
-    from onlinekern.fitted.export.taught import Taught
 
 WEIGHTS = scaled_average("output feature")
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from onlinekern.core.models.nogd import NystroemSpace
 from onlinekern.core.models.union import take_in
 from onlinekern.fitted.export.states import CannotLearn, MappedState, Numbers
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Terms
 from onlinekern.fitted.families import mapped
 from onlinekern.fitted.families.features import SUPPORT_VECTORS, expansion
@@ -17,9 +18,6 @@ from onlinekern.fitted.merge import expansions
 from onlinekern.fitted.merge.averages import Averaging
 from onlinekern.fitted.merge.mix import Mix
 from onlinekern.fitted.state import State, closed, describe, kinds, opened, same
-
-if TYPE_CHECKING:
-    from onlinekern.fitted.export.taught import Taught
 
 
 def merged_nystroem(mix: Mix, parts: list[State], base: State | None) -> State:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import isqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.state import State
-
-if TYPE_CHECKING:
-    from onlinekern.fitted.export.taught import Taught
 
 Kept = dict[str, Any]
 MATRICES = ("inverse", "covariance", "prior")

@@ -147,18 +147,13 @@ def write_constant(source: Source, id_: str, term: terms.Constant) -> bool:
 
 
 def write_mapped(source: Source, id_: str, term: terms.Mapped) -> bool:
-    if isinstance(term.map, terms.Projected):
-        # Weights of P k(x) are coefficients of k(x).
-        coefficients = term.weights @ term.map.projection
-        return write_expansion(
-            source, id_, terms.Expansion(term.map.kernel, term.map.landmarks, coefficients)
-        )
+    if isinstance(own := term.simplest(), terms.Expansion):
+        return write_expansion(source, id_, own)
+    assert isinstance(term.map, terms.Fourier)
     count, features = term.map.frequencies.shape
-    outputs = len(term.weights)
-    weights = term.weights.reshape(outputs, 2, count) / np.sqrt(count)
     source.constants(f"{id_}_frequencies", term.map.frequencies)
-    source.constants(f"{id_}_weights", weights.transpose(2, 0, 1))
-    source.fill("fourier", id=id_, count=count, features=features, outputs=outputs)
+    source.constants(f"{id_}_weights", term.of_waves().transpose(2, 0, 1))
+    source.fill("fourier", id=id_, count=count, features=features, outputs=len(term.weights))
     return True
 
 

@@ -123,10 +123,8 @@ def term_scores(graph: Graph, x: Tensor, term: terms.Term) -> Tensor | None:
 
     A term whose rounding errors would show in float32 is computed in double.
     """
-    if isinstance(term, terms.Mapped) and isinstance(term.map, terms.Projected):
-        # Weights of P k(x) are coefficients of k(x).
-        coefficients = term.weights @ term.map.projection
-        term = terms.Expansion(term.map.kernel, term.map.landmarks, coefficients)
+    if isinstance(term, terms.Mapped):
+        term = term.simplest()
     if isinstance(term, terms.Expansion):
         # The room is checked before vectors become dense for an estimate of their precision.
         count, columns = term.vectors.shape[0], used_columns(term.vectors)

@@ -72,10 +72,8 @@ def reduced(term: terms.Term) -> terms.Term:
     TypeError
         If there is none. The message says why.
     """
-    if isinstance(term, terms.Mapped) and isinstance(term.map, terms.Projected):
-        # Weights of P k(x) are coefficients of k(x).
-        own = term.map
-        term = terms.Expansion(own.kernel, own.landmarks, term.weights @ own.projection)
+    if isinstance(term, terms.Mapped):
+        term = term.simplest()
     if isinstance(term, terms.Expansion):
         kernel = term.kernel.name
         if kernel in CLOSED:
@@ -211,9 +209,7 @@ def quarter() -> Array:
 def write_fourier(source: FixedSource, id_: str, term: terms.Mapped, given: Given) -> bool:
     assert isinstance(term.map, terms.Fourier)
     count, features = term.map.frequencies.shape
-    outputs = len(term.weights)
-    weights = term.weights.reshape(outputs, 2, count) / np.sqrt(count)
-    weights = given.units[:, np.newaxis, np.newaxis] * weights
+    weights = given.units[:, np.newaxis, np.newaxis] * term.of_waves()
     if not weights.any():
         return False
     turns = term.map.frequencies / (2 * np.pi)
@@ -222,7 +218,7 @@ def write_fourier(source: FixedSource, id_: str, term: terms.Mapped, given: Give
     bits = bits_within(weights, LARGEST)
     source.whole(f"{id_}_weights", rounded(weights, bits).transpose(2, 0, 1), "int16_t")
     source.once("quarter", quarter(), "uint16_t")
-    sizes = {"count": count, "features": features, "outputs": outputs}
+    sizes = {"count": count, "features": features, "outputs": len(term.weights)}
     moved = source.moved("sums[k]", bits + 15)
     source.fill("fixed_fourier", id=id_, moved=moved, **sizes)
     return True
