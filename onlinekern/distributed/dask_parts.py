@@ -39,7 +39,7 @@ class Arrays(Reader):
         yield to_array(y)
 
 
-class Frames(Reader):
+class Frames(Arrays):
     """Partitions of dask data frames.
 
     Parameters
@@ -48,26 +48,23 @@ class Frames(Reader):
         The columns that are features.
     target, weight : str or None
         Columns; None: they are given apart, or there are none.
-    arrays : Arrays
-        The reader of what is given apart.
+    has_y, has_weight : bool
+        Whether they are given apart.
     """
 
-    def __init__(self, names: Any, target: Any, weight: Any, arrays: Arrays) -> None:
-        self.names, self.target, self.weight, self.arrays = names, target, weight, arrays
+    def __init__(self, names: Any, target: Any, weight: Any, has_y: bool, has_weight: bool) -> None:
+        super().__init__(has_y, has_weight)
+        self.names, self.target, self.weight = names, target, weight
 
     def blocks(self, together: Any) -> Iterator[Any]:
         """Yield the chunk, of a frame and the series beside it."""
         frame, *more = together
-        for X, y, weight in self.arrays.blocks(frame[self.names], *more):
+        for X, y, weight in super().blocks(frame[self.names], *more):
             if self.target is not None:
                 y = to_array(frame[self.target])
             if self.weight is not None:
                 weight = to_array(frame[self.weight])
             yield X, y, weight
-
-    def labels(self, y: Any) -> Iterator[Any]:
-        """Yield the labels of the partition."""
-        yield to_array(y)
 
 
 def parts_of(asked: Asked, weight: Any, tasks: Any) -> Stream:
@@ -135,8 +132,8 @@ def frame_parts(X: Any, y: Any, weight: Any, tasks: Any) -> Stream:
     apart = {name: value for name, value in apart.items() if name not in named}
     names = [name for name in columns if name not in named.values()]
     target, weight_column = named.get("y"), named.get("sample_weight")
-    arrays = Arrays(apart.get("y") is not None, apart.get("sample_weight") is not None)
-    reader = Frames(names, target, weight_column, arrays)
+    has_y, has_weight = (apart.get(name) is not None for name in ("y", "sample_weight"))
+    reader = Frames(names, target, weight_column, has_y, has_weight)
     series = [as_series(one) for one in _aligned(X, tasks, **apart)]
     # One collection: what is optimised apart may be cut apart, and read twice.
     together = X.map_partitions(

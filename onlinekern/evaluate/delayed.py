@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -169,9 +170,10 @@ class Waiting:
         """Return the samples at some places; copies, as the caller's arrays may change."""
         return Waiting(rows_at(self.X, rows), self.y[rows], self.numbers[rows], self.due[rows])
 
-    def teach(self, teach: Callable[..., Any], rows: slice, more: dict[str, Any]) -> None:
-        """Call a method of a learner with some of the samples."""
-        teach(rows_of(self.X, rows), self.y[rows], **more)
+    def each(self, first: int, last: int) -> Iterator[tuple[Any, Array]]:
+        """Yield samples one by one, as rows and labels."""
+        for rows in (slice(k, k + 1) for k in range(first, last)):
+            yield rows_of(self.X, rows), self.y[rows]
 
 
 def has_encoder(estimator: Any, X: Any) -> bool:
@@ -319,22 +321,29 @@ def predict_each(
     estimator: Any, block: Waiting, arriving: Waiting, before: Indices, classes: Any
 ) -> Array:
     """Predict and teach sample by sample."""
-    more = {} if classes is None else {"classes": classes}
-    teach = getattr(estimator, "partial_fit", None) or estimator.partial_fit_predict
-    if not takes(estimator, teach.__name__, "classes"):
-        more = {}
+    teach = teaching(estimator, classes)
     predicted, done = [], 0
-    for i in range(len(block.y)):
-        for k in range(done, before[i]):
-            arriving.teach(teach, slice(k, k + 1), more)
+    for i, (row, _) in enumerate(block.each(0, len(block.y))):
+        for sample in arriving.each(done, before[i]):
+            teach(*sample)
         done = before[i]
         try:
-            predicted.append(estimator.predict(rows_of(block.X, slice(i, i + 1)))[0])
+            predicted.append(estimator.predict(row)[0])
         except NotFittedError:
             predicted.append(0.0 if classes is None else classes[0])
-    for k in range(done, len(arriving.y)):
-        arriving.teach(teach, slice(k, k + 1), more)
+    for sample in arriving.each(done, len(arriving.y)):
+        teach(*sample)
     return np.array(predicted)
+
+
+def teaching(estimator: Any, classes: Any) -> Callable[..., Any]:
+    """Return the method that teaches an estimator, which is told the classes if it takes them."""
+    teach: Callable[..., Any] = (
+        getattr(estimator, "partial_fit", None) or estimator.partial_fit_predict
+    )
+    if classes is None or not takes(estimator, teach.__name__, "classes"):
+        return teach
+    return partial(teach, classes=classes)
 
 
 def losses_come(arrivals: Arrivals, waiting: dict[int, float]) -> tuple[Floats, Indices]:

@@ -25,10 +25,10 @@ from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import rows_of
-from onlinekern.evaluate.delayed import Arrivals, delays_from, rows_at
-from onlinekern.evaluate.refitting import Refitted
+from onlinekern.evaluate.delayed import Arrivals, delays_from, rows_at, teaching
+from onlinekern.evaluate.refitting import inside
 from onlinekern.learners.ahead import strangeness
-from onlinekern.preprocessing.steps import learner_of, takes
+from onlinekern.preprocessing.steps import learner_of
 
 # A sample is compared with so many before it.
 COMPARED = 256
@@ -391,10 +391,7 @@ class Asked:
         arrivals : Arrivals
         """
         y = np.asarray(y)
-        inner = estimator.estimator if isinstance(estimator, Refitted) else estimator
-        teach = getattr(estimator, "partial_fit", None) or estimator.partial_fit_predict
-        more = {"classes": classes} if takes(estimator, teach.__name__, "classes") else {}
-        more = {} if classes is None else more
+        inner, teach = inside(estimator), teaching(estimator, classes)
         predicted: list[Array] = []
         came: list[tuple[int, int, Any]] = []
         delays, i = delays_from(self._delay, position, len(y)).tolist(), 0
@@ -414,7 +411,7 @@ class Asked:
                 heappush(self._waiting, (number + delays[i - 1], number, *row))
             while self._waiting and self._waiting[0][0] < position + i:
                 due, number, x, label = heappop(self._waiting)
-                teach(x, label, **more)
+                teach(x, label)
                 came.append((due, number, label))
         return np.concatenate(predicted), arrivals_of(came, y, position)
 

@@ -76,3 +76,8 @@ class Refitted:
             self._X[0] = self._X[0].tocsr()
         self.estimator.fit(self._X[0], y)
         self._fitted = self._seen
+
+
+def inside(estimator: Any) -> Any:
+    """Return the estimator that is refitted, or an estimator itself."""
+    return estimator.estimator if isinstance(estimator, Refitted) else estimator

@@ -26,7 +26,7 @@ from onlinekern.estimators.validation import rows_of
 from onlinekern.evaluate.delayed import Arrivals, Late, check_delay, losses_come
 from onlinekern.evaluate.errors import Curve, Metrics
 from onlinekern.evaluate.queries import Asked, LabelQuery
-from onlinekern.evaluate.refitting import Refitted
+from onlinekern.evaluate.refitting import Refitted, inside
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.streams.checks import check_count, check_instance, pairs_of
 
@@ -223,11 +223,9 @@ class Run:
 
     def saved_model(self) -> bytes | None:
         """Return the model as the bytes of a file; None for one that cannot be saved."""
-        inner = self.estimator.estimator if isinstance(self.estimator, Refitted) else self.estimator
-        if not isinstance(inner, Savable):
-            return None
+        inner = inside(self.estimator)
         try:
-            return to_bytes(inner)
+            return to_bytes(inner) if isinstance(inner, Savable) else None
         except TypeError:  # a subclass of the user's, or a parameter that is a function
             return None
 
@@ -317,8 +315,7 @@ class Run:
                 continue
             self._drifts.append(int(count))
             if self._on_drift is not None:
-                refitted = isinstance(self.estimator, Refitted)
-                inner = self.estimator.estimator if refitted else self.estimator
+                inner = inside(self.estimator)
                 found = self._on_drift(inner, int(count))
                 if found is not None and found is not inner:
                     self.estimator = _stream_learner(found, self.classes)

@@ -11,9 +11,9 @@ from onlinekern.core.base.random import Generator
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.features import DistanceKernel
 from onlinekern.estimators.filters import PolicyFilter
-from onlinekern.estimators.kernel import KernelEstimator, WhenFull
+from onlinekern.estimators.kernel import KernelEstimator, Unbudgeted
 from onlinekern.estimators.memory import check_size
-from onlinekern.estimators.parameters import Average, Count, NotNegative, Positive, estimator
+from onlinekern.estimators.parameters import Count, NotNegative, Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.several_targets import SEVERAL
 
@@ -32,7 +32,7 @@ class LeastMeanSquares(Learner):
 
 
 @estimator
-class KLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
+class KLMSRegressor(LeastMeanSquares, OnlineRegressor, Unbudgeted):
     """Kernel least mean squares (KLMS).
 
     Every sample becomes a support vector, whose coefficient is the step size times its error:
@@ -161,10 +161,6 @@ class KLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
     >>> bool(model.score(X[500:], y[500:]) > 0.9)
     True
     """
-
-    average: Average = False
-    max_support: Count | None = None
-    when_full: WhenFull = "nearest"
 
 
 @estimator

@@ -279,11 +279,8 @@ class StreamPipeline(Savable, Pipeline):
         ValueError
             If coverage is not in (0, 1).
         """
-        check_is_fitted(self)
-        for _, step in self._transformers():
-            X = step.transform(X)
         given = () if coverage is None else (coverage,)
-        return learner_of(self).predict_interval(X, *given)
+        return learner_of(self).predict_interval(self._transformed(X), *given)
 
     @available_if(final_has("predict_set"))
     def predict_set(self, X: Samples) -> Array:
@@ -304,10 +301,14 @@ class StreamPipeline(Savable, Pipeline):
         NotFittedError
             If nothing has been learnt.
         """
+        return learner_of(self).predict_set(self._transformed(X))
+
+    def _transformed(self, X: Any) -> Any:
+        """Return what the learner gets of samples."""
         check_is_fitted(self)
         for _, step in self._transformers():
             X = step.transform(X)
-        return learner_of(self).predict_set(X)
+        return X
 
     def _teach(self, method: str, X: Any, y: Any, classes: Any, sample_weight: Any) -> Any:
         """Call the method of the learner with what the transformers, that learn too, make of X."""

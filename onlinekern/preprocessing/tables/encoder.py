@@ -301,8 +301,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         """Return a twin that keeps what is known now, whatever this encoder learns."""
         return twin_of(self)
 
-    def _take(self, columns: list[Any], scaler: Any) -> None:
-        """Take columns and a scaler that have learnt a row."""
+    def _take(self, columns: list[Any], scaler: Any = None) -> None:
+        """Take columns, and a scaler, that have learnt rows."""
         if self.max_categories is None:
             warn_of_full_columns(vars(self)["_columns"], columns)
         self._columns: list[Any] = columns
@@ -320,32 +320,27 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         -------
         ndarray of str
         """
-        check_is_fitted(self)
-        return np.array([n for c in self._columns for n in c.feature_names()], dtype=object)
+        return np.array([n for c in self._known for n in c.feature_names()], dtype=object)
 
     @property
     def n_features_out_(self) -> int:
         """Number of features that a row becomes."""
-        check_is_fitted(self)
-        return sum(column.n_features for column in self._columns)
+        return sum(column.n_features for column in self._known)
 
     @property
     def n_empty_(self) -> int:
         """Number of features that wait for categories, and are 0 until these come."""
-        check_is_fitted(self)
-        return sum(column.n_empty for column in self._columns)
+        return sum(column.n_empty for column in self._known)
 
     @property
     def n_slots_(self) -> int:
         """Number of features that categories and words share; 0 if they have some of their own."""
-        check_is_fitted(self)
-        return sum(column.n_features for column in self._columns if column.shares)
+        return sum(column.n_features for column in self._known if column.shares)
 
     @property
     def coded_(self) -> tuple[int, ...]:
         """Numbers of the features that are numbers of categories."""
-        check_is_fitted(self)
-        ends = np.cumsum([column.n_features for column in self._columns]).tolist()
+        ends = np.cumsum([column.n_features for column in self._known]).tolist()
         return tuple(
             end - 1 for end, column in zip(ends, self._columns, strict=True)
             if column.is_coded
@@ -359,8 +354,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         is missing. It is () where they see the features as they are: there is nothing to put
         together, or there is text.
         """
-        check_is_fitted(self)
-        if any(column.kind == "text" or column.shares for column in self._columns):
+        if any(column.kind == "text" or column.shares for column in self._known):
             return ()
         starts = np.cumsum([0, *(column.n_features for column in self._columns)]).tolist()
         found = tuple(
@@ -384,17 +378,19 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     @property
     def kinds_(self) -> dict[str, str]:
         """Kinds of the columns by name."""
+        return {column.name: column.kind for column in self._known}
+
+    @property
+    def _known(self) -> list[Any]:
+        """The columns; NotFittedError if there are none yet."""
         check_is_fitted(self)
-        return {column.name: column.kind for column in self._columns}
+        return self._columns
 
     def _learn(self, X: Any, start: bool = False) -> Array:
         start = start or not self.__sklearn_is_fitted__()
         table = self._begun(X) if start else self._matched(X)
         learnt = [self._about(column, table, column.learnt_features) for column in self._columns]
-        before = self._columns
-        self._columns = [column for column, _ in learnt]
-        if self.max_categories is None:
-            warn_of_full_columns(before, self._columns)
+        self._take([column for column, _ in learnt])
         if start:
             self._choose_form()
         return self._joined([block for _, block in learnt], "learn_transform")
