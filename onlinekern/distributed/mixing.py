@@ -17,9 +17,9 @@ import warnings
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -29,7 +29,9 @@ from onlinekern.distributed.dask import dumps, loads
 from onlinekern.distributed.parts import Part, Stream
 from onlinekern.distributed.record import ClusterLost, DistributedFit, Round, Tally
 from onlinekern.distributed.resuming import Place, save_at
-from onlinekern.distributed.rows import Rows
+
+if TYPE_CHECKING:
+    from onlinekern.distributed.starting import Asked
 
 # Models that are merged at once: few enough for one worker's memory.
 MERGED = 8
@@ -88,57 +90,6 @@ def tree(models: list[Any], join: Callable[[str, list[Any]], Any], width: int = 
     return models[0]
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The plan by which a stream is shared.
-
-    Parameters
-    ----------
-    rounds, passes, learners : int
-    staleness : int
-        Rounds that may be on their way when another one begins.
-    least : int or None
-        Samples of the warm-up.
-    checkpoint : path or None
-        File to which the merged model goes after each round.
-    skips : bool
-        Whether bad rows are left out.
-    as_tables : bool
-        Whether the learner begins with an encoder of tables.
-    takes_missing : bool
-        Whether the learner takes NaN as a missing value.
-    storage_options : mapping or None
-        What the store of the checkpoint is told.
-    """
-
-    rounds: int
-    passes: int
-    learners: int
-    least: int | None
-    checkpoint: Any
-    skips: bool = False
-    as_tables: bool = False
-    takes_missing: bool = False
-    storage_options: Any = None
-    staleness: int = 0
-
-    def rows(self, part: Part) -> Rows:
-        """Return the rows of a part, which go to a task."""
-        return Rows(replace(part, data=()), self.skips, self.as_tables, self.takes_missing)
-
-    def shares(self, n_parts: int, first: int) -> Iterator[list[list[int]]]:
-        """Yield the parts of each learner, for every round; those before the `first` are learnt.
-
-        Learner k of K takes each K-th part: at any time all learn of the same stretch.
-        """
-        for number in range(self.passes):
-            there = range(first if number == 0 else 0, n_parts)
-            for stretch in np.array_split(np.array(there), self.rounds):
-                some = [stretch[k :: self.learners].tolist() for k in range(self.learners)]
-                if len(stretch):
-                    yield [share for share in some if share]
-
-
 class Run(ABC):
     """A model on its way through a stream; an engine carries out what is abstract.
 
@@ -147,19 +98,19 @@ class Run(ABC):
     show : callable
         Takes (done, total, text), in parts.
     stream : Stream
-    plan : Plan
+    asked : Asked
     place : Place
         How far it has come.
     """
 
-    def __init__(self, show: Any, stream: Stream, plan: Plan, place: Place) -> None:
-        self.plan, self.show = plan, show
+    def __init__(self, show: Any, stream: Stream, asked: Asked, place: Place) -> None:
+        self.asked, self.show = asked, show
         self.parts, self.labelled = stream
         self.place = place
         self.fit = DistributedFit(None, place.rounds, place.skipped)
         self._done = place.first
         # The models with which the next rounds begin; the last one is the newest.
-        self._bases = deque[tasks.State](maxlen=plan.staleness + 1)
+        self._bases = deque[tasks.State](maxlen=asked.staleness + 1)
 
     @abstractmethod
     def once(self, name: str, function: Callable[..., Any], part: Part | None = None) -> Any:
@@ -215,12 +166,12 @@ class Run(ABC):
         """Return the models with which the next rounds begin, of which `data` is the newest."""
         newest = tasks.State(data)
         kept = [tasks.State(dumps(model)) for model in self.place.earlier]
-        earlier = kept or [newest] * self.plan.staleness
+        earlier = kept or [newest] * self.asked.staleness
         return [*earlier, newest]
 
     def _left(self) -> Iterator[tuple[int, Shares]]:
         """Yield the rounds that have not ended yet."""
-        shares = self.plan.shares(len(self.parts), self.place.first)
+        shares = self.asked.shares(len(self.parts), self.place.first)
         for number, own in enumerate(shares, start=1):
             if number > self.place.number:
                 yield number, own
@@ -231,7 +182,7 @@ class Run(ABC):
         """Return the function that learns a part in a round: (State, *data) -> State."""
         # What the warm-up has learnt of the first part of all.
         done = self.place.skip if number == 1 and index == shares[0][0] else 0
-        return partial(tasks.learn, self.learning, done, self.plan.rows(self.parts[index]))
+        return partial(tasks.learn, self.learning, done, self.asked.rows(self.parts[index]))
 
     def _classes(self, estimator: Any, classes: Any) -> Any:
         """Return all labels: those given, or those that there are."""
@@ -253,11 +204,11 @@ class Run(ABC):
         """Learn the beginning; return the model, and note the first part and sample left."""
         began, found = time.perf_counter(), tasks.WarmedUp(tasks.State(data), 0, False, [])
         warming = tasks.Learning(self.learning.classes, frozen=is_begun)
-        least = 1 if is_begun else self.plan.least
+        least = 1 if is_begun else self.asked.warm_up
         first, skip = 0, 0
         for first, part in enumerate(self.parts):
             self._show("warm-up", 0)
-            function = partial(tasks.warm_up, warming, least, self.plan.rows(part), found.state)
+            function = partial(tasks.warm_up, warming, least, self.asked.rows(part), found.state)
             found = self.once(f"warm-up-{first}", function, part)
             for category, text in found.said:
                 warnings.warn(text, category, stacklevel=2)
@@ -288,10 +239,10 @@ class Run(ABC):
         self.place = replace(
             self.place, number=number, rounds=self.fit.rounds, skipped=self.fit.skipped
         )
-        if self.plan.checkpoint is not None:
+        if self.asked.checkpoint is not None:
             earlier = [loads(base.data) for base in list(self._bases)[:-1]]
             self.place = replace(self.place, earlier=earlier)
-            save_at(self.place, model, self.plan.checkpoint, self.plan.storage_options)
+            save_at(self.place, model, self.asked.checkpoint, self.asked.storage_options)
 
     def _explain(self, what: str) -> str:
         """Say what happened, and where the model is."""
@@ -299,8 +250,8 @@ class Run(ABC):
             return f"{what}; nothing was merged before"
         last = self.fit.rounds[-1].number
         where = "the attribute model of this error"
-        if self.plan.checkpoint is not None:
-            where += f" and in {self.plan.checkpoint}"
+        if self.asked.checkpoint is not None:
+            where += f" and in {self.asked.checkpoint}"
         return (
             f"{what}; the model after {f'round {last}' if last else 'the warm-up'}, of "
             f"{self.fit.samples:,} samples, is in {where}"
@@ -308,7 +259,7 @@ class Run(ABC):
 
     def _show(self, text: str, amount: int) -> None:
         self._done += amount
-        self.show(self._done, self.plan.passes * len(self.parts), text)
+        self.show(self._done, self.asked.passes * len(self.parts), text)
 
 
 def has_new_labels(estimator: Any, classes: Any) -> bool:

@@ -42,16 +42,16 @@ class Place:
     earlier: list[Any] = field(default_factory=list)
 
 
-def run_of(estimator: Any, plan: Any, stream: Any) -> dict[str, Any]:
+def run_of(estimator: Any, asked: Any, stream: Any) -> dict[str, Any]:
     """Return what a run does: its estimator and parts, and how these are shared."""
     names = "\n".join(part.name for part in stream.parts)
     parameters = {name: repr(value) for name, value in estimator.get_params(deep=True).items()}
     return {
         "estimator": type(estimator).__name__, "parameters": parameters,
-        "rounds": plan.rounds, "passes": plan.passes, "n_learners": plan.learners,
-        "warm_up": plan.least, "on_error": "skip" if plan.skips else "raise",
+        "rounds": asked.rounds, "passes": asked.passes, "n_learners": asked.n_learners,
+        "warm_up": asked.warm_up, "on_error": asked.on_error,
         "number of parts": len(stream.parts),
-        "staleness": plan.staleness,
+        "staleness": asked.staleness,
         "names of parts": hashlib.sha256(names.encode()).hexdigest(),
     }  # fmt: skip
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from onlinekern.distributed import mixing, tasks
 from onlinekern.distributed.futures import Tasks
-from onlinekern.distributed.mixing import MERGED, Plan, Shares
+from onlinekern.distributed.mixing import MERGED, Shares
 from onlinekern.distributed.parts import Part, Stream
 from onlinekern.distributed.resuming import Place
+from onlinekern.distributed.starting import Asked
 
 # Tasks of a learner that are with the engine: the next part is read while one is learnt.
 AHEAD = 2
@@ -24,12 +25,12 @@ class Run(mixing.Run):
     Parameters
     ----------
     tasks : Tasks
-    show, stream, plan, place
+    show, stream, asked, place
         See `mixing.Run`.
     """
 
-    def __init__(self, tasks: Tasks, show: Any, stream: Stream, plan: Plan, place: Place) -> None:
-        super().__init__(show, stream, plan, place)
+    def __init__(self, tasks: Tasks, show: Any, stream: Stream, asked: Asked, place: Place) -> None:
+        super().__init__(show, stream, asked, place)
         self.tasks = tasks
 
     def loss(self, error: Exception) -> str | None:
@@ -44,7 +45,7 @@ class Run(mixing.Run):
         """Return all labels, which the workers read."""
         futures = [
             self.tasks.send(
-                f"classes-{number}", partial(tasks.labels, self.plan.rows(part)), *part.data
+                f"classes-{number}", partial(tasks.labels, self.asked.rows(part)), *part.data
             )
             for number, part in enumerate(self.labelled)
         ]

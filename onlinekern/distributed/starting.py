@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from typing import Any, TypedDict, TypeVar
 
+import numpy as np
 from sklearn.base import clone
 
 from onlinekern.distributed.arguments import (
@@ -18,10 +19,11 @@ from onlinekern.distributed.arguments import (
     check_targets,
     takes_tables,
 )
-from onlinekern.distributed.mixing import Plan, Run
-from onlinekern.distributed.parts import Stream
+from onlinekern.distributed.mixing import Run
+from onlinekern.distributed.parts import Part, Stream
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.resuming import Place, check_same_run, load_at, run_of, without_place
+from onlinekern.distributed.rows import Rows
 from onlinekern.estimators.types import ArrayLike
 from onlinekern.preprocessing.steps import is_fitted
 from onlinekern.streams.checks import check_count
@@ -46,18 +48,13 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Asked:
-    """What the caller of `fit` asks for, checked.
+    """What the caller of `fit` asks for; once it starts, there are `n_learners`.
 
     Parameters
     ----------
     estimator, X, y, classes, rounds, passes, n_learners, warm_up, warm_start, checkpoint, resume, \
 on_error, storage_options, staleness
         See `onlinekern.distributed.fit`.
-
-    Raises
-    ------
-    ValueError, TypeError, OSError
-        If one is invalid.
     """
 
     estimator: Any
@@ -75,7 +72,8 @@ on_error, storage_options, staleness
     storage_options: Any = None
     staleness: int = 0
 
-    def __post_init__(self) -> None:
+    def check(self) -> None:
+        """Raise ValueError, TypeError or OSError if something is invalid."""
         check_learner(self.estimator)
         check_targets(self.estimator, self.X, self.y, self.classes)
         for name in ("rounds", "passes", "n_learners", "warm_up"):
@@ -92,32 +90,36 @@ on_error, storage_options, staleness
         unknown = sorted(set(options) - set(inspect.get_annotations(Options)))
         if unknown:
             raise TypeError(f"fit() got an unexpected keyword argument {unknown[0]!r}")
-        return cls(estimator, X, y, staleness=staleness, **options)
+        asked = cls(estimator, X, y, staleness=staleness, **options)
+        asked.check()
+        return asked
 
     @property
     def as_tables(self) -> bool:
         """Whether the learner begins with an encoder of tables."""
         return takes_tables(self.estimator)
 
-    def plan(self, stream: Stream, n_learners: int) -> Plan:
-        """Return how a stream is shared among so many learners."""
-        if self.rounds > len(stream.parts):
-            raise ValueError(f"rounds is {self.rounds}, but X has {len(stream.parts)} parts")
-        return Plan(
-            rounds=self.rounds,
-            passes=self.passes,
-            learners=n_learners,
-            least=self.warm_up,
-            checkpoint=self.checkpoint,
-            skips=self.on_error == "skip",
-            as_tables=self.as_tables,
-            takes_missing=getattr(self.estimator, "_takes_missing", False),
-            storage_options=self.storage_options,
-            staleness=self.staleness,
-        )
+    def rows(self, part: Part) -> Rows:
+        """Return the rows of a part, which go to a task."""
+        takes_missing = getattr(self.estimator, "_takes_missing", False)
+        skips = self.on_error == "skip"
+        return Rows(replace(part, data=()), skips, self.as_tables, takes_missing)
+
+    def shares(self, n_parts: int, first: int) -> Iterator[list[list[int]]]:
+        """Yield the parts of each learner, for every round; those before the `first` are learnt.
+
+        Learner k of K takes each K-th part: at any time all learn of the same stretch.
+        """
+        assert self.n_learners is not None
+        for number in range(self.passes):
+            there = range(first if number == 0 else 0, n_parts)
+            for stretch in np.array_split(np.array(there), self.rounds):
+                some = [stretch[k :: self.n_learners].tolist() for k in range(self.n_learners)]
+                if len(stretch):
+                    yield [share for share in some if share]
 
     def start(
-        self, stream: Stream, n_workers: int, run: Callable[[Stream, Plan, Place], Run]
+        self, stream: Stream, n_workers: int, run: Callable[[Stream, Asked, Place], Run]
     ) -> DistributedFit:
         """Learn a stream, from its beginning or from the checkpoint on.
 
@@ -127,19 +129,21 @@ on_error, storage_options, staleness
         n_workers : int
             Learners, unless the caller or the checkpoint says how many.
         run : callable
-            (stream, plan, place) -> Run of an engine.
+            (stream, asked, place) -> Run of an engine.
         """
         is_begun = self.warm_start and is_fitted(self.estimator)
         kept = load_at(self.checkpoint, self.storage_options) if self.resume else None
         learners = self.n_learners or (n_workers if kept is None else kept[1].run["n_learners"])
-        plan = self.plan(stream, learners)
+        asked = replace(self, n_learners=learners)
+        if self.rounds > len(stream.parts):
+            raise ValueError(f"rounds is {self.rounds}, but X has {len(stream.parts)} parts")
         begun = without_place(deepcopy(self.estimator)) if is_begun else clone(self.estimator)
-        this = run_of(begun, plan, stream)
+        this = run_of(begun, asked, stream)
         if kept is None:
-            return run(stream, plan, Place(0, 0, 0, this)).learn(begun, self.classes, is_begun)
+            return run(stream, asked, Place(0, 0, 0, this)).learn(begun, self.classes, is_begun)
         model, place = kept
         check_same_run(self.checkpoint, place, this)
-        return run(stream, plan, place).learn(model, self.classes, True)
+        return run(stream, asked, place).learn(model, self.classes, True)
 
 
 def takes_options(fit: F) -> F:

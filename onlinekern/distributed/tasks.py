@@ -236,8 +236,7 @@ def merge_all(models: list[Any], base: Any) -> Any:
 
 def labels(rows: Rows, *data: Any) -> Any:
     """Return the labels of a part."""
-    found = [np.unique(y) for y in rows.labels(*data)]
-    return np.unique(np.concatenate(found)) if found else None
+    return union(*map(np.unique, rows.labels(*data)))
 
 
 def union(*found: Any) -> Any:

@@ -240,6 +240,9 @@ class Classifier(ClassifierMixin, Learner):
     def _decode(self, predictions: Any) -> Any:
         return self.classes_[predictions.astype(np.intp)]
 
+    def _n_labels(self) -> int:
+        return len(self.classes_)
+
     def _head(self) -> Any:
         if len(self.classes_) == 2:
             return HEADS["binary"]()

@@ -510,6 +510,10 @@ class Learner(Savable, BaseEstimator):
         """Return predictions of the core as users see them."""
         return predictions
 
+    def _n_labels(self) -> int:
+        """Return the number of classes, 0 of a regression."""
+        return 0
+
     def _head(self) -> Any:
         """Return the head, which makes scalar problems of scores and a target."""
         raise NotImplementedError(f"{type(self).__name__}._head")

@@ -188,10 +188,6 @@ class KernelForest(Learner):
         looks = isinstance(self, OnlineClassifier) and self.n_candidates > 1
         return self.n_trees // TREES_OF_EXACT if looks else 0
 
-    def _n_labels(self) -> int:
-        """Return the number of classes, 0 of a regression."""
-        raise NotImplementedError(f"{type(self).__name__}._n_labels")
-
     def _next_calls_blas(self) -> bool:
         return bool(self._model.space.is_looking())
 
@@ -392,9 +388,6 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     # More than two classes are one problem each.
     multi_class: ClassVar[Any] = "ovr"  # type: ignore[misc]
 
-    def _n_labels(self) -> int:
-        return len(self.classes_)
-
     def _rule(self) -> Any:
         # The space has a rule of its own for each expert; this one counts the losses.
         return RULES["least_squares"](LOSSES["hinge"]())
@@ -562,9 +555,6 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     standardize_target: ClassVar[bool] = False  # type: ignore[misc]
     _absent = {}
     _target_checks = SEVERAL
-
-    def _n_labels(self) -> int:
-        return 0
 
     def _rule(self) -> Any:
         return RULES["least_squares"](LOSSES["squared"]())

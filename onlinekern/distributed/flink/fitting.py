@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from onlinekern.distributed import mixing, tasks
 from onlinekern.distributed.cluster import showing_progress
 from onlinekern.distributed.dask import dumps, require
-from onlinekern.distributed.mixing import MERGED, Plan, Shares
+from onlinekern.distributed.mixing import MERGED, Shares
 from onlinekern.distributed.outcomes import loss_of_job, value_of
 from onlinekern.distributed.parts import Part, Stream, listed_parts
 from onlinekern.distributed.record import DistributedFit
@@ -198,12 +198,12 @@ class Run(mixing.Run):
     Parameters
     ----------
     jobs : Jobs
-    show, stream, plan, place
+    show, stream, asked, place
         See `mixing.Run`.
     """
 
-    def __init__(self, jobs: Jobs, show: Any, stream: Stream, plan: Plan, place: Place) -> None:
-        super().__init__(show, stream, plan, place)
+    def __init__(self, jobs: Jobs, show: Any, stream: Stream, asked: Asked, place: Place) -> None:
+        super().__init__(show, stream, asked, place)
         self.jobs = jobs
 
     def once(self, name: str, function: Callable[..., Any], part: Part | None = None) -> Any:
@@ -212,7 +212,7 @@ class Run(mixing.Run):
 
     def labels(self) -> Any:
         """Return all labels, which the workers read."""
-        calls = [partial(tasks.labels, self.plan.rows(part)) for part in self.labelled]
+        calls = [partial(tasks.labels, self.asked.rows(part)) for part in self.labelled]
         return tasks.union(*self.jobs.results("classes", calls))
 
     def send(self, number: int, learner: tasks.State, shares: Shares) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Unpack
 from onlinekern.distributed import mixing, tasks
 from onlinekern.distributed.cluster import showing_progress
 from onlinekern.distributed.dask import require
-from onlinekern.distributed.mixing import MERGED, Plan, Shares
+from onlinekern.distributed.mixing import MERGED, Shares
 from onlinekern.distributed.outcomes import loss_of_job, value_of
 from onlinekern.distributed.parts import Part, Stream, check_column
 from onlinekern.distributed.record import DistributedFit
@@ -126,7 +126,7 @@ class Frame(NamedTuple):
     def shared(self, shares: Shares) -> Any:
         """Return the rows of a round: each learner's in one partition, in their order.
 
-        Parts of learners are taken in turn (`Plan.shares`), from the first of the round on.
+        Parts of learners are taken in turn (`Asked.shares`), from the first of the round on.
         """
         F = require("pyspark.sql.functions", "spark")
         first, number = shares[0][0], sum(map(len, shares))
@@ -197,14 +197,20 @@ class Run(mixing.Run):
     frame : Frame
     lengths : list of int
         Rows of each partition.
-    show, stream, plan, place
+    show, stream, asked, place
         See `mixing.Run`.
     """
 
     def __init__(
-        self, frame: Frame, lengths: list[int], show: Any, stream: Stream, plan: Plan, place: Place
+        self,
+        frame: Frame,
+        lengths: list[int],
+        show: Any,
+        stream: Stream,
+        asked: Asked,
+        place: Place,
     ) -> None:
-        super().__init__(show, stream, plan, place)
+        super().__init__(show, stream, asked, place)
         self.frame, self.lengths = frame, lengths
 
     def once(self, name: str, function: Callable[..., Any], part: Part | None = None) -> Any:
@@ -221,7 +227,7 @@ class Run(mixing.Run):
     def labels(self) -> Any:
         """Return all labels, which the workers read."""
         functions: dict[int, Callable[..., Any]] = {
-            part.data[0]: partial(tasks.labels, self.plan.rows(part)) for part in self.labelled
+            part.data[0]: partial(tasks.labels, self.asked.rows(part)) for part in self.labelled
         }
         rows = self.frame.rows.select(TARGET, ROW)
         work = Partitions(functions, self.lengths).each()
