@@ -148,17 +148,18 @@ def _broken_by_loss(model: Any) -> Iterator[str]:
         yield f"loss with slopes of at most 1 ({', '.join(LIPSCHITZ)}), got {model.loss!r}"
 
 
-def _broken_by_schedule(model: Any) -> Iterator[str]:
-    if model.schedule != "constant":
-        yield f"schedule='constant', got {model.schedule!r}"
+def _unlike(model: Any, **wanted: Any) -> Iterator[str]:
+    """Yield the parameters that do not have the values that are wanted."""
+    for name, value in wanted.items():
+        if getattr(model, name) != value:
+            yield f"{name}={value!r}, got {getattr(model, name)!r}"
 
 
 def _broken_by_any(model: Any) -> Iterator[str]:
     """What breaks every theorem."""
     if len(model.classes_) != 2:
         yield f"two classes, got {len(model.classes_)}"
-    if model.class_weight is not None:
-        yield f"class_weight=None, got {model.class_weight!r}"
+    yield from _unlike(model, class_weight=None)
     # The cosine kernel has no width.
     if model.kernel != "cosine" and model.gamma in ("median", "best"):
         yield (
@@ -188,8 +189,7 @@ def _kernel_error(model: Any, confidence: float) -> float:
 def _broken_by_frequencies(model: Any) -> Iterator[str]:
     if model.frequencies != "plain":
         yield f"independent frequencies (frequencies='plain'), got {model.frequencies!r}"
-    if model.fit_intercept:
-        yield "fit_intercept=False, got True"
+    yield from _unlike(model, fit_intercept=False)
 
 
 # SPA
@@ -214,9 +214,7 @@ def _spa(model: Any, u: Comparator) -> float:
 def _broken_bogd(model: Any) -> Iterator[str]:
     yield from _broken_by_kernel(model)
     yield from _broken_by_loss(model)
-    yield from _broken_by_schedule(model)
-    if model.removal != "uniform":
-        yield f"removal='uniform', got {model.removal!r}"
+    yield from _unlike(model, schedule="constant", removal="uniform")
     if model.budget < 2:
         yield f"budget of at least 2, got {model.budget}"
     if model.cap is not None and model.cap < 1:
@@ -239,10 +237,9 @@ def _bogd(model: Any, u: Comparator) -> float:
 
 def _broken_fogd(model: Any) -> Iterator[str]:
     yield from _broken_by_loss(model)
-    yield from _broken_by_schedule(model)
+    yield from _unlike(model, schedule="constant")
     yield from _broken_by_frequencies(model)
-    if model.reg != 0:
-        yield f"reg=0, got {model.reg}"
+    yield from _unlike(model, reg=0)
 
 
 def _fogd(model: Any, u: Comparator) -> float:
@@ -257,8 +254,7 @@ def _fogd(model: Any, u: Comparator) -> float:
 def _broken_dual_sgd(model: Any) -> Iterator[str]:
     yield from _broken_by_loss(model)
     yield from _broken_by_frequencies(model)
-    if model.max_step is not None:
-        yield f"max_step=None, got {model.max_step}"
+    yield from _unlike(model, max_step=None)
 
 
 def _dual_sgd(model: Any, u: Comparator) -> float:

@@ -115,14 +115,6 @@ def taught_samples(learnt: State, found: Taught, n: int) -> State:
     return learnt.changed(recent=recent, gram=gram, learnt=found.count("n_learnt"))
 
 
-def kept_nothing(learnt: State) -> Kept:
-    return {}
-
-
-def taught_nothing(learnt: State, found: Taught, n: int) -> State:
-    return learnt
-
-
 class Learnt(NamedTuple):
     """What a policy learns beside support vectors, and how that comes into C, and back.
 
@@ -137,8 +129,8 @@ class Learnt(NamedTuple):
     """
 
     fields: str = ""
-    kept: Callable[[State], Kept] = kept_nothing
-    taught: Callable[[State, Taught, int], State] = taught_nothing
+    kept: Callable[[State], Kept] = lambda learnt: {}
+    taught: Callable[[State, Taught, int], State] = lambda learnt, found, n: learnt
 
     def beside(self, more: str, **rules: Any) -> Learnt:
         """Return what a policy learns that has more fields than this one."""
