@@ -91,9 +91,8 @@ def command(name: str) -> Any:
 
     vars(parsed)["__signature__"] = signature_of(request)
     alone = typer.Typer(add_completion=False, **PLAIN)
-    alone.command(name, cls=Command, help=f"{COMMANDS[name]}\n\n{cleandoc(request.__doc__)}")(
-        parsed
-    )
+    text = f"{COMMANDS[name]}\n\n{cleandoc(request.__doc__)}"
+    alone.command(name, cls=Command, help=text)(parsed)
     return typer.main.get_command(alone)
 
 

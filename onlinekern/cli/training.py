@@ -226,9 +226,8 @@ def blocks_of(request: Request, model: Any, faults: list[str] | None) -> Blocks:
     """Open the data, to be read once; after a checkpoint, as its model reads tables."""
     encoder = encoder_of(model)
     kinds = request.kinds() if encoder is None else encoder.kinds_
-    reading = replace(
-        reading_of(request, kinds.items(), faults), numeric_targets=request.task == "regression"
-    )
+    numeric = request.task == "regression"
+    reading = replace(reading_of(request, kinds.items(), faults), numeric_targets=numeric)
     check_formats(request, request.data, reading)
     if request.target is not None:
         return Blocks(request.data, request.target, Columns(), reading=reading)

@@ -59,12 +59,11 @@ class OnDictionaries:
         self._vocabulary: Vocabulary | Records
         # The estimator makes an encoder for samples of any values.
         first = estimator.steps[0][1] if hasattr(estimator, "steps") else estimator
-        self._may_encode = getattr(first, "encode", False) is not False and not (
-            max_features is not None or sparse
-        )
+        any_values = max_features is None and not sparse
+        self._may_encode = any_values and getattr(first, "encode", False) is not False
         if encoder_of(estimator) is None:
             self._vocabulary = Vocabulary(max_features, sparse)
-        elif max_features is None and not sparse:
+        elif any_values:
             self._vocabulary = Records()
         else:
             raise ValueError("max_features and sparse are for features that are numbers: the "

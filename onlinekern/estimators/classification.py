@@ -393,9 +393,8 @@ class OnlineClassifier(Classifier):
         """
         kinds = {"M": (np.datetime64, datetime.date), "m": (np.timedelta64, datetime.timedelta)}
         if isinstance(y, kinds.get(self.classes_.dtype.kind, ())):
-            same = np.flatnonzero(
-                self.classes_ == np.array(y, dtype=self.classes_.dtype.kind + "8")
-            )
+            date = np.array(y, dtype=self.classes_.dtype.kind + "8")
+            same = np.flatnonzero(self.classes_ == date)
             if len(same):
                 return float(same[0])
         raise ValueError(f"y is {y!r}, which is none of the classes {self.classes_}")

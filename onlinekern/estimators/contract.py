@@ -394,13 +394,9 @@ class Learner(Savable, BaseEstimator):
         else:
             # There are more parts than threads: one that another process holds up gets fewer.
             n_parts = max(n_jobs, min(4 * n_jobs, X.shape[0] // ROWS_OF_A_PART))
-            parts = list(gen_even_slices(X.shape[0], n_parts))
+            ends = [(part.start, part.stop) for part in gen_even_slices(X.shape[0], n_parts)]
             with model.reading():
-                run_together(
-                    lambda part: model.score_rows(rows, scores, part.start, part.stop),
-                    parts,
-                    n_jobs,
-                )
+                run_together(lambda part: model.score_rows(rows, scores, *part), ends, n_jobs)
         check_results(scores, "score")
         return scores
 

@@ -10,7 +10,7 @@ from onlinekern.core import FEATURE_MAPS
 from onlinekern.core.features.structured import signs_shape
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.estimators.contract import Learner
-from onlinekern.estimators.kernel import PANEL, new_kernel
+from onlinekern.estimators.kernel import PANEL, as_csr, new_kernel
 from onlinekern.estimators.kernel_width import check_representable, own_name
 from onlinekern.estimators.median_width import width_of
 from onlinekern.estimators.memory import Form, check_size
@@ -244,9 +244,9 @@ class FeatureEstimator(Learner):
             kernel = own_name(self.kernel)
             return frequency_bytes(self._frequencies(kernel, form.n_features), form.n_features)
         # There are L^-1 in double and in the samples' dtype, and the first panel of landmarks.
-        return self.n_components**2 * (8 + form.itemsize) + form.n_features * form.itemsize * (
-            2 if form.is_sparse else PANEL
-        )
+        n_rows = 2 if form.is_sparse else PANEL
+        panel = form.n_features * form.itemsize * n_rows
+        return self.n_components**2 * (8 + form.itemsize) + panel
 
     def _length(self, n_features: int) -> int:
         """Return how many numbers a row of features has, at least."""
@@ -307,16 +307,14 @@ class FeatureEstimator(Learner):
     def _layout(self, X: Any) -> Any:
         """Return X, as CSR where the landmarks are stored sparse."""
         landmarks = getattr(kernel_part(self._fitted_model.space.map), "landmarks", None)
-        if not sp.issparse(X) and landmarks is not None and landmarks.stored_sparse:
-            return sp.csr_matrix(X)
-        return X
+        return as_csr(X, landmarks is not None and landmarks.stored_sparse)
 
     @property
     def landmarks_(self) -> Array | Sparse:
         """Landmarks of the Nystroem features, ndarray or CSR matrix (n_landmarks, n_features)."""
         self._check_kind("landmarks_", "nystroem")
         rows = self._read(lambda space: kernel_part(space.map).landmarks.rows())
-        return sp.csr_matrix(rows) if self._sparse and not sp.issparse(rows) else rows
+        return as_csr(rows, self._sparse)
 
     @property
     def frequencies_(self) -> Floats:

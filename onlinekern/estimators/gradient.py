@@ -16,9 +16,8 @@ TargetLoss: TypeAlias = Literal["squared", "absolute", "epsilon_insensitive", "h
 
 def made_for(learner: Any, cls: Any, **given: float) -> Any:
     """Return a part of a class, whose arguments are parameters of the learner or given."""
-    return cls(
-        *(given[name] if name in given else getattr(learner, name) for name in cls.parameters)
-    )
+    names = cls.parameters
+    return cls(*(given[name] if name in given else getattr(learner, name) for name in names))
 
 
 def loss_of(learner: Any) -> Loss:

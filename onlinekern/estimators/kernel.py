@@ -41,6 +41,11 @@ WHEN_FULL = {"nearest": "nearest", "oldest": "oldest", "stop": "refuse"}
 PANEL = 64
 
 
+def as_csr(X: Any, wanted: bool) -> Any:
+    """Return a matrix as CSR if that is wanted, else as it is."""
+    return sp.csr_matrix(X) if wanted and not sp.issparse(X) else X
+
+
 def new_kernel(
     kernel: Any, gamma: Any, degree: int | None = None, coef0: float | None = None
 ) -> Any:
@@ -123,21 +128,17 @@ class KernelEstimator(Learner):
     def _n_bytes(self, form: Form) -> int:
         # There is room for a row in each of two blocks, and for the numbers of the columns in use
         # or the first panel of support vectors.
-        return form.n_features * (
-            2 * form.itemsize + (4 if form.is_sparse else PANEL * form.itemsize)
-        )
+        each = 2 * form.itemsize + (4 if form.is_sparse else PANEL * form.itemsize)
+        return form.n_features * each
 
     def _layout(self, X: Any) -> Any:
         """Return X, as CSR where the support vectors are stored sparse."""
-        if not sp.issparse(X) and self._fitted_model.space.support.stored_sparse:
-            return sp.csr_matrix(X)
-        return X
+        return as_csr(X, self._fitted_model.space.support.stored_sparse)
 
     @property
     def support_vectors_(self) -> Array | Sparse:
         """Support vectors, ndarray or CSR matrix of shape (n_SV, n_features)."""
-        rows = self._read(lambda space: space.support.rows())
-        return sp.csr_matrix(rows) if self._sparse and not sp.issparse(rows) else rows
+        return as_csr(self._read(lambda space: space.support.rows()), self._sparse)
 
     @property
     def dual_coef_(self) -> Floats:

@@ -122,9 +122,8 @@ class WarmUp:
         require(type(self.parameters) is dict, "the parameters of its first samples are none")
         require(isinstance(self.draws, np.random.RandomState), "its draws are none")
         require(type(self.gamma) is float and self.gamma > 0, "its width is none")
-        require(
-            type(self.samples) is tuple and len(self.samples) == 3, "its first samples are none"
-        )
+        known = type(self.samples) is tuple and len(self.samples) == 3
+        require(known, "its first samples are none")
         X, y, weight = self.samples
         require(X is None or is_matrix(X), "its first samples are none")
         count = 0 if X is None else X.shape[0]

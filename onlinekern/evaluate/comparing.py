@@ -217,10 +217,8 @@ class Setting:
             check_count(name, getattr(self, name), least=least)
         if self.kernel not in KERNELS:
             raise ValueError(f"unknown kernel {self.kernel!r}; known are {', '.join(KERNELS)}")
-        known = self.gamma in (None, "median", "scale", "auto") or (
-            isinstance(self.gamma, Real) and 0 < float(self.gamma) < np.inf
-        )
-        if not known:
+        is_width = isinstance(self.gamma, Real) and 0 < float(self.gamma) < np.inf
+        if not is_width and self.gamma not in (None, "median", "scale", "auto"):
             raise ValueError(
                 "gamma must be a positive number, 'median', 'scale', 'auto' or None, got "
                 f"{self.gamma!r}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
@@ -336,11 +336,9 @@ def predict_each(
     return np.array(predicted)
 
 
-def teaching(estimator: Any, classes: Any) -> Callable[..., Any]:
+def teaching(estimator: Any, classes: Any) -> Any:
     """Return the method that teaches an estimator, which is told the classes if it takes them."""
-    teach: Callable[..., Any] = (
-        getattr(estimator, "partial_fit", None) or estimator.partial_fit_predict
-    )
+    teach = getattr(estimator, "partial_fit", None) or estimator.partial_fit_predict
     if classes is None or not takes(estimator, teach.__name__, "classes"):
         return teach
     return partial(teach, classes=classes)

@@ -189,9 +189,8 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
         length = 2 if self.features == "fourier" else 1
         if self.statistic == "mean":
             return features
-        return features + least_squares_bytes(
-            length * self.n_components, form.n_outputs, form.itemsize
-        )
+        width = length * self.n_components
+        return features + least_squares_bytes(width, form.n_outputs, form.itemsize)
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         if self.statistic == "leverage":

@@ -488,9 +488,8 @@ or compiled kernel, default='gaussian'
             rows = rows[:: max(1, len(rows) // 512)][:512]
             scores = np.empty((len(rows), model.head.n_outputs))
             model.scores(X[rows], scores)
-            model.recent.replace(
-                scores, y[rows], np.ones(len(rows)) if weight is None else weight[rows]
-            )
+            weights = np.ones(len(rows)) if weight is None else weight[rows]
+            model.recent.replace(scores, y[rows], weights)
         return model
 
     def _is_steady(self, before: Any, now: Any) -> Any:

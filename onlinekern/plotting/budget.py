@@ -126,9 +126,8 @@ class BudgetDisplay:
             prequential(clone(estimator).set_params(**{parameter: value}), blocks, known)
             for value in budgets
         ]
-        display = cls(
-            budgets, results, parameter=parameter, estimator_name=name_of(estimator, name)
-        )
+        name = name_of(estimator, name)
+        display = cls(budgets, results, parameter=parameter, estimator_name=name)
         return display.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:

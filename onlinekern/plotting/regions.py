@@ -119,9 +119,8 @@ class DecisionRegionsDisplay(DecisionBoundaryDisplay):
         for place, label in enumerate(labels):
             colour = colours[place % len(colours)]
             rows = X[y == label]
-            self.samples_.append(
-                self.ax_.scatter(*rows.T, s=8, color=[colour], linewidths=0, label=str(label))
-            )
+            style = {"s": 8, "color": [colour], "linewidths": 0, "label": str(label)}
+            self.samples_.append(self.ax_.scatter(*rows.T, **style))
         self.ax_.legend(frameon=True, markerscale=2)
 
     def _draw_support(self, vectors: Any) -> None:

@@ -138,9 +138,8 @@ class SupportVectorsDisplay:
             text = f"{self.coefficients[place]:+.2g}"
             text = f"{self.labels[place]}: {text}" if self.labels else text
             middle = left + 0.5, bottom + tall + 0.04
-            self.texts_.append(
-                self.ax_.text(*middle, text, ha="center", fontsize=7.5, parse_math=False)
-            )
+            shown = self.ax_.text(*middle, text, ha="center", fontsize=7.5, parse_math=False)
+            self.texts_.append(shown)
         rows = math.ceil(count / columns)
         self.ax_.set(xlim=(-0.05, 1.12 * columns), ylim=(-(tall + 0.32) * rows - 0.05, 0.05))
         self.ax_.set_axis_off()

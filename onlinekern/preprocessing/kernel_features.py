@@ -4,7 +4,6 @@ import copy
 from typing import Any, Literal, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +14,7 @@ from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.features import DistanceKernel, Frequencies, fourier_map, frequencies_of
-from onlinekern.estimators.kernel import new_kernel
+from onlinekern.estimators.kernel import as_csr, new_kernel
 from onlinekern.estimators.kernel_width import check_representable, kernel_width
 from onlinekern.estimators.median_width import COUNTS, is_matrix, joined
 from onlinekern.estimators.parameters import (
@@ -407,8 +406,7 @@ class NystroemFeatures(FeatureTransformer):
         return (*(count for count in (1, *COUNTS) if count < most), most)
 
     def _check(self, X: Any) -> Any:
-        X = super()._check(X)
-        return sp.csr_matrix(X) if self._map.landmarks.stored_sparse and not sp.issparse(X) else X
+        return as_csr(super()._check(X), self._map.landmarks.stored_sparse)
 
     @property
     def projection_(self) -> Floats:

@@ -65,9 +65,8 @@ def blended(groups: list[Blocks], shares: list[Floats], prior: Any, second_order
     def mean(name: str) -> Any:
         values = [getattr(group, name) for group in groups]
         axes = (1,) * (values[0].ndim - 1)
-        return sum(
-            part.reshape(-1, *axes) * value for part, value in zip(parts, values, strict=True)
-        )
+        pairs = zip(parts, values, strict=True)
+        return sum(part.reshape(-1, *axes) * value for part, value in pairs)
 
     known, latest = np.sum([group.known for group in groups], axis=0), mean("latest")
     if second_order:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from onlinekern.estimators.atomic import LEARNT
 from onlinekern.estimators.savable import require
 
 # These attributes follow from others; files do not hold them.
 DERIVED = {"_numbers"}
-
-# Only a class that learns one of these, its `_learnt_as`, may have it.
-LEARNT = ("_model", "_map", "_sketch", "_metric", "_moments", "_partition")
 
 
 def complete(loaded: Any) -> None:
@@ -24,7 +22,8 @@ def complete(loaded: Any) -> None:
     check_parameters(loaded)
     check_detector(loaded)
     own, learnt = vars(loaded), getattr(loaded, "_learnt_as", None)
-    for name in LEARNT:
+    for name in (*LEARNT, "_map"):
+        # Only a class that learns one of these, its `_learnt_as`, may have it.
         require(name not in own or name == learnt, f"{name} is of another class")
     if "_model" in own:
         check_learner(loaded)

@@ -60,9 +60,8 @@ def first_columns(table: Any, given: dict[str, str], encoder: Any) -> list[Colum
     kinds = {name: kind_in(table, name, given.get(name), sizes) for name in table.column_names}
     if has_slots(encoder.categories, table, kinds):
         sizes = replace(sizes, slots=encoder.slots)
-    return led(
-        [new_column(name, kind, array_in(table, name), sizes) for name, kind in kinds.items()]
-    )
+    values = {name: array_in(table, name) for name in kinds}
+    return led([new_column(name, kind, values[name], sizes) for name, kind in kinds.items()])
 
 
 def sizes_in(encoder: Any) -> Sizes:

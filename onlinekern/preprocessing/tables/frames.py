@@ -148,10 +148,8 @@ def table_of_array(X: Any, names: Any) -> pa.Table:
         raise ValueError("Complex data not supported: X must hold numbers, text or dates")
     given = names if names is not None and len(names) == rows.shape[1] else None
     labels = [f"x{place}" for place in range(rows.shape[1])] if given is None else list(given)
-    columns = (rows[:, place] for place in range(rows.shape[1]))
-    return pa.table(
-        [array_of(column, name) for column, name in zip(columns, labels, strict=True)], names=labels
-    )
+    columns = [array_of(rows[:, place], name) for place, name in enumerate(labels)]
+    return pa.table(columns, names=labels)
 
 
 def describe(X: Any, rows: Any) -> str:

@@ -91,9 +91,8 @@ class Field(NamedTuple):
         """Return the literal of a number."""
         if self.values.dtype.kind == "f":
             return literal_of(value, self.values.dtype)
-        return {"uint64_t": "UINT64_C({})", "int64_t": "INT64_C({})"}.get(self.type, "{}").format(
-            value
-        )
+        form = {"uint64_t": "UINT64_C({})", "int64_t": "INT64_C({})"}.get(self.type, "{}")
+        return form.format(value)
 
     def entry(self, prefix: str) -> str:
         """Return where the field is, how many numbers it has, and what they may be."""

@@ -157,9 +157,7 @@ class Learner(Forms):
     def write_average(self) -> None:
         """Write the functions `advance`, `shrink`, `model_scores` and `add`."""
         own, kind = self.learning.numbers, "averaged" if self.averaged else "plain"
-        adds = not (
-            isinstance(self.state, states.KernelState | states.SquaresState) or self.second_order
-        )
+        solves = isinstance(self.state, states.KernelState | states.SquaresState)
         values: dict[str, Any] = {"skipped": own.skipped, "renew": "", "restart": "", "led": "void"}
         if self.averaged:
             self.write_shares(values)
@@ -172,12 +170,11 @@ class Learner(Forms):
         if isinstance(self.state, states.SquaresState) and self.state.leverage:
             detectors.write_leverage(self, self.state)
             return
-        linear = isinstance(self.state, states.LinearState) or (
-            isinstance(self.state, states.ConfidentState) and self.state.linear
-        )
+        joint = isinstance(self.state, states.ConfidentState) and self.state.linear
+        linear = joint or isinstance(self.state, states.LinearState)
         first = f"steps - {own.skipped} < 1" if linear else "0"
         self.fill(f"{kind}_scores", first=first)
-        if adds:
+        if not solves and not self.second_order:
             self.fill(f"{kind}_add")
 
     def write_shares(self, values: dict[str, Any]) -> None:

@@ -177,9 +177,8 @@ class Source:
 
     def structure(self, name: str, members: dict[str, Any]) -> None:
         """Add a structure of numbers and of arrays that change; the type has its name."""
-        record = tuple(
-            (key, np.size(value) if np.ndim(value) else 0) for key, value in members.items()
-        )
+        sizes = [np.size(value) if np.ndim(value) else 0 for value in members.values()]
+        record = tuple(zip(members, sizes, strict=True))
         values = self.checked(np.concatenate([np.ravel(value) for value in members.values()]))
         self.remember(name, "real", values, len(values), FINITE, record)
 
