@@ -5,6 +5,7 @@ Readers of text ask for the type in which a column is read, `TableEncoder` for i
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,9 @@ UNBOUNDED = 1000
 NEVER_AGAIN = 0.98
 # A column of text whose kind is given is read in this type; other kinds are read as text.
 TYPES = {"number": pa.float64(), "boolean": pa.bool_()}
+# Floats hold all integers up to here.
+EXACT = 2**53
+MOST_INTEGER = 2**63 - 1
 DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
 
 
@@ -174,3 +178,23 @@ def type_of_values(values: list[Any]) -> Any:
         if sum(kind in types for kind in kinds) > NEARLY_ALL * len(kinds):
             return of_these
     return pa.string()
+
+
+def number_of(value: Any) -> float | None:
+    """Return a plain finite number, true and false among them, or NaN of a missing one."""
+    if value is None:
+        return math.nan
+    if isinstance(value, float):
+        return None if math.isinf(value) else float(value)
+    return float(value) if type(value) in (int, bool) and -EXACT <= value <= EXACT else None
+
+
+def text_of(value: Any) -> str | None:
+    """Return a plain value as the text that Arrow makes of it, "" of a missing one; else None."""
+    if value is None or (isinstance(value, float) and value != value):
+        return ""
+    if type(value) is bool:
+        return "true" if value else "false"
+    if type(value) is int:
+        return str(value) if abs(value) <= MOST_INTEGER else None
+    return value if type(value) is str and value.isprintable() else None

@@ -18,10 +18,20 @@ from sklearn.utils import murmurhash3_32
 
 from onlinekern.estimators.categories import MOST_CODE
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.preprocessing.tables.column_types import distinct_texts, texts_of
-from onlinekern.preprocessing.tables.dates import PARTS, features_of, names_of, seconds_of
+from onlinekern.preprocessing.tables.column_types import (
+    distinct_texts,
+    number_of,
+    text_of,
+    texts_of,
+)
+from onlinekern.preprocessing.tables.dates import (
+    PARTS,
+    features_of,
+    names_of,
+    seconds_of,
+    seconds_of_one,
+)
 from onlinekern.preprocessing.tables.errors import TableError
-from onlinekern.preprocessing.tables.plain_values import number_of, seconds_of_one, text_of
 
 # Categories that come when all features of a one-hot column are taken share this one.
 OTHERS = "(others)"

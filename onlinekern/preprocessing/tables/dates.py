@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,9 @@ from onlinekern.preprocessing.tables.errors import TableError
 HOUR, DAY, WEEK, YEAR = 3_600.0, 86_400.0, 7 * 86_400.0, 365.2425 * 86_400.0
 # 1970 began on a Thursday; weeks begin on Mondays.
 MONDAY = 4 * DAY
+EPOCH, MICROSECOND = datetime(1970, 1, 1), timedelta(microseconds=1)
+# Text that Arrow and Python read alike.
+DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d)?)?")
 # The 29th of February is the 60th day of a leap year.
 LEAP_DAY = 59
 
@@ -161,3 +167,19 @@ def moment(text: str | None) -> Any:
         except pa.ArrowInvalid:
             pass
     raise ValueError(f"is {str(text)[:30]!r}, which is no date as in ISO 8601")
+
+
+def seconds_of_one(value: Any) -> float | None:
+    """Return a plain date in seconds since 1970, NaN of a missing one; else None."""
+    if value is None or (type(value) is str and value == ""):
+        return math.nan
+    if type(value) is str and DATE.fullmatch(value):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    elif hasattr(value, "to_pydatetime") and value == value and value.nanosecond == 0:
+        value = value.to_pydatetime()
+    if type(value) is not datetime or value.tzinfo is not None:
+        return None
+    return (value - EPOCH) // MICROSECOND / 1e6
