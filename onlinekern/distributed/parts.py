@@ -144,9 +144,8 @@ class FileRows(Reader):
 def are_files(X: Any) -> bool:
     """Return whether X names files: a path, a folder, a pattern, a URL, or a list of them."""
     kinds = (str, os.PathLike, Location)
-    return isinstance(X, kinds) or (
-        isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(one, kinds) for one in X)
-    )
+    is_list = isinstance(X, list | tuple) and len(X) > 0
+    return isinstance(X, kinds) or (is_list and all(isinstance(one, kinds) for one in X))
 
 
 def check_column(name: str, value: str, columns: list[str]) -> None:

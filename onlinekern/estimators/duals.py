@@ -158,9 +158,8 @@ class Machine:
         n = len(dual.targets)
         limit = max(MOST_STEPS, STEPS_OF_POINT * n)
         self.most = limit if estimator.max_iter is None else estimator.max_iter
-        self.minimiser = DualMinimiser(
-            rows, *dual, self.has_offset, estimator.tol, estimator.shrinking, start
-        )
+        options = self.has_offset, estimator.tol, estimator.shrinking
+        self.minimiser = DualMinimiser(rows, *dual, *options, start)
 
     def solve(self) -> Solution:
         """Take steps until the problem is solved."""

@@ -291,9 +291,8 @@ class FeatureEstimator(Learner):
                 f"frequency; got {self.n_components}"
             )
         kind, count = "orthogonal" if kernel == "gaussian" else "plain", self.n_components // 2
-        return SimpleNamespace(
-            kernel=kernel, n_components=count, frequencies=fitting(kind, count, n_features)
-        )
+        fits = fitting(kind, count, n_features)
+        return SimpleNamespace(kernel=kernel, n_components=count, frequencies=fits)
 
     def _nystroem(self, X: Any, draws: np.random.RandomState) -> Any:
         check_representable(self.gamma_, X, self.kernel)

@@ -120,9 +120,8 @@ def compare(
         If the models have no room.
     """
     _check_sources(source=source, test=test)
-    setting = Setting(
-        repeats, shuffle, kernel, gamma, settings or {}, seed, window, scale, check_number(delay)
-    )
+    late = check_number(delay)
+    setting = Setting(repeats, shuffle, kernel, gamma, settings or {}, seed, window, scale, late)
     kept = None
     if checkpoint is not None:
         interval = Interval.of(checkpoint_every)

@@ -443,6 +443,5 @@ def make_stream_pipeline(
     for step in steps:
         if isinstance(step, type):
             raise TypeError(f"steps are objects, {step.__name__}(), not the class {step.__name__}")
-    return StreamPipeline(
-        make_pipeline(*steps).steps, memory=memory, transform_input=transform_input, verbose=verbose
-    )
+    named = make_pipeline(*steps).steps
+    return StreamPipeline(named, memory=memory, transform_input=transform_input, verbose=verbose)

@@ -267,10 +267,8 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
             return self.learn_transform(x, None, own_weight(sample_weight))
         if not self.__sklearn_is_fitted__():
             return np.ravel(self.learn_transform(one_row(x), None, own_weight(sample_weight)))
-        out = self._room_for(x)
-        self._moments.learn_one(
-            x, self.forgetting, out=out, **self._scaling(), weight=sample_weight
-        )
+        out, scaling = self._room_for(x), self._scaling()
+        self._moments.learn_one(x, self.forgetting, out=out, **scaling, weight=sample_weight)
         return out
 
     def transform_one(self, x: ArrayLike) -> Array:

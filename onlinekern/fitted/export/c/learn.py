@@ -65,9 +65,8 @@ class Learner(Forms):
         self.shrinks = rule_shrinks(learning.rule)
         mean = isinstance(state, states.MappedState) and state.mean is not None
         self.scales = self.shrinks or mean or (policy is not None and policy.shrinks)
-        self.second_order = isinstance(state, states.ConfidentState) or (
-            isinstance(state, states.LinearState) and state.variances is not None
-        )
+        has_variances = isinstance(state, states.LinearState) and state.variances is not None
+        self.second_order = has_variances or isinstance(state, states.ConfidentState)
         # The scale is 1 / t.
         self.inverse_time = learning.rule.name == "InverseTime"
         self.catches_up = learning.numbers.averaging == "decay"

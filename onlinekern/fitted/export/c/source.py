@@ -220,9 +220,8 @@ class Source:
     def text(self, header: str) -> str:
         """Return the text of the file, which includes this header."""
         self.code = called(self.code)
-        functions, self.shared = with_model(
-            self.code, self.names["prefix"], [each.name for each in self.fields], [*self.scratch]
-        )
+        fields, scratch = [each.name for each in self.fields], [*self.scratch]
+        functions, self.shared = with_model(self.code, self.names["prefix"], fields, scratch)
         suffix = "f" if self.type == "float" else ""
         names = [
             name
