@@ -374,3 +374,32 @@ def test_balanced_weights_are_kept_for_later(samples):
     given = PAClassifier(class_weight=weights).partial_fit(X, y, classes=np.unique(y))
     same(kept, given, 0)
     same(kept.partial_fit(X[:9], y[:9]), given.partial_fit(X[:9], y[:9]), 0)
+
+
+@pytest.mark.parametrize("length", [1e-6, 0.1, 3.0])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("squared", SQUARED)
+@pytest.mark.parametrize(
+    ("task", "n_classes"), [("binary", 2), ("ovr", 3), ("margin", 3), ("regression", 1)]
+)
+def test_a_large_weight_meets_the_target_of_a_short_row(task, n_classes, squared, layout, length):
+    """A step moves the intercept too, which lengths leave out."""
+    ours = PARegressor if task == "regression" else PAClassifier
+    settings = {"multi_class": task} if task in ("ovr", "margin") else {}
+    known = {} if ours is PARegressor else {"classes": np.arange(n_classes)}
+    row, target = np.array([[length, 0.0]]), [5.0] if ours is PARegressor else [1]
+    x = sparse.csr_matrix(row) if layout == "csr" else row
+
+    def score(weight):
+        model = ours(**loss_of(ours, squared), **settings)
+        model.partial_fit(x, target, sample_weight=[weight], **known)
+        if ours is PARegressor:
+            return model.predict(x)[0]
+        scores = np.atleast_1d(model.decision_function(x)[0])
+        return scores[1] - scores[0] if task == "margin" else scores[-1] * (-1) ** (task == "ovr")
+
+    if ours is PARegressor:
+        assert abs(score(1e6) - 5) < 0.1 + 1e-6
+    else:
+        # A step of weight 1 may pass the margin, and then a hinge has no slope.
+        assert score(1e6) == pytest.approx(max(1.0, score(1.0)), abs=1e-3)

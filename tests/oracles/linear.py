@@ -1,7 +1,8 @@
 """Linear learners: K weight vectors and K constants; every model of the stream is kept.
 
 Scores are w_k . x + b_k. A step of coefficient c adds c x to w and c times `constant` to b; q, the
-squared length of a sample, leaves out the constant if it is not `counted`. References as in the
+squared length of a sample, leaves out the constant if it is not `counted`; only what a sample of a
+large weight adds to its first step minds all that moves the score. References as in the
 package's docstring.
 """
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from .heads import HEADS
 from .losses import LOSSES
-from .rules import RULES, BatchPegasos, PassiveAggressive
+from .rules import RULES, BatchPegasos
 
 
 @dataclass
@@ -24,7 +25,7 @@ class Linear:
     constant : float
         Step of b relative to that of w; 0: no b.
     counted : bool
-        Whether the length of a sample includes its constant; None: but for PA it does.
+        Whether the length of a sample includes its constant.
     average : bool
         Whether the prediction is that of the mean of the models f_{skipped + 1}, f_{skipped + 2},
         ... so far, f_1 being the one before the first sample.
@@ -43,7 +44,7 @@ class Linear:
     head: object
     n_features: int
     constant: float = 1.0
-    counted: bool | None = None
+    counted: bool = False
     average: bool = False
     skipped: int = 0
     batch_size: int = 1
@@ -56,8 +57,6 @@ class Linear:
 
     def __post_init__(self):
         self.models.append(np.zeros((self.head.n_outputs, self.n_features + 1)))
-        if self.counted is None:
-            self.counted = not isinstance(self.rule, PassiveAggressive)
         self.empty_batch()
 
     def empty_batch(self):
@@ -92,9 +91,11 @@ class Linear:
         lifted = np.append(x, self.constant)
         for problem in self.head.problems(self.scores(self.models[-1], x), target):
             self.cumulative_loss += weight * self.rule.loss.value(problem.y, problem.f)
-            length = np.dot(x, x) + (self.constant if self.counted else 0.0)
-            q = np.dot(problem.direction, problem.direction) * length
-            step = self.rule.weighted(problem.f, problem.y, q, t, weight) * problem.direction
+            turned = np.dot(problem.direction, problem.direction)
+            whole = turned * (np.dot(x, x) + self.constant)
+            q = whole if self.counted else turned * np.dot(x, x)
+            arguments = problem.f, problem.y, q, t, weight
+            step = self.rule.weighted(*arguments, whole=whole) * problem.direction
             self.gathered += np.outer(step * self.importance(target), lifted)
         self.shrink *= self.rule.shrink(t)
         self.n_gathered += 1

@@ -49,15 +49,18 @@ class Rule:
         """Return what a sample adds at the score f of its first step, or None: it has no first."""
         return None
 
-    def weighted(self, f, y, q, t, weight, importance=1.0):
+    def weighted(self, f, y, q, t, weight, importance=1.0, whole=None):
         """Return the coefficient of a sample of this weight; `importance` is that of the gate.
+
+        A step moves the score by `whole` times its coefficient; that is q, if it is not given.
 
         A weight above 1 is a step of weight 1, and many small ones after it [12]_ (losses), where
         the rule says what they add.
         """
         first = self.coefficient(f, y, q, t, importance)
         if weight > 1.0 and first != 0.0:
-            added = self.further(f + first * q, y, q, t, importance * (weight - 1.0))
+            whole = q if whole is None else whole
+            added = self.further(f + first * whole, y, whole, t, importance * (weight - 1.0))
             if added is not None:
                 return first + added
         return self.coefficient(f, y, q, t, importance * weight)

@@ -423,7 +423,7 @@ cdef inline Status solve_single(Model model, Space space, Rule rule, Py_ssize_t 
         begin_sample(update)
         importance = importance_of(f, y, weight, update, rule, model.present_sampler, model.rng)
     if space.has_length:
-        length = space.length
+        length, update.beside = space.length, space.beside
     elif rule.uses_length or is_continued(rule, weight):
         update.enters = False
         if note_importance(0, f, y, weight, importance, update, rule):

@@ -24,7 +24,7 @@ cdef struct Update:
     double shrink            # factor on everything learnt before
     bint updates             # whether any coefficient is not 0
     bint needs_lengths       # whether any flag of `needs_length` is set
-    bint whole_lengths       # whether the intercept, which a step moves too, must be part of them
+    double beside            # of an intercept, which steps move too: what the lengths leave out
     double uniform           # the random number of the sampler; negative: not drawn yet
     int64_t lead             # of a model that leads on this sample (`Head.lead_after`); else 0
     Py_ssize_t rival         # of margins: the strongest class but that of the sample
@@ -67,8 +67,7 @@ cdef inline bint note_importance(Py_ssize_t k, double f, double y, double weight
         else is_continued(rule, weight))
     update.importances[k] = importance
     update.needs_length[k] = needed
-    update.whole_lengths = not rule.uses_length
-    update.lengths[k] = 0
+    update.lengths[k] = update.beside = 0
     if rule.second_order and needed and rule.loss.value(f, y) > 0:
         update.enters = True
     return needed
@@ -95,7 +94,7 @@ cdef inline double solve_output(Py_ssize_t k, double f, double y, double length,
     `hinged` is `solves_hinge(rule)`.
     """
     if importance != 0:
-        return solved(rule, hinged, f, y, length, t, importance, weight,
+        return solved(rule, hinged, f, y, length, update.beside, t, importance, weight,
                       &update.coefficients[k], &update.contractions[k])
     update.coefficients[k] = update.contractions[k] = 0
     return rule.loss.value(f, y)

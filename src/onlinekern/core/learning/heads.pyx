@@ -252,6 +252,7 @@ cdef class Margin(OneVsRest):
             update.coefficients[k] = 0
         update.shrink = rule.shrink(sample.t)
         update.lengths[label] += update.lengths[rival]
+        update.beside *= 2
         update.loss = solve_noted(label, sample.scores[label] - sample.scores[rival], 1, sample,
                                   update, rule)
         update.coefficients[rival] = -update.coefficients[label]

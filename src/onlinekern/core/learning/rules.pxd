@@ -40,12 +40,13 @@ cdef inline bint solves_hinge(Rule rule) noexcept nogil:
     return rule.solves and rule.loss.hinge
 
 
-cdef inline double solved(Rule rule, bint hinged, double f, double y, double q, int64_t t,
-                          double importance, double weight, double *coefficient,
+cdef inline double solved(Rule rule, bint hinged, double f, double y, double q, double beside,
+                          int64_t t, double importance, double weight, double *coefficient,
                           double *contraction) noexcept nogil:
     """Write what a rule makes of a sample, as `Rule.solve` says, and return the loss.
 
-    `hinged` is `solves_hinge(rule)`; `importance` is what the sampler gave.
+    `hinged` is `solves_hinge(rule)`; `importance` is what the sampler gave. A step moves the score
+    by q + beside times its coefficient.
     """
     cdef bint goes_on = weight > 1 and rule.continues
     cdef double own = importance if goes_on else importance * weight, loss, slope = 0
@@ -56,7 +57,8 @@ cdef inline double solved(Rule rule, bint hinged, double f, double y, double q, 
         Rule.solve(rule, f, y, 0, 0, q, t, own, coefficient, contraction)
         loss = rule.loss.value(f, y)
     if goes_on and coefficient[0] != 0:
-        coefficient[0] = rule.further(f, y, q, t, importance * (weight - 1), coefficient[0])
+        coefficient[0] = rule.further(f, y, q + beside, t, importance * (weight - 1),
+                                      coefficient[0])
     return loss
 
 

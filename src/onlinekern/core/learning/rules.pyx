@@ -68,7 +68,8 @@ cdef class Rule(Part):
                         double coefficient) noexcept nogil:
         """The coefficient of a sample that comes again, where its first step has this one.
 
-        `more` is the importance of the rest, in small steps: they stop where there is no slope.
+        q is the whole length, by which a coefficient moves the score, with the intercept. `more` is
+        the importance of the rest, in small steps: they stop where there is no slope.
         """
         return coefficient
 
@@ -138,7 +139,7 @@ cdef class Rule(Part):
         """The pair (coefficient, shrink) of one update (for tests and exploration)."""
         cdef double coefficient = 0, contraction = 0
         self.check_loss()
-        solved(self, False, f, y, q, t, importance, weight, &coefficient, &contraction)
+        solved(self, False, f, y, q, 0, t, importance, weight, &coefficient, &contraction)
         self.check_defined()
         return coefficient, self.shrink(t)
 
@@ -147,7 +148,7 @@ cdef class Rule(Part):
         """Coefficient, contraction and loss of one update, as the loop asks for them."""
         cdef double coefficient = 0, contraction = 0, loss
         self.check_loss()
-        loss = solved(self, solves_hinge(self), f, y, q, t, importance, weight, &coefficient,
+        loss = solved(self, solves_hinge(self), f, y, q, 0, t, importance, weight, &coefficient,
                       &contraction)
         self.check_defined()
         return coefficient, contraction, loss
@@ -374,7 +375,7 @@ cdef class PassiveAggressive2(PassiveAggressive1):
 cdef class ScaledPassiveAggressive1(PassiveAggressive1):
     """PA-I whose importance multiplies the coefficient: importance min(C, l / q).
 
-    scikit-learn's weights, but that no weight passes the step without a loss. C = inf: plain PA.
+    Weights up to 1 are scikit-learn's. C = inf: plain PA.
     """
 
     cdef double further(self, double f, double y, double q, int64_t t, double more,

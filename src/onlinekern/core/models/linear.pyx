@@ -135,6 +135,7 @@ cdef class LinearSpace(Space):
         self.has_length = single and wants_length and is_sparse(rows) \
             and <void *> self.squared_lengths == <void *> LinearSpace.squared_lengths
         self.added_length = self.intercept if self.intercept_in_length else 0
+        self.beside = self.intercept - self.added_length
         return single
 
     cdef double single_score(self, Py_ssize_t i) noexcept nogil:
@@ -155,11 +156,13 @@ cdef class LinearSpace(Space):
         return self.affine(0, dense_row_dot(&self.rows, self.row_number(i), self.weights(0)))
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
-        """||x||^2, plus `intercept` if it is asked for: `intercept_in_length`, `whole_lengths`."""
+        """||x||^2, plus `intercept` if it is asked for; else that is beside it."""
         cdef Py_ssize_t k
         cdef double square = row_square(&self.rows, self.row_number(i))
-        if self.intercept_in_length or update.whole_lengths:
+        if self.intercept_in_length:
             square += self.intercept
+        else:
+            update.beside = self.intercept
         for k in range(self.n_outputs):
             if update.needs_length[k]:
                 update.lengths[k] = square

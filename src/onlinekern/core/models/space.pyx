@@ -108,7 +108,7 @@ cdef class Space:
     cdef double single_score(self, Py_ssize_t i) noexcept nogil:
         """The only score of sample i, which is both the last model's and the predicting one's.
 
-        Where `has_length`, sets `length` to what `squared_lengths` would.
+        Where `has_length`, sets `length` to what `squared_lengths` would; `beside` is set before.
         """
         self.missing = b"Space.single_score"
         return NAN
