@@ -13,7 +13,7 @@ from onlinekern.estimators.atomic import UndoneOnFailure, fit_method, lock_of
 from onlinekern.estimators.calibration import IDENTITY, Calibration, calibration_of
 from onlinekern.estimators.class_weights import balance, factor_of, factor_of_balance, factors_of
 from onlinekern.estimators.contract import Learner
-from onlinekern.estimators.parameters import estimator
+from onlinekern.estimators.parameters import estimator, warn_of_waiting
 from onlinekern.estimators.savable import operations, require
 from onlinekern.estimators.scikit_learn import ClassifierMixin
 from onlinekern.estimators.table_errors import check_labels
@@ -144,10 +144,14 @@ class Classifier(ClassifierMixin, Learner):
         single, scores = scores.shape[1] == 1, calibration.of(scores)
         if single:
             return log_expit(scores, out=scores)
-        if logistic and self.multi_class in OF_SOFTMAX:
+        if logistic and self._has_softmax():
             return log_softmax(scores, axis=1)
         each = log_expit(scores)
         return each - logsumexp(each, axis=1, keepdims=True)
+
+    def _has_softmax(self) -> bool:
+        """Return whether the model learns the scores of all classes together."""
+        return type(self._fitted_model.head) in map(HEADS.get, OF_SOFTMAX)
 
     def _is_logistic(self) -> bool:
         return getattr(self, "loss", None) == "logistic"
@@ -342,6 +346,8 @@ class OnlineClassifier(Classifier):
             negative or not finite.
         """
         attributes = self.__dict__
+        if "_waiting_parameters" in attributes:
+            warn_of_waiting(self)
         model = attributes.get("_model")
         if (
             model is None or "_warm_up" in attributes or "encoder_" in attributes

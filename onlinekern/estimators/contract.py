@@ -41,12 +41,15 @@ from onlinekern.estimators.median_width import (
 )
 from onlinekern.estimators.memory import Form, check_size
 from onlinekern.estimators.parameters import (
+    OF_NEW_MODELS,
     Count,
     RandomState,
     are_same,
     estimator,
     note_constraints,
+    note_waiting,
     parameters_of_rule,
+    warn_of_waiting,
 )
 from onlinekern.estimators.progress import progress_of
 from onlinekern.estimators.savable import Savable
@@ -67,6 +70,8 @@ from onlinekern.estimators.validation import (
 LITTLE_WORK = 1 << 18
 # A thread scores so many rows at once, at least: they fill whole blocks of the core.
 ROWS_OF_A_PART = 1024
+# A row in the midst of these is a case for `partial_fit`.
+NOT_PLAIN = {"_warm_up", "_waiting_parameters", "encoder_"}
 # Models that call no BLAS learn in this context.
 AS_IT_IS = nullcontext()
 
@@ -91,6 +96,8 @@ class Learner(Savable, BaseEstimator):
     _learnt_as = "_model"
     # This parameter and the number of features decide how large a model is.
     _size: ClassVar[str | None] = None
+    # These parameters, set in mid-stream, wait for the next `fit`.
+    _waits: ClassVar[frozenset[str]] = OF_NEW_MODELS
     # If true, the first samples of a stream give the kernel's width (`median_width`).
     _warms_up: ClassVar[bool] = False
     # If true, the model calls BLAS or LAPACK, and has one thread for them (`blas_threads`).
@@ -193,6 +200,9 @@ class Learner(Savable, BaseEstimator):
 
         They come at the `start` of a stream, or are the `whole` of what is learnt.
         """
+        if start:
+            self.__dict__.pop("_waiting_parameters", None)
+        warn_of_waiting(self)
         dtype = [np.float64, np.float32] if start else self._model.dtype
         X, y = self._samples(X, y, dtype, start)
         weight = None if sample_weight is None else check_weights(sample_weight, X, whole)
@@ -271,7 +281,7 @@ class Learner(Savable, BaseEstimator):
         """
         own = vars(self)
         model = own.get("_model")
-        if model is None or {"_warm_up", "encoder_"} & own.keys() or model.n_seen < LEAST:
+        if model is None or NOT_PLAIN & own.keys() or model.n_seen < LEAST:
             return None
         if own.get("class_weight") is not None or not 0 <= weight < np.inf:
             return None
@@ -340,9 +350,10 @@ class Learner(Savable, BaseEstimator):
         renumber(self, numbers)
 
     @all_or_nothing
-    def _renew_parameters(self) -> None:
-        super()._renew_parameters()
+    def _renew_parameters(self, before: dict[str, Any]) -> None:
+        super()._renew_parameters(before)
         self._renew(self._model)
+        note_waiting(self, before)
 
     export_c = exportable.export_c
     export_onnx = exportable.export_onnx

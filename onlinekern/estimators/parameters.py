@@ -34,6 +34,7 @@ from sklearn import get_config
 
 from onlinekern.core import KERNEL_ALIASES, KERNELS, SCHEDULES
 from onlinekern.estimators.scikit_learn import Interval, StrOptions
+from onlinekern.estimators.warnings import warn
 
 Class = TypeVar("Class", bound=type)
 
@@ -66,6 +67,16 @@ SHARED = (
     *("contamination", "class_weight", "multi_class", "standardize_target"),
     *("encode", "n_epochs", "shuffle", "random_state", "window", "n_jobs", "verbose"),
 )
+# A new model is made of these: what is set in mid-stream waits for the next `fit`.
+OF_A_MODEL = """
+average batch_size budget cap center coef0 covariance degree encode features fit_intercept
+frequencies gamma joint kernel levels linear local_features maintenance max_leaf max_norm
+max_samples max_support memory memory_budget merge_size metric metric_exponent multi_class n_assign
+n_candidates n_components n_prototypes n_replays n_trees novelty order projection random_state
+removal selection sharing sketch sketch_size standardize_target statistic teacher time_budget
+when_full
+"""
+OF_NEW_MODELS = frozenset(OF_A_MODEL.split())
 # These types say less of a parameter than a base class may have said.
 PLAIN = {bool: "boolean", int: Integral, float: Real, NoneType: None}
 KINDS = (*PLAIN.values(), str, dict)
@@ -236,3 +247,26 @@ def getter_of(cls: Hashable) -> Any:
 def are_same(known: tuple[Any, ...] | None, given: tuple[Any, ...] | None) -> bool:
     """Return whether parameters are the very objects that are known: 1 equals True, too."""
     return known is not None and given is not None and all(map(is_, known, given))
+
+
+def note_waiting(estimator: Any, before: dict[str, Any]) -> None:
+    """Note which parameters, of values before, were set in mid-stream and wait for `fit`."""
+    own = vars(estimator)
+    names = {
+        name
+        for name in before.keys() & estimator._waits
+        if type(before[name]) is not type(own[name]) or not np.array_equal(before[name], own[name])
+    }
+    if names:
+        own["_waiting_parameters"] = sorted(names.union(own.get("_waiting_parameters", ())))
+
+
+def warn_of_waiting(estimator: Any) -> None:
+    """Warn, once, of parameters that were set in mid-stream and wait for `fit`."""
+    names = vars(estimator).pop("_waiting_parameters", ())
+    if names:
+        warn(
+            f"{', '.join(names)} of {type(estimator).__name__} will take effect when it is fitted "
+            "anew: the stream goes on with what its model began with.",
+            UserWarning,
+        )

@@ -101,7 +101,7 @@ class Savable:
         """Set parameters. An estimator that has learnt takes no value that `fit` would refuse.
 
         In a stream, parameters of the step take effect with the next sample, others (kernel, width,
-        outputs, averaging) when the estimator is fitted anew.
+        outputs, averaging) when the estimator is fitted anew, which the next call that learns says.
 
         Parameters
         ----------
@@ -124,14 +124,17 @@ class Savable:
             try:
                 super().set_params(**params)  # type: ignore[misc]
                 if params and getattr(self, "__sklearn_is_fitted__", bool)():
-                    self._renew_parameters()
+                    self._renew_parameters(before)
             except Exception:
                 vars(self).update(before)
                 raise
         return self
 
-    def _renew_parameters(self) -> None:
-        """Check parameters that were set in a stream, and let those take effect that can."""
+    def _renew_parameters(self, before: dict[str, Any]) -> None:
+        """Check parameters that were set in a stream, and let those take effect that can.
+
+        `before` has the values that they had.
+        """
         from onlinekern.estimators.parameters import check_parameters_of
 
         check_parameters_of(self)

@@ -13,7 +13,13 @@ from onlinekern.estimators.features import DistanceKernel
 from onlinekern.estimators.filters import PolicyFilter
 from onlinekern.estimators.kernel import KernelEstimator, Unbudgeted
 from onlinekern.estimators.memory import check_size
-from onlinekern.estimators.parameters import Count, NotNegative, Positive, estimator
+from onlinekern.estimators.parameters import (
+    OF_NEW_MODELS,
+    Count,
+    NotNegative,
+    Positive,
+    estimator,
+)
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.several_targets import SEVERAL
 
@@ -277,6 +283,8 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
     kernel: DistanceKernel = "gaussian"
     epsilon: NotNegative = 0.5
     budget: Count | None = 500
+
+    _waits = OF_NEW_MODELS | {"epsilon"}
 
     def _budget(self, rng: Generator) -> Any:
         distance = self.epsilon if self.kernel == "laplacian" else self.epsilon * self.epsilon

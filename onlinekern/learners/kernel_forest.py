@@ -25,7 +25,7 @@ from onlinekern.estimators.categories import (
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.memory import Form
-from onlinekern.estimators.parameters import Count, Positive, estimator
+from onlinekern.estimators.parameters import OF_NEW_MODELS, Count, Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.scikit_learn import Interval
 from onlinekern.estimators.several_targets import SEVERAL
@@ -72,6 +72,10 @@ def rule_on_cells(name: str, of_targets: bool) -> Any:
     return RULES[name](loss, 1.0)
 
 
+# A forest keeps these too.
+OF_FORESTS = {"noise", "rule", "max_rows", "renewal_spread", "categorical_features"}
+
+
 @estimator
 class KernelForest(Learner):
     """Mixin of learners on the cells of a forest."""
@@ -94,6 +98,7 @@ class KernelForest(Learner):
 
     _calls_blas = True
     _size = "n_trees"
+    _waits = OF_NEW_MODELS | OF_FORESTS
     _takes_missing = True
     _takes_categories = True
     _any_scale = True

@@ -13,7 +13,13 @@ from onlinekern.estimators.contract import AS_IT_IS
 from onlinekern.estimators.features import FeatureEstimator, Frequencies, least_squares_bytes
 from onlinekern.estimators.memory import Form
 from onlinekern.estimators.outliers import OnlineOutlierDetector
-from onlinekern.estimators.parameters import Forgetting, MatrixSize, Positive, estimator
+from onlinekern.estimators.parameters import (
+    OF_NEW_MODELS,
+    Forgetting,
+    MatrixSize,
+    Positive,
+    estimator,
+)
 from onlinekern.estimators.types import Floats
 
 
@@ -196,6 +202,11 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
         if self.statistic == "leverage":
             return LeverageSpace(features, n_outputs, float(self.reg), float(self.forgetting))
         return MeanSpace(features, forgetting=float(self.forgetting))
+
+    @property
+    def _waits(self) -> frozenset[str]:  # type: ignore[override]
+        # The least squares of the leverage keep them.
+        return OF_NEW_MODELS | ({"reg", "forgetting"} if self.statistic == "leverage" else set())
 
     def _renew(self, model: Model) -> None:
         super()._renew(model)

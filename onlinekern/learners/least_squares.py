@@ -29,7 +29,7 @@ from onlinekern.estimators.features import (
     weights_of_features,
 )
 from onlinekern.estimators.memory import Form
-from onlinekern.estimators.parameters import Forgetting, Positive, estimator
+from onlinekern.estimators.parameters import OF_NEW_MODELS, Forgetting, Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.several_targets import SEVERAL
 from onlinekern.estimators.types import Array, Floats, Samples
@@ -55,6 +55,7 @@ class KernelRLS(FeatureEstimator):
     metric_exponent: Positive = 0.5
 
     _calls_blas = True
+    _waits = OF_NEW_MODELS | {"reg", "forgetting"}
     # The metric is learnt from the outputs from this one on.
     _first_taught = 0
     coef_ = property(weights_of_features)

@@ -441,8 +441,8 @@ class PegasosClassifier(OnlineClassifier, LinearEstimator):
 
     _learns_batches = True
 
-    def _rule(self) -> Any:
-        return RULES["batch_pegasos"](LOSSES["hinge"](), self.reg, self.batch_size)
+    def _rule(self, batch_size: int | None = None) -> Any:
+        return RULES["batch_pegasos"](LOSSES["hinge"](), self.reg, batch_size or self.batch_size)
 
     def _radius(self) -> Any:
         """Return the radius of the ball that holds the optimum."""
@@ -456,5 +456,8 @@ class PegasosClassifier(OnlineClassifier, LinearEstimator):
 
     def _renew(self, model: Model) -> None:
         super()._renew(model)
+        if self.batch_size != model.space.batch_size:
+            # Batches stay as large as they were.
+            model.rule = self._rule(model.space.batch_size)
         if model.space.radius > 0:
             model.space.radius = self._radius()

@@ -10,7 +10,7 @@ from onlinekern.core.budgets.projectron import budget_price
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.kernel import KernelEstimator
 from onlinekern.estimators.memory import check_size
-from onlinekern.estimators.parameters import Count, Positive, estimator
+from onlinekern.estimators.parameters import OF_NEW_MODELS, Count, Positive, estimator
 from onlinekern.estimators.types import Floats
 
 # Where more of the support vectors are contradicted, labels are noisy.
@@ -288,6 +288,7 @@ class BOLSSVMClassifier(OnlineClassifier, KernelEstimator):
     multi_class: Literal["ovr", "margin"] = "margin"
 
     _calls_blas = True
+    _waits = OF_NEW_MODELS | {"C"}
 
     def _rule(self) -> Any:
         return RULES["perceptron"]()

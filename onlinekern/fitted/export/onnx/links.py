@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
-from onlinekern.estimators.classification import OF_SOFTMAX, Classifier
+from onlinekern.estimators.classification import Classifier
 from onlinekern.estimators.one_vs_one import PairwiseClassifier
 from onlinekern.fitted.export.onnx.scoring import Link
 from onlinekern.preprocessing.steps import learner_of
@@ -27,6 +27,6 @@ def link_of(estimator: Any) -> Link | None:
         return None
     found = learner.calibration_
     if found is None:
-        return Link(1.0, 1.0, 0.0, 0.0, inf, learner.multi_class in OF_SOFTMAX)
+        return Link(1.0, 1.0, 0.0, 0.0, inf, learner._has_softmax())
     offsets = found.offset_below, found.offset_above
     return Link(found.below, found.above, *offsets, found.most, False)

@@ -1,0 +1,180 @@
+"""What is set in mid-stream takes effect there, or the next call that learns says that it waits."""
+
+import copy
+import pickle
+import warnings
+from numbers import Integral
+
+import numpy as np
+import pytest
+from learners import SIZES
+from sklearn.base import is_classifier
+from sklearn.utils._param_validation import Interval, StrOptions
+
+import onlinekern
+from onlinekern import all_estimators
+
+CLASSES = {name: cls for name, cls in all_estimators() if hasattr(cls, "partial_fit")}
+RNG = np.random.default_rng(0)
+X = RNG.standard_normal((320, 4))
+Y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + 0.3 * RNG.standard_normal(320)
+# These say how `fit` goes over its samples; a call in a stream learns each once, in order.
+OF_FIT = {"n_epochs", "shuffle", "max_iter", "tol", "n_iter_no_change", "validation_fraction",
+          "early_stopping", "warm_start"}  # fmt: skip
+
+
+def build(cls, **parameters):
+    known = cls().get_params()
+    given = {"budget": 20, "n_components": 20, **SIZES.get(cls.__name__, {}), "random_state": 0}
+    return cls(**{name: given[name] for name in given if name in known} | parameters)
+
+
+def feed(model, rows):
+    if is_classifier(model):
+        labels = np.digitize(Y[rows], [-0.4, 0.5])
+        return model.partial_fit(X[rows], labels, classes=[0, 1, 2])
+    return model.partial_fit(X[rows], *([] if hasattr(model, "score_samples") else [Y[rows]]))
+
+
+def results(model):
+    kinds = ("decision_function", "predict_proba", "score_samples", "predict")
+    return [getattr(model, kind)(X[:60]) for kind in kinds if hasattr(model, kind)]
+
+
+def same(one, other):
+    return all(map(np.array_equal, one, other))
+
+
+def has_other_rule(one, other):
+    """Return whether the next step is another one, if perhaps not for every sample."""
+    return any(
+        getattr(one._model, part, None) != getattr(other._model, part, None)
+        for part in ("rule", "sampler")
+    )
+
+
+def values_of(cls, name, now):
+    """Return other values that a parameter may have."""
+    base = now if isinstance(now, int | float) and not isinstance(now, bool) else 1
+    found = []
+    for allowed in cls._parameter_constraints.get(name, []):
+        if isinstance(allowed, StrOptions):
+            found += sorted(allowed.options)
+        elif isinstance(allowed, Interval):
+            whole = issubclass(allowed.type, Integral)
+            found += [2 * base, max(1, base // 2)] if whole else [2.0 * base, 0.5 * base + 1e-3]
+        elif isinstance(allowed, str) and allowed == "boolean":
+            found += [True, False]
+        elif allowed is None:
+            found.append(None)
+    if name == "random_state":
+        found.append(5)
+    return [value for value in found if type(value) is not type(now) or value != now]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_parameter_takes_effect_or_is_told(name):
+    cls = CLASSES[name]
+    first, rest = slice(0, 220), slice(220, 320)
+    begun = feed(build(cls), first)
+    expected = results(feed(copy.deepcopy(begun), rest))
+    told = set()
+    for parameter, now in build(cls).get_params().items():
+        for value in values_of(cls, parameter, now) if parameter not in OF_FIT else ():
+            model = copy.deepcopy(begun)
+            try:
+                model.set_params(**{parameter: value})
+            except ValueError:
+                continue
+            with warnings.catch_warnings(record=True) as noted:
+                warnings.simplefilter("always")
+                feed(model, rest)
+            said = [f"{parameter} of {name} will take effect" in str(w.message) for w in noted]
+            told |= {parameter} if any(said) else set()
+            acts = has_other_rule(model, begun) or not same(results(model), expected)
+            if acts or any(said):
+                assert acts != any(said), (parameter, value)
+                continue
+            try:
+                other = results(feed(feed(build(cls, **{parameter: value}), first), rest))
+            except ValueError:
+                continue
+            # A model that has it from the first row on is the same: it changes nothing here.
+            assert same(other, expected), (parameter, value)
+    assert "random_state" in told
+
+
+def test_it_is_told_once_and_by_every_way_of_learning():
+    model = feed(build(onlinekern.FOGDClassifier), slice(0, 100))
+    for learn in (
+        lambda: feed(model, slice(100, 110)),
+        lambda: model.learn_one(X[0], 1),
+        lambda: model.partial_fit_predict(X[:2], [0, 1]),
+    ):
+        model.set_params(gamma=0.3, n_components=30)
+        with pytest.warns(UserWarning, match="gamma, n_components of FOGDClassifier will take"):
+            learn()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            learn()
+        model.set_params(gamma="median", n_components=20)
+        with pytest.warns(UserWarning, match="gamma"):
+            learn()
+
+
+@pytest.mark.parametrize("way", ["fit", "same value", "clone", "step"])
+def test_nothing_is_told_where_nothing_waits(way):
+    from sklearn.base import clone
+
+    model = feed(build(onlinekern.KernelOGDRegressor, gamma=0.5), slice(0, 100))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if way == "fit":
+            model.set_params(gamma=0.4).fit(X, Y)
+        elif way == "same value":
+            model.set_params(gamma=float("0.5"), kernel="gaussian")
+        elif way == "clone":
+            model = clone(model.set_params(gamma=0.4))
+        else:
+            model.set_params(eta=0.1)
+        model.partial_fit(X, Y).learn_one(X[0], Y[0])
+
+
+def test_a_warning_that_is_an_error_leaves_the_model_as_it_was():
+    model = feed(build(onlinekern.FOGDRegressor), slice(0, 100)).set_params(gamma=0.3)
+    before = results(model)
+    for _ in range(2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(UserWarning, match="gamma"):
+                feed(model, slice(100, 200))
+    assert same(results(model), before)
+
+
+def test_what_waits_is_kept_by_copies(tmp_path):
+    model = feed(build(onlinekern.FOGDRegressor), slice(0, 100)).set_params(gamma=0.3)
+    model.save(tmp_path / "model.okn")
+    for other in (pickle.loads(pickle.dumps(model)), onlinekern.load(tmp_path / "model.okn")):
+        with pytest.warns(UserWarning, match="gamma"):
+            feed(other, slice(100, 200))
+
+
+def test_probabilities_are_those_of_the_head_that_has_learnt():
+    model = build(onlinekern.FOGDClassifier, loss="logistic", multi_class="ovr")
+    feed(model, slice(0, 200))
+    before = model.predict_proba(X)
+    np.testing.assert_array_equal(model.set_params(multi_class="margin").predict_proba(X), before)
+
+
+def test_batches_of_pegasos_stay_as_large_as_they_were():
+    one, other = (
+        feed(build(onlinekern.PegasosClassifier, batch_size=4), slice(0, 90)) for _ in "12"
+    )
+    one.set_params(batch_size=16)
+    with pytest.warns(UserWarning, match="batch_size"):
+        feed(one, slice(90, 200))
+    feed(other, slice(90, 200))
+    assert same(results(one), results(other))
+    one.set_params(reg=0.5)
+    assert not same(results(feed(one, slice(200, 220))), results(feed(other, slice(200, 220))))
