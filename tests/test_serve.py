@@ -38,6 +38,7 @@ from onlinekern import (
 from onlinekern.drift import RenewedLearner
 from onlinekern.estimators.answers import answers_of
 from onlinekern.reports.text import text_of
+from onlinekern.serve import served
 from onlinekern.serve.metrics import Growing
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.rows import BodyReader
@@ -290,6 +291,27 @@ def test_sets_grow_with_the_classes(tmp_path):
         assert found["classes"] == ["no", "perhaps", "yes"]
         assert [len(row) for row in found["predictions"]] == [3]
         assert client.get("/model")[1]["n_seen"] == 62
+
+
+@pytest.mark.parametrize("what", ["scores", "probabilities"])
+def test_answers_and_classes_are_of_one_moment(what, tmp_path, monkeypatch):
+    """Another thread may bring a class while the answer is made."""
+    X, y = samples()
+    StreamClassifier().partial_fit(X, y).save(tmp_path / "stream.okn")
+    with running(str(tmp_path / "stream.okn")) as (client, _):
+        answer, new = served.answers_of, iter(["perhaps", "rarely"])
+
+        def interrupted(model, *asked):
+            found = answer(model, *asked)
+            for label in new:
+                model.partial_fit(X[:1], [label])
+                break
+            return found
+
+        monkeypatch.setattr(served, "answers_of", interrupted)
+        found = client.post(f"/predict?what={what}", {"row": X[0].tolist()})[1]
+        assert found["classes"] == ["no", "perhaps", "rarely", "yes"]
+        assert [len(row) for row in found["predictions"]] == [4]
 
 
 def test_a_stream_of_one_class_has_no_probabilities_yet(tmp_path):

@@ -87,15 +87,25 @@ class ServedModel:
         with refusals(), self._whole:
             return self.model.partial_fit_predict(samples.X, *targets, **more)
 
-    def answer(self, X: Any, asked: Asked) -> Any:
-        """Return what the model says of rows, ndarray (n_samples, ...); None is an infinite end."""
+    def answer(self, X: Any, asked: Asked) -> tuple[Any, list[Any] | None]:
+        """Return what the model says of rows, ndarray (n_samples, ...), and the columns' labels.
+
+        The labels are None where answers have no such columns. None is an infinite end.
+        """
         with refusals(), self._whole:
             try:
-                found = answers_of(self.model, asked.what, X, asked.coverage)
+                columns = self.columns(asked.what)
+                while True:
+                    found = answers_of(self.model, asked.what, X, asked.coverage)
+                    before, columns = columns, self.columns(asked.what)
+                    # Classes that came meanwhile may be in one of the two alone.
+                    if columns == before:
+                        break
             except NotFittedError as error:
                 raise Refusal(409, f"the model cannot say {asked.what} yet: {error}") from error
         # JSON has no infinity.
-        return np.where(np.isinf(found), None, found) if asked.what == "intervals" else found
+        finite = asked.what != "intervals"
+        return found if finite else np.where(np.isinf(found), None, found), columns
 
     def check_asked(self, asked: Asked) -> None:
         """Raise Refusal: 400 if no answers are called so, 422 if the model has none."""

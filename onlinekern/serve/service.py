@@ -169,9 +169,7 @@ class Service:
         served.check_asked(asked)
         job = Job(samples, body, asked, new_future())
         predictor.inbox.put(job)
-        answer = {"predictions": await job.future}
-        columns = served.columns(asked.what)
-        return answer if columns is None else {**answer, "classes": columns}
+        return await job.future
 
     async def learn(self, body: bytes, new_future: Any) -> dict[str, Any]:
         """Return the answer to a request to /learn."""

@@ -128,8 +128,9 @@ class Predictor(Worker):
     def _work(self, jobs: list[Job]) -> list[Any]:
         asked = jobs[0].asked
         assert asked is not None
-        answers = self.served.answer(joined(jobs).X, asked)
-        return [part.tolist() for part in divided(answers, jobs)]
+        answers, columns = self.served.answer(joined(jobs).X, asked)
+        more = {} if columns is None else {"classes": columns}
+        return [{"predictions": part.tolist(), **more} for part in divided(answers, jobs)]
 
 
 class Writer(Worker):
