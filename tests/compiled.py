@@ -26,6 +26,16 @@ def compile_files(command, files):
     assert done.returncode == 0, done.stderr[:4000]
 
 
+def check_as_cpp(files):
+    """Fail unless a compiler of C++, if there is one, takes C files; many firmwares are C++."""
+    found = shutil.which("g++") or shutil.which("clang++")
+    if found is not None:
+        # Not pedantic: compilers take designated initialisers before C++20 too.
+        flags = ["-x", "c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+        done = subprocess.run([found, *flags, *map(str, files)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[:4000]
+
+
 def load(folder, files, name="cc", more=()):
     """Return the shared library of C files."""
     path = Path(folder) / "exported.so"

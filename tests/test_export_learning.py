@@ -6,7 +6,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from compiled import Program, compiler, load
+from compiled import Program, check_as_cpp, compiler, load
 from exported import CLASSES, DETECTORS, Case, cases, fitted, scores_of, told_by
 from sklearn.base import is_classifier, is_outlier_detector
 
@@ -247,6 +247,9 @@ def test_the_same_samples_give_the_same_model(dtype, stream, tmp_path):
         assert {entry[0].name for entry in entries} == LEARNS
     more = ["-Wdouble-promotion"] if dtype == "float32" else []
     library = load(tmp_path, [tmp_path / f"{entry[-1]}.c" for entry in entries], more=more)
+    if dtype == "float64":
+        each = {entry[0].name: tmp_path / f"{entry[-1]}.c" for entry in entries}
+        check_as_cpp(each.values())
     wrong = []
     for case, model, X, y, prefix in entries:
         program = Program(library, prefix, dtype, scores_of(model, X[:1]).shape[1])

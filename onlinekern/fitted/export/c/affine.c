@@ -83,7 +83,8 @@ static int32_t remember(const row *x, const row *phi, int32_t count, int32_t pla
 /* The scores of the last samples follow a step of the coefficient of a slot. */
 static void move_scores(int32_t count, int32_t slot, real step)
 {
-    kernel_row(&(row){support_vectors + slot * $features, 0, $features}, features);
+    const row own = {support_vectors + slot * $features, 0, $features};
+    kernel_row(&own, features);
     for (int32_t k = 0; k < count; k++)
         recent_scores[k] += step * features[recent_slots[k]];
 }

@@ -45,7 +45,8 @@ static void admit(const row *x, const row *phi)
 /* Kernel values of the support vector of a slot with all of them, in `features`. */
 static void look_at(int32_t slot)
 {
-    kernel_row(&(row){support_vectors + slot * $features, 0, $features}, features);
+    const row own = {support_vectors + slot * $features, 0, $features};
+    kernel_row(&own, features);
 }
 
 /* Give f this squared norm, unless it is 0, or that of f is. */

@@ -50,8 +50,10 @@ static int factorise(real extra, int diagonal_alone)
 static void renew_inverse(void)
 {
     real extra = 0;
-    for (int32_t i = 0; i < n_support; i++)
-        kernel_row(&(row){support_vectors + i * $features, 0, $features}, inverse + i * $slots);
+    for (int32_t i = 0; i < n_support; i++) {
+        const row own = {support_vectors + i * $features, 0, $features};
+        kernel_row(&own, inverse + i * $slots);
+    }
     for (int32_t attempt = 0; attempt < 17 && !factorise(extra, attempt == 16); attempt++)
         extra = 10 * extra > $extra ? 10 * extra : $extra;
     /* V, the inverse of the factor, column by column; then V V'. */

@@ -178,6 +178,7 @@ static int32_t partner_of(int32_t smallest, real *h)
 /* One above the bound, the smallest support vector is merged with another. */
 static void admit(const row *x, const row *phi)
 {
+    row vanishing = {0, 0, $features};
     int32_t smallest, slot;
     real h = 0;
     (void)phi;
@@ -185,7 +186,8 @@ static void admit(const row *x, const row *phi)
     if (n_support - n_free <= $bound)
         return;
     smallest = smallest_slot();
-    kernel_row(&(row){support_vectors + smallest * $features, 0, $features}, features);
+    vanishing.values = support_vectors + smallest * $features;
+    kernel_row(&vanishing, features);
     slot = partner_of(smallest, &h);
     if (slot >= 0) {
         const real L = log_kernel(slot);
@@ -223,8 +225,9 @@ $beside
 /* The support vector of a slot becomes a part of the weights of the features. */
 static void absorb(int32_t slot)
 {
+    const row own = {support_vectors + slot * $features, 0, $features};
     real *z = features + $slots;
-    map_features(&(row){support_vectors + slot * $features, 0, $features}, z);
+    map_features(&own, z);
     for (int32_t k = 0; k < $outputs; k++)
         for (int32_t f = 0; f < $count; f++) {
             values[k * $length + $slots + f] += values[k * $length + slot] * z[f];

@@ -363,7 +363,7 @@ $noted
 
 /*** grow ***/
     if ($asked) {
-        const real delta = consider($row, features + $base);
+$moved        const real delta = consider($row, features + $base);
         if (delta > 0) {
 $more
             features[phi.n++] = delta;

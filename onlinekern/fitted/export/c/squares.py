@@ -196,9 +196,11 @@ def growing(learner: Forms, state: JointState, more: str = "") -> str:
         ),
         norms=norms,
     )
+    moved = f"        const row moved = {{moved_row, 0, {learner.size.features}}};\n"
     return learner.filled(
         "grow",
-        row="x" if state.root is None else f"&(row){{moved_row, 0, {learner.size.features}}}",
+        row="x" if state.root is None else "&moved",
+        moved="" if state.root is None else moved,
         asked="importance > 0" if landmarks.only_entered else "1",
         base=base_of(state, learner.size.features),
         more=more,
