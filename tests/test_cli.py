@@ -444,3 +444,10 @@ def test_bytes_that_steer_a_terminal_are_not_printed(folder, capsys):
 def test_an_empty_name(folder, capsys):
     assert run(capsys, "compare", "")[2].startswith("onlinekern: error: ")
     assert "''" in run(capsys, "compare", "")[2]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_are_told_without_marks(name, capsys):
+    code, told, _ = run(capsys, "methods", name)
+    assert code == 0
+    assert not {mark for mark in ("`", ".. [", "]_") if mark in told}

@@ -420,7 +420,7 @@ def test_what_is_refused():
     X, y = targets(60)
     both = np.column_stack([y, y])
     for model in (ConformalRegressor(AROWRegressor()), ConformalRegressor(SGDRegressor())):
-        with pytest.raises(ValueError, match="y should be a 1d array"):
+        with pytest.raises(ValueError, match=r"shape \(60,\), got shape \(60, 2\)"):
             model.partial_fit(X, both)
         with pytest.raises(ValueError, match="inconsistent numbers of samples"):
             model.partial_fit(X, y[:50])

@@ -329,13 +329,24 @@ def test_the_race(tmp_path):
     assert len(again.areas_) == len(again.report.experts)
 
 
+def test_a_report_reaches_the_last_sample():
+    for n in (100, 256, 300):
+        report = StreamClassifier(random_state=0).partial_fit(X[:n], Y[:n]).report()
+        assert report.samples[-1] == report.n_seen == n
+        assert report.weights[-1].tolist() == [expert.weight for expert in report.experts]
+        assert sum(expert.led for expert in report.experts) == pytest.approx(1)
+        assert report.leaders[-1][1] == n
+        assert len(RaceDisplay(report).plot().areas_) == len(report.experts)
+
+
 def test_races_that_are_none():
     with pytest.raises(TypeError, match="got PAClassifier"):
         RaceDisplay.from_stream(PAClassifier(), X, Y)
     with pytest.raises(NotFittedError):
         RaceDisplay.from_estimator(StreamClassifier())
-    with pytest.raises(ValueError, match="no weights yet"):
-        RaceDisplay.from_stream(StreamClassifier(), X[:100], Y[:100])
+    nothing = StreamClassifier().partial_fit(X[:100], Y[:100], sample_weight=np.zeros(100))
+    with pytest.raises(ValueError, match="no weights"):
+        RaceDisplay.from_estimator(nothing)
 
 
 def importances_of(display):

@@ -403,3 +403,12 @@ def test_a_large_weight_meets_the_target_of_a_short_row(task, n_classes, squared
     else:
         # A step of weight 1 may pass the margin, and then a hinge has no slope.
         assert score(1e6) == pytest.approx(max(1.0, score(1.0)), abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["PARegressor", "OGDClassifier"])
+@pytest.mark.parametrize("shape", [(30, 2), (30, 2, 2)])
+def test_targets_of_too_many_axes_are_told_with_their_shape(name, shape):
+    X, y = np.ones((30, 3)), np.ones(shape)
+    said = "y must have one label or target a sample, shape (30,), got shape " + str(shape)
+    with pytest.raises(ValueError, match=re.escape(said)):
+        getattr(onlinekern, name)().fit(X, y)

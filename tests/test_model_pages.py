@@ -156,3 +156,9 @@ def test_in_a_browser(tmp_path):
                    f"file://{tmp_path / 'm.html'}"]  # fmt: skip
         found = subprocess.run(command, capture_output=True, text=True, timeout=120).stdout
         assert re.search(r"<h2>Importances</h2>.*<path", found, re.S)
+
+
+def test_a_race_of_one_class_says_what_it_waits_for():
+    model = onlinekern.StreamClassifier().partial_fit([[1.0, 2.0]], ["only"])
+    with pytest.raises(NotFittedError, match="has seen samples of one class only"):
+        report_html(model)

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import balanced_accuracy_score, recall_score
 
-from onlinekern import StreamClassifier, StreamRegressor
+from onlinekern import StreamClassifier, StreamRegressor, merge
 from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.models.least_squares import LeastSquaresSpace
@@ -615,6 +615,9 @@ def test_one_class_may_come_alone():
     for ask in (learner.decision_function, learner.predict_proba):
         with pytest.raises(NotFittedError, match="has seen samples of one class only"):
             ask(X)
+    for use in (learner.report, lambda: merge([learner, learner])):
+        with pytest.raises(NotFittedError, match="has seen samples of one class only"):
+            use()
     learner = pickle.loads(pickle.dumps(learner))
     with pytest.raises(ValueError, match="features"):
         learner.partial_fit(X[:2, :2], text[:2])

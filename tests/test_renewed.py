@@ -322,7 +322,7 @@ def test_labels_are_refused_as_by_any_classifier():
         r"y\[2\] is missing or NaN": [*"nm", None, *y[3:]],
         "labels are of one kind": np.where(np.arange(N) % 2, "a", np.array(1, dtype=object)),
         "y holds one class only": y[:1].repeat(N),
-        "should be a 1d array": np.column_stack([y, y]),
+        r"y must have one label or target a sample, shape \(\d+,\), got": np.column_stack([y, y]),
     }
     for text, labels in cases.items():
         with pytest.raises(ValueError, match=text):

@@ -319,7 +319,7 @@ def test_missing_values_wait_for_the_second_class():
     assert model.estimator_.n_seen_ == 3
     other = Learner(PAClassifier())
     other.learn_one({"a": 1.0}, "x")
-    with pytest.raises(ValueError, match="X has missing values"):
+    with pytest.raises(ValueError, match="feature 'a' is nan, and PAClassifier takes finite"):
         other.learn_one({"a": nan}, "x")
 
 
@@ -617,6 +617,26 @@ def test_learners_take_values_of_any_kind_without_a_pipeline(learner):
     assert Learner(learner(encode=False)).learn_one({"size": 1.0}, "yes") is None
     with pytest.raises(ValueError, match="number"):
         Learner(learner(encode=False)).learn_one({"town": "Ulm"}, "yes")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("value", [float("nan"), float("-inf"), None], ids=str)
+@pytest.mark.parametrize("estimator", [PAClassifier(), PARegressor(), SPAOneClass(gamma=1.0)])
+def test_a_feature_that_is_no_finite_number_is_named(estimator, value, sparse):
+    model = Learner(estimator, sparse=sparse)
+    detects = isinstance(estimator, SPAOneClass)
+    for k in range(4):
+        model.learn_one({"a": 1.0, "b": k}, *([] if detects else [k % 2]))
+    bad = {"a": 2.0, "b": value}
+    calls = [lambda: model.learn_one(bad, *([] if detects else [0]))]
+    calls.append(lambda: (model.score_one if detects else model.predict_one)(bad))
+    if not detects:
+        frame = pd.DataFrame([{"a": 1.0, "b": 1.0}, bad])
+        calls += [lambda: model.learn_many(frame, pd.Series([0, 1]))]
+        calls += [lambda: model.predict_many(frame)]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"feature 'b' is (nan|-inf|None), and \w+ takes"):
+            call()
 
 
 def test_classes_that_are_announced_are_there_from_the_first_sample():

@@ -21,6 +21,7 @@ from onlinekern.streams import (
     gaussian_mixture_blocks,
     open_source,
     read_blocks,
+    read_tables,
     two_normals,
     two_spirals,
 )
@@ -207,6 +208,16 @@ def test_integers_first_fractions_later(tmp_path, monkeypatch):
     monkeypatch.setattr(binary, "CHUNK_BYTES", 64)
     path = write(tmp_path / "a.csv", "x,y\n" + "1,0\n" * 200 + "1.5,1\n")
     assert collect(open_source(path, "y"))[0][-1].tolist() == [1.5]
+
+
+def test_kinds_of_columns_that_are_none_are_named(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "rows.csv"
+    path.write_text("age,place,y\n3,here,1\n4,there,0\n", encoding="utf-8")
+    known = Reading(kinds=(("place", "category"),))
+    assert [table.num_rows for table, _ in read_tables(path, "y", reading=known)] == [2]
+    with pytest.raises(StreamError, match=r"kinds names 'plaec', which is none of .*age, place, y"):
+        next(iter(read_tables(path, "y", reading=Reading(kinds=(("plaec", "category"),)))))
 
 
 def test_what_is_no_way_to_read_is_named():

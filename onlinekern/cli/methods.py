@@ -63,7 +63,7 @@ def about_method(name: str) -> Iterator[str]:
     yield ""
     for paragraph in text.partition("Parameters\n---")[0].split("\n\n")[1:]:
         if not paragraph.startswith("    ") and paragraph.strip():
-            yield " ".join(paragraph.split())
+            yield plain(paragraph)
             yield ""
     for task, cls in (("classification", method.classifier), ("regression", method.regressor)):
         if cls is not None:
@@ -75,7 +75,7 @@ def about_method(name: str) -> Iterator[str]:
     references = text.partition("References\n----------\n")[2].partition("\n\nExamples")[0]
     if references:
         yield ""
-        yield from (" ".join(one.split()) for one in re.split(r"\n(?=\.\. \[)", references))
+        yield from map(plain, re.split(r"\n(?=\.\. \[)", references))
 
 
 def documentation(method: Method) -> str:
@@ -85,4 +85,10 @@ def documentation(method: Method) -> str:
 
 def first_paragraph(text: str) -> str:
     """Return the first paragraph of a docstring, without its marks, as one line."""
-    return " ".join(text.partition("\n\n")[0].replace("`", "").split())
+    return plain(text.partition("\n\n")[0])
+
+
+def plain(text: str) -> str:
+    """Return text of a docstring without its marks, as one line."""
+    text = re.sub(r"^\.\. (?=\[)", "", text).replace("`", "")
+    return " ".join(re.sub(r"(\[\d+\])_", r"\1", text).split())

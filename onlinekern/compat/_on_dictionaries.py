@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import wraps
+from math import isfinite
+from numbers import Real
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 from river.utils.dataframe import into_frame, into_series, to_numpy
@@ -12,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from onlinekern.compat._records import Records
 from onlinekern.compat._vocabulary import Vocabulary
-from onlinekern.estimators.types import Floats
+from onlinekern.estimators.types import Floats, Function
 from onlinekern.preprocessing.tables.encoder import encoder_of
 
 Features: TypeAlias = dict[Hashable, Any]
@@ -33,6 +36,38 @@ def seeded(estimator: Any) -> Any:
         if value is None and name.rpartition("__")[2] == "random_state"
     ]
     return fresh.set_params(**{name: int(draws.randint(2**31 - 1)) for name in sorted(missing)})
+
+
+def names_features(method: Function) -> Function:
+    """Let the error of a method that takes a dictionary, or a data frame, name the feature."""
+
+    @wraps(method)
+    def named(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(self, x, *args, **kwargs)
+        except ValueError as error:
+            # With an encoder, or for a learner of missing values, these are values as others.
+            takes = isinstance(self._vocabulary, Records)
+            takes = takes or getattr(self.estimator_, "_takes_missing", False)
+            found = None if takes else not_finite(x)
+            if found is None:
+                raise
+            raise ValueError(
+                f"feature {found[0]!r} is {found[1]}, and {type(self.estimator).__name__} takes "
+                "finite numbers; river.preprocessing.StatImputer fills what is missing"
+            ) from error
+
+    return cast(Function, named)
+
+
+def not_finite(x: Any) -> tuple[Hashable, Any] | None:
+    """Return the name and the value of the first feature that is no finite number, None if none."""
+    rows = [x] if isinstance(x, Mapping) else into_frame(x).rows(named=True)
+    for row in rows:
+        for name, value in row.items():
+            if value is None or (isinstance(value, Real) and not isfinite(value)):
+                return name, value
+    return None
 
 
 class OnDictionaries:

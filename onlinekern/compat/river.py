@@ -26,7 +26,7 @@ except ImportError as error:
 
 from onlinekern.compat._classes import ClassesAsTheyCome
 from onlinekern.compat._drift import RiverDriftDetector
-from onlinekern.compat._on_dictionaries import Features, OnDictionaries
+from onlinekern.compat._on_dictionaries import Features, OnDictionaries, names_features
 
 __all__ = ["Learner", "RiverClassifier", "RiverDetector", "RiverDriftDetector", "RiverRegressor"]
 
@@ -74,6 +74,7 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
     _is_kind = staticmethod(is_classifier)
     _kind = "classifier"
 
+    @names_features
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
         """Learn one sample.
 
@@ -93,6 +94,7 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
         """
         self._teach_one(x, y, w)
 
+    @names_features
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Learn the rows of a data frame, in their order: what `learn_one` learns of each.
 
@@ -104,6 +106,7 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
         """
         self._teach_many(X, y, w)
 
+    @names_features
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
         """Predict the label of a sample; None before the first one is learnt.
 
@@ -122,6 +125,7 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
         score = self.estimator_.score_one(self._vocabulary.row(x))
         return self._labels[score > 0 if isinstance(score, float) else int(score.argmax())]
 
+    @names_features
     def predict_proba_one(self, x: Features, **kwargs: Any) -> dict[Any, float]:
         """Predict the probabilities of the labels so far; none before the first sample is learnt.
 
@@ -140,6 +144,7 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
         values = self.estimator_.predict_proba(one_row(self._vocabulary.row(x)))[0]
         return dict(zip(self._labels, values.tolist(), strict=True))
 
+    @names_features
     def predict_many(self, X: Any) -> Any:
         """Predict the labels of the rows of a data frame.
 
@@ -159,6 +164,7 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
             labels = self.estimator_.predict(self._rows(frame)).tolist()
         return to_native_series(labels, name=None, like=frame)
 
+    @names_features
     def predict_proba_many(self, X: Any) -> Any:
         """Predict the probabilities of the labels so far, for the rows of a data frame.
 
@@ -224,6 +230,7 @@ class RiverRegressor(OnDictionaries, base.MiniBatchRegressor):
     _is_kind = staticmethod(is_regressor)
     _kind = "regressor"
 
+    @names_features
     def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:
         """Learn one sample.
 
@@ -243,6 +250,7 @@ class RiverRegressor(OnDictionaries, base.MiniBatchRegressor):
         """
         self._teach_one(x, y, w)
 
+    @names_features
     def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Learn the rows of a data frame, in their order: what `learn_one` learns of each.
 
@@ -254,6 +262,7 @@ class RiverRegressor(OnDictionaries, base.MiniBatchRegressor):
         """
         self._teach_many(X, y, w)
 
+    @names_features
     def predict_one(self, x: Features) -> float:
         """Predict the target of a sample; 0.0 before the first one is learnt.
 
@@ -269,6 +278,7 @@ class RiverRegressor(OnDictionaries, base.MiniBatchRegressor):
             return 0.0
         return float(self.estimator_.score_one(self._vocabulary.row(x)))
 
+    @names_features
     def predict_many(self, X: Any) -> Any:
         """Predict the targets of the rows of a data frame.
 
@@ -328,6 +338,7 @@ class RiverDetector(OnDictionaries, base.AnomalyDetector):
     _is_kind = staticmethod(is_outlier_detector)
     _kind = "outlier detector"
 
+    @names_features
     def learn_one(self, x: Features, w: float = 1.0) -> None:
         """Learn one sample.
 
@@ -345,6 +356,7 @@ class RiverDetector(OnDictionaries, base.AnomalyDetector):
         """
         self._teach_one(x, None, w)
 
+    @names_features
     def score_one(self, x: Features) -> float:
         """Return how much of an outlier a sample is: ``-decision_function``, > 0 for outliers.
 

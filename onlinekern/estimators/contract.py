@@ -16,6 +16,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, gen_even_slices
+from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.core.base.pool import run_together
 from onlinekern.core.base.random import Generator
@@ -79,6 +80,13 @@ AS_IT_IS = nullcontext()
 def new_generator(draws: np.random.RandomState) -> Generator:
     """Make a random generator of the core, whose seed is drawn from a RandomState."""
     return Generator(int(draws.randint(np.iinfo(np.int64).max, dtype=np.int64)))
+
+
+def check_learnt(model: Any, learner: Any) -> None:
+    """Raise NotFittedError unless a model has learnt; its `learner` says best what it lacks."""
+    if isinstance(learner, Learner) and "_waiting" in vars(learner):
+        _ = learner._fitted_model
+    check_is_fitted(model)
 
 
 @estimator

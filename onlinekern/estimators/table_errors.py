@@ -28,6 +28,8 @@ MISSING_TYPES = ("NoneType", "NAType", "NaTType")
 MOST_NAMES = 4
 # What scikit-learn says of targets that are objects, and of those of which one is missing.
 OBJECTS = "Unknown label type: unknown"
+# And of those that have more axes than they should.
+ONE_AXIS = "should be a 1d array"
 OF_MISSING_TARGETS = (
     "Input contains NaN", "Input y contains NaN", "value of NA is ambiguous", OBJECTS,
     "not supported between instances",
@@ -131,10 +133,15 @@ def explained(estimator: Any, X: Any, error: Exception, takes_missing: bool) -> 
 
 
 def explained_targets(y: Any, error: Exception) -> Exception | None:
-    """Return the error to raise where targets were refused as one is missing, or they are objects.
+    """Return the error to raise where one of the targets is missing, or they are no column.
 
     It is None for all else.
     """
+    shape: tuple[int, ...] = np.shape(y) if hasattr(y, "shape") else ()
+    if len(shape) > 2 or (len(shape) == 2 and ONE_AXIS in str(error)):
+        return ValueError(
+            f"y must have one label or target a sample, shape ({shape[0]},), got shape {shape}"
+        )
     if not any(words in str(error) for words in OF_MISSING_TARGETS):
         return None
     values = np.asarray(y, dtype=object)

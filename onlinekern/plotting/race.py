@@ -72,7 +72,7 @@ class RaceDisplay:
         TypeError
             If it is no race.
         ValueError
-            If no weights have been noted: before 256 samples.
+            If nothing has been learnt but samples of weight 0.
         """
         check_race(estimator)
         check_is_fitted(estimator)
@@ -128,7 +128,7 @@ class RaceDisplay:
         """
         report = self.report
         if len(report.samples) == 0:
-            raise ValueError("report holds no weights yet: a race notes them every 256 samples")
+            raise ValueError("report holds no weights: nothing has been learnt but weights of 0")
         self.ax_ = axes_for(f"{type(self).__name__}.plot", ax, figsize=SIZE)
         self.figure_ = self.ax_.figure
         edges = [0, *report.samples.tolist()]
@@ -177,7 +177,7 @@ def plot_race(report: RaceReport, path: str | PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If the suffix is none of a picture, or no weights have been noted: before 256 samples.
+        If the suffix is none of a picture, or nothing has been learnt but samples of weight 0.
     """
     check_suffix(path)
     figure = own_figure("plot_race", *SIZE)

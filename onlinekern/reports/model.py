@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.contract import Learner, check_learnt
 from onlinekern.evaluate.test_then_train import WINDOW, PrequentialResult
 from onlinekern.fitted.save import to_bytes
 from onlinekern.plotting.importances import ImportanceDisplay, found_in
@@ -148,7 +147,7 @@ def check_model(model: Any) -> None:
     if not hasattr(model, "get_params") or isinstance(model, type):
         raise TypeError(f"model must be a fitted estimator, got {type(model).__name__}")
     if hasattr(model, "fit"):
-        check_is_fitted(model)
+        check_learnt(model, learner_of(model))
     elif not model.__sklearn_is_fitted__():
         raise NotFittedError(f"This {type(model).__name__} has learnt nothing: call partial_fit.")
 

@@ -63,7 +63,7 @@ class RaceReport:
     loss : float
         Discounted mistake rate, or root mean squared error, of the vote.
     samples : ndarray of shape (n_marks,)
-        Samples seen when weights were noted.
+        Samples seen when weights were noted; the last one is now.
     weights : ndarray of shape (n_marks, n_experts)
         Weights of the experts then.
     alarms : tuple of int
@@ -193,16 +193,20 @@ def importances_of(race: Any) -> Floats:
 def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
     """Make the report on a race of the core, whose experts are those of the ladder."""
     with race.reading():
-        history, learnt, n_seen = race.history, race.learnt, race.n_seen
+        history, learnt, n_seen = list(race.history), race.learnt, race.n_seen
         age = max(1, n_seen - race.began)
         losses = race.vote.mean_losses()
         weights = race.vote.weights(np.ones(len(ladder), dtype=np.uint8))
         voting = race.voting
+    if n_seen > (history[-1][0] if history else 0):
+        # The race notes its weights now and then; what has come since counts too.
+        history.append((n_seen, weights))
     if task == "regression":
         losses = np.sqrt(losses)
     samples = np.array([mark for mark, _ in history], dtype=np.int64)
     noted = np.array([weight for _, weight in history]).reshape(len(history), len(ladder))
-    led = np.bincount(noted.argmax(axis=1), minlength=len(ladder)) / max(1, len(history))
+    stretches = np.diff(samples, prepend=0)
+    led = np.bincount(noted.argmax(axis=1), stretches, len(ladder)) / max(1, n_seen)
     # A race of an older file has fewer twins than the ladder of today.
     twins = [", of logarithms too" if twin is not None else "" for twin in race.twins]
     experts = [

@@ -82,6 +82,12 @@ class TableReader:
         if len(set(found)) < len(found):
             twice = next(name for name in found if found.count(name) > 1)
             raise StreamError(f"{self.name}: two columns have the same name, {twice!r}")
+        unknown = next((name for name, _ in reading.kinds if name not in found), None)
+        if unknown is not None:
+            raise StreamError(
+                f"{self.name}: kinds names {unknown!r}, which is none of the columns, "
+                f"{listed(found)}"
+            )
         if self.weight is not None and self.weight not in found:
             raise StreamError(f"{self.name}: no column named {self.weight!r} for sample_weight")
         found = [name for name in found if name not in (target, self.weight)]
