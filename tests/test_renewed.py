@@ -399,6 +399,53 @@ def test_one_sample_is_learnt_as_in_a_call(name, equal):
     assert pickle.dumps(single) == before
 
 
+@pytest.mark.parametrize("n_trial", [0, 30, 1000])
+@pytest.mark.parametrize("name", ["classification", "regression", "race", "several"])
+def test_the_shortest_way_of_a_row_learns_the_same(name, n_trial, equal, monkeypatch):
+    X, y = stream(name == "regression")
+    y = np.where(y == "yes", (np.arange(N) % 2).astype("U"), y) if name == "several" else y
+    learner = {
+        "regression": PARegressor(), "race": StreamClassifier(time_budget=5.0, random_state=0)
+    }.get(name, MODELS["least squares"])  # fmt: skip
+    many, single = (
+        RenewedLearner(learner, clone(DETECTOR), n_recent=20, n_trial=n_trial) for _ in range(2)
+    )
+    first = {} if name == "regression" else {"classes": np.unique(y)}
+    many.partial_fit(X[:40], y[:40], **first).partial_fit(X[40:500], y[40:500])
+    single.partial_fit(X[:40], y[:40], **first)
+    short, shortest = [], RenewedLearner._learn_row
+
+    def noted(model, *row):
+        short.append(shortest(model, *row))
+        return short[-1]
+
+    monkeypatch.setattr(RenewedLearner, "_learn_row", noted)
+    for x, target in zip(X[40:500], y[40:500].tolist(), strict=True):
+        single.learn_one(x, target)
+    assert sum(short) > 20
+    assert len(many.alarms_) >= 1
+    equal(single.alarms_, many.alarms_)
+    equal(single.predict(X), many.predict(X))
+    assert (single.rival_ is None) == (many.rival_ is None)
+    assert single.n_seen_ == many.n_seen_
+    equal(single.detector_.n_seen_, many.detector_.n_seen_)
+
+
+def test_a_detector_that_fails_leaves_a_learner_of_rows_as_it_was(monkeypatch):
+    X, y = stream()
+    model = RenewedLearner(PAClassifier()).partial_fit(X[:100], y[:100], ["no", "yes"])
+    model.learn_one(X[100], y[100])
+    before = pickle.dumps(model)
+
+    def fails(detector, losses):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(LossDetector, "update_many", fails)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_one(X[101], y[101])
+    assert pickle.dumps(model) == before
+
+
 def test_one_sample_may_be_a_dictionary(equal):
     X, y = stream()
     rows = [dict(zip("abc", row, strict=True)) for row in X.tolist()]

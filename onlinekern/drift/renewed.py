@@ -1,9 +1,10 @@
 """A learner that begins anew when its errors grow."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import ExitStack, suppress
 from itertools import pairwise
+from math import isfinite
 from numbers import Integral
 from typing import Annotated, Any, Self
 
@@ -15,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.drift.losses import Bounded, LossDetector
 from onlinekern.drift.trial import Course, Pair
 from onlinekern.estimators.array_types import column_of_labels, plain_targets
-from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.atomic import UndoneOnFailure, all_or_nothing, fit_method
+from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import positional_estimator
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval, available_if
@@ -206,6 +208,8 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
             If x has not `n_features_in_` finite features, the learner does not take y, or the
             weight is negative or not finite.
         """
+        if classes is None and sample_weight == 1 and self._learn_row(x, y):
+            return self
         return learn_row(self, x, np.asarray([y]), classes, own_weight(sample_weight))
 
     @available_if(learner_has("score_one"))
@@ -362,7 +366,8 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
             return np.concatenate([self._learn_piece(piece) for piece in pieces])
 
     def _begin(self) -> None:
-        self.estimator_, self._rival = clone(self.estimator), None
+        self.estimator_ = clone(self.estimator)
+        self._rival: Any = None
         self.detector_ = self._new_detector()
         self._renewals: tuple[int, ...] = ()
         self._recent: tuple[Any, ...] = ()
@@ -378,6 +383,48 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         if self.detector is None:
             return LossDetector(run_length=RUN_LENGTH, random_state=0)
         return clone(self.detector)
+
+    @all_or_nothing
+    def _learn_row(self, x: Any, y: Any) -> bool:
+        """Learn one row in the shortest way; False if this is a case for `partial_fit`.
+
+        The learner learns alone, and takes the row and its target as they are.
+        """
+        found = vars(self).get("estimator_")
+        if self.rival_ is not None or not isinstance(found, Learner):
+            return False
+        learner: Any = found
+        model, number = vars(learner).get("_model"), self._number(learner, y)
+        if model is None or number is None:
+            return False
+        with UndoneOnFailure(model):
+            scores = learner._teach_row(x, number, 1.0)
+            if scores is None:
+                return False
+            if self._bounded is None:
+                error = float(learner._winners(scores)[0] != number)
+            else:
+                error = abs(scores[0, 0] - number)
+            _, alarm = self._until_alarm(np.array([error]), np.array([True]))
+            self._keep(Lesson(x[None], np.asarray([y])))
+            self._n_seen += 1
+            if alarm:
+                new = self._new_learner(getattr(learner, "classes_", None))
+                self.estimator_, self._rival = new, learner if self.n_trial else None
+                self._note_alarm()
+        return True
+
+    def _number(self, learner: Any, y: Any) -> Any:
+        """Return a label or target as the core takes it; None for one that needs a check."""
+        if self._bounded is None:
+            return learner._numbers.get(y) if isinstance(y, Hashable) else None
+        is_one = isinstance(y, float) and isfinite(y) and getattr(learner, "n_outputs_", 1) == 1
+        return y if is_one else None
+
+    def _note_alarm(self) -> None:
+        """Take note that a new learner begins now."""
+        self._renewals = (*self._renewals, self._n_seen)
+        self._end = self._n_seen + self.n_trial
 
     def _learn_piece(self, lesson: Lesson) -> Array:
         """Learn samples; each learner learns all that are left, whether or not it stays."""
@@ -398,11 +445,10 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
             self._n_seen += int(np.count_nonzero(part.counts))
             first = last
             if alarm:
-                self._renewals = (*self._renewals, self._n_seen)
                 labels = self._labels_at(first, lesson, pair.own.learner, known)
                 new = self._course(self._new_learner(labels), lesson, first)
                 pair = Pair(new, pair.own if self.n_trial else None)
-                self._end = self._n_seen + self.n_trial
+                self._note_alarm()
             elif pair.rival is not None and self._n_seen == self._end:
                 if not pair.is_new:
                     # What the old one erred meanwhile is no measure of what it errs else.
