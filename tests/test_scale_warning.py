@@ -24,6 +24,7 @@ from onlinekern import (
     all_estimators,
     make_stream_pipeline,
 )
+from onlinekern.estimators.scales import warn_of_scales
 from onlinekern.evaluate import compare
 from onlinekern.streams import Source
 
@@ -255,3 +256,16 @@ def test_a_constant_that_a_scaler_has_moved_to_0():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         SPAClassifier(random_state=0).fit(X, X[:, 0] > 0)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e100, 1e200])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
+def test_units_do_not_matter_to_shares_of_distances(unit, layout):
+    """Their squares may be beyond the largest number, or 0."""
+    X = np.random.default_rng(0).standard_normal((40, 4))
+    model = KernelOGDRegressor(gamma=1.0, standardize_target=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_scales(model, layout(X * unit), X[:, 0])
+        with pytest.raises(UserWarning, match=r"feature 1 makes 9\d\.\d% of the squared"):
+            warn_of_scales(model, layout(X * unit * [1, 100, 1, 1]), X[:, 0])
