@@ -1,6 +1,6 @@
 """Measure what intervals and sets of labels hold on streams that drift or not, and their size.
 
-    python benchmarks/conformal.py DIR [--rows N] [--coverage C] [--only intervals|sets|time|rows]
+    python benchmarks/conformal.py DIR [--rows N] [--coverage C] [--only PART]
 
 DIR holds the streams as NAME.libsvm.xz. Everything is told before its sample is learnt; the first
 500 samples are left out. Intervals: the ten regressions of intervals.py in random order, in the
@@ -9,7 +9,8 @@ river on the same predictions, with its default (all residuals) and with the las
 streams of streams_leaderboard.py. Printed are the share held, the least and the greatest of any
 1,000 samples in a row, and the mean size: the width divided by that of the narrowest constant
 interval of the same share, which only hindsight knows; or the labels in a set. The last lines have
-the worst of each column.
+the worst of each column. PART is intervals, sets, time, rows, or classes: what sets hold of each
+class, with a threshold for all and with one for each, where classes are rare or come late.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from time import process_time
 import intervals
 import numpy as np
 import streams_leaderboard as leaderboard
+from defaults import read
 from threadpoolctl import threadpool_limits
 
 import onlinekern
@@ -35,6 +37,15 @@ CLASSIFIERS = {
     "KernelRLS": lambda: onlinekern.KernelRLSClassifier(n_components=200, random_state=0),
     "Stream": lambda: onlinekern.StreamClassifier(time_budget=30, random_state=0),
 }
+
+
+# Real sets with rare classes, and their features.
+UNEVEN = {
+    "ijcnn1.train": 22, "htru2": 8, "page-blocks": 10, "covtype.sample10k": 54,
+    "shuttle.train": 9, "poker.train": 10,
+}  # fmt: skip
+# Samples of a class, after the first WARM of the stream, whose share is told.
+ENOUGH = 50
 
 
 class Told:
@@ -113,6 +124,55 @@ def measure_sets(folder, rows, coverage):
                 yield name, "", learner, method, (*shares(held), sets.sum(axis=1).mean())
 
 
+def uneven_streams(folder, rows):
+    """Yield the name, the samples and the labels 0, 1, ... of streams with rare classes."""
+    for name, n_features in UNEVEN.items():
+        X, labels = read(folder, name, n_features, rows, order=0)
+        yield name.partition(".")[0], X, np.unique(labels, return_inverse=True)[1]
+    made = {
+        "made: 95, 5 %": [0.95, 0.05],
+        "made: 98, 2 %": [0.98, 0.02],
+        "made: 60, 25, 10, 4, 1 %": [0.6, 0.25, 0.1, 0.04, 0.01],
+        "made: 45, 45, 10 %, late": [0.45, 0.45, 0.1],
+        "made: 90, 10 %, moves": [0.9, 0.1],
+    }
+    for name, parts in made.items():
+        rng = np.random.default_rng(0)
+        y = rng.choice(len(parts), rows, p=parts)
+        late = np.arange(rows) >= rows // 2
+        if name.endswith("late"):
+            y[~late & (y == 2)] = 0
+        centers = 0.8 * rng.standard_normal((len(parts), 4))
+        X = centers[y] + rng.standard_normal((rows, 4))
+        if name.endswith("moves"):
+            X[late & (y == 1)] -= 2 * centers[1]
+        yield name, X, y
+
+
+def print_classes(folder, rows, coverage):
+    """Print what sets hold of the classes, with one threshold for all, and with one for each."""
+    print("| stream | rarest | learner | of all | of the classes | labels | by class: of all |"
+          " of the classes | labels | too rare |")  # fmt: skip
+    print("|---" * 10 + "|")
+    for name, X, y in uneven_streams(folder, rows):
+        classes = np.unique(y)
+        often = np.bincount(y[WARM:]) >= ENOUGH
+        for learner in ("KernelRLS", "Stream"):
+            cells = []
+            for by_class in (False, True):
+                model = ConformalClassifier(CLASSIFIERS[learner](), coverage, by_class=by_class)
+                parts = [slice(i, i + CALL) for i in range(0, len(y), CALL)]
+                sets = [model.partial_fit_set(X[part], y[part], classes) for part in parts]
+                sets = np.concatenate(sets)[WARM:]
+                held = sets[np.arange(len(sets)), y[WARM:]]
+                shares = [held[y[WARM:] == k].mean() for k in np.flatnonzero(often)]
+                cells += [f"{held.mean():.1%}", f"{min(shares):.1%} to {max(shares):.1%}",
+                          f"{sets.sum(axis=1).mean():.2f}"]  # fmt: skip
+            rare = f"{np.isinf(model.threshold_).sum()} of {len(classes)}"
+            share = f"{np.bincount(y)[often].min() / len(y):.2%}"
+            print(f"| {name} | {share} | {learner} | {' | '.join(cells)} | {rare} |", flush=True)
+
+
 def print_table(found, coverage, size):
     """Print a line of Markdown for each, and the worst and mean of each method."""
     print(f"| stream | drift | learner | method | held | least | greatest | {size} |")
@@ -189,7 +249,7 @@ def main():
     parser.add_argument("folder", metavar="DIR")
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--coverage", type=float, default=0.9)
-    parser.add_argument("--only", choices=["intervals", "sets", "time", "rows"])
+    parser.add_argument("--only", choices=["intervals", "sets", "classes", "time", "rows"])
     options = parser.parse_args()
     given = options.folder, options.rows
     with threadpool_limits(1):
@@ -197,6 +257,8 @@ def main():
             print_table(measure_intervals(*given, options.coverage), options.coverage, "width")
         if options.only in (None, "sets"):
             print_table(measure_sets(*given, options.coverage), options.coverage, "labels")
+        if options.only in (None, "classes"):
+            print_classes(*given, options.coverage)
         if options.only in (None, "time"):
             print_times(*given)
         if options.only in (None, "rows"):

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 from commands import run
-from oracles.conformal import thresholds
+from oracles.conformal import thresholds, thresholds_of_classes
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
@@ -38,6 +38,7 @@ from onlinekern import (
 )
 from onlinekern.estimators.coverage import Coverage
 from onlinekern.evaluate import prequential
+from onlinekern.learners.ahead import strangeness
 
 
 def targets(n=600, seed=0):
@@ -275,6 +276,136 @@ def test_answers_before_are_those_of_the_learner(equal):
     assert result.error == prequential(AROWRegressor(), [(X, y)]).error
 
 
+# A share of each class.
+
+
+def rare_labels(n=3000, n_classes=2, seed=0):
+    """Return samples of classes that overlap, the last of which is rare, and moves half way."""
+    rng = np.random.default_rng(seed)
+    shares = np.r_[np.ones(n_classes - 1) / (n_classes - 1) * 0.95, 0.05]
+    y = rng.choice(n_classes, n, p=shares)
+    centers = rng.standard_normal((n_classes, 3))
+    X = 0.7 * centers[y] + rng.standard_normal((n, 3))
+    X[n // 2 :][y[n // 2 :] == n_classes - 1] -= 1.0
+    return X, y
+
+
+@pytest.mark.parametrize("share", [0.8, 0.9])
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_rare_class_is_held_as_often_as_others(share, n_classes):
+    X, y = rare_labels(8000, n_classes)
+    learner, classes = KernelRLSClassifier(n_components=30, random_state=0), np.arange(n_classes)
+    model = ConformalClassifier(learner, share, by_class=True)
+    sets = model.partial_fit_set(X, y, classes=classes)
+    held = sets[np.arange(len(y)), y]
+    of_class = np.array([held[y == k].mean() for k in classes])
+    assert np.abs(of_class - share).max() < 0.04
+    np.testing.assert_allclose(model.class_coverage_, of_class, atol=0.03)
+    assert abs(model.coverage_ - share) < 0.02
+    plain = ConformalClassifier(learner, share)
+    missed = plain.partial_fit_set(X, y, classes=classes)[np.arange(len(y)), y]
+    assert missed[y == n_classes - 1].mean() < share - 0.3
+    assert not hasattr(plain, "class_coverage_")
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_thresholds_of_classes_are_those_of_the_twin(name, equal):
+    X, y = labels(400)
+    model = ConformalClassifier(CLASSIFIERS[name], coverage=0.8, by_class=True)
+    sets = model.partial_fit_set(X, y, classes=[0, 1, 2])
+    twin = clone(CLASSIFIERS[name])
+    strange = np.zeros((len(y), 3))
+    for i in range(len(y)):
+        row = X[i : i + 1]
+        if i > 0 and "probabilities" in name:
+            strange[i] = 1 - twin.predict_proba(row)
+        elif i > 0:
+            strange[i] = -twin.decision_function(row)
+        twin.partial_fit(row, y[i : i + 1], classes=[0, 1, 2])
+    scores = strange[np.arange(len(y)), y]
+    expected, last = thresholds_of_classes(scores, y, 3, 1 - model.coverage, 512)
+    slack = 0.0 if "another" in name else 1e-9
+    # A pipeline scales a sample by moments that it is part of.
+    if name not in ("pipeline", "stream"):
+        equal(sets, strange <= expected + slack)
+        np.testing.assert_allclose(model.threshold_, last, atol=1e-9)
+    held = sets[np.arange(len(y)), y]
+    for k in range(3):
+        known = (y == k) & np.isfinite(expected[:, k])
+        assert model.class_coverage_[k] == pytest.approx(held[known].mean(), abs=1e-9)
+    equal(model.predict_set(X), strangeness(model.estimator_, X) <= model.threshold_)
+
+
+@pytest.mark.parametrize("cuts", CUTS, ids=range(4))
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_sets_by_class_do_not_depend_on_the_calls(name, cuts, equal):
+    X, y = labels()
+    whole, cut, rows = (ConformalClassifier(CLASSIFIERS[name], by_class=True) for _ in range(3))
+    expected = whole.partial_fit_set(X, y, classes=[0, 1, 2])
+    equal(told_in_calls(cut, "partial_fit_set", X, y, cuts, classes=[0, 1, 2]), expected)
+    rows.partial_fit(X[:1], y[:1], classes=[0, 1, 2])
+    for x, label in zip(X[1:], y[1:], strict=True):
+        rows.learn_one(x, label)
+    for other in (cut, rows):
+        equal(other.predict_set(X), whole.predict_set(X))
+        equal(other.threshold_, whole.threshold_)
+        equal(other.class_coverage_, whole.class_coverage_)
+
+
+def test_a_class_is_in_every_set_until_it_is_known(equal):
+    X, y = labels(n_classes=4)  # the last one comes half way
+    first = int(np.flatnonzero(y == 3)[0])
+    tenth = int(np.flatnonzero(y == 3)[9])  # the first one tells nothing, nine are enough
+    told = ConformalClassifier(PAClassifier(random_state=0), by_class=True)
+    sets = told.partial_fit_set(X, y, classes=[0, 1, 2, 3])
+    assert sets[: tenth + 1, 3].all()
+    assert not sets[tenth + 1 :, 3].all()
+    assert np.isfinite(told.threshold_).all()
+    # Nobody has named it.
+    names = np.array(["ant", "bee", "cat", "dog"])[y]
+    untold = ConformalClassifier(CLASSIFIERS["stream"], by_class=True)
+    sets = untold.partial_fit_set(X[:tenth], names[:tenth])
+    assert not sets[: first + 1, 3].any()
+    assert sets[first + 1 :, 3].all()
+    assert np.isinf(untold.threshold_[3])
+    assert np.isnan(untold.class_coverage_[3])
+    again = pickle.loads(pickle.dumps(untold))
+    for model in (untold, again):
+        model.partial_fit(X[tenth:], names[tenth:])
+    equal(again.predict_set(X), untold.predict_set(X))
+    one = ConformalClassifier(StreamClassifier(time_budget=5), by_class=True)
+    one.partial_fit(X[:5], ["ant"] * 5)
+    equal(one.predict_set(X[:2]), np.ones((2, 1), dtype=bool))
+    assert (one.threshold_.tolist(), np.isnan(one.class_coverage_).tolist()) == ([np.inf], [True])
+
+
+def test_a_saved_state_of_classes_goes_on(tmp_path, equal):
+    X, y = labels()
+    weight = np.arange(600) % 3 / 2.0
+    model = ConformalClassifier(PAClassifier(random_state=0), by_class=True, allow_empty=False)
+    model.partial_fit(X[:350], y[:350], [0, 1, 2], weight[:350])
+    model.save(tmp_path / "m.okn")
+    other = onlinekern.load(tmp_path / "m.okn")
+    for one in (model, other):
+        one.partial_fit(X[350:], y[350:], sample_weight=weight[350:])
+    equal(other.predict_set(X), model.predict_set(X))
+    equal(other.class_coverage_, model.class_coverage_)
+    heavy = ConformalClassifier(PAClassifier(random_state=0), by_class=True, allow_empty=False)
+    heavy.partial_fit(X[weight > 0], y[weight > 0], [0, 1, 2], weight[weight > 0])
+    equal(heavy.threshold_, model.threshold_)
+    for name, wrong in [
+        ("labels", np.array([0, 2, 1])),
+        ("labels", np.array([0, 1, 5])),
+        ("each", model._coverage.each[:2]),
+        ("each", [None] * 3),
+        ("share", 0.5),
+    ]:
+        broken = pickle.loads(pickle.dumps(model))
+        setattr(broken._coverage, name, wrong)
+        with pytest.raises(ValueError, match="does not fit together"):
+            pickle.loads(pickle.dumps(broken))
+
+
 # Weights, tables, layouts.
 
 
@@ -482,7 +613,11 @@ NOT_REPEATED = {
 
 
 @parametrize_with_checks(
-    [ConformalRegressor(AROWRegressor()), ConformalClassifier(PAClassifier(random_state=0))],
+    [
+        ConformalRegressor(AROWRegressor()),
+        ConformalClassifier(PAClassifier(random_state=0)),
+        ConformalClassifier(PAClassifier(random_state=0), by_class=True),
+    ],
     expected_failed_checks=lambda estimator: NOT_REPEATED,
 )
 def test_scikit_learn_contract(estimator, check):

@@ -134,6 +134,33 @@ def test_sets_and_intervals_are_learnt_at_a_coverage(folder, capsys, method):
     assert (code, "--coverage must be between 0 and 1" in err) == (2, True)
 
 
+def test_sets_hold_the_share_of_each_class(folder, capsys):
+    X, y = data()
+    y = y.astype(object)
+    y[np.arange(len(y)) % 100 == 0] = "perhaps"
+    y[7] = "never"
+    write_table(folder / "rare.csv", X, y)
+    options = ["--coverage", 0.8, "--by-class", "--json", "r.json", *SMALL]
+    code, out, err = run(capsys, "train", "rare.csv", "--target", "sold", "-o", "m.okn", *options)
+    assert (code, err) == (0, "")
+    learner = onlinekern.load("m.okn")[-1]
+    shares = dict(zip(learner.classes_, learner.class_coverage_, strict=True))
+    assert np.isnan(shares.pop("never"))
+    assert (
+        f"of one class {min(shares.values()):.2%} at least, that of {min(shares, key=shares.get)}\n"
+        in out
+    )
+    assert "1 of 4 classes are in all sets: too rare" in out
+    told = json.loads((folder / "r.json").read_text())["class_coverage"]
+    assert told == {**shares, "never": None}
+    assert shares["perhaps"] > 0.6
+    write_table(folder / "numbers.csv", X, X[:, 1])
+    code, out, err = run(capsys, "train", "numbers.csv", "--target", "sold", "-o", "n.okn", *SMALL,
+                         "--coverage", 0.8, "--by-class")  # fmt: skip
+    assert (code, out) == (2, "")
+    assert "--by-class is for classes, and the targets are numbers" in err
+
+
 def test_pipes_of_libsvm_text(folder):
     text = (folder / "train.txt").read_text()
     options = ["--n-features", 3, "-o", "m.okn", "--param", "time_budget=5"]

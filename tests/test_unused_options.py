@@ -31,6 +31,8 @@ UNUSED = [
     ("train", ["rows.txt", "--slots", 100], LIBSVM),
     ("train", [*TABLE, "--slots", 100, "--categories", "one-hot"], "is for hashed categories"),
     ("train", ["rows.txt", "--scale", "none"], "does nothing with stream"),
+    ("train", [*TABLE, "--by-class"], "needs --coverage SHARE"),
+    ("train", [*TABLE, "--by-class", "--coverage", 0.8, "--task", "regression"], "is for classes"),
     ("predict", ["table.okn", "rows.csv", "--zero-based"], TEXT),
     ("predict", ["table.okn", "rows.csv", "--coverage", 0.5], "is for --what intervals"),
     ("predict", ["text.okn", "rows.txt", "--separator", ";"], CSV),

@@ -35,6 +35,8 @@ class Request(FromText, Learning):
         "May be repeated.", "--param")
     coverage: float | None = option(None, "SHARE", "Learn intervals of the targets, or sets of "
         "labels, that hold this share, for predict and serve.")
+    by_class: bool = option(False, None, "Hold the share in each class, also of rare ones, not "
+        "over all rows.", "--by-class")
     scale: str = option("running", ("running", "none"), "Standardise features by the means and "
         "deviations so far, which stream does by itself.")
     columns: list[str] = option([], "NAME=KIND", "Say of which kind a column of a table is, where "
@@ -77,6 +79,10 @@ class Request(FromText, Learning):
 
         super().check()
         check_share("--coverage", self.coverage)
+        if self.coverage is None:
+            check_unused(self, "needs --coverage SHARE", "by_class")
+        if self.task == "regression":
+            check_unused(self, "is for classes, and --task is regression", "by_class")
         one_of("--method", self.method, METHODS)
         if self.when and self.target is None:
             raise ValueError("--when names a column of a table, which needs --target")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import clone
 
+from onlinekern.cli.arguments import check_unused
 from onlinekern.cli.rows import PIECE, check_formats, count_features, reading_of, rows_of_files
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval
@@ -24,6 +25,7 @@ from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.preprocessing.steps import learner_of
 from onlinekern.preprocessing.tables.encoder import TableEncoder, encoder_of
 from onlinekern.reports.console import PLAIN, open_console, put_json
+from onlinekern.reports.text import text_of
 from onlinekern.streams.blocks import in_blocks
 from onlinekern.streams.errors import StreamError
 from onlinekern.streams.files import Blocks, Columns, Form
@@ -195,7 +197,9 @@ def new_model(request: Request, task: str, X: Any) -> Any:
         if name in known
     }
     parameters = {**defaults, **given}
-    more = {"coverage": request.coverage}
+    if task == "regression":
+        check_unused(request, "is for classes, and the targets are numbers", "by_class")
+    more: dict[str, Any] = {"coverage": request.coverage, "by_class": request.by_class}
     if request.target is None:
         return method.recipe(task, parameters, request.scale, **more)
     encoder = new_encoder(request, method.build(task, parameters)._takes_wide)
@@ -303,6 +307,7 @@ def summary(run: Training, seconds: float) -> dict[str, Any]:
         "window": run.request.window,
         "window_error": run.errors.window_error,
         "coverage": covered(run),
+        "class_coverage": of_classes(run),
         "seconds": seconds,
     }
 
@@ -325,6 +330,13 @@ def lines_of(run: Training, seconds: float, stopped: bool) -> Iterator[str]:
     if (share := covered(run)) is not None:
         what = "intervals" if classes is None else "sets of labels"
         yield f"{what} held {share:.2%}, asked {request.coverage:.2%} (each told before)"
+    if shares := of_classes(run):
+        known = {label: share for label, share in shares.items() if share is not None}
+        least = min(known, key=lambda label: known[label], default=None)
+        if least is not None:
+            yield f"of one class {known[least]:.2%} at least, that of {least}"
+        if len(known) < len(shares):
+            yield f"{len(shares) - len(known)} of {len(shares)} classes are in all sets: too rare"
     yield f"{learnt / max(seconds, 1e-9):,.0f} samples per second, reading included"
 
 
@@ -332,6 +344,16 @@ def covered(run: Training) -> float | None:
     """Return the share that intervals or sets have held; None if none was asked, or is known."""
     share = getattr(learner_of(run.model), "coverage_", math.nan)
     return None if math.isnan(share) else share
+
+
+def of_classes(run: Training) -> dict[str, float | None] | None:
+    """Return what sets have held of each class, None of one in all sets; None if not followed."""
+    learner = learner_of(run.model)
+    shares = getattr(learner, "class_coverage_", None)
+    if shares is None:
+        return None
+    pairs = zip(learner.classes_, shares.tolist(), strict=True)
+    return {text_of(label): None if math.isnan(share) else share for label, share in pairs}
 
 
 @contextmanager

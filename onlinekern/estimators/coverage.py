@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from onlinekern.core.learning.coverage import begin, follow
-from onlinekern.estimators.types import Floats
+from onlinekern.estimators.types import Array, Floats
 
 # So many of the last scores give the threshold: few enough to follow a stream. Where a share is
 # rarely missed there are more, for BEYOND of them to lie beyond it, up to a megabyte.
@@ -132,3 +132,111 @@ class Coverage:
         if not 0 <= self.held <= self.told <= self.seen or np.isnan(self.threshold):
             return "its counts are none"
         return None
+
+
+class ClassCoverage:
+    """A `Coverage` for each class, of the scores of its own samples.
+
+    Parameters
+    ----------
+    share : float in (0, 1)
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_classes,)
+        The classes known, sorted.
+    each : list of Coverage
+        Theirs. None of them is changed: what goes on has another in its place.
+    """
+
+    def __init__(self, share: float) -> None:
+        self.share = float(share)
+        self.labels: Array = np.empty(0)
+        self.each: list[Coverage] = []
+
+    def copy(self) -> ClassCoverage:
+        """Return a copy in the same state."""
+        twin = ClassCoverage(self.share)
+        twin.labels, twin.each = self.labels, list(self.each)
+        return twin
+
+    def thresholds(self, labels: Array) -> Floats:
+        """Return the thresholds of these classes now, ndarray of shape (n_classes,)."""
+        return np.array([one.threshold for one in self._of(labels)], dtype=np.float64)
+
+    def shares(self, labels: Array) -> Floats:
+        """Return what has been held of these classes, NaN of those without a threshold so far."""
+        counts = [(one.held, one.told) for one in self._of(labels)]
+        return np.array([held / told if told else nan for held, told in counts], dtype=np.float64)
+
+    @property
+    def told(self) -> int:
+        """Samples whose class had a finite threshold."""
+        return sum(one.told for one in self.each)
+
+    @property
+    def held(self) -> int:
+        """Those of them that were covered."""
+        return sum(one.held for one in self.each)
+
+    def append(
+        self, scores: Floats, counts: Array, held: Any, numbers: Array, labels: Array
+    ) -> Floats:
+        """Take scores up; return the thresholds of all classes before each.
+
+        Parameters
+        ----------
+        scores, counts, held
+            As `Coverage.told_by` and `Coverage.append` take them.
+        numbers : ndarray of int, shape (n,)
+            The classes of the samples.
+        labels : ndarray of shape (n_classes,)
+            Those known now, sorted: those of before, and perhaps more.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+        """
+        self.labels, self.each = labels, list(self._of(labels))
+        found = np.repeat(self.thresholds(labels)[None], len(scores), axis=0)
+        held = np.broadcast_to(held, scores.shape)
+        for k in np.unique(numbers):
+            own, one = numbers == k, self.each[k].copy()
+            told = one.append(one.told_by(scores[own], counts[own]), held[own])
+            # A threshold stays until the next sample of the class has been learnt.
+            found[:, k] = np.append(told, one.threshold)[np.cumsum(own) - own]
+            self.each[k] = one
+        return found
+
+    def append_one(
+        self, score: float, counts: bool, held: bool, number: int, labels: Array
+    ) -> Floats:
+        """Take up one score, as `append` does; return the thresholds before, (1, n_classes)."""
+        found = self.thresholds(labels)[None]
+        self.labels, self.each = labels, list(self._of(labels))
+        self.each[number] = one = self.each[number].copy()
+        one.append_one(score, counts, held)
+        return found
+
+    def _of(self, labels: Array) -> list[Coverage]:
+        """Return the coverages of labels, those of the classes known among them."""
+        if labels is self.labels:
+            return self.each
+        found = [Coverage(self.share) for _ in labels]
+        if self.each:
+            for place, one in zip(np.searchsorted(labels, self.labels), self.each, strict=True):
+                found[place] = one
+        return found
+
+    def fault(self) -> str | None:
+        """Return what is wrong with a state that was read, None if nothing is."""
+        if vars(self).keys() != vars(ClassCoverage(0.5)).keys():
+            return "its coverage is none"
+        labels, each = self.labels, self.each
+        if not isinstance(labels, np.ndarray) or labels.ndim != 1 or type(each) is not list:
+            return "its coverage of classes is none"
+        if len(labels) != len(each) or not np.array_equal(np.unique(labels), labels):
+            return "its coverage is of other classes"
+        if not all(type(one) is Coverage and one.share == self.share for one in each):
+            return "the coverage of a class is none"
+        return next((fault for one in each if (fault := one.fault())), None)

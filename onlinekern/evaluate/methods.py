@@ -87,10 +87,17 @@ class Method:
         return estimator(**values)
 
     def recipe(
-        self, task: str, parameters: Any, scale: str, *steps: Any, coverage: float | None = None
+        self,
+        task: str,
+        parameters: Any,
+        scale: str,
+        *steps: Any,
+        coverage: float | None = None,
+        by_class: bool = False,
     ) -> Any:
         """Return what learns rows as they come: steps, a running scaler if `scale` is "running" and
-        the method does not scale by itself, and the estimator, in a conformal one of a coverage."""
+        the method does not scale by itself, and the estimator, in a conformal one of a coverage,
+        perhaps `by_class`."""
         from onlinekern.preprocessing.pipeline import make_stream_pipeline
         from onlinekern.preprocessing.scaler import OnlineStandardScaler
 
@@ -98,6 +105,8 @@ class Method:
         learner = self.build(task, parameters)
         if coverage is not None:
             learner = public(CONFORMAL[task])(learner, coverage)
+            if by_class:
+                learner.set_params(by_class=True)
         before = [*steps, *scalers]
         return make_stream_pipeline(*before, learner) if before else learner
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.array_types import column_of_labels
 from onlinekern.estimators.atomic import fit_method
+from onlinekern.estimators.coverage import ClassCoverage
 from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin, available_if
 from onlinekern.estimators.several_targets import finite_target
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
@@ -296,6 +297,11 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         Whether sets may be empty. A classifier that is right more often than `coverage` keeps that
         share by sets without any label, for samples that are like none it knows. False: the
         predicted label is always in the set, and more than the share are held.
+    by_class : bool, default=False
+        Whether the share is kept in each class, of the samples that have its label. False: over all
+        samples, which a rare class hardly counts among: its samples may be in no set. True: each
+        class has a threshold of its own, made of the scores of its own samples (class-conditional,
+        or Mondrian, conformal prediction [3]_), and is in every set until there are enough of them.
 
     Attributes
     ----------
@@ -306,8 +312,12 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     coverage_ : float
         Share of the samples so far whose set, told before they were learnt, held the label; NaN as
         long as there were none.
+    class_coverage_ : ndarray of shape (n_classes,)
+        The same of the samples of each class, NaN of a class that has not had a threshold yet. Only
+        with `by_class`.
     threshold_ : float
-        The highest negative score that is in a set now.
+        The highest negative score that is in a set now; with `by_class` of each class, an ndarray
+        of shape (n_classes,), infinite where samples of the class are too few.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
@@ -327,6 +337,11 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     A sample of weight 0 counts for nothing, any other once. However a stream is cut into calls,
     the sets are the same, if that is so of the scores.
 
+    With `by_class` all of this is so of the samples of each class: its first sample tells nothing,
+    of the next ``1 / (1 - coverage) - 1`` all sets hold it, and it is followed by the last 512 of
+    its own. A class that nobody has named (`classes`) is in no set before its first sample has been
+    learnt, for there is no column for it.
+
     A classifier of this library learns a call at once. Another scores and learns row by row, and
     each call learns on a copy of it, so that one that fails changes nothing.
 
@@ -338,6 +353,8 @@ class ConformalClassifier(ClassifierMixin, Conformal):
        Advances in Neural Information Processing Systems 34, 1660-1672.
     .. [2] I. Gibbs, E. Candès (2024). Conformal inference for online prediction with arbitrary
        distribution shifts. Journal of Machine Learning Research 25, 1-36.
+    .. [3] V. Vovk (2012). Conditional validity of inductive conformal predictors. Asian Conference
+       on Machine Learning, 475-490.
 
     Examples
     --------
@@ -354,14 +371,23 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     """
 
     _ahead = "_partial_fit_scores"
-    _parameter_constraints = {**Conformal._parameter_constraints, "allow_empty": ["boolean"]}
+    _parameter_constraints = {
+        **Conformal._parameter_constraints,
+        "allow_empty": ["boolean"],
+        "by_class": ["boolean"],
+    }
 
     def __init__(
-        self, estimator: Any = None, coverage: float = 0.9, allow_empty: bool = True
+        self,
+        estimator: Any = None,
+        coverage: float = 0.9,
+        allow_empty: bool = True,
+        by_class: bool = False,
     ) -> None:
         self.estimator = estimator
         self.coverage = coverage
         self.allow_empty = allow_empty
+        self.by_class = by_class
 
     @fit_method
     def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -458,7 +484,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
             The columns are in the order of `classes_`, as it is after this call.
         """
         (_, strange), thresholds = self._go_on(X, y, classes, sample_weight)
-        return self._sets(strange, thresholds[:, None])
+        return self._sets(strange, thresholds.reshape(len(strange), -1))
 
     def learn_one(
         self, x: Sample, y: Any, classes: ArrayLike | None = None, sample_weight: float = 1.0
@@ -512,7 +538,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         check_is_fitted(self)
         if not hasattr(self.estimator_, "classes_"):  # as long as one label has come
             return np.ones((len(self.estimator_.predict(X)), 1), dtype=bool)
-        return self._sets(strangeness(self.estimator_, X), self._coverage.threshold)
+        return self._sets(strangeness(self.estimator_, X), self._threshold)
 
     @available_if(learner_has("predict_proba"))
     def predict_proba(self, X: Samples) -> Floats:
@@ -550,6 +576,24 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         return self._learner.classes_
 
     @property
+    def class_coverage_(self) -> Floats:
+        """Share of the samples of each class that were held; only with `by_class`."""
+        check_is_fitted(self)
+        if not isinstance(self._coverage, ClassCoverage):
+            raise AttributeError("class_coverage_ is followed with by_class=True only")
+        return self._coverage.shares(self._labels())
+
+    @property
+    def _threshold(self) -> Any:
+        if isinstance(self._coverage, ClassCoverage):
+            return self._coverage.thresholds(self._labels())
+        return self._coverage.threshold
+
+    def _labels(self) -> Array:
+        """Return the labels known; as long as one has come, the learner may not say which."""
+        return getattr(self.estimator_, "classes_", self._coverage.labels)
+
+    @property
     def _takes_labels_up(self) -> bool:
         return getattr(self._learner, "_takes_labels_up", False)
 
@@ -579,6 +623,27 @@ class ConformalClassifier(ClassifierMixin, Conformal):
 
     def _edges(self, learner: Any, lesson: Lesson) -> list[int]:
         return edges_of(learner, lesson)
+
+    def _new_coverage(self) -> Any:
+        return ClassCoverage(self.coverage) if self.by_class else super()._new_coverage()
+
+    def _take_up(
+        self, coverage: Any, lesson: Lesson, answers: Any, scores: Floats, held: Any
+    ) -> Floats:
+        if not isinstance(coverage, ClassCoverage):
+            return super()._take_up(coverage, lesson, answers, scores, held)
+        labels, strange = answers
+        numbers = np.searchsorted(labels, lesson.y)
+        found = coverage.append(scores, lesson.counts, held, numbers, labels)
+        # Where a class was unknown, it had no column.
+        return np.where(strange < np.inf, found, -np.inf)
+
+    def _take_row_up(
+        self, coverage: Any, number: Any, score: float, counts: bool, held: bool
+    ) -> Floats:
+        if not isinstance(coverage, ClassCoverage):
+            return super()._take_row_up(coverage, number, score, counts, held)
+        return coverage.append_one(score, counts, held, int(number), self.classes_)
 
     def _sets(self, strange: Floats, thresholds: Any) -> Array:
         """Return the sets of labels that are no stranger than the thresholds."""

@@ -35,7 +35,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
     estimator: Any
     coverage: float
     estimator_: Any
-    _coverage: Coverage
+    _coverage: Any  # a Coverage, or a ClassCoverage
     # With this method a learner of this library answers all samples of a call ahead.
     _ahead: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -62,13 +62,13 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
             kind, other = get_tags(self).estimator_type, get_tags(learner).estimator_type
             if {kind, other} == {"classifier", "regressor"}:
                 raise TypeError(f"estimator must be a {kind}, got {type(learner).__name__}")
-            coverage = Coverage(self.coverage)
+            coverage = self._new_coverage()
         else:
             learner, coverage = self.estimator_, self._coverage.copy()
         edges = self._edges(learner, lesson)
         with self._undone_on_failure(learner, len(edges) > 2) as taught:
             answers, scores, held = self._answers(taught, lesson, edges)
-            thresholds = coverage.append(coverage.told_by(scores, lesson.counts), held)
+            thresholds = self._take_up(coverage, lesson, answers, scores, held)
         self.estimator_, self._coverage = taught, coverage
         return answers, thresholds
 
@@ -95,9 +95,25 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
             score, held = self._score_of(scores, number)
             # Who saves the model meanwhile gets one state or the other.
             coverage = self._coverage.copy()
-            thresholds = coverage.append_one(score, bool(weight > 0), held)
+            thresholds = self._take_row_up(coverage, number, score, bool(weight > 0), held)
             self._coverage = coverage
         return scores, thresholds
+
+    def _new_coverage(self) -> Any:
+        """Return what follows the scores of a stream."""
+        return Coverage(self.coverage)
+
+    def _take_up(
+        self, coverage: Any, lesson: Lesson, answers: Any, scores: Floats, held: Any
+    ) -> Floats:
+        """Take up the scores of samples; return the thresholds before each."""
+        return coverage.append(coverage.told_by(scores, lesson.counts), held)
+
+    def _take_row_up(
+        self, coverage: Any, number: Any, score: float, counts: bool, held: bool
+    ) -> Floats:
+        """Take up the score of a row; return the thresholds before it."""
+        return coverage.append_one(score, counts, held)
 
     def _is_row(self, X: Any, y: Any) -> bool:
         """Return whether samples are one row of an array, without names that it should have."""
@@ -199,9 +215,13 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         return self._coverage.held / self._coverage.told if self._coverage.told else np.nan
 
     @property
-    def threshold_(self) -> float:
+    def threshold_(self) -> Any:
         """Greatest score that is held now; infinite as long as too few scores are known."""
         check_is_fitted(self)
+        return self._threshold
+
+    @property
+    def _threshold(self) -> Any:
         return self._coverage.threshold
 
     def _check_coverage(self, coverage: float | None) -> None:

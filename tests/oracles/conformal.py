@@ -38,3 +38,17 @@ def thresholds(scores, alpha, size):
             alphas = np.clip(alphas + GAMMAS * (alpha - errors), 0, 1)
         seen.append(score)
     return np.array(found[:-1]), found[-1]
+
+
+def thresholds_of_classes(scores, numbers, n_classes, alpha, size):
+    """Return the thresholds of all classes before each sample, and those after them.
+
+    The threshold of a class is that of the scores of its samples (Mondrian conformal prediction,
+    Vovk 2012). Its first one tells nothing: nobody knew the class.
+    """
+    found = np.empty((len(scores) + 1, n_classes))
+    for i in range(len(scores) + 1):
+        for k in range(n_classes):
+            own = [score for score, of in zip(scores[:i], numbers[:i], strict=True) if of == k]
+            found[i, k] = thresholds(own[1:], alpha, size)[1]
+    return found[:-1], found[-1]

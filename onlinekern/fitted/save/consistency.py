@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from onlinekern.estimators.atomic import LEARNT
 from onlinekern.estimators.savable import require
 
@@ -90,7 +92,8 @@ def check_features(learner: Any) -> None:
 
 
 def check_conformal(model: Any) -> None:
-    from onlinekern.estimators.coverage import Coverage
+    from onlinekern.estimators.coverage import ClassCoverage, Coverage
+    from onlinekern.learners.conformal import ConformalClassifier
     from onlinekern.learners.conformal_base import Conformal
 
     own = vars(model)
@@ -99,7 +102,11 @@ def check_conformal(model: Any) -> None:
         return
     followed: Any = own.get("_coverage")
     learner = own.get("estimator_")
-    require(type(followed) is Coverage, "its coverage is none")
+    kinds = (Coverage, ClassCoverage) if isinstance(model, ConformalClassifier) else (Coverage,)
+    require(type(followed) in kinds, "its coverage is none")
     fault = followed.fault()
     require(fault is None, fault)
+    if isinstance(followed, ClassCoverage):
+        known = np.isin(followed.labels, getattr(learner, "classes_", followed.labels))
+        require(bool(known.all()), "its coverage is of other classes")
     require(hasattr(learner, "predict") and hasattr(learner, "partial_fit"), "it has no learner")

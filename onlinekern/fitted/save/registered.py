@@ -19,6 +19,7 @@ from onlinekern.fitted.state import kinds
 HELPERS = {
     "Bounded": "drift.losses",
     "Coverage": "estimators.coverage",
+    "ClassCoverage": "estimators.coverage",
     "RecentQuantile": "estimators.outliers",
     "WarmUp": "estimators.median_width",
     "RowQueue": "drift.queue",
