@@ -1,6 +1,7 @@
 """Measure how good the probabilities are: log loss, calibration error and mistakes.
 
-    python benchmarks/probabilities.py FOLDER [--rows 8000] [--only NAME,...] [--batch | --ridges]
+    python benchmarks/probabilities.py FOLDER [--rows 8000] [--only NAME,...]
+                                       [--batch | --ridges | --early]
 
 FOLDER holds the sets (LIBSVM text, packed with xz). Features are standardised. Each learner makes
 one pass over 70 % of a random order; the rest is the test. A cell is the mean over three orders of
@@ -11,7 +12,9 @@ time of the pass over that of kernel AROW (or the first learner), the median ove
 peers are scikit-learn's: an averaged SGDClassifier with the logistic loss, and
 CalibratedClassifierCV (sigmoid, three folds) around the linear PA, which learns four times.
 `--batch` compares OLLA's ways to learn several classes by the logistic loss, C = 10; `--ridges`
-compares values of r.
+compares values of r. `--early` tells the log loss after a few rows over that of the shares of the
+classes so far, of each of which one more is counted: of every classifier of a stream, the mean and
+the worst over sets of two classes and of more, and orders.
 """
 
 import argparse
@@ -21,6 +24,7 @@ from functools import partial
 
 import numpy as np
 from defaults import read
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import log_loss
@@ -59,6 +63,9 @@ OLLA = {
 RIDGES = {
     f"r {r}": partial(onlinekern.KernelLogisticClassifier, r=r) for r in (0.01, 0.03, 0.1, 0.3)
 }
+# Further sets after a few rows, and how many.
+UNEVEN = {"htru2": 8, "phishing": 68, "page-blocks": 10}
+FEW = (20, 50, 100, 200, 500, 2000)
 SHARE = 0.7
 BINS = 15
 
@@ -104,6 +111,37 @@ def measured(make, X, y, order):
     return loss, calibration_error(found, right), 100 * (1 - right.mean()), 1e6 * seconds / cut
 
 
+def early(options):
+    """Print the table of log losses after a few rows."""
+    every = dict(onlinekern.all_estimators("classifier"))
+    found = {name: kind() for name, kind in every.items() if hasattr(kind, "partial_fit")}
+    for name, kind in every.items():
+        losses = str(kind.__annotations__.get("loss", ""))
+        if name in found and "logistic" in losses and found[name].loss != "logistic":
+            found[f"{name}, logistic"] = kind(loss="logistic")
+    ratios = {}
+    for name, n_features in (SETS | UNEVEN).items():
+        for order in range(options.orders - 1):
+            X, y = read(options.folder, name, n_features, 3000, order)
+            classes, numbers = np.unique(y, return_inverse=True)
+            cut = min(FEW[-1], int(SHARE * len(y)))
+            for label, learner in found.items():
+                model, at = clone(learner).set_params(random_state=order), 0
+                for n in (n for n in FEW if n <= cut):
+                    model.partial_fit(X[at:n], y[at:n], classes=classes)
+                    at, counts = n, np.bincount(numbers[:n], minlength=len(classes)) + 1
+                    own = model.predict_proba(X[cut:])[np.arange(len(y) - cut), numbers[cut:]]
+                    shares = (counts / counts.sum())[numbers[cut:]]
+                    ratio = np.log(np.maximum(own, 1e-15)).mean() / np.log(shares).mean()
+                    ratios.setdefault((label, n, len(classes) > 2), []).append(ratio)
+    print(f"| learner, classes | {' | '.join(map(str, FEW))} |\n|---|{'---:|' * len(FEW)}")
+    for several in (False, True):
+        for label in found:
+            rows = [ratios[label, n, several] for n in FEW]
+            cells = [f"{np.exp(np.log(row).mean()):.2f} ({max(row):.2f})" for row in rows]
+            print(f"| {label}, {'more' if several else 'two'} | {' | '.join(cells)} |")
+
+
 def row_of(learners, name, options):
     """Return the measures of each learner on a set, ndarray of shape (n_learners, 4)."""
     found = []
@@ -123,9 +161,13 @@ def main():
     parser.add_argument("--orders", type=int, default=3)
     parser.add_argument("--only", help="names of sets, with commas between")
     parser.add_argument("--batch", action="store_true", help="OLLA, on sets of several classes")
+    parser.add_argument("--early", action="store_true", help="after a few rows")
     parser.add_argument("--ridges", action="store_true", help="kernel logistic, of several r")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.early:
+        early(options)
+        return
     learners = {**LEARNERS, "SGD, logistic": logistic, "PA, cross-calibrated": cross_calibrated}
     names, reference = list(SETS), list(learners).index(REFERENCE)
     if options.batch:

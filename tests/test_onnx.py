@@ -156,7 +156,8 @@ def test_rows_far_from_all_others_have_the_probabilities_of_the_model(n_classes,
     rows = np.vstack([X, 1e4 * X, 1e9 * X])
     found = answers(session(path), rows)["probabilities"]
     np.testing.assert_allclose(found, model.predict_proba(rows), rtol=1e-6, atol=1e-12)
-    assert np.abs(model.calibration_.of(model._scores(rows))).max() > model.calibration_.most
+    logs = model.predict_log_proba(rows)
+    assert (logs.max(axis=1) - logs.min(axis=1)).max() > model.calibration_.most
 
 
 @pytest.mark.parametrize("probability", [False, True])

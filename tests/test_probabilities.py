@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from learners import CLASSES, build, data, learn, learn_each
 from oracles import calibration as oracle
-from scipy.special import expit
+from scipy.special import expit, log_expit, logsumexp
 from sklearn.base import is_classifier
 
 from onlinekern import (
+    DualSGDClassifier,
     FOGDClassifier,
     KernelPAClassifier,
     OGDClassifier,
@@ -19,17 +20,11 @@ from onlinekern import (
     PegasosClassifier,
 )
 from onlinekern.core.stream import restore
-from onlinekern.estimators.calibration import Calibration, calibrated, sigmoid
+from onlinekern.estimators.calibration import Calibration, SoftmaxCalibration, calibrated
 
 CLASSIFIERS = sorted(name for name, cls in CLASSES.items() if is_classifier(cls()))
 ONLINE = [name for name in CLASSIFIERS if hasattr(CLASSES[name], "partial_fit")]
 every_classifier = pytest.mark.parametrize("name", CLASSIFIERS)
-
-
-def noisy(rng, n, slope=2.0, offset=-1.0):
-    """Return scores, and labels that have the probabilities of this sigmoid."""
-    scores = rng.standard_normal(n)
-    return scores, rng.random(n) < expit(slope * scores + offset)
 
 
 def rows_of(scores, positive, weights):
@@ -37,33 +32,45 @@ def rows_of(scores, positive, weights):
     return np.column_stack([scores, positive, weights])
 
 
-@pytest.mark.parametrize("n_outputs", [1, 3])
-def test_a_calibration_of_scores(n_outputs, equal):
+def beyond(z, most):
+    """Return z with the logarithm of what is beyond +-most."""
+    size = np.abs(z)
+    return np.sign(z) * np.where(size > most, most + np.log1p(np.maximum(size - most, 0)), size)
+
+
+@pytest.mark.parametrize("most", [3.0, np.inf])
+def test_a_calibration_of_scores(most):
     rng = np.random.default_rng(0)
-    scores = rng.standard_normal((12, 4))[:, ::2][:, :1] * np.ones(n_outputs)
-    scores[:4, 0] = 0.0, -0.0, 1e308, -1e308
-    most = 3.0
-    found = Calibration(0.5, 30.0, -0.25, 0.75, most, 12).of(scores)
-    with np.errstate(over="ignore"):
-        z = np.where(scores > 0, 30.0 * scores + 0.75, 0.5 * scores - 0.25)
-    expected = np.column_stack([-z, z]) if n_outputs == 1 else z
-    beyond = np.sign(expected) * (most + np.log1p(np.maximum(np.abs(expected) - most, 0)))
-    beyond = np.clip(np.where(np.abs(expected) > most, beyond, expected), -1e300, 1e300)
-    np.testing.assert_allclose(found, beyond, rtol=1e-15)
-    bare = Calibration(0.5, 30.0, -0.25, 0.75, np.inf, 12).of(scores)
-    equal(bare, np.clip(expected, -1e300, 1e300))
+    scores = rng.standard_normal((12, 4))[:, ::2][:, :1]
+    scores[:4, 0] = 0.0, -0.0, 1e307, -1e307
+    found = Calibration(0.5, 3.0, -0.25, 0.75, most, 12).log_proba(scores)
+    z = beyond(np.where(scores > 0, 3.0 * scores + 0.75, 0.5 * scores - 0.25), most)
+    z = np.clip(z, -1e300, 1e300)
+    np.testing.assert_allclose(found, log_expit(np.column_stack([-z, z])), rtol=1e-13)
+
+
+@pytest.mark.parametrize("most", [3.0, np.inf])
+def test_a_calibration_of_scores_of_several_classes(most):
+    scores = np.random.default_rng(0).standard_normal((12, 3))
+    scores[:3] = [0.0, 0.0, 0.0], [1e308, -1e308, 0.0], [0.5, -0.0, 0.5]
+    others = np.array([0.0, -0.5, -2.0])
+    found = SoftmaxCalibration(0.5, 2.0, 0.75, others, most, 12).log_proba(scores)
+    wins = scores == scores.max(axis=1, keepdims=True)
+    bounded = np.clip(scores, -1e306, 1e306)
+    z = np.clip(np.where(scores > 0, 2.0, 0.5) * bounded, -1e300, 1e300)
+    z = z + np.where(wins, 0.75, others)
+    z = np.maximum(beyond(z - z.max(axis=1, keepdims=True), most), -1e300)
+    expected = z - logsumexp(z, axis=1, keepdims=True)
+    np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-290)
 
 
 @pytest.mark.parametrize("n", [5, 40, 512])
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e12])
 def test_the_sigmoids_are_those_of_the_oracle(n, unit):
     rng = np.random.default_rng(n)
-    scores, positive = noisy(rng, n)
+    scores = rng.standard_normal(n)
     weights = rng.choice([0.5, 1.0, 3.0], n)
     weights /= weights.mean()
-    found = np.array(sigmoid(unit * scores, positive, weights))
-    expected = oracle.sigmoid(scores, positive, weights)
-    np.testing.assert_allclose(found * [unit, 1], expected, rtol=1e-4, atol=1e-5)
     for shift in (-1.0, 0.0, 1.0):  # another shift, another bound that holds
         positive = rng.random(n) < expit(2 * scores + shift)
         both = calibrated(rows_of(unit * scores, positive, weights))
@@ -72,11 +79,32 @@ def test_the_sigmoids_are_those_of_the_oracle(n, unit):
             (False, both.below, -both.offset_below),
         ):
             here = (scores > 0) == above
-            expected = oracle.side(np.abs(scores[here]), positive[here] == above, weights[here])
-            np.testing.assert_allclose([slope * unit, offset], expected, rtol=1e-4, atol=1e-5)
+            given = np.abs(scores[here]), positive[here] == above, weights[here], n
+            expected = oracle.side(*given)
+            np.testing.assert_allclose([slope * unit, offset], expected, rtol=1e-4, atol=1e-4)
         # The unit of weights does not matter.
         other = calibrated(rows_of(unit * scores, positive, 7 * weights))
         np.testing.assert_allclose(other, both, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n", [5, 40, 300])
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e12])
+@pytest.mark.parametrize("kind", ["even", "rare", "misleading"])
+def test_the_softmax_is_that_of_the_oracle(n, unit, kind):
+    rng = np.random.default_rng(n)
+    labels = rng.choice(4, n, p=[0.7, 0.2, 0.07, 0.03] if kind == "rare" else [0.25] * 4)
+    scores = rng.standard_normal((n, 4))
+    scores[np.arange(n), labels] += -1.0 if kind == "misleading" else 1.0
+    weights = rng.choice([0.5, 1.0, 3.0], n)
+    weights /= weights.mean()
+    found = calibrated(np.column_stack([unit * scores, labels, 7 * weights]))
+    *expected, others = oracle.softmax(scores, labels, weights)
+    numbers = found.below * unit, found.above * unit, found.winner
+    np.testing.assert_allclose(numbers, expected, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(found.others, others, rtol=1e-3, atol=2e-3)
+    assert (found.most, found.n_samples) == (np.log1p(4 * n), n)
+    logs = found.log_proba(unit * scores)
+    np.testing.assert_array_equal(logs.argmax(axis=1), scores.argmax(axis=1))
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -88,26 +116,39 @@ def test_the_sum_of_weights_may_be_beyond_the_largest_number(n_outputs, equal):
         calibrated(np.column_stack([scores, labels, np.full(512, weight)]))
         for weight in (2.0**1020, 1.0)
     ]
-    equal(*found)
+    for one, other in zip(*found, strict=True):
+        equal(np.asarray(one), np.asarray(other))
 
 
 def test_the_sigmoids_find_the_probabilities():
     rng = np.random.default_rng(0)
-    scores, positive = noisy(rng, 100_000)
-    weights = np.ones(100_000)
-    np.testing.assert_allclose(sigmoid(scores, positive, weights), [2.0, -1.0], atol=0.05)
+    scores, weights = rng.standard_normal(100_000), np.ones(100_000)
     z = np.where(scores > 0, 0.5 * scores + 1, 3.0 * scores)
     found = calibrated(rows_of(scores, rng.random(100_000) < expit(z), weights))
-    np.testing.assert_allclose(found[:4], [3.0, 0.5, 0.0, 1.0], atol=0.06)
+    np.testing.assert_allclose(found[:4], [3.0, 0.5, 0.0, 1.0], atol=0.09)
+
+
+def test_the_softmax_finds_the_probabilities():
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal((40_000, 3))
+    truth = SoftmaxCalibration(0.8, 1.5, 0.5, np.array([0.0, -0.5, -1.5]), np.inf, 1)
+    chances = np.exp(truth.log_proba(scores))
+    labels = (rng.random((40_000, 1)) > chances.cumsum(axis=1)[:, :2]).sum(axis=1)
+    found = calibrated(np.column_stack([scores, labels, np.ones(40_000)]))
+    np.testing.assert_allclose(np.exp(found.log_proba(scores)), chances, atol=0.08)
+    assert np.abs(np.exp(found.log_proba(scores)) - chances).mean() < 0.02
 
 
 def test_separable_scores_stay_finite():
     scores, ones = np.r_[np.full(256, -1.0), np.full(256, 1.0)], np.ones(512)
-    slope, offset = sigmoid(scores, scores > 0, ones)
+    found = calibrated(rows_of(scores, scores > 0, ones)).log_proba(np.array([[-1.0], [1.0]]))
     # 257 / 258 is the smoothed target.
-    np.testing.assert_allclose(expit([offset - slope, offset + slope]), [1 / 258, 257 / 258])
-    found = calibrated(rows_of(scores, scores > 0, ones)).of(np.array([[-1.0], [1.0]]))
-    np.testing.assert_allclose(expit(found[:, 1]), [1 / 258, 257 / 258])
+    np.testing.assert_allclose(np.exp(found[:, 1]), [1 / 258, 257 / 258])
+    labels = np.arange(60) % 3
+    found = calibrated(np.column_stack([np.eye(3)[labels], labels, np.ones(60)]))
+    of_all = (16 / 76) ** 2
+    expected = np.eye(3) * (1 - of_all) + of_all / 3
+    np.testing.assert_allclose(np.exp(found.log_proba(np.eye(3))), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("n_positive", "n_negative"), [(0, 0), (0, 1), (0, 10), (1, 10), (2, 0)])
@@ -116,29 +157,54 @@ def test_few_samples_say_little(n_positive, n_negative):
     scores = np.where(positive, 1.0, -1.0)
     found = calibrated(rows_of(scores, positive, np.ones(len(positive))))
     expected = [1 / (n_negative + 2), (n_positive + 1) / (n_positive + 2)]
-    probabilities = expit(found.of(np.array([[-1.0], [1.0]]))[:, 1])
+    probabilities = np.exp(found.log_proba(np.array([[-1.0], [1.0]])))[:, 1]
     np.testing.assert_allclose(probabilities, expected, atol=1e-6)
 
 
 def test_scores_that_mislead_tell_nothing():
-    scores, positive = noisy(np.random.default_rng(0), 400, slope=-3.0)
-    slope, offset = sigmoid(scores, positive, np.ones(400))
-    assert 0 < slope < 1e-5
-    np.testing.assert_allclose(expit(offset), positive.mean(), atol=0.01)
+    rng = np.random.default_rng(0)
+    scores = rng.standard_normal(400)
     found = calibrated(rows_of(scores, scores < 0, np.ones(400)))
     assert max(found.below, found.above) < 1e-5
     assert found.offset_below == found.offset_above == 0
+    scores = rng.standard_normal((400, 3))
+    found = calibrated(np.column_stack([scores, scores.argmin(axis=1), np.ones(400)]))
+    assert max(found.below, found.above) < 1e-5
+    assert found.winner == 0
 
 
 def test_scores_that_tell_nothing_of_a_rare_class_leave_its_share():
     rng = np.random.default_rng(0)
     scores, positive = rng.standard_cauchy(512), rng.random(512) < 0.1
     found = calibrated(rows_of(scores, positive, np.ones(512)))
-    rare = expit(found.of(np.linspace(-3, 0, 5)[:, None])[:, 1])
+    rare = np.exp(found.log_proba(np.linspace(-3, 0, 5)[:, None]))[:, 1]
     np.testing.assert_allclose(rare, 0.1, atol=0.05)
-    often = expit(found.of(np.linspace(0.1, 3, 5)[:, None])[:, 1])
+    often = np.exp(found.log_proba(np.linspace(0.1, 3, 5)[:, None]))[:, 1]
     np.testing.assert_allclose(often, 0.5, atol=1e-3)
     assert (often > 0.5).all()
+    # Of several classes: what the first one leaves.
+    shares = np.array([0.8, 0.15, 0.04, 0.01])
+    labels = rng.choice(4, 5000, p=shares)
+    scores = np.column_stack([np.full(5000, 9.0), rng.random((5000, 3))])
+    found = calibrated(np.column_stack([scores, labels, np.ones(5000)]))
+    mean = np.exp(found.log_proba(scores)).mean(axis=0)
+    np.testing.assert_allclose(mean, shares, atol=0.01)
+    assert (found.others <= 0).all()
+
+
+@pytest.mark.parametrize("n", [20, 50])
+def test_a_few_rows_of_rare_classes_say_no_more_than_their_shares(n):
+    """One line for all classes gave the rare ones too much: 1.6 times this log loss."""
+    shares, found = np.array([0.9, 0.05, 0.03, 0.02]), []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        y = rng.choice(4, n + 2000, p=shares)
+        X = rng.standard_normal((n + 2000, 5))
+        model = PAClassifier(random_state=0).partial_fit(X[:n], y[:n], classes=range(4))
+        known = model.predict_proba(X[n:])[np.arange(2000), y[n:]]
+        counts = np.bincount(y[:n], minlength=4) + 1
+        found.append(np.log(known).mean() / np.log(counts / counts.sum())[y[n:]].mean())
+    assert np.mean(found) < 1.15
 
 
 @pytest.mark.parametrize("task", ["binary", "ovr"])
@@ -209,8 +275,7 @@ def test_any_way_to_learn_gives_the_same_probabilities(name, stream, equal, same
     learn(whole, X[:30], y[:30])
     learn(before, X[:30], y[:30])
     equal(whole.predict_proba(X), before.predict_proba(X))
-    if whole.calibration_ is not None:
-        assert not np.array_equal(whole.predict_proba(X), expected)
+    assert not np.array_equal(whole.predict_proba(X), expected)
 
 
 def test_a_failed_call_keeps_the_probabilities(stream, equal):
@@ -251,18 +316,31 @@ def test_separate_problems_share_their_samples(shuffle, stream):
     assert -np.log(known).mean() < 0.75
 
 
-def test_the_logistic_link_is_used_where_there_is_one(stream):
+def test_scores_of_the_logistic_loss_are_calibrated_along_a_stream(stream):
     X, y = stream("binary", n=300)
-    model = FOGDClassifier(loss="logistic", random_state=0).fit(X, y)
+    for loss in ("hinge", "logistic"):
+        model = FOGDClassifier(loss=loss, random_state=0).fit(X, y)
+        below, above, offset_below, offset_above, most, n_samples = model.calibration_
+        assert (most, n_samples) == (np.log(1201), 300)
+        scores = model.decision_function(X)
+        z = np.where(scores > 0, above * scores + offset_above, below * scores + offset_below)
+        z = beyond(z, most)
+        np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(z))
+    model = OLLAClassifier(loss="logistic", random_state=0).fit(X, y)
     assert model.calibration_ is None
     np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(model.decision_function(X)))
-    model = FOGDClassifier(loss="hinge", random_state=0).fit(X, y)
-    below, above, offset_below, offset_above, most, n_samples = model.calibration_
-    assert (most, n_samples) == (np.log(1201), 300)
-    scores = model.decision_function(X)
-    z = np.where(scores > 0, above * scores + offset_above, below * scores + offset_below)
-    assert np.abs(z).max() < most
-    np.testing.assert_allclose(model.predict_proba(X)[:, 1], expit(z))
+
+
+def test_first_steps_that_are_too_large_do_not_make_certain():
+    """By the logistic link the first steps of 1 / (reg t) had 10 times this log loss."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 4))
+    y = X[:, 0] + rng.standard_normal(1000) > 0.5
+    model = DualSGDClassifier(loss="logistic", random_state=0)
+    for n in (20, 50, 100):
+        known = model.partial_fit(X[:n], y[:n], classes=[False, True]).predict_proba(X[200:])
+        known = known[np.arange(800), y[200:].astype(int)]
+        assert -np.log(known).mean() < 0.8
 
 
 def test_the_worst_violators_are_not_what_is_kept(stream):

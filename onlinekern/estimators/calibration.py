@@ -1,4 +1,4 @@
-"""Calibration: a sigmoid that turns scores into probabilities, fitted to recent scores.
+"""Calibration: what turns scores into probabilities, fitted to recent scores.
 
 The scores are those that samples had before they were learnt (`core.learning.recent_scores`), so
 no samples are held out, and the fit is not flattered. It follows the stream: it is made anew from
@@ -11,7 +11,7 @@ from math import inf, log1p
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import log_expit, log_softmax
 
 from onlinekern.core.learning.heads import OneVsOne
 from onlinekern.core.learning.recent_scores import linked
@@ -19,28 +19,33 @@ from onlinekern.estimators.types import Array, Floats
 
 # These numbers bound Newton's method (Lin, Lin and Weng 2007).
 MOST_STEPS = 100
+RIDGE = 1e-12
+# No step is told from rounding errors that lessens the misfit by a smaller share.
+ROUNDING = 1e-13
 SMALLEST_STEP = 1e-10
 DECREASE = 1e-4
 TOLERANCE = 1e-10
 # The probability of the largest score is off the middle by so much at least: the predicted class
 # stays the likeliest even where scores tell nothing.
 LEAST = 1e-6
-# So many scores of 0, half of which are of either class, hold the probability of a side of the
-# border near 1/2 there, unless others say otherwise.
-AT_BORDER = 10.0
+# So many scores of 0, half of which are of either class, one for so many others at first, hold the
+# probability of a side of the border near 1/2 there, unless others say otherwise.
+AT_BORDER, FOR_ONE = 10.0, 50.0
+# Of several classes, targets of n samples have (PRIOR / (n + PRIOR))^2 of the shares of all:
+# a third of 12, a thousandth of 512. As in Platt's targets, nothing is certain.
+PRIOR = 16.0
 # Of n scores, which reach back so many times as far, no probability is certain to more than
 # 1 / (REACH n + 2) before the logarithm.
 REACH = 4
 
 
 class Calibration(NamedTuple):
-    """Sigmoid that makes a probability of a score f.
+    """Sigmoid that makes probabilities of two classes of a score f.
 
-    It is ``1 / (1 + exp(-z))`` with ``z = above f + offset_above`` if f > 0, else ``z = below f +
-    offset_below``. Two classes have a line for each side of the border, with ``offset_below <= 0 <=
-    offset_above``: so the predicted class is the likeliest, however unequal the classes are, and a
-    side where scores tell little has the share that was right there. More classes, each of which
-    has a problem against the rest, share one line: so the largest score is the likeliest.
+    That of the second class is ``1 / (1 + exp(-z))`` with ``z = above f + offset_above`` if f > 0,
+    else ``z = below f + offset_below``, and ``offset_below <= 0 <= offset_above``. So the predicted
+    class is the likeliest, however unequal the classes are, and a side of the border where scores
+    tell little has the share that was right there.
 
     Attributes
     ----------
@@ -60,16 +65,47 @@ class Calibration(NamedTuple):
     most: float
     n_samples: int
 
-    def of(self, scores: Floats) -> Floats:
-        """Return z of scores, ndarray (n, n_outputs); -z and z of one score, ndarray (n, 2)."""
-        return linked(scores, *self[:5])
+    def log_proba(self, scores: Floats) -> Floats:
+        """Return the logarithms of the probabilities of scores (n, 1), ndarray (n, 2)."""
+        z = linked(scores, *self[:5])
+        return log_expit(z, out=z)
 
 
-# Scores with a link of their own have this one.
-IDENTITY = Calibration(1.0, 1.0, 0.0, 0.0, inf, 0)
+class SoftmaxCalibration(NamedTuple):
+    """Softmax that makes probabilities of several classes of their scores f_k.
+
+    They are the softmax of ``z_k = above f_k + others_k`` if f_k > 0, else ``below f_k +
+    others_k``, where the class of the largest score has `winner` in place of its `others_k`.
+    ``others_k <= 0 <= winner``: so the predicted class is the likeliest, and what it leaves goes to
+    the others by scores and by their shares of the samples.
+
+    Attributes
+    ----------
+    below, above : float > 0
+    winner : float
+    others : ndarray of shape (n_classes,)
+    most : float
+        Of what z_k is below the largest, all beyond most counts by its logarithm.
+    n_samples : int
+        To which they were fitted.
+    """
+
+    below: float
+    above: float
+    winner: float
+    others: Floats
+    most: float
+    n_samples: int
+
+    def log_proba(self, scores: Floats) -> Floats:
+        """Return the logarithms of the probabilities of scores, ndarray (n, n_classes)."""
+        z = linked(scores, self.below, self.above, 0.0, 0.0, inf)
+        z += np.where(scores == scores.max(axis=1, keepdims=True), self.winner, self.others)
+        z = linked(z - z.max(axis=1, keepdims=True), 1.0, 1.0, 0.0, 0.0, self.most)
+        return log_softmax(z, axis=1)
 
 
-def calibration_of(model: Any) -> Calibration:
+def calibration_of(model: Any) -> Calibration | SoftmaxCalibration:
     """Return the calibration of a model of the core, which no thread changes meanwhile.
 
     It is kept in the model until other scores are: once there are 512, that is every fourth sample.
@@ -85,7 +121,7 @@ def calibration_of(model: Any) -> Calibration:
     return model.calibration[1]
 
 
-def calibrated(rows: Floats) -> Calibration:
+def calibrated(rows: Floats) -> Calibration | SoftmaxCalibration:
     """Return the calibration for rows of scores, class number and weight (`RecentScores.rows`)."""
     n_samples, n_outputs = len(rows), rows.shape[1] - 2
     scores, labels, weights = rows[:, :n_outputs], rows[:, n_outputs], rows[:, n_outputs + 1]
@@ -94,19 +130,17 @@ def calibrated(rows: Floats) -> Calibration:
         # Divided by a power of two, their sum is finite.
         weights = np.ldexp(weights, -np.frexp(weights.max())[1])
         weights = weights / weights.mean()
-    if n_outputs == 1:
-        is_above, right = scores[:, 0] > 0, (scores[:, 0] > 0) == (labels > 0)
-        (below, down), (above, up) = (
-            side(np.abs(scores[here, 0]), right[here], weights[here])
-            for here in (~is_above, is_above)
-        )
-        return Calibration(below, above, 0.0 - down, up, most, n_samples)
-    positive = (labels[:, None] == np.arange(n_outputs)).ravel()
-    slope, offset = sigmoid(scores.ravel(), positive, np.repeat(weights, n_outputs))
-    return Calibration(slope, slope, offset, offset, most, n_samples)
+    if n_outputs > 1:
+        return SoftmaxCalibration(*softmax(scores, labels.astype(int), weights), most, n_samples)
+    (below, down), (above, up) = (
+        side(np.abs(scores[here, 0]), labels[here] == is_above, weights[here], n_samples)
+        for is_above in (False, True)
+        for here in [(scores[:, 0] > 0) == is_above]
+    )
+    return Calibration(below, above, 0.0 - down, up, most, n_samples)
 
 
-def side(sizes: Floats, right: Array, weights: Floats) -> tuple[float, float]:
+def side(sizes: Floats, right: Array, weights: Floats, n_samples: int) -> tuple[float, float]:
     """Return slope and offset, both >= 0, of the probability that a side of the border is right.
 
     Parameters
@@ -117,41 +151,40 @@ def side(sizes: Floats, right: Array, weights: Floats) -> tuple[float, float]:
         Whether the sign is that of the sample's class.
     weights : ndarray of shape (n,)
         Their mean over both sides is 1.
+    n_samples : int
+        Those of both sides.
     """
     unit = unit_of(sizes)
     targets = np.append(smoothed(right, weights), 0.5)
-    weights = np.append(weights, AT_BORDER)
-    features = np.column_stack([np.append(sizes / unit, 0.0), np.ones(len(targets))])
-    given = features, targets, weights
-    found = newton(*given, np.zeros(2))
-    if min(found) < 0:
-        # The optimum over both numbers >= 0 is then that of one of them, beside 0.
-        alone = (newton(features * only, *given[1:], np.zeros(2)) for only in np.eye(2))
-        found = min(
-            (np.maximum(point, 0) for point in alone), key=lambda point: misfit(point, *given)
-        )
-    return float(max(found[0], LEAST) / unit), float(found[1])
+    features = np.zeros((len(targets), 2, 2))
+    features[:-1, 1, 0], features[:, 1, 1] = sizes / unit, 1.0
+    weights = np.append(weights, min(max(n_samples, 1) / FOR_ONE, AT_BORDER))
+    slope, offset = newton(features, np.column_stack([1 - targets, targets]), weights, np.zeros(2))
+    return float(max(slope, LEAST) / unit), float(offset)
 
 
-def sigmoid(scores: Floats, positive: Array, weights: Floats) -> tuple[float, float]:
-    """Return slope, > 0, and offset of a sigmoid for the probability of `positive`.
+def softmax(scores: Floats, labels: Array, weights: Floats) -> tuple[float, float, float, Floats]:
+    """Return `below`, `above`, `winner` and `others` of a `SoftmaxCalibration`.
 
     Parameters
     ----------
-    scores : ndarray of shape (n,)
-    positive : ndarray of shape (n,) of bool
+    scores : ndarray of shape (n, n_classes)
+    labels : ndarray of int, shape (n,)
     weights : ndarray of shape (n,)
         Their mean is 1.
     """
-    unit, constant, found = unit_of(scores), 0.0, np.zeros(2)
-    if len(scores) > 0:
-        targets = smoothed(positive, weights)
-        mean = (weights * targets).sum() / weights.sum()
-        constant = float(np.log(mean) - np.log1p(-mean))
-        features = np.column_stack([scores / unit, np.ones(len(scores))])
-        found = newton(features, targets, weights, np.array([0.0, constant]))
-    slope, offset = (found[0], found[1]) if found[0] > LEAST else (LEAST, constant)
-    return float(slope / unit), float(offset)
+    n_samples, n_classes = scores.shape
+    counts = np.bincount(labels, weights, n_classes) + 1
+    shares = counts / counts.sum()
+    rarity, unit = np.log(shares / shares.max()), unit_of(scores)
+    wins = scores == scores.max(axis=1, keepdims=True)
+    lower, upper = np.minimum(scores, 0) / unit, np.maximum(scores, 0) / unit
+    features = np.stack([lower, upper, wins, np.where(wins, 0.0, rarity)], axis=2)
+    share = (PRIOR / (n_samples + PRIOR)) ** 2
+    targets = share * shares + (1 - share) * (labels[:, None] == np.arange(n_classes))
+    *slopes, winner, rare = newton(features, targets, weights, np.array([0.0, 0.0, 0.0, 1.0]))
+    below, above = (float(max(slope, LEAST) / unit) for slope in slopes)
+    return below, above, float(winner), rare * rarity
 
 
 def unit_of(scores: Floats) -> float:
@@ -173,49 +206,62 @@ def smoothed(positive: Array, weights: Floats) -> Floats:
     return np.where(positive, (more + 1) / (more + 2), 1 / (less + 2))
 
 
-def misfit(point: Floats, features: Floats, targets: Floats, weights: Floats) -> float:
-    """Return minus the logarithm of the likelihood of two coefficients."""
-    z = features @ point
-    return float((weights * (np.logaddexp(0, z) - targets * z)).sum())
-
-
 def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) -> Floats:
-    """Return the coefficients of largest likelihood, from `start` on.
+    """Return the coefficients >= 0 of largest likelihood, from `start` on.
 
-    It is Newton's method with a line search (algorithm 1 of [1]_).
+    The probabilities of a sample are the softmax of its `features`, each a row for each class,
+    times the coefficients. It is Newton's method with a line search (algorithm 1 of [1]_); steps
+    end at 0, and coefficients that would go below it are left out.
 
     Parameters
     ----------
-    features : ndarray of shape (n, 2)
-    targets, weights : ndarray of shape (n,)
-    start : ndarray of shape (2,)
+    features : ndarray of shape (n, n_classes, n_coefficients)
+    targets : ndarray of shape (n, n_classes)
+        Probabilities.
+    weights : ndarray of shape (n,)
+    start : ndarray of shape (n_coefficients,)
 
     References
     ----------
     .. [1] H.-T. Lin, C.-J. Lin, R. C. Weng (2007). A note on Platt's probabilistic outputs for
        support vector machines. Machine Learning 68, 267-276.
     """
-    one, other = features.T
-    point, present = start, misfit(start, features, targets, weights)
+    size = len(start)
+    flat = features.reshape(-1, size)
+    said = flat.T @ (weights[:, None] * targets).ravel()
+
+    def logs_of(point: Floats) -> tuple[Floats, float]:
+        z = features @ point
+        largest = z.max(axis=1, keepdims=True)
+        total = largest + np.log(np.exp(z - largest).sum(axis=1, keepdims=True))
+        return z - total, float(weights @ total[:, 0] - said @ point)
+
+    point = start
+    logs, present = logs_of(point)
     for _ in range(MOST_STEPS):
-        p = expit(point[0] * one + point[1] * other)
-        residuals, curvatures = weights * (p - targets), weights * p * (1 - p)
-        gradient = np.array([(residuals * one).sum(), (residuals * other).sum()])
-        if np.abs(gradient).max() < TOLERANCE * len(features):
+        p = np.exp(logs)
+        weighted = weights[:, None] * p
+        gradient = flat.T @ weighted.ravel() - said
+        free = (point > 0) | (gradient < 0)
+        if np.abs(gradient[free]).max(initial=0) < TOLERANCE * len(features):
             break
-        first, second = (curvatures * one * one).sum(), (curvatures * other * other).sum()
-        mixed = (curvatures * one * other).sum()
-        # A feature that is 0 throughout has no curvature: its coefficient stays.
-        hessian = np.array([[first, mixed], [mixed, second]])
-        hessian += (1e-12 * (first + second) + 1e-300) * np.eye(2)
-        step = -np.linalg.solve(hessian, gradient)
-        length, descent = 1.0, DECREASE * (gradient * step).sum()
-        while (
-            not (new := misfit(point + length * step, features, targets, weights))
-            <= present + length * descent
-        ):
+        apart = features - np.einsum("nk,nkj->nj", p, features)[:, None]
+        apart = apart.reshape(-1, size)[:, free]
+        hessian = apart.T @ (weighted.ravel()[:, None] * apart)
+        # A feature that is the same for all classes has no curvature: its coefficient stays.
+        hessian += (RIDGE * np.trace(hessian) + 1e-300) * np.eye(len(hessian))
+        step = np.zeros(size)
+        step[free] = -np.linalg.solve(hessian, gradient[free])
+        if -float(gradient @ step) <= ROUNDING * (1 + abs(present)):
+            return np.maximum(point + step, 0)
+        length = 1.0
+        while True:
+            new = np.maximum(point + length * step, 0)
+            logs, misfit = logs_of(new)
+            if misfit <= present + DECREASE * float(gradient @ (new - point)):
+                break
             length /= 2
             if length < SMALLEST_STEP:
                 return point
-        point, present = point + length * step, new
+        point, present = new, misfit
     return point

@@ -10,7 +10,11 @@ from scipy.special import log_expit, log_softmax, logsumexp
 from onlinekern.core import HEADS
 from onlinekern.core.learning.labels import class_numbers
 from onlinekern.estimators.atomic import UndoneOnFailure, fit_method, lock_of
-from onlinekern.estimators.calibration import IDENTITY, Calibration, calibration_of
+from onlinekern.estimators.calibration import (
+    Calibration,
+    SoftmaxCalibration,
+    calibration_of,
+)
 from onlinekern.estimators.class_weights import balance, factor_of, factor_of_balance, factors_of
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import estimator, warn_of_waiting
@@ -80,13 +84,13 @@ class Classifier(ClassifierMixin, Learner):
         return (scores[:, 0] > 0).astype(np.intp) if scores.shape[1] == 1 else scores.argmax(axis=1)
 
     @property
-    def calibration_(self) -> Calibration | None:
-        """Slopes and offset that make `predict_proba` of scores, and how many samples they fit.
+    def calibration_(self) -> Calibration | SoftmaxCalibration | None:
+        """What makes `predict_proba` of scores, and how many samples it fits.
 
-        None with the logistic loss, whose scores have a link of their own.
+        None if the scores have a link of their own.
         """
         model = self._fitted_model
-        if self._is_logistic():
+        if self._has_link():
             return None
         with model.reading():
             return calibration_of(model)
@@ -94,20 +98,25 @@ class Classifier(ClassifierMixin, Learner):
     def predict_proba(self, X: Samples) -> Floats:
         """Predict the probabilities of the classes.
 
-        With the logistic loss they follow from the scores by the loss's own link: two classes have
-        ``1 / (1 + exp(-f))``; more have the softmax of the scores with ``multi_class='softmax'`` or
-        'margin', or the same of each class's own problem, made to sum to 1, with 'ovr'. Every other
-        learner is calibrated (`calibration_`): two classes have ``1 / (1 + exp(-a f - b))`` with a
-        and b for f > 0 and others for f <= 0, more have ``1 / (1 + exp(-a f_k - b))``, made to sum
-        to 1.
+        Every learner of a stream is calibrated (`calibration_`). Two classes have ``1 / (1 +
+        exp(-a f - b))``, with a and b for f > 0 and others for f <= 0. More have the softmax of ``a
+        f_k + b_k``, with a for f_k > 0 and another for f_k <= 0, where the class of the largest f_k
+        has an offset of its own, and b_k of the others falls with the logarithm of how rare they
+        are. So the predicted class is the
+        likeliest, and what scores do not tell, the shares of the classes do.
 
         The numbers are fitted, as in [1]_, to the last 512 scores that samples had before they
         were learnt; from the 512th sample on every fourth sample counts. `fit` counts the first of
-        its passes only. With few samples the probabilities stay near those that know nothing. They
-        are of classes as they come: a class weight changes the scores, and the calibration undoes
-        this as far as the likeliest class stays what `predict` says. Where a f + b is beyond
+        its passes only. With few samples the probabilities stay near the shares of the classes.
+        They are of classes as they come: a class weight changes the scores, and the calibration
+        undoes this as far as the likeliest class stays what `predict` says. Where a f + b is beyond
         log(4 n + 1), of n scores kept, it grows with its logarithm only: no score is taken for
         certain.
+
+        With the logistic loss, OLLA, which learns in batches, has the loss's own link: two classes
+        have ``1 / (1 + exp(-f))``; more have the softmax of the scores with
+        ``multi_class='softmax'`` or 'margin', or the same of each class's own problem, made to sum
+        to 1, with 'ovr'.
 
         Parameters
         ----------
@@ -137,14 +146,14 @@ class Classifier(ClassifierMixin, Learner):
         ndarray of shape (n_samples, n_classes)
         """
         model = self._fitted_model
-        logistic = self._is_logistic()
         with model.reading():
             scores = self._scores(X)
-            calibration = IDENTITY if logistic else calibration_of(model)
-        single, scores = scores.shape[1] == 1, calibration.of(scores)
-        if single:
-            return log_expit(scores, out=scores)
-        if logistic and self._has_softmax():
+            calibration = None if self._has_link() else calibration_of(model)
+        if calibration is not None:
+            return calibration.log_proba(scores)
+        if scores.shape[1] == 1:
+            return log_expit(np.column_stack([-scores, scores]))
+        if self._has_softmax():
             return log_softmax(scores, axis=1)
         each = log_expit(scores)
         return each - logsumexp(each, axis=1, keepdims=True)
@@ -153,7 +162,8 @@ class Classifier(ClassifierMixin, Learner):
         """Return whether the model learns the scores of all classes together."""
         return type(self._fitted_model.head) in map(HEADS.get, OF_SOFTMAX)
 
-    def _is_logistic(self) -> bool:
+    def _has_link(self) -> bool:
+        """Return whether scores have a link to probabilities that needs no calibration."""
         return getattr(self, "loss", None) == "logistic"
 
     @property
@@ -256,6 +266,10 @@ class Classifier(ClassifierMixin, Learner):
 @estimator
 class OnlineClassifier(Classifier):
     """Base of classifiers that learn from a stream."""
+
+    def _has_link(self) -> bool:
+        # Steps are too large at first, or too small: the logistic link is one of optima.
+        return False
 
     @fit_method
     def partial_fit(

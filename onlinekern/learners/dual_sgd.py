@@ -103,8 +103,7 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge'.
     loss : {'hinge', 'logistic', 'smooth_hinge'}, default='hinge'
-        Loss that the steps descend. 'logistic' has probabilities of its own, the others are
-        calibrated.
+        Loss that the steps descend.
     reg : float > 0, default=1e-4
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.

@@ -456,7 +456,8 @@ class KernelLogisticClassifier(OnlineClassifier, KernelSecondOrder):
     several classes one loss together, that of the softmax p of their scores, ``-ln p_y``. A sample
     moves mu to the minimum of ``(mu - mu_t)'S^-1 (mu - mu_t) / 2 + loss / r``, and its curvature
     there, ``p (1 - p) / r``, times ``phi phi'``, is added to the inverse of S [1]_, [4]_. Scores
-    are log odds: `predict_proba` is the model's own, and nothing is calibrated.
+    are log odds; `predict_proba` calibrates them as those of any learner of a stream, for after few
+    samples they are too sure.
 
     Parameters
     ----------
@@ -645,6 +646,3 @@ class KernelLogisticClassifier(OnlineClassifier, KernelSecondOrder):
 
     def _rule(self) -> Any:
         return RULES["logistic_newton"](LOSSES["logistic"](), self.r)
-
-    def _is_logistic(self) -> bool:
-        return True

@@ -1,4 +1,4 @@
-"""Sigmoids as a minimisation in two numbers, and the ring of scores as a list."""
+"""Calibrations as a minimisation of a few numbers, and the ring of scores as a list."""
 
 import numpy as np
 from scipy.optimize import minimize
@@ -10,33 +10,48 @@ def smoothed(positive, weights):
     return np.where(positive, (more + 1) / (more + 2), 1 / (less + 2))
 
 
-def side(sizes, right, weights, at_border=10.0):
-    """Return slope and offset of one side of the border, beside a sample of 1/2 at the border."""
-    features = np.column_stack([np.append(sizes, 0.0), np.ones(len(sizes) + 1)])
-    t = np.append(smoothed(right, weights), 0.5)
-    return likeliest(features, t, np.append(weights, at_border), [(0, None), (0, None)])
-
-
-def sigmoid(scores, positive, weights):
-    """Return slope and offset of the scores of a class against the rest."""
-    features = np.column_stack([scores, np.ones(len(scores))])
-    bounds = [(1e-6 / np.abs(scores).max(), None), (None, None)]
-    return likeliest(features, smoothed(positive, weights), weights, bounds)
-
-
-def likeliest(features, t, weights, bounds):
-    """Return the two coefficients that maximise the likelihood of targets."""
+def side(sizes, right, weights, n_samples):
+    """Return slope and offset of one side of the border, beside samples of 1/2 at the border."""
+    t = smoothed(right, weights)
 
     def loss(point):
-        z = features @ point
-        return (weights * (np.logaddexp(0, z) - t * z)).sum()
+        z = point[0] * sizes + point[1]
+        at_0 = np.logaddexp(0, point[1]) - 0.5 * point[1]
+        return (weights * (np.logaddexp(0, z) - t * z)).sum() + min(n_samples / 50, 10) * at_0
 
-    def gradient(point):
-        return features.T @ (weights * (1 / (1 + np.exp(-features @ point)) - t))
+    return least(loss, [0.1, 0.1])
 
-    options = {"gtol": 1e-10, "ftol": 1e-15}
-    start = np.array([0.1, 0.1])
-    return minimize(loss, start, jac=gradient, bounds=bounds, method="L-BFGS-B", options=options).x
+
+def softmax(scores, labels, weights, prior=16.0):
+    """Return slopes, offset of the winner, and offsets of the others, of several classes."""
+    n, n_classes = scores.shape
+    shares = np.array([(weights * (labels == k)).sum() + 1 for k in range(n_classes)])
+    shares /= shares.sum()
+    rarity = np.log(shares / shares.max())
+    targets = np.zeros((n, n_classes))
+    for i in range(n):
+        of_all = prior**2 / (n + prior) ** 2
+        targets[i] = of_all * shares
+        targets[i, labels[i]] += 1 - of_all
+
+    def loss(point):
+        total = 0.0
+        for i in range(n):
+            wins = scores[i] == scores[i].max()
+            z = np.where(scores[i] > 0, point[1], point[0]) * scores[i]
+            z = z + np.where(wins, point[2], point[3] * rarity)
+            total -= weights[i] * targets[i] @ (z - np.logaddexp.reduce(z))
+        return total
+
+    below, above, winner, rare = least(loss, [0.1, 0.1, 0.1, 0.9])
+    return below, above, winner, rare * rarity
+
+
+def least(loss, start):
+    """Return the numbers >= 0 of least loss."""
+    options = {"gtol": 1e-9, "ftol": 1e-15, "maxfun": 10_000}
+    bounds = [(0, None)] * len(start)
+    return minimize(loss, start, bounds=bounds, method="L-BFGS-B", options=options).x
 
 
 def recent(scores, labels, weights, kept=512, every=4):

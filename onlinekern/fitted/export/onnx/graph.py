@@ -160,6 +160,10 @@ class Graph:
         """Return the sums of rows."""
         return self.op("ReduceSum", tensor, self.integers([1]), keepdims=int(keepdims))
 
+    def largest(self, tensor: Tensor) -> Tensor:
+        """Return the largest number of rows, (n, 1)."""
+        return self.op("ReduceMax", tensor, axes=[1], keepdims=1)
+
     def square(self, tensor: Tensor) -> Tensor:
         """Return ||x||^2 of rows, (n, 1)."""
         return self.sum(self.op("Mul", tensor, tensor))

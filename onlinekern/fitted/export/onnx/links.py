@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import Any
 
+from onlinekern.estimators.calibration import SoftmaxCalibration
 from onlinekern.estimators.classification import Classifier
 from onlinekern.estimators.one_vs_one import PairwiseClassifier
 from onlinekern.fitted.export.onnx.scoring import Link
@@ -28,5 +29,8 @@ def link_of(estimator: Any) -> Link | None:
     found = learner.calibration_
     if found is None:
         return Link(1.0, 1.0, 0.0, 0.0, inf, learner._has_softmax())
-    offsets = found.offset_below, found.offset_above
-    return Link(found.below, found.above, *offsets, found.most, False)
+    if isinstance(found, SoftmaxCalibration):
+        below, above, winner, others, most, _ = found
+        return Link(below, above, 0.0, 0.0, most, True, winner, others)
+    below, above, offset_below, offset_above, most, _ = found
+    return Link(below, above, offset_below, offset_above, most, False)

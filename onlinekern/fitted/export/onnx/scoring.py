@@ -26,6 +26,11 @@ class Link(NamedTuple):
     softmax : bool
         Whether more than two classes have the softmax of z; else they have 1 / (1 + exp(-z)), made
         to sum to 1.
+    winner : float, default=0.0
+        What is added to z of the class of the largest score, among more than two.
+    others : ndarray of shape (n_classes,) or None, default=None
+        What is added to z of the other classes. Then only differences from the largest z are
+        beyond `most`. None: nothing is added.
     """
 
     below: float
@@ -34,6 +39,8 @@ class Link(NamedTuple):
     offset_above: float
     most: float
     softmax: bool
+    winner: float = 0.0
+    others: Array | None = None
 
 
 def row_scores(graph: Graph, x: Tensor, scoring: parts.Scoring) -> Tensor:
@@ -205,7 +212,7 @@ def probabilities(graph: Graph, scores: Tensor, link: Link, n_outputs: int) -> T
         negative = graph.op("Neg", z)
         return graph.op("Sigmoid", graph.beside(negative, z))
     if link.softmax:
-        return graph.op("Softmax", z, axis=1)
+        return graph.op("Softmax", apart(graph, scores, z, link), axis=1)
     # The softmax of log(1 / (1 + exp(-z))) is 1 / (1 + exp(-z)), made to sum to 1, and keeps
     # its digits where all of them are next to 0.
     tail = graph.op("Exp", graph.op("Neg", graph.op("Abs", z)))
@@ -227,11 +234,28 @@ def calibrated(graph: Graph, scores: Tensor, link: Link) -> Tensor:
         is_above = graph.op("Greater", scores, 0.0)
         offsets = [graph.constant(each, z.dtype) for each in (link.offset_above, link.offset_below)]
         z = graph.op("Add", z, graph.where(is_above, *offsets))
-    if link.most < np.inf:
-        size = graph.op("Abs", z)
-        beyond = graph.op("Max", graph.op("Sub", size, link.most), 0.0)
-        more = graph.op("Log", graph.op("Add", beyond, 1.0))
-        size = graph.op("Add", graph.op("Min", size, link.most), more)
-        z = graph.op("Mul", graph.op("Sign", z), size)
+    if link.others is None:
+        z = uncertain(graph, z, link.most)
     # A certain score may be an infinite one, whose differences are no numbers.
     return graph.op("Clip", z, -np.sqrt(largest), np.sqrt(largest))
+
+
+def apart(graph: Graph, scores: Tensor, z: Tensor, link: Link) -> Tensor:
+    """Return z with what is added for the winner and the others, less the largest."""
+    if link.others is None:
+        return z
+    wins = graph.op("GreaterOrEqual", scores, graph.largest(scores))
+    given = [graph.constant(each, z.dtype) for each in (link.winner, link.others)]
+    z = graph.op("Add", z, graph.where(wins, *given))
+    return uncertain(graph, graph.op("Sub", z, graph.largest(z)), link.most)
+
+
+def uncertain(graph: Graph, z: Tensor, most: float) -> Tensor:
+    """Return z with the logarithm of what is beyond +-most."""
+    if most == np.inf:
+        return z
+    size = graph.op("Abs", z)
+    beyond = graph.op("Max", graph.op("Sub", size, most), 0.0)
+    more = graph.op("Log", graph.op("Add", beyond, 1.0))
+    size = graph.op("Add", graph.op("Min", size, most), more)
+    return graph.op("Mul", graph.op("Sign", z), size)
