@@ -55,7 +55,7 @@ def test_a_calibration_of_scores_of_several_classes(most):
     scores[:3] = [0.0, 0.0, 0.0], [1e308, -1e308, 0.0], [0.5, -0.0, 0.5]
     others = np.array([0.0, -0.5, -2.0])
     found = SoftmaxCalibration(0.5, 2.0, 0.75, others, most, 12).log_proba(scores)
-    wins = scores == scores.max(axis=1, keepdims=True)
+    wins = np.arange(3) == scores.argmax(axis=1)[:, None]  # the first of equal ones
     bounded = np.clip(scores, -1e306, 1e306)
     z = np.clip(np.where(scores > 0, 2.0, 0.5) * bounded, -1e300, 1e300)
     z = z + np.where(wins, 0.75, others)
@@ -190,6 +190,13 @@ def test_scores_that_tell_nothing_of_a_rare_class_leave_its_share():
     mean = np.exp(found.log_proba(scores)).mean(axis=0)
     np.testing.assert_allclose(mean, shares, atol=0.01)
     assert (found.others <= 0).all()
+
+
+def test_equal_scores_leave_the_shares():
+    labels = np.random.default_rng(0).choice(3, 512, p=[0.8, 0.15, 0.05])
+    found = calibrated(np.column_stack([np.zeros((512, 3)), labels, np.ones(512)]))
+    chances = np.exp(found.log_proba(np.zeros((1, 3))))[0]
+    np.testing.assert_allclose(chances, np.bincount(labels) / 512, atol=0.01)
 
 
 @pytest.mark.parametrize("n", [20, 50])

@@ -100,7 +100,7 @@ class SoftmaxCalibration(NamedTuple):
     def log_proba(self, scores: Floats) -> Floats:
         """Return the logarithms of the probabilities of scores, ndarray (n, n_classes)."""
         z = linked(scores, self.below, self.above, 0.0, 0.0, inf)
-        z += np.where(scores == scores.max(axis=1, keepdims=True), self.winner, self.others)
+        z += np.where(wins_of(scores), self.winner, self.others)
         z = linked(z - z.max(axis=1, keepdims=True), 1.0, 1.0, 0.0, 0.0, self.most)
         return log_softmax(z, axis=1)
 
@@ -177,7 +177,7 @@ def softmax(scores: Floats, labels: Array, weights: Floats) -> tuple[float, floa
     counts = np.bincount(labels, weights, n_classes) + 1
     shares = counts / counts.sum()
     rarity, unit = np.log(shares / shares.max()), unit_of(scores)
-    wins = scores == scores.max(axis=1, keepdims=True)
+    wins = wins_of(scores)
     lower, upper = np.minimum(scores, 0) / unit, np.maximum(scores, 0) / unit
     features = np.stack([lower, upper, wins, np.where(wins, 0.0, rarity)], axis=2)
     share = (PRIOR / (n_samples + PRIOR)) ** 2
@@ -185,6 +185,11 @@ def softmax(scores: Floats, labels: Array, weights: Floats) -> tuple[float, floa
     *slopes, winner, rare = newton(features, targets, weights, np.array([0.0, 0.0, 0.0, 1.0]))
     below, above = (float(max(slope, LEAST) / unit) for slope in slopes)
     return below, above, float(winner), rare * rarity
+
+
+def wins_of(scores: Floats) -> Array:
+    """Return which class is predicted, ndarray of bool: the first one of the largest score."""
+    return np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
 
 
 def unit_of(scores: Floats) -> float:

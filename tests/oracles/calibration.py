@@ -37,7 +37,7 @@ def softmax(scores, labels, weights, prior=16.0):
     def loss(point):
         total = 0.0
         for i in range(n):
-            wins = scores[i] == scores[i].max()
+            wins = np.arange(n_classes) == np.argmax(scores[i])
             z = np.where(scores[i] > 0, point[1], point[0]) * scores[i]
             z = z + np.where(wins, point[2], point[3] * rarity)
             total -= weights[i] * targets[i] @ (z - np.logaddexp.reduce(z))

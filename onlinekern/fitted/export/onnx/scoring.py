@@ -244,7 +244,8 @@ def apart(graph: Graph, scores: Tensor, z: Tensor, link: Link) -> Tensor:
     """Return z with what is added for the winner and the others, less the largest."""
     if link.others is None:
         return z
-    wins = graph.op("GreaterOrEqual", scores, graph.largest(scores))
+    winner = graph.op("ArgMax", scores, axis=1, keepdims=1, dtype=np.int64)
+    wins = graph.op("Equal", winner, np.arange(len(link.others))[None])
     given = [graph.constant(each, z.dtype) for each in (link.winner, link.others)]
     z = graph.op("Add", z, graph.where(wins, *given))
     return uncertain(graph, graph.op("Sub", z, graph.largest(z)), link.most)
