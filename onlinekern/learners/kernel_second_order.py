@@ -463,7 +463,7 @@ class KernelLogisticClassifier(OnlineClassifier, KernelSecondOrder):
     ----------
     r : float > 0, default=0.03
         Divides the losses: the ridge of the weights is ``r / 2``. The larger, the smaller the
-        steps and the less sure the probabilities. 0.3 and more suit few and noisy samples.
+        steps and the less sure the scores. 0.3 and more suit few and noisy samples.
     covariance : {'shared', 'full', 'diagonal', 'sketched'}, default='shared'
         What is kept of S, of D features (`n_components`, and n_features + 1 with `linear`).
         'shared' keeps one symmetric matrix for all classes, ``D^2`` operations for each sample that
