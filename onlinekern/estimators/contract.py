@@ -16,7 +16,6 @@ import numpy as np
 from joblib import effective_n_jobs
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, gen_even_slices
-from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.core.base.pool import run_together
 from onlinekern.core.base.random import Generator
@@ -42,7 +41,6 @@ from onlinekern.estimators.median_width import (
 )
 from onlinekern.estimators.memory import Form, check_size
 from onlinekern.estimators.parameters import (
-    OF_NEW_MODELS,
     Count,
     RandomState,
     are_same,
@@ -82,13 +80,6 @@ def new_generator(draws: np.random.RandomState) -> Generator:
     return Generator(int(draws.randint(np.iinfo(np.int64).max, dtype=np.int64)))
 
 
-def check_learnt(model: Any, learner: Any) -> None:
-    """Raise NotFittedError unless a model has learnt; its `learner` says best what it lacks."""
-    if isinstance(learner, Learner) and "_waiting" in vars(learner):
-        _ = learner._fitted_model
-    check_is_fitted(model)
-
-
 @estimator
 class Learner(Savable, BaseEstimator):
     """Base of the estimators, which a task, a space and a rule complete."""
@@ -104,8 +95,6 @@ class Learner(Savable, BaseEstimator):
     _learnt_as = "_model"
     # This parameter and the number of features decide how large a model is.
     _size: ClassVar[str | None] = None
-    # These parameters, set in mid-stream, wait for the next `fit`.
-    _waits: ClassVar[frozenset[str]] = OF_NEW_MODELS
     # If true, the first samples of a stream give the kernel's width (`median_width`).
     _warms_up: ClassVar[bool] = False
     # If true, the model calls BLAS or LAPACK, and has one thread for them (`blas_threads`).
@@ -208,9 +197,7 @@ class Learner(Savable, BaseEstimator):
 
         They come at the `start` of a stream, or are the `whole` of what is learnt.
         """
-        if start:
-            self.__dict__.pop("_waiting_parameters", None)
-        warn_of_waiting(self)
+        warn_of_waiting(self, start)
         dtype = [np.float64, np.float32] if start else self._model.dtype
         X, y = self._samples(X, y, dtype, start)
         weight = None if sample_weight is None else check_weights(sample_weight, X, whole)

@@ -254,17 +254,17 @@ def note_waiting(estimator: Any, before: dict[str, Any]) -> None:
     own = vars(estimator)
     names = {
         name
-        for name in before.keys() & estimator._waits
+        for name in before.keys() & getattr(estimator, "_waits", OF_NEW_MODELS)
         if type(before[name]) is not type(own[name]) or not np.array_equal(before[name], own[name])
     }
     if names:
         own["_waiting_parameters"] = sorted(names.union(own.get("_waiting_parameters", ())))
 
 
-def warn_of_waiting(estimator: Any) -> None:
-    """Warn, once, of parameters that were set in mid-stream and wait for `fit`."""
+def warn_of_waiting(estimator: Any, start: bool = False) -> None:
+    """Warn, once, of parameters that were set in mid-stream and wait for `fit`: for a `start`."""
     names = vars(estimator).pop("_waiting_parameters", ())
-    if names:
+    if names and not start:
         warn(
             f"{', '.join(names)} of {type(estimator).__name__} will take effect when it is fitted "
             "anew: the stream goes on with what its model began with.",

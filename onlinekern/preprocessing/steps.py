@@ -53,6 +53,14 @@ def takes(step: Any, method: str, parameter: str) -> bool:
     return found is not None and parameter in inspect.signature(found).parameters
 
 
+def check_learnt(model: Any) -> None:
+    """Raise NotFittedError unless a model has learnt; its learner says best what it lacks."""
+    learner = learner_of(model)
+    if "_waiting" in vars(learner):
+        _ = learner._fitted_model
+    check_is_fitted(model)
+
+
 class BeforeCall:
     """State of a step before one call, which this library's models take back by themselves."""
 

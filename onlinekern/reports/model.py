@@ -12,13 +12,13 @@ import numpy as np
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.exceptions import NotFittedError
 
-from onlinekern.estimators.contract import Learner, check_learnt
+from onlinekern.estimators.contract import Learner
 from onlinekern.evaluate.test_then_train import WINDOW, PrequentialResult
 from onlinekern.fitted.save import to_bytes
 from onlinekern.plotting.importances import ImportanceDisplay, found_in
 from onlinekern.plotting.learning import PrequentialDisplay
 from onlinekern.plotting.metric import matrix_of
-from onlinekern.preprocessing.steps import inner, learner_of
+from onlinekern.preprocessing.steps import check_learnt, inner, learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.reports.drawing import svg
 from onlinekern.reports.machine import in_bytes
@@ -147,7 +147,7 @@ def check_model(model: Any) -> None:
     if not hasattr(model, "get_params") or isinstance(model, type):
         raise TypeError(f"model must be a fitted estimator, got {type(model).__name__}")
     if hasattr(model, "fit"):
-        check_learnt(model, learner_of(model))
+        check_learnt(model)
     elif not model.__sklearn_is_fitted__():
         raise NotFittedError(f"This {type(model).__name__} has learnt nothing: call partial_fit.")
 

@@ -12,7 +12,6 @@ import numpy as np
 from onlinekern.estimators.atomic import learnt_by, lock_of
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.categories import common_categories
-from onlinekern.estimators.contract import check_learnt
 from onlinekern.estimators.outliers import RecentQuantile
 from onlinekern.estimators.savable import Savable
 from onlinekern.fitted.families.models import merged_moments
@@ -21,7 +20,7 @@ from onlinekern.fitted.merge.sketches import merged_sketch
 from onlinekern.fitted.save.consistency import complete
 from onlinekern.fitted.state import closed, opened, same
 from onlinekern.preprocessing.pipeline import StreamPipeline
-from onlinekern.preprocessing.steps import does_something, learner_of
+from onlinekern.preprocessing.steps import check_learnt, does_something
 from onlinekern.preprocessing.tables.errors import difference
 
 # These parameters only say how a model is taught.
@@ -126,7 +125,7 @@ def check_same(given: list[Any]) -> None:
                 f"models must be of one class, got {type(first).__name__} and "
                 f"{type(model).__name__}"
             )
-        check_learnt(model, learner_of(model))
+        check_learnt(model)
         if isinstance(model, StreamPipeline):
             continue
         if "estimator_" in vars(model):
