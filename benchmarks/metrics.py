@@ -113,7 +113,7 @@ def renewal_of(model):
     times = []
     for _ in range(5):
         began, draws = time.process_time(), space.draws()
-        space.learn_anew(space.learnt_root(X, y, draws), X, y, weight, draws)
+        space.learn_anew(space.learnt_root(), X, y, weight, draws)
         times.append(1e3 * (time.process_time() - began))
     return f"{np.median(times):.0f}"
 

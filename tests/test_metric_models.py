@@ -36,19 +36,22 @@ def learnt(task="regression", n=700, dtype=np.float64, **parameters):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("case", [{}, {"forgetting": 0.98}, {"features": "fourier"}], ids=str)
 @pytest.mark.parametrize("task", ["regression", "three"])
-def test_cuts_files_and_undo_change_nothing(task, case, dtype, metric, same_state, tmp_path):
+@pytest.mark.parametrize(("between", "taken_back"), [((1, 1), 5), ((90, 1), 40)])
+def test_cuts_files_and_undo_change_nothing(
+    between, taken_back, task, case, dtype, metric, same_state, tmp_path
+):
     X, y = samples(task, 700)
     rows = X.astype(dtype)
     whole = learnt(task, dtype=dtype, metric=metric, **case)
     known = {} if task == "regression" else {"classes": np.unique(y)}
     model, first = new_model(task, metric=metric, **case), 0
-    for length in (1, 199, 55, 1, 1, 254, 1, 1):
+    for length in (1, 199, 55, 1, 1, 59, 1, 194, *between):
         model.partial_fit(rows[first : first + length], y[first : first + length], **known)
         first += length
     before = pickle.dumps(model)
-    # This call renews the metric, and is taken back.
+    # This call is a part of a renewal, or the rest of one, and is taken back.
     learner = pickle.loads(before)
-    learner._model.learn(rows[first : first + 5], np.zeros(5))
+    learner._model.learn(rows[first : first + taken_back], np.zeros(taken_back))
     learner._model.undo()
     same_state(learner, pickle.loads(before))
     model.save(tmp_path / "m")
@@ -125,10 +128,11 @@ def test_it_finds_what_matters(metric):
     assert model.score(Z, v) > plain.score(Z, v) + 0.05
 
 
-def test_before_the_first_renewal_all_features_are_alike():
+def test_before_the_first_renewal_is_whole_all_features_are_alike():
     model = learnt(n=255, metric="diagonal")
     np.testing.assert_array_equal(model.feature_importances_, np.full(4, 0.25))
-    assert learnt(n=256, metric="diagonal").feature_importances_[0] > 0.3
+    np.testing.assert_array_equal(learnt(n=287, metric="diagonal").feature_importances_, 0.25)
+    assert learnt(n=288, metric="diagonal").feature_importances_[0] > 0.3
 
 
 def test_attributes_without_a_metric():
@@ -170,7 +174,7 @@ def test_full_metrics_of_many_features_are_not_tried(d):
 
 def test_a_rotation_is_found():
     random = np.random.default_rng(0)
-    X = random.standard_normal((2100, 8))
+    X = random.standard_normal((2560, 8))
     y = np.sin(2 * X.sum(axis=1) / np.sqrt(8))
     model = new_model(metric="auto").partial_fit(X, y)
     assert model._model.space.choice.form == 3
@@ -213,7 +217,7 @@ def test_equal_rows(metric):
 # Later classes, merging
 
 
-@pytest.mark.parametrize("n_before", [100, 400])
+@pytest.mark.parametrize("n_before", [100, 300, 400])
 def test_classes_that_come_later(n_before):
     X, y = samples("three", 700)
     seen = np.where(np.arange(700) < n_before, np.minimum(y, 1), y)
@@ -299,3 +303,25 @@ def test_onnx(case, tmp_path):
     made = model.export_onnx(tmp_path / "m.onnx", dtype="float64")
     (found,) = runtime.InferenceSession(made.path).run(["scores"], {"X": X[:50]})
     np.testing.assert_allclose(found, model.decision_function(X[:50]), atol=1e-8)
+
+
+# A renewal that has begun
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [(0, 255, "begun must be"), (0, 260, "no renewal that began at sample 260"),
+     (1, np.full((1, 3), np.nan), "weights"), (2, -1.0, "reg must be"), (3, 2, "wide must be")],
+)  # fmt: skip
+def test_a_renewal_that_cannot_have_begun(place, value, message):
+    space = learnt(n=270, metric="full")._model.space
+    begun = space.begun
+    assert begun[0] == 256
+    wrong = [*begun[:place], value, *begun[place + 1 :]]
+    with pytest.raises((TypeError, ValueError), match=message):
+        space.resume(tuple(wrong))
+    assert space.begun is begun
+    whole = learnt(n=300, metric="full")._model.space
+    assert whole.begun is None
+    with pytest.raises(ValueError, match="no renewal that began at sample 256 goes on after 300"):
+        whole.resume(begun)

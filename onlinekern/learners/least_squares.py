@@ -14,9 +14,8 @@ from onlinekern.core.kernels.derivatives import check_gradient
 from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.core.models.metric_choice import holds_matrix
 from onlinekern.core.models.metric_least_squares import (
-    KEPT,
     MetricLeastSquares,
-    renewal_interval,
+    most_kept,
 )
 from onlinekern.core.models.residuals import Residuals
 from onlinekern.core.samples.rows import rows_at
@@ -115,7 +114,7 @@ class KernelRLS(FeatureEstimator):
         """Return the bytes of the samples that are kept for a metric, and of the metric."""
         if self.metric == "none":
             return 0
-        kept = min(KEPT, renewal_interval(float(self.forgetting)))
+        kept = most_kept(float(self.forgetting))
         # They are copied while the model is learnt anew.
         full = self.metric == "full" or (self.metric == "auto" and holds_matrix(n_features))
         square = n_features * (24 + 2 * itemsize) if full else 0
@@ -259,7 +258,7 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     metric : {'none', 'auto', 'diagonal', 'full'}, default='none'
         The metric of the kernel, learnt from the gradients of the model itself: it tells which
         features ('diagonal') or directions ('full', up to 1,000 features) matter, and so columns of
-        no use cost little. It is looked at after 256, 512, 1,024, ... samples. The last 4,096 are
+        no use cost little. It is looked at after 256, 512, 1,024, ... samples. The last 4,608 are
         kept, dense. 'auto' chooses among these forms, and how wide the kernel is, by errors at
         samples that the gradients have not seen: the surest choice, for twice to three times the
         time of 'none' over 10,000 samples, and little more over 100,000.
@@ -391,9 +390,14 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     behind what is. The linear features are those of x as it is, and `landmarks_` are ``M^(1/2) x``.
     If M has changed by more than a tenth, landmarks are drawn anew from the samples kept, and the
     model learns those of them again that had entered; once older ones would be forgotten by that,
-    it must have changed by more than four tenths. With `forgetting`, the metric is looked at after
-    every n samples at last, n being the first of 256, 512, ... 4,096 that is no less than
-    ``4 / (1 - forgetting)``, and n samples are kept.
+    it must have changed by more than four tenths. All that is spread over an eighth as many \
+samples as
+    there were before (from 1,024 on a quarter, at most 512); the old model answers until the new \
+one is
+    whole. With `forgetting`, the metric is looked at after every n samples at last, n being the \
+first
+    of 256, 512, ... 4,096 that is no less than ``4 / (1 - forgetting)``, and n samples are learnt \
+anew.
 
     With metric='auto' it is diagonal at first, and from the second time on four forms are tried: \
 all
@@ -501,7 +505,7 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     metric : {'none', 'auto', 'diagonal', 'full'}, default='none'
         The metric of the kernel, learnt from the gradients of the model itself: it tells which
         features ('diagonal') or directions ('full', up to 1,000 features) matter, and so columns of
-        no use cost little. It is looked at after 256, 512, 1,024, ... samples. The last 4,096 are
+        no use cost little. It is looked at after 256, 512, 1,024, ... samples. The last 4,608 are
         kept, dense. 'auto' chooses among these forms, and how wide the kernel is, by errors at
         samples that the gradients have not seen: the surest choice, for twice to three times the
         time of 'none' over 10,000 samples, and little more over 100,000.
@@ -639,9 +643,14 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     behind what is. The linear features are those of x as it is, and `landmarks_` are ``M^(1/2) x``.
     If M has changed by more than a tenth, landmarks are drawn anew from the samples kept, and the
     model learns those of them again that had entered; once older ones would be forgotten by that,
-    it must have changed by more than four tenths. With `forgetting`, the metric is looked at after
-    every n samples at last, n being the first of 256, 512, ... 4,096 that is no less than
-    ``4 / (1 - forgetting)``, and n samples are kept.
+    it must have changed by more than four tenths. All that is spread over an eighth as many \
+samples as
+    there were before (from 1,024 on a quarter, at most 512); the old model answers until the new \
+one is
+    whole. With `forgetting`, the metric is looked at after every n samples at last, n being the \
+first
+    of 256, 512, ... 4,096 that is no less than ``4 / (1 - forgetting)``, and n samples are learnt \
+anew.
 
     With metric='auto' it is diagonal at first, and from the second time on four forms are tried: \
 all

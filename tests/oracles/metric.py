@@ -7,13 +7,16 @@ These scores have the prior precision reg, or SHARP_REG if it is less: under a s
 not linear may hide behind what is. The metric to be is M' = (G d / tr G)^p, whose eigenvalues are
 at least LEAST, and then scaled to a trace of d; of a diagonal metric, G is the diagonal of the mean
 outer product. If it differs from the present one, |M - M'| > LEAST_CHANGE |M'|, or
-LEAST_CHANGE_FORGETTING if samples have left the memory of KEPT, M' takes its place; landmarks are
-chosen anew among the samples kept, and
+LEAST_CHANGE_FORGETTING if samples have left the memory of KEPT, landmarks are chosen anew among the
+samples kept. After another quarter as many samples (up to sample EARLY an eighth, and MOST_LAG at
+most), M' takes the place of M; until then the old model answers, and learns. Then
 
     A = reg I + sum forgetting^(age) w phi phi',    b = sum forgetting^(age) w phi y'
 
-over those of them that had entered. With forgetting, intervals stop to grow at a power of two that
-is at least HORIZONS / (1 - forgetting), and no more than KEPT; so many samples are kept.
+over those of the samples kept, and of the first three quarters of those that have come since, that
+had entered; the last ones, at most BLOCK, are learnt as usual. With forgetting, intervals stop to
+grow at a power of two that is at least HORIZONS / (1 - forgetting), and no more than KEPT; so many
+samples before a renewal are learnt again.
 
 Which metric is learnt, and how wide its kernel is, may be chosen too (`form="auto"`, which begins
 with a diagonal one). M' is then
@@ -38,6 +41,7 @@ from .kernel_rls import Landmarks, Run
 FIRST, KEPT, TAUGHT = 256, 4096, 2048
 LEAST, LEAST_CHANGE, LEAST_CHANGE_FORGETTING = 1e-3, 0.1, 0.4
 HORIZONS, SHARP_REG = 4, 0.1
+MOST_LAG, EARLY, BLOCK = 512, 512, 64
 STEP, ROUNDING = 1e-5, 1e-8
 FORMS = ((False, 0), (False, 1), (False, 2), (True, 1))
 TRIED, HALF, LEAST_GAIN, STEPS = 100, 1024, 0.02, (0.5, 2.0)
@@ -93,6 +97,9 @@ class InMetric(Run):
         Of the form in FORMS, with "auto", and the factor of the metric.
     before : ndarray of shape (d, d)
         Mean outer product of the gradients at the last renewal.
+    pending : tuple
+        The sample after which a renewal is whole; the metric it has found; the choice; the features
+        of new landmarks, and the samples kept when it began.
     metric : ndarray of shape (d, d)
     kept : list of (int, ndarray, ndarray, float)
         Number, x, targets, and weight or 0, of the last samples.
@@ -110,6 +117,7 @@ class InMetric(Run):
     place: int = 1
     width: float = 1.0
     before: np.ndarray = None
+    pending: tuple = None
 
     def __post_init__(self):
         self.metric = np.eye(self.n_features)
@@ -122,10 +130,12 @@ class InMetric(Run):
     def learn(self, i, x, targets, importance):
         """Learn sample i, and renew the metric if it is time."""
         super().learn(i, x, targets, importance)
-        self.kept = [*self.kept, (i, x, targets, importance)][-self.interval :]
+        self.kept = [*self.kept, (i, x, targets, importance)][-self.interval - MOST_LAG :]
         self.n_kept += 1
         if self.is_time():
-            self.renew()
+            self.begin_renewal()
+        elif self.pending is not None and self.n_kept == self.pending[0]:
+            self.finish_renewal()
 
     def is_time(self):
         """Return whether the metric is looked at after so many samples."""
@@ -143,49 +153,64 @@ class InMetric(Run):
         behind = np.array([weights @ self.phi(x - step) for step in steps])
         return (ahead - behind).T / (2 * STEP)
 
-    def renew(self):
-        """Learn a metric, and, if it has changed, the model anew in it."""
-        taught = slice(self.first_taught, None)
-        found = [self.gradients(x)[taught] for _, x, _, _ in self.kept[-TAUGHT:]]
+    def begin_renewal(self):
+        """Learn a metric, and choose landmarks in it."""
+        taught, kept = slice(self.first_taught, None), self.kept[-self.interval :]
+        found = [self.gradients(x)[taught] for _, x, _, _ in kept[-TAUGHT:]]
         G = np.mean([g.T @ g for g in found], axis=0)
         draws = np.random.RandomState(splitmix(self.seed, self.n_kept) >> 32)
+        place, width = self.place, self.width
         if self.form == "auto":
             if self.before is not None:
-                self.choose(draws)
-            self.before = G
-            metric = self.metric_to_be(G, self.place, self.width)
+                place, width = self.choose(kept, draws)
+            metric = self.metric_to_be(G, place, width)
         else:
             metric = metric_of(G if self.form == "full" else np.diag(np.diag(G)), self.exponent)
-        forgets = self.forgetting == 1 and self.n_kept > KEPT
+        interval = self.interval if self.forgetting < 1 else np.inf
+        n = min(self.n_kept, interval)
+        end = self.n_kept + (n // 8 if n <= EARLY else min(n // 4, MOST_LAG))
+        self.pending = end, metric, (place, width, G), self.landmarks(kept, metric, draws), kept
+
+    def finish_renewal(self):
+        """Go on with the new metric, and, if it has changed, with the model learnt anew in it."""
+        _, metric, (place, width, G), inner, kept = self.pending
+        later = [sample for sample in self.kept if sample[0] > kept[-1][0]]
+        began = self.n_kept - len(later)
+        self.place, self.width, self.before, self.pending = place, width, G, None
+        forgets = self.forgetting == 1 and began > KEPT
         least = LEAST_CHANGE_FORGETTING if forgets else LEAST_CHANGE
         if np.linalg.norm(self.metric - metric) > least * np.linalg.norm(metric):
             self.metric = metric
             self.n_renewals += 1
-            self.learn_anew(draws)
+            last = min(len(later) // 4, BLOCK)
+            self.learn_anew(Moved(inner, root_of(metric)), [*kept, *later[: len(later) - last]])
+            entered = list(self.entered)
+            for i, x, y, weight in later[len(later) - last :]:
+                super().learn(i, x, y, weight)
+            self.entered = entered
 
     def metric_to_be(self, G, place, width):
         """Return the metric of a form and a width."""
         full, factor = FORMS[place]
         return width * metric_of(G if full else np.diag(np.diag(G)), factor * self.exponent)
 
-    def choose(self, draws):
+    def choose(self, kept, draws):
         """Choose the form, then the width."""
-        half = min(len(self.kept) // 2, HALF)
+        half, form, width = min(len(kept) // 2, HALF), self.place, self.width
         landmarks = sorted(draws.permutation(half)[:TRIED])
-        last = self.kept[-2 * half :]
+        last = kept[-2 * half :]
 
         def error(place, width):
             return self.error(last, landmarks, self.metric_to_be(self.before, place, width))
 
-        errors = [error(place, self.width) for place in range(len(FORMS))]
+        errors = [error(place, width) for place in range(len(FORMS))]
         best = int(np.argmin(errors))
-        if errors[best] < (1 - LEAST_GAIN) * errors[self.place]:
-            self.place = best
-        widths = [self.width, *(self.width * step for step in STEPS)]
-        errors = [error(self.place, width) for width in widths]
+        if errors[best] < (1 - LEAST_GAIN) * errors[form]:
+            form = best
+        widths = [width, *(width * step for step in STEPS)]
+        errors = [error(form, tried) for tried in widths]
         best = int(np.argmin(errors))
-        if errors[best] < (1 - LEAST_GAIN) * errors[0]:
-            self.width = widths[best]
+        return form, widths[best] if errors[best] < (1 - LEAST_GAIN) * errors[0] else width
 
     def error(self, last, landmarks, metric):
         """Return the error at the second half of samples, after the first, in a metric."""
@@ -197,7 +222,9 @@ class InMetric(Run):
         if isinstance(inner, Landmarks):
             for place in landmarks:
                 self.map.consider(place, last[place][1], True)
-        phi = np.array([self.phi(x) for _, x, _, _ in last])
+        # The small model has no constant.
+        constant = [self.n_features] if self.linear else []
+        phi = np.array([np.delete(self.phi(x), constant) for _, x, _, _ in last])
         self.map = present
         taught = slice(self.first_taught, None)
         y, half = np.array([targets[taught] for _, _, targets, _ in last]), len(last) // 2
@@ -212,21 +239,26 @@ class InMetric(Run):
             errors.append(np.mean(np.mean((scores - y[half:]) ** 2, axis=0) / unit))
         return min(errors)
 
-    def learn_anew(self, draws):
-        """Choose landmarks, and learn the samples kept that had entered."""
+    def landmarks(self, kept, metric, draws):
+        """Return the features of landmarks among samples, in a metric."""
         inner = self.map.inner
-        if isinstance(inner, Landmarks):
-            rules = inner.selection, inner.floor, inner.rounding
-            inner = Landmarks(inner.kernel, inner.n_components, *rules)
-        self.map = Moved(inner, root_of(self.metric))
-        places = np.arange(len(self.kept))
-        if isinstance(inner, Landmarks) and inner.selection == "first":
-            places = np.sort(draws.permutation(len(self.kept))[: inner.n_components])
+        if not isinstance(inner, Landmarks):
+            return inner
+        inner = Landmarks(inner.kernel, inner.n_components, inner.selection, inner.floor,
+                          inner.rounding)  # fmt: skip
+        places = np.arange(len(kept))
+        if inner.selection == "first":
+            places = np.sort(draws.permutation(len(kept))[: inner.n_components])
         for place in places:
-            i, x, _, weight = self.kept[place]
-            self.map.consider(i, x, weight > 0)
-        entered = [(self.phi(x), weight, y) for _, x, y, weight in self.kept if weight > 0]
-        self.A = self.reg * np.eye(len(self.phi(self.kept[0][1])))
+            i, x, _, weight = kept[place]
+            inner.consider(i, root_of(metric) @ x, weight > 0)
+        return inner
+
+    def learn_anew(self, map, samples):
+        """Learn those of the samples that had entered, with other features."""
+        self.map = map
+        entered = [(self.phi(x), weight, y) for _, x, y, weight in samples if weight > 0]
+        self.A = self.reg * np.eye(len(self.phi(samples[0][1])))
         self.b = np.zeros((len(self.A), self.n_outputs))
         for age, (phi, weight, y) in enumerate(reversed(entered)):
             self.A += self.forgetting**age * weight * np.outer(phi, phi)

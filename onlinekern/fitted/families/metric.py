@@ -3,7 +3,8 @@
 Models in one metric are merged as least squares are. Metrics that differ have no features in
 common: their average, in units of the samples, is the metric in which a model is learnt anew from
 the samples that all of them keep. The metric is then looked at, and so it is where the number of
-samples reaches one at which a single stream would have done that.
+samples reaches one at which a single stream would have done that. A renewal that has begun is done
+at once, before.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ SAMPLES = ("rows", "targets", "weights")
 
 def merged_metric(mix: Mix, parts: list[State], base: State | None) -> State:
     """Merge models in one metric, or learn one in the average of their metrics."""
+    parts, base = [finished(part) for part in parts], base and finished(base)
     counts, before = of(parts, base, "kept.count")
     count = mix.count(counts, before)
     samples = samples_of(mix, parts, base)
@@ -52,7 +54,9 @@ def merged_metric(mix: Mix, parts: list[State], base: State | None) -> State:
             "wide": any(part.wide for part in parts),
             **{name: getattr(parts[0], name) for name in ("map", "state")},
         }
-    told = parts[0].told(**fields, kept=kept, seed=parts[0].seed, choice=merged_choice(mix, parts))
+    told = parts[0].told(
+        **fields, kept=kept, seed=parts[0].seed, choice=merged_choice(mix, parts), begun=None
+    )
     if common and count.bit_length() == max(counts).bit_length():
         return told
     space = closed(told)
@@ -62,6 +66,16 @@ def merged_metric(mix: Mix, parts: list[State], base: State | None) -> State:
         space.learn_anew(half_power(metric), rows, targets, weights, space.draws())
     space.renew()
     return opened(space)
+
+
+def finished(part: State) -> State:
+    """Return a model whose renewal is done: models that go on have done it, in the same way."""
+    if part.begun is None:
+        return part
+    space = closed(part)
+    space.finish_renewal()
+    done: State = opened(space)
+    return done
 
 
 def in_metric(space: State) -> State:
@@ -138,7 +152,7 @@ describe(
     "models.metric_least_squares.MetricLeastSquares",
     f"map n_outputs# reg= forgetting= reach= residuals wide~ entered~ state({SUMS}) n_labels= "
     f"exponent= seed~ {KEPT_SAMPLES} choice(form~ width~ gradients~[feature ...]) "
-    "first_taught=",
+    "first_taught= begun(count~ weights~[output weight] reg~ wide~)",
     read=read,
     merge=merged_metric,
     begin=begin,

@@ -8,9 +8,10 @@ AGOP), are what a metric or a cut is learnt from (Radhakrishnan, Beaglehole, Pan
 """
 import numpy as np
 from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotrf, dtrtrs
+from scipy.linalg.lapack import dtrtrs
 
 from onlinekern.core.kernels.derivatives import pulled, squared_distances
+from onlinekern.core.linalg.pieces import factor_columns
 
 # The weight of the linear part: it is to take what is linear, and to leave the rest to the kernel.
 LINEAR = 0.3
@@ -147,12 +148,7 @@ class KernelGradients:
         self.A[prior, prior] += RIDGE * np.where(prior < m, JITTER, 1.0)
         if not self.is_definite:
             return
-        U[own, first:] = self.A[own, first:] - U[:first, own].T @ U[:first, first:]
-        block, fault = dpotrf(U[own, own])
-        self.is_definite = fault == 0
-        U[own, own] = block
-        if last < len(U) and fault == 0:
-            U[own, last:], _ = dtrtrs(block, U[own, last:], trans=1)
+        self.is_definite = factor_columns(self.A, U, first, last)
 
     def solve(self, _=None):
         """Find the weights of the landmarks, and the slopes of the linear part."""

@@ -104,11 +104,13 @@ cdef class NestedNystroem(FeatureMap):
 
     def set_whitening(self, whitening):
         """Take over what `whitening` gave for the same landmarks."""
-        cdef Py_ssize_t i, n = self.landmarks.n
+        cdef Py_ssize_t i, j, n = self.landmarks.n
         whitening = doubles_of_shape("whitening", whitening, (n, n))
         cdef const double[:, ::1] view = whitening
-        # Not numpy.triu: without memory it crashes.
-        upper = any(whitening[i, i + 1:].any() for i in range(n))
+        cdef bint upper = False
+        for i in range(n):
+            for j in range(i + 1, n):
+                upper |= view[i, j] != 0
         if not (np.diagonal(whitening) > 0).all() or upper:
             raise ValueError("whitening must be lower triangular, with a diagonal > 0")
         for i in range(n):

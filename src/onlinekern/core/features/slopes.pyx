@@ -13,39 +13,43 @@ from onlinekern.core.kernels.derivatives import expansion_slopes
 
 
 def slopes_of(features, weights, X):
-    """Gradients of functions of explicit features at rows, one for each output.
+    """Gradients of functions of explicit features at rows: see `slopes_at`."""
+    return slopes_at(features, weights, X.dtype)(X)
+
+
+def slopes_at(features, weights, dtype):
+    """A function of rows, ndarray (n_rows, d) of a dtype: a list of gradients, (n_rows, d) each.
+
+    There is one for each output. It stays as it is where the features have more landmarks later.
 
     Parameters
     ----------
     features : FeatureMap
         `NestedNystroem` or Fourier features, in a metric or not, with linear ones or not.
     weights : ndarray of shape (n_outputs, n)
-        Of the features, in the order of `features.columns`.
-    X : ndarray of shape (n_rows, d)
-        Of the dtype of the samples, like the weights.
-
-    Returns
-    -------
-    list of ndarray of shape (n_rows, d)
+        Of the features, in the order of `features.columns`; later ones may be missing.
+    dtype : dtype
+        Of the samples.
     """
+    weights = weights.astype(dtype)
     if isinstance(features, WithLinear):
         d = features.d
-        found = slopes_of(features.map, weights[:, d:], X)
-        for slopes, own in zip(found, weights[:, :d]):
-            slopes += own / X.dtype.type(np.sqrt(max(d, 1)))
-        return found
+        inner, linear = slopes_at(features.map, weights[:, d:], dtype), weights[:, :d]
+        linear = linear / dtype.type(np.sqrt(max(d, 1)))
+        return lambda X: [slopes + own for slopes, own in zip(inner(X), linear)]
     if isinstance(features, InMetric):
         # As the map moves them: a row that is a landmark is where that is, to the last bit.
-        root, moved = features.root.astype(X.dtype), features.moved(X)
-        found = slopes_of(features.map, weights, moved)
-        return [slopes @ root if root.ndim == 2 else slopes * root for slopes in found]
+        root, inner = features.root.astype(dtype), slopes_at(features.map, weights, dtype)
+        return lambda X: [slopes @ root if root.ndim == 2 else slopes * root
+                          for slopes in inner(features.moved(X))]
     if isinstance(features, NestedNystroem):
-        landmarks = features.landmarks
-        C = np.asarray(landmarks.rows(), dtype=X.dtype)
-        whitening = features.whitening().astype(X.dtype)
-        return expansion_slopes(landmarks.kernel, X, C, weights @ whitening)
+        n, kernel = weights.shape[1], features.landmarks.kernel
+        C = np.array(features.landmarks.rows()[:n], dtype=dtype)
+        pulls = weights @ np.ascontiguousarray(features.whitening()[:n, :n], dtype=dtype)
+        return lambda X: expansion_slopes(kernel, X, C, pulls)
     if isinstance(features, FourierMap):
-        return fourier_slopes(features.frequencies().astype(X.dtype), weights, X)
+        frequencies = features.frequencies().astype(dtype)
+        return lambda X: fourier_slopes(frequencies, weights, X)
     raise TypeError(f"the gradient of the features {type(features).__name__} is not known")
 
 
@@ -58,16 +62,16 @@ def fourier_slopes(frequencies, weights, X):
     return [((cosines * own[n:] - sines * own[:n]) / root) @ frequencies for own in weights]
 
 
-def mean_of_slopes(features, weights, X, full):
-    """Mean outer product of the gradients at rows, summed over the outputs, or its diagonal.
+def sum_of_products(gradients, full):
+    """Outer products of gradients, or their diagonals, summed over rows and outputs, in double.
 
     Rows whose gradient is not finite count as rows without one: samples may be as large as they
     like.
 
     Parameters
     ----------
-    features, weights, X
-        See `slopes_of`.
+    gradients : list of ndarray of shape (n_rows, d)
+        One for each output; they may be changed.
     full : bool
 
     Returns
@@ -75,7 +79,7 @@ def mean_of_slopes(features, weights, X, full):
     ndarray of shape (d, d), or (d,), float64
     """
     total = 0.0
-    for slopes in slopes_of(features, weights.astype(X.dtype), X):
+    for slopes in gradients:
         slopes[~np.isfinite(slopes).all(axis=1)] = 0
         total = total + (slopes.T @ slopes if full else (slopes * slopes).sum(axis=0))
-    return total.astype(np.float64) / len(X)
+    return total.astype(np.float64)

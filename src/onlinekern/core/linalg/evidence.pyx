@@ -15,7 +15,7 @@ targets, each given those before, is but for a constant
 and r is where this is least, among `CHOICES`, or some places below. It is looked for from the
 present r on, upwards or downwards, when the samples have become twice as many.
 """
-from libc.math cimport fabs, log
+from libc.math cimport INFINITY, fabs, log
 from libc.stdlib cimport free, malloc
 
 import numpy as np
@@ -93,30 +93,51 @@ cdef class Evidence:
 
     cdef Status choose(self, Py_ssize_t used) noexcept nogil:
         """Choose r; nothing of A is forgotten for the moment. Returns a status."""
-        cdef Py_ssize_t best = self.nearest(), place, way
+        cdef Status status
+        self.begin()
+        status = self.step(used)
+        while status == OK and self.way != 0:
+            status = self.step(used)
+        return status
+
+    cdef void begin(self) noexcept nogil:
+        """Begin to look for r, in steps of one r each."""
+        self.best, self.way, self.least = self.nearest(), 1, INFINITY
+
+    cdef Status step(self, Py_ssize_t used) noexcept nogil:
+        """Try the next r, and take the best one where that was the last. Returns a status."""
+        cdef bint first = self.least == INFINITY
+        cdef Py_ssize_t place = self.best if first else self.best + self.way
+        cdef double found = INFINITY
+        cdef Status status = OK
+        if self.way == 0:
+            return OK
+        if 0 <= place < N_CHOICES:
+            status = self.measure(used, REGS[place], &found)
+        if found < self.least:
+            self.least, self.best = found, place
+        elif first:
+            self.least = found if found < INFINITY else -INFINITY
+        else:
+            self.way = -1 if self.way == 1 else 0
+            if self.way == 0 and status == OK:
+                self.sums.set_reg(REGS[max(self.best - self.below, 0)])
+        return status
+
+    cdef Status measure(self, Py_ssize_t used, double reg, double *found) noexcept nogil:
+        """How badly another r would have predicted the samples. Returns a status."""
         cdef Py_ssize_t room = used * used + (self.sums.length + 1) * self.sums.n_outputs
-        cdef double determinant, least, found
+        cdef double determinant
         cdef double *matrix = <double *> malloc(room * sizeof(double))
         cdef double *solutions = matrix + used * used
         cdef double *lost = solutions + self.sums.length * self.sums.n_outputs
         cdef Status status
         if matrix == NULL:
             return NO_MEMORY
-        status = self.sums.residue(used, REGS[best], matrix, solutions, lost, &determinant)
-        least = self.surprise(lost, determinant)
-        for way in range(1, -2, -2):
-            place = best + way
-            while status == OK and 0 <= place < N_CHOICES:
-                status = self.sums.residue(used, REGS[place], matrix, solutions, lost,
-                                           &determinant)
-                found = self.surprise(lost, determinant)
-                if not found < least:
-                    break
-                least, best = found, place
-                place += way
-        free(matrix)
+        status = self.sums.residue(used, reg, matrix, solutions, lost, &determinant)
         if status == OK:
-            self.sums.set_reg(REGS[max(best - self.below, 0)])
+            found[0] = self.surprise(lost, determinant)
+        free(matrix)
         return status
 
     cdef void checkpoint(self) noexcept nogil:

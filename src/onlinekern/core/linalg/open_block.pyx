@@ -352,6 +352,21 @@ cdef class OpenBlock(RenewedInverse):
                 self.sums.add_strip(strip, self.closed_used, n, &rows[0, 0], &view[0, 0])
         return view
 
+    def block_rows(self):
+        """Rows, targets and weights of the samples of the block, of shapes (count, ...)."""
+        cdef Py_ssize_t count = self.count, k = self.n_outputs, left = self.waiting - count
+        return (rows_as_doubles(self.contents.rows + left * self.length * self.itemsize, count,
+                                self.length, self.used, self.itemsize),
+                rows_as_doubles(self.contents.targets, count, k, k, 8),
+                rows_as_doubles(self.contents.weights + left, count, 1, 1, 8))
+
+    def equations(self):
+        """A, whose upper triangle counts, and b of all samples, those of the block too."""
+        rows, targets, weights = self.block_rows()
+        A = np.asarray(self.whole_sums())[:self.used, :self.used]
+        b = self.sums.vectors.to_array()[:, :self.used]
+        return A + (weights * rows).T @ rows, b + targets.T @ rows
+
     def get_state(self):
         """All that was learnt, as a dictionary of arrays and numbers.
 
@@ -359,9 +374,10 @@ cdef class OpenBlock(RenewedInverse):
         and N keep their precision.
         """
         cdef Py_ssize_t p, used = self.used, count = self.count, k = self.n_outputs
-        cdef Py_ssize_t size = self.itemsize, left = self.waiting - count
+        cdef Py_ssize_t size = self.itemsize
         own = np.float32 if size == 4 else np.float64
         matrix, vectors = self.sums.get_state(used, self.whole_sums())
+        rows, targets, weights = self.block_rows()
         panels = [rows_as_doubles(self.panel(p), used, OK_PANEL,
                                   min(OK_PANEL, used - p * OK_PANEL), size)
                   for p in range(whole_panels(used) // OK_PANEL)]
@@ -372,13 +388,10 @@ cdef class OpenBlock(RenewedInverse):
             "inverse": packed(inverse, OK_PANEL),
             "products": rows_as_doubles(
                 self.contents.products, used, LANES, count, size).astype(own, copy=False),
-            "rows": rows_as_doubles(
-                self.contents.rows + left * self.length * size, count, self.length, used,
-                size).astype(own, copy=False),
+            "rows": rows.astype(own, copy=False),
             "factor": rows_as_doubles(self.contents.factor, count, LANES, count, 8),
             "innovations": rows_as_doubles(self.contents.innovations, count, k, k, 8),
-            "targets": rows_as_doubles(self.contents.targets, count, k, k, 8),
-            "weights": rows_as_doubles(self.contents.weights + left, count, 1, 1, 8),
+            "targets": targets, "weights": weights,
             "used": used, "count": count, "waiting": count, "since": self.since,
             "reg": self.sums.reg,
             "evidence": np.zeros(0) if self.evidence is None else self.evidence.get_state(),

@@ -17,6 +17,9 @@ cdef class RenewedInverse(PacedInverse):
     cdef void multiply_panel(self, const char *inverse, Py_ssize_t p, Py_ssize_t first,
                              Py_ssize_t last) noexcept nogil
     cdef Status take_fresh(self) noexcept nogil
+    cdef void take_weights(self) noexcept nogil
+    cdef Status begin_whole(self) noexcept nogil
+    cdef Status take_whole(self) noexcept nogil
     cdef void take_samples_anew(self) noexcept nogil
     cdef void substitute(self, const char *products, double *h) noexcept nogil
     cdef double extend_factor(self, const double *h, double square, double weight) noexcept nogil

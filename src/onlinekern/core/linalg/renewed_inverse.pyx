@@ -94,8 +94,7 @@ cdef class RenewedInverse(PacedInverse):
 
     cdef Status take_fresh(self) noexcept nogil:
         """Let N be A^-1, and take up the samples of the block with it. Returns a status."""
-        cdef Py_ssize_t k, p, panels, order
-        cdef Py_ssize_t size = self.itemsize
+        cdef Py_ssize_t p, size = self.itemsize
         cdef char *inverse = self.inverse if self.kept else self.saved_inverse
         cdef Status status = OK
         if self.fresh.panels == 0:
@@ -106,8 +105,6 @@ cdef class RenewedInverse(PacedInverse):
             status = self.fresh.status
         if status != OK:
             return status
-        panels = self.fresh.panels
-        order = panels * OK_PANEL
         for p in range(whole_panels(self.used) // OK_PANEL):
             if p >= self.n_multiplied:
                 self.multiply_panel(inverse, p, 0, MADE)
@@ -117,15 +114,32 @@ cdef class RenewedInverse(PacedInverse):
             self.kept = True
         self.keep_contents()
         memcpy(self.contents.products, self.solved, whole_panels(self.used) * LANES * size)
-        self.base.touch_all()
-        for k in range(self.n_outputs):
-            memcpy(self.base.values + k * self.length, self.fresh.weights + k * order,
-                   order * sizeof(double))
+        self.take_weights()
         self.take_samples_anew()
         self.since = self.count
         self.settled = False
         self.forget_ahead()
         return OK
+
+    cdef void take_weights(self) noexcept nogil:
+        """Let w before the block be A^-1 b."""
+        cdef Py_ssize_t k, order = self.fresh.panels * OK_PANEL
+        self.base.touch_all()
+        for k in range(self.n_outputs):
+            memcpy(self.base.values + k * self.length, self.fresh.weights + k * order,
+                   order * sizeof(double))
+
+    cdef Status begin_whole(self) noexcept nogil:
+        """Begin with A^-1 of sums that have all samples. Returns a status."""
+        return self.fresh.begin(max(1, whole_panels(self.used) // OK_PANEL))
+
+    cdef Status take_whole(self) noexcept nogil:
+        """Let N be A^-1 of sums that have all samples, once all steps are made."""
+        cdef Status status = self.fresh.status
+        if status == OK:
+            self.take_weights()
+        self.forget_ahead()
+        return status
 
     cdef void take_samples_anew(self) noexcept nogil:
         """C and E of the samples of the block, from their q and what w before it predicts."""

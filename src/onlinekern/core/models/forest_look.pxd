@@ -2,6 +2,7 @@
 from libc.stdint cimport int64_t, uint64_t
 
 from onlinekern.core.base.part cimport Status
+from onlinekern.core.base.plan cimport Plan
 from onlinekern.core.models.cell_experts cimport Generation
 from onlinekern.core.partitions.growing cimport Grower
 from onlinekern.core.partitions.recent_rows cimport RecentRows
@@ -24,19 +25,12 @@ cdef class ForestLook:
     cdef Py_ssize_t n_exact          # trees that are cut exactly, the last ones
     cdef Py_ssize_t n                # samples that it grows from,
     cdef Py_ssize_t lag              # and those that it is spread over
-    # What is to be done, in stages; how many of them are done, and units of the present one.
-    cdef list stages
-    cdef Py_ssize_t n_stages, stage, unit
+    cdef Plan look
     cdef Py_ssize_t n_orders         # units that order categories
-    # The cost of all of it, of what is done, and of that with the next unit.
-    cdef double work_of_look, looked_at, looked_next
     cdef object X, y, weight, bends, spread, hot, tables, groups, gaps, draws, seen, teacher, along
     cdef object mean, slopes, told, metric, mixed, directions, shares, scaled, sought
     cdef Scale axes                  # what the kernel machine sees,
     cdef Scale directed              # and what trees do, if that is another one
     cdef float[:, ::1] rows          # all of them, scaled
 
-    cdef bint looks(self) noexcept nogil
-    cdef bint has_unit(self, double share) noexcept nogil
-    cdef int look(self) except -1
     cdef Status look_until(self, double share) noexcept nogil

@@ -8,6 +8,7 @@ from libc.stdint cimport int64_t, uint64_t
 import numpy as np
 
 from onlinekern.core.base.part cimport OK, RAISED, Status
+from onlinekern.core.base.plan cimport Plan
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.models.cell_experts cimport CellExperts, Generation
 from onlinekern.core.partitions.growing cimport Grower
@@ -16,6 +17,7 @@ from onlinekern.core.partitions.scale cimport Scale
 from onlinekern.core.partitions.trees cimport Forest
 from onlinekern.core.samples.rows cimport Rows
 
+from onlinekern.core.base.plan import UNIT, by_rows, by_steps, once
 from onlinekern.core.features.gradients import BLOCK, MOST_OUTPUTS, few_outputs, n_equations
 from onlinekern.core.features.looking import (
     bounded, directions_of, machine_of, metric_of, mixed_features, n_landmarks, number_taught,
@@ -58,16 +60,12 @@ cdef class ForestLook:
         self.categories, self.cut_weights = categories, cut_weights
         self.n_telling = 1 if cut_weights else self.n_outputs
         # The sample that a renewal begins at pays for this plan alone.
-        self.stages = [stage for stage in self.plan() if stage[1] > 0]
-        self.n_stages = len(self.stages)
-        self.work_of_look = sum([units * cost for _, units, cost in self.stages])
-        self.looked_next = self.stages[0][2]
+        self.look = Plan(self.plan())
         self.fresh = Generation(None, None, None, None, None, before.offset, before.unit)
 
     def plan(self):
         """The stages that the look is made of: functions, units that each does, cost of one."""
         n, d, taught = self.n, self.d, self.n_taught
-        once, by_rows, by_steps = costs.once, costs.by_rows, costs.by_steps
         landmarks = n_landmarks(taught, self.is_light)
         equations = n_equations(landmarks, d, not self.is_light)
         most = equations + most_further(d, len(self.categories))
@@ -88,7 +86,7 @@ cdef class ForestLook:
             by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n),
             *once(by_column, self.find_runs),
             by_rows(self.join, d, JOINED, 0), *once(by_column, self.settle, self.code),
-            (self.order, self.n_orders, costs.TABLE if ordered else costs.UNIT),
+            (self.order, self.n_orders, costs.TABLE if ordered else UNIT),
             *once(by_column, self.find_gaps), by_rows(self.miss, n, MIXED, of_gap),
             (self.fill, 1, of_gap * MIXED),
         ] if self.is_whole else []
@@ -104,7 +102,7 @@ cdef class ForestLook:
             by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient, arrays),
             *once(step, self.choose), *once(heavy, self.turn),
             *once(light, self.direct, self.stand), *once(step, self.weigh, self.reserve),
-            by_rows(self.slope, taught, BLOCK, costs.SEE * d, 2 * costs.UNIT),
+            by_rows(self.slope, taught, BLOCK, costs.SEE * d, 2 * UNIT),
             by_rows(self.scale, n, COPIED, costs.SCALE * d),
             *once(step, self.average, self.steepen, self.prepare),
             by_rows(self.mix, taught, MIXED, costs.SEE * d, arrays),
@@ -384,38 +382,16 @@ cdef class ForestLook:
     def rank(self, a, step):
         self.grower.rank(a, step)
 
-    cdef bint looks(self) noexcept nogil:
-        """Whether the look, which calls BLAS, is not done."""
-        return self.stage < self.n_stages
-
-    cdef bint has_unit(self, double share) noexcept nogil:
-        """Whether a unit of the look is due where a share of it is."""
-        return self.looks() and (share >= 1 or self.looked_next <= share * self.work_of_look)
-
-    cdef int look(self) except -1:
-        """Do the next unit of the look."""
-        function, units, cost = self.stages[self.stage]
-        function(self.unit)
-        self.looked_at += cost
-        self.unit += 1
-        if self.unit == units:
-            self.stage, self.unit = self.stage + 1, 0
-        if self.looks():
-            self.looked_next = self.looked_at + <double> self.stages[self.stage][2]
-        else:
-            self.stages = None
-        return 0
-
     cdef Status look_until(self, double share) noexcept nogil:
         """Have done a share of the look."""
-        if not self.has_unit(share):
+        if not self.look.has_unit(share):
             return OK
         with gil:
             try:
                 # What is beyond the largest number is far off, and cut off.
                 with np.errstate(over="ignore"):
-                    while self.has_unit(share):
-                        self.look()
+                    while self.look.has_unit(share):
+                        self.look.go_on()
             except BaseException as error:
                 self.interruption = error
                 return RAISED

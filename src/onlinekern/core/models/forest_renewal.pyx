@@ -94,7 +94,7 @@ cdef class Renewal(ForestLook):
             self.cold = costs.TIMES_OF_COLD
             self.all_late, self.n_cold = costs.late_rows(n_leaves, lag, self.n_outputs)
             self.looked, self.grown = costs.shares_of_stages(
-                self.work_of_look, n, self.d, lag, settings, n_exact, self.n_telling,
+                self.look.work, n, self.d, lag, settings, n_exact, self.n_telling,
                 self.n_outputs)
 
     def dig(self, _):
@@ -120,7 +120,7 @@ cdef class Renewal(ForestLook):
 
     cdef bint looks_after(self, int64_t entered) noexcept nogil:
         """Whether `advance` looks, and so calls BLAS, after so many samples."""
-        return self.has_unit(self.share_of(entered) / self.looked)
+        return self.look.has_unit(self.share_of(entered) / self.looked)
 
     cdef Status advance(self, int64_t entered) noexcept nogil:
         """Do what is due after so many samples.
@@ -130,7 +130,7 @@ cdef class Renewal(ForestLook):
         cdef double share = self.share_of(entered)
         cdef Status status = self.look_until(share / self.looked)
         self.entered = entered
-        if status == OK and not self.looks():
+        if status == OK and not self.look.is_left():
             status = self.grow_until((share - self.looked) / (self.grown - self.looked))
         if status != OK or self.has_tree or self.tree < self.n_trees:
             return status

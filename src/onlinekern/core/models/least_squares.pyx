@@ -10,11 +10,11 @@ from libc.string cimport memset
 
 import numpy as np
 
-from onlinekern.core.base.part cimport NO_MEMORY, OK, RAISED, Status
+from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, RAISED, Status
 from onlinekern.core.base.state cimport (
     MOST_OUTPUTS, check_kind, check_width, count_of, flag_of, integer_within,
 )
-from onlinekern.core.base.vector cimport resize_array, whole_panels
+from onlinekern.core.base.vector cimport finite, resize_array, whole_panels
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.linalg.look_ahead cimport LookAhead
@@ -224,6 +224,47 @@ cdef class LeastSquaresSpace(Space):
         self.entered = self.saved_entered
         if self.residuals is not None:
             self.residuals.rollback()
+
+    def learn_again(self, X, const double[:, ::1] targets, const double[::1] weights):
+        """Learn rows that have been counted: those whose weight is not 0.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, d)
+        targets : ndarray of shape (n, n_outputs)
+        weights : ndarray of shape (n,)
+
+        Raises
+        ------
+        FloatingPointError
+            If a score is not finite.
+        """
+        cdef Samples samples = samples_of(X, X.dtype)
+        cdef double[:, ::1] scores = np.empty((2, self.n_outputs))
+        cdef int64_t entered = self.entered
+        cdef Py_ssize_t i, k, n = samples.rows.n
+        cdef Status status = OK
+        self.reserve_block(n)
+        for i in range(n):
+            if i % LANES == 0 and status == OK:
+                status = LeastSquaresSpace.open(self, &samples.rows, NULL, i, min(LANES, n - i))
+            if status != OK:
+                break
+            self.scores(i % LANES, &scores[0, 0], &scores[1, 0])
+            status = self.failure
+            if status == OK and not finite(&scores[0, 0], 2 * self.n_outputs):
+                status = NOT_FINITE
+            for k in range(self.n_outputs):
+                scores[1, k] = weights[i] * (targets[i, k] - scores[0, k])
+            if status == OK:
+                status = self.take_up(i % LANES, weights[i], &scores[1, 0])
+        self.entered = entered
+        if status == RAISED:
+            raise self.interruption
+        if status == NO_MEMORY:
+            raise MemoryError(f"no memory to learn {n} samples again")
+        if status != OK:
+            raise FloatingPointError("a step on the samples that are kept is not finite")
 
     def begin_anew(self, rows):
         """Forget what was learnt, and begin with these landmarks. `undo` does not come back here.

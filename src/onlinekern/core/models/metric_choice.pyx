@@ -6,13 +6,14 @@ before: a small least squares model in it learns the first half of the last samp
 at the other half, which those gradients have not seen, decide.
 """
 import numpy as np
-from scipy.linalg import LinAlgError, solve
+from scipy.linalg.lapack import dposv
 
 from onlinekern.core.base.state cimport doubles_of_shape, integer_within, positive_number
-from onlinekern.core.features.map cimport FeatureMap
+from onlinekern.core.base.plan cimport Plan
 
+from onlinekern.core.base.plan import UNIT, by_rows, once
 from onlinekern.core.features.metric import root_of
-from onlinekern.core.models.renewed_maps import with_landmarks
+from onlinekern.core.models.renewed_maps import LandmarkSearch
 
 # Whether the metric is full, and the factor of its power.
 FORMS = ((False, 0.0), (False, 1.0), (False, 2.0), (True, 1.0))
@@ -29,6 +30,13 @@ LEAST_GAIN = 0.02
 # Factors of the width that are tried, and the bounds of their product.
 STEPS = (0.5, 2.0)
 NARROWEST, WIDEST = 64.0, 1 / 64.0
+# Rows of a unit of the look, and what it takes about, in nanoseconds: one that calls functions of
+# arrays, one that makes a map, a product, and a kernel value.
+cdef Py_ssize_t ROWS = 64
+cdef double ARRAYS = 1e4
+cdef double HEAVY = 2e5
+cdef double PRODUCT = 0.05
+cdef double VALUE = 3
 
 
 def holds_matrix(d):
@@ -103,56 +111,161 @@ cdef class MetricChoice:
             Whether the targets are 1 and -1: scores beyond them are no errors.
         draws : numpy.random.RandomState
         """
-        half = min(len(X) // 2, HALF)
-        if half == 0 or not self.gradients.any():
-            return self
-        X, targets = X[len(X) - 2 * half:], targets[len(X) - 2 * half:]
-        places = np.sort(draws.permutation(half)[:LANDMARKS])
-
-        def error(choice):
-            root = choice.root(choice.gradients)
-            if root is None:
-                return np.inf
-            return error_of(with_landmarks(map, X[places], root, LANDMARKS), X, targets, regs,
-                            classes)
-
-        best = better([self.changed(form, self.width) for form in range(len(self.forms()))],
-                      self.form, error)
-        if not widths:
-            return best
-        tried = [best.width, *(best.width * step for step in STEPS)]
-        return better([best.changed(best.form, width) for width in tried
-                       if WIDEST <= width <= NARROWEST], 0, error)
+        look = ChoiceLook(self, map, len(X), regs, classes, widths)
+        look.begin(X, targets, draws)
+        Plan(look.stages()).finish()
+        return look.found
 
 
-def better(choices, Py_ssize_t present, error):
-    """The choice of the least error; the present one if no other is clearly better."""
-    errors = [error(choice) for choice in choices]
-    best = int(np.argmin(errors))
-    return choices[best if errors[best] < (1 - LEAST_GAIN) * errors[present] else present]
+class ChoiceLook:
+    """The look of `MetricChoice.looked`, in pieces: after `begin` all units of the `stages`.
 
+    Parameters
+    ----------
+    choice, map, regs, classes, widths
+        See `MetricChoice.looked`.
+    n : int
+        Samples.
 
-def error_of(FeatureMap map, X, targets, regs, classes):
-    """The least mean squared error at the second half of rows, after the first half.
-
-    Errors of each output are in units of its mean square. The error is infinite where the features
-    are not finite.
+    Attributes
+    ----------
+    found : MetricChoice
     """
-    cdef Py_ssize_t half = len(X) // 2
-    with np.errstate(all="ignore"):
-        features = map.transform(X).astype(np.float64)
-        A, b = features[:half].T @ features[:half], features[:half].T @ targets[:half]
-        unit = np.square(targets[half:]).mean(axis=0)
-        unit[unit == 0] = 1
-        found = [np.inf]
-        for reg in regs:
-            try:
-                weights = solve(A + reg * np.eye(len(A)), b, assume_a="pos")
-            except (LinAlgError, ValueError):
-                continue
-            scores = features[half:] @ weights
-            if classes:
+
+    def __init__(self, choice, map, Py_ssize_t n, regs, classes, bint widths=True):
+        self.found, self.map, self.regs, self.classes = choice, map, regs, classes
+        self.half = min(n // 2, HALF) if choice.gradients.any() else 0
+        self.rounds = [[choice.changed(form, choice.width) for form in range(len(choice.forms()))]]
+        if widths:
+            self.rounds.append([])
+        self.search = self.trial = self.X = self.targets = self.places = None
+
+    def stages(self):
+        """The stages, as `base.plan` has them; none where there is nothing to tell."""
+        cdef double row, equations
+        d, found = self.map.d, []
+        equations = LANDMARKS + d + 1
+        row = LANDMARKS * (LANDMARKS * PRODUCT + d * PRODUCT + VALUE)
+        for place in range(len(self.rounds) if self.half > 0 else 0):
+            found += once(UNIT, self.enter)
+            for _ in range(1 + len(STEPS) if place else len(FORMS)):
+                found += [
+                    *once(HEAVY + 10 * d ** 3 * PRODUCT, self.move), *once(HEAVY, self.span),
+                    *once(HEAVY, self.settle),
+                    by_rows(self.learn, self.half, ROWS, row + equations ** 2 * PRODUCT, ARRAYS),
+                    by_rows(self.see, self.half, ROWS, row, ARRAYS),
+                    (self.judge, len(self.regs), 5 * ARRAYS + equations ** 3 * PRODUCT / 3)]
+            found += once(UNIT, self.leave)
+        return found
+
+    def begin(self, X, targets, draws):
+        """Begin with samples."""
+        if self.half > 0:
+            self.X, self.targets = X[len(X) - 2 * self.half:], targets[len(X) - 2 * self.half:]
+            self.places = np.sort(draws.permutation(self.half)[:LANDMARKS])
+
+    def enter(self, _):
+        """Begin with the choices of a round: forms, then widths."""
+        self.choices, self.errors = self.rounds.pop(0), []
+        if not self.choices:
+            widths = [self.found.width, *(self.found.width * step for step in STEPS)]
+            self.choices = [self.found.changed(self.found.form, width) for width in widths
+                            if WIDEST <= width <= NARROWEST]
+            self.present = 0
+        else:
+            self.present = self.found.form
+
+    def move(self, _):
+        """Begin with the next choice: its landmarks are among some rows of the first half."""
+        place = len(self.errors)
+        self.search = self.trial = None
+        if place < len(self.choices):
+            self.errors.append(np.inf)
+            choice = self.choices[place]
+            root = choice.root(choice.gradients)
+            if root is not None:
+                self.search = LandmarkSearch(self.map, root, LANDMARKS)
+                self.search.begin(self.X[self.places])
+
+    def span(self, _):
+        """Find which rows are within the span of others."""
+        if self.search is not None:
+            self.search.stand(None)
+            self.search.compare(slice(0, LANDMARKS))
+            self.search.factor(slice(0, LANDMARKS))
+
+    def settle(self, _):
+        """Have the small model."""
+        if self.search is not None:
+            self.search.settle(None)
+            self.search.consider(slice(0, LANDMARKS))
+            self.trial = Trial(self.search.map(), self.X, self.targets, self.classes)
+            self.search = None
+
+    def learn(self, rows):
+        """Let the small model learn some rows of the first half."""
+        if self.trial is not None:
+            self.trial.learn(rows)
+
+    def see(self, rows):
+        """Find the features of some rows of the second half."""
+        if self.trial is not None:
+            self.trial.see(rows)
+
+    def judge(self, k):
+        """Find the errors with a prior precision; the least one counts."""
+        if self.trial is not None:
+            self.errors.append(min(self.errors.pop(), self.trial.error(self.regs[k])))
+
+    def leave(self, _):
+        """Choose; the present choice stays if no other is clearly better."""
+        best = int(np.argmin(self.errors))
+        if self.errors[best] < (1 - LEAST_GAIN) * self.errors[self.present]:
+            self.found = self.choices[best]
+
+
+class Trial:
+    """A small least squares model that learns the first half of rows.
+
+    Parameters
+    ----------
+    map : FeatureMap
+    X, targets : ndarrays of shapes (2 half, d) and (2 half, n_outputs)
+    classes : bool
+    """
+
+    def __init__(self, map, X, targets, classes):
+        half, n = len(X) // 2, map.n_features
+        self.map, self.X, self.targets, self.classes = map, X, targets, classes
+        self.A, self.b = np.zeros((n, n)), np.zeros((n, targets.shape[1]))
+        self.later = np.empty((half, n))
+
+    def learn(self, rows):
+        """Learn some rows of the first half."""
+        with np.errstate(all="ignore"):
+            features = self.map.transform(self.X[rows]).astype(np.float64)
+            self.A += features.T @ features
+            self.b += features.T @ self.targets[rows]
+
+    def see(self, rows):
+        """Find the features of some rows of the second half."""
+        half = len(self.later)
+        self.later[rows] = self.map.transform(self.X[half + rows.start:half + rows.stop])
+
+    def error(self, reg):
+        """Mean squared error at the second half, of each output in units of its mean square.
+
+        It is infinite where the features are not finite.
+        """
+        targets = self.targets[len(self.later):]
+        with np.errstate(all="ignore"):
+            unit = np.square(targets).mean(axis=0)
+            unit[unit == 0] = 1
+            _, weights, fault = dposv(self.A + reg * np.eye(len(self.A)), self.b)
+            if fault != 0:
+                return np.inf
+            scores = self.later @ weights
+            if self.classes:
                 scores = np.clip(scores, -1, 1)
-            error = (np.square(scores - targets[half:]).mean(axis=0) / unit).mean()
-            found.append(error if np.isfinite(error) else np.inf)
-    return min(found)
+            error = (np.square(scores - targets).mean(axis=0) / unit).mean()
+        return error if np.isfinite(error) else np.inf

@@ -1,36 +1,38 @@
 """MetricLeastSquares: least squares over features of a kernel, in a metric that is learnt.
 
-At samples 256, 512, 1,024, ... the metric is looked at: it is a power of the mean outer product of
-the gradients of the model itself (recursive feature machine: Radhakrishnan, Beaglehole, Pandit and
-Belkin 2024). If it has changed, the landmarks are chosen anew, and the model is learnt anew, from
-the samples that are kept. Blocks of the stream end there, so that each is seen by one model.
+After samples 256, 512, 1,024, ... the metric is looked at: it is a power of the mean outer product
+of the gradients of the model itself (recursive feature machine: Radhakrishnan, Beaglehole, Pandit
+and Belkin 2024). If it has changed, the landmarks are chosen anew, and the model is learnt anew,
+from the samples that are kept. All that is done while a quarter as many samples come
+(`models.metric_renewal`); then the new model takes the place of the old one. Blocks of the stream
+end there, so that each is seen by one model.
 """
 from libc.string cimport memcpy
-from libc.math cimport INFINITY, pow, sqrt
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
-from scipy.linalg import LinAlgError, solve
+from scipy.linalg.lapack import dposv
 
 from onlinekern.core.base.part cimport NO_MEMORY, OK, RAISED, Status
+from onlinekern.core.base.plan cimport Plan
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.base.state cimport (
-    check_kind, flag_of, integer_within, items_of, positive_number)
-from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
+    check_kind, doubles_of_shape, flag_of, integer_within, items_of, positive_number)
+from onlinekern.core.features.map cimport FeatureMap
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.linalg.look_ahead cimport LookAhead
 from onlinekern.core.linalg.open_block cimport LANES, OpenBlock
 from onlinekern.core.models.least_squares cimport LeastSquaresSpace
+from onlinekern.core.models.learnt_anew cimport LearntAnew, targets_of
 from onlinekern.core.models.metric_choice cimport MetricChoice
+from onlinekern.core.models.metric_renewal cimport MetricRenewal
 from onlinekern.core.models.renewed_maps cimport in_metric
 from onlinekern.core.models.residuals cimport Residuals
 from onlinekern.core.partitions.recent_rows cimport RecentRows
-from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
+from onlinekern.core.samples.rows cimport Rows
 
-from onlinekern.core.features.gradients import few_outputs
-from onlinekern.core.features.metric import change_of, root_of
-from onlinekern.core.features.slopes import mean_of_slopes
-from onlinekern.core.linalg.copies import unpacked
+from onlinekern.core.models.learnt_anew import ROWS
 from onlinekern.core.models.renewed_maps import renewed, with_landmarks
 from onlinekern.core.partitions.renewal import check_labels
 
@@ -38,10 +40,12 @@ from onlinekern.core.partitions.renewal import check_labels
 cdef int64_t FIRST_RENEWAL = 256
 # The last samples that are kept.
 KEPT = 4096
-# The last of these are those whose gradients are taken: so many, or so many numbers.
-cdef Py_ssize_t TAUGHT = 2048
-cdef Py_ssize_t TAUGHT_NUMBERS = 1 << 20
-cdef Py_ssize_t LEAST_TAUGHT = 256
+# A renewal is spread over so many samples at most, and over this share of those before. The first
+# ones take less: a stream that ends before they are whole errs more (docs/learnt_kernels.md).
+cdef int64_t MOST_LAG = 512
+cdef int64_t LAG_SHARE = 4
+cdef int64_t EARLY = 512
+cdef int64_t EARLY_SHARE = 8
 # A metric that has changed by less (see `features.metric.change_of`) stays. Where samples that have
 # left would be forgotten it must have changed more (benchmarks/metrics.py).
 cdef double LEAST_CHANGE = 0.1
@@ -50,9 +54,6 @@ cdef double LEAST_CHANGE_FORGETTING = 0.4
 cdef double SHARP_REG = 0.1
 # With forgetting, what is older than so many times its horizon 1 / (1 - lambda) is gone.
 cdef double HORIZONS = 4
-# The sums take up rows of features by so many.
-cdef enum:
-    CHUNK = 256
 # Whole numbers up to this one are doubles.
 cdef int64_t MOST_SEED = 1 << 53
 
@@ -65,6 +66,18 @@ def renewal_interval(double forgetting):
     while interval < HORIZONS / (1 - forgetting) and interval < KEPT:
         interval *= 2
     return interval
+
+
+def most_kept(double forgetting):
+    """How many samples are kept: those learnt anew, and those that come meanwhile."""
+    interval = renewal_interval(forgetting)
+    return min(KEPT, interval) + lag_of(KEPT, interval)
+
+
+cdef int64_t lag_of(int64_t begun, int64_t interval) noexcept nogil:
+    """The samples that a renewal is spread over."""
+    cdef int64_t n = min(begun, interval)
+    return n // EARLY_SHARE if n <= EARLY else min(n // LAG_SHARE, MOST_LAG)
 
 
 cdef class MetricLeastSquares(LeastSquaresSpace):
@@ -103,8 +116,9 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         self.interval = renewal_interval(forgetting)
         n_targets = 1 if self.n_labels else n_outputs
         self.recent = RecentRows(map.d, np.float32 if map.itemsize == 4 else np.float64,
-                                 min(KEPT, self.interval), n_targets)
+                                 most_kept(forgetting), n_targets)
         self.y = np.zeros(n_targets)
+        self.n_anew = min(KEPT, self.interval)
         self.saved_map, self.saved_window, self.saved_choice = self.map, self.window, self.choice
 
     def __reduce__(self):
@@ -113,7 +127,8 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         return _restore, (self.map, self.n_outputs, self.reg, self.block.forgetting,
                           self.ahead.reach, self.residuals, self.is_wide(), self.entered,
                           self.block.get_state(), self.n_labels, self.exponent, self.seed, kept,
-                          None if self.choice is None else self.choice.state(), self.first_taught)
+                          None if self.choice is None else self.choice.state(), self.first_taught,
+                          self.begun)
 
     cdef bint is_time(self, int64_t count) noexcept nogil:
         """Whether the metric is looked at after so many samples."""
@@ -122,8 +137,10 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         return count >= FIRST_RENEWAL and count & (count - 1) == 0
 
     cdef int64_t due(self) noexcept nogil:
-        """The next sample after which the metric is looked at."""
+        """The next sample after which a renewal begins or ends."""
         cdef int64_t count = self.recent.count, due = FIRST_RENEWAL
+        if self.begun is not None:
+            return self.ends
         if count >= self.interval:
             return (count // self.interval + 1) * self.interval
         while due <= count:
@@ -131,8 +148,8 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         return due
 
     def is_due(self):
-        """Whether the metric is looked at after the next sample."""
-        return self.is_time(self.recent.count + 1)
+        """Whether there is something to do of a renewal after the next sample."""
+        return self.begun is not None or self.is_time(self.recent.count + 1)
 
     cdef bint takes_targets(self, Py_ssize_t n):
         return n == self.recent.n_targets
@@ -145,7 +162,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         return 0
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
-        # Samples behind a renewal belong to a block of their own.
+        # Samples behind the end of a renewal belong to a block of their own.
         left = <Py_ssize_t> min(<int64_t> left, self.due() - self.recent.count)
         return LeastSquaresSpace.look_ahead(self, wanted, left)
 
@@ -170,85 +187,135 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         if status == OK:
             status = self.recent.keep(&self.rows, self.row_number(i), &self.y[0],
                                       update.contractions[0])
-        if status != OK or not self.is_time(self.recent.count):
+        if status != OK or not (self.is_time(self.recent.count) if self.begun is None
+                                else self.recent.count >= self.ends):
             return status
         with gil:
             try:
-                self.renew()
+                if self.begun is None:
+                    self.begin_renewal()
+                else:
+                    self.finish_renewal()
             except BaseException as error:
                 self.interruption = error
                 return RAISED
         return OK
 
-    def renew(self):
-        """Learn a metric from the gradients, and, if it has changed, the model anew in it.
+    cdef Status settle(self) noexcept nogil:
+        """Do what is due of a renewal, too. When that is never changes a bit."""
+        cdef Status status = LeastSquaresSpace.settle(self)
+        if status != OK or self.begun is None or self.recent.count <= self.begins:
+            return status
+        with gil:
+            try:
+                if self.renewal is None:
+                    self.renewal = self.new_renewal()
+                self.renewal.advance(self.recent.count)
+            except BaseException as error:
+                self.interruption = error
+                return RAISED
+        return OK
 
-        Where the samples kept cannot be learnt anew, some being too large, all stays as it is.
-        """
-        cdef bint whole = self.recent.count <= self.recent.capacity \
-            or self.block.forgetting < 1
-        X, y, weight = self.recent.arrays()
+    def begin_renewal(self):
+        """Begin to learn a metric from the gradients of the model as it is now."""
         self.ahead.hand_over()
         self.block.settle()
-        draws = self.draws()
-        root = self.learnt_root(X, y, draws)
-        least = LEAST_CHANGE if whole else LEAST_CHANGE_FORGETTING
-        if root is not None and change_of(self.root, root) > least:
-            try:
-                self.learn_anew(root, X, y, weight, draws)
-            except FloatingPointError:
-                pass
+        self.go_on_from((self.recent.count, self.sharp_weights(), self.block.sums.reg,
+                         self.is_wide()))
+
+    def resume(self, begun):
+        """Go on with a renewal that has begun.
+
+        Parameters
+        ----------
+        begun : tuple
+            Of the model where it began: samples kept so far, weights of the features, r, and
+            whether rows were multiplied in double.
+        """
+        count, weights, reg, wide = items_of(begun, "the renewal begun", 4)
+        count = integer_within("begun", count, FIRST_RENEWAL, self.recent.count)
+        if not self.is_time(count) or count + lag_of(count, self.interval) <= self.recent.count:
+            raise ValueError(f"no renewal that began at sample {count} goes on after "
+                             f"{self.recent.count}")
+        shape = self.n_outputs, min(np.size(weights) // self.n_outputs, len(self.map.columns()))
+        weights = doubles_of_shape("weights", weights, shape)
+        self.go_on_from((count, weights, positive_number("reg", reg), flag_of("wide", wide)))
+        self.saved_begun = self.begun
+
+    cdef int go_on_from(self, tuple begun) except -1:
+        """Go on with a renewal, or with none."""
+        self.begun, self.renewal = begun, None
+        if begun is not None:
+            self.begins = begun[0]
+            self.ends = self.begins + lag_of(self.begins, self.interval)
+        return 0
+
+    cdef MetricRenewal new_renewal(self):
+        """The renewal that has begun, of which nothing is done."""
+        cdef int64_t since = self.recent.count - self.begins
+        cdef Py_ssize_t n = <Py_ssize_t> min(self.recent.n() - since, <int64_t> self.n_anew)
+        cdef bint whole = self.begins <= self.n_anew or self.block.forgetting < 1
+        return MetricRenewal(self, self.begun, n, self.ends - self.begins,
+                             LEAST_CHANGE if whole else LEAST_CHANGE_FORGETTING)
+
+    def finish_renewal(self):
+        """Do all that is left of a renewal, if one has begun, and go on with what it has made.
+
+        Where the samples kept cannot be learnt anew, some being too large, all stays as it is but
+        for what is known of forms.
+        """
+        if self.begun is None:
+            return
+        cdef MetricRenewal renewal = self.new_renewal() if self.renewal is None else self.renewal
+        renewal.finish()
+        self.choice = renewal.chosen
+        self.go_on_from(None)
+        if renewal.fresh is None:
+            return
+        map, window, block, ahead = self.map, self.window, self.block, self.ahead
+        self.take(renewal.fresh)
+        try:
+            X, y, weight = self.recent.part(
+                renewal.reached, self.recent.count - renewal.reached)
+            self.learn_again(X, targets_of(y, self.n_labels, self.n_outputs), weight)
+        except FloatingPointError:
+            self.map, self.window, self.block, self.ahead = map, window, block, ahead
+
+    def renew(self):
+        """Learn a metric from the gradients, and, if it has changed, the model anew in it."""
+        self.begin_renewal()
+        self.finish_renewal()
+
+    def begin_anew(self, rows):
+        LeastSquaresSpace.begin_anew(self, rows)
+        self.go_on_from(None)
 
     def map_anew(self, rows):
-        X, y, _ = self.recent.arrays()
-        return with_landmarks(self.map, rows, self.learnt_root(X, y, self.draws()))
+        return with_landmarks(self.map, rows, self.learnt_root())
 
-    def learnt_root(self, X, y, draws):
-        """M^(1/2) from the gradients at the last rows; None where they tell nothing."""
-        gradients = self.mean_gradients(X, draws)
-        if self.choice is None:
-            return root_of(gradients, self.exponent)
-        self.choose(X, y, gradients, draws)
-        return self.choice.root(gradients)
-
-    def choose(self, X, y, gradients, draws):
-        """Choose the form of the metric and its width, by the gradients of the renewal before."""
-        cdef double reg = self.block.sums.reg
-        factors = [1.0] if self.block.evidence is None else [1.0, 10.0, 0.1]
-        regs = [reg * factor for factor in factors]
-        goals = np.ascontiguousarray(self.targets_of(y)[:, self.first_taught:])
-        choice = self.choice.looked(self.map, X, goals, regs, self.n_labels > 0, draws)
-        self.choice = choice.with_gradients(np.where(np.isfinite(gradients), gradients, 0.0))
+    def learnt_root(self):
+        """M^(1/2) from the gradients of the model as it is now; None where they tell nothing."""
+        self.begin_renewal()
+        root, self.choice = self.new_renewal().look_at_once()
+        self.go_on_from(None)
+        return root
 
     def draws(self):
         """Random numbers of a renewal after the present number of samples."""
         return np.random.RandomState(counted(self.seed, <uint64_t> self.recent.count) >> 32)
-
-    def mean_gradients(self, X, draws):
-        """The mean outer product of the gradients at the last rows, or its diagonal."""
-        taught = max(LEAST_TAUGHT, min(TAUGHT, TAUGHT_NUMBERS // max(self.map.d, 1)))
-        weights = few_outputs(self.sharp_weights()[self.first_taught:].T, draws).T
-        full = self.root.ndim == 2 if self.choice is None else self.choice.gradients.ndim == 2
-        with np.errstate(all="ignore"):
-            return mean_of_slopes(self.map, weights, X[max(0, len(X) - taught):], full)
 
     def sharp_weights(self):
         """Weights with little prior, (n_outputs, n_features): their gradients tell more.
 
         Under the prior that predicts best, what is not linear may hide behind what is.
         """
-        state, reg = self.block.get_state(), self.block.sums.reg
-        rows = state["rows"].astype(np.float64)
-        A = unpacked("sums of squares", state["matrix"], state["used"], 1)
-        A = A + (state["weights"] * rows).T @ rows
-        A[np.diag_indices_from(A)] += min(reg, SHARP_REG) - reg
-        b = state["vectors"] + state["targets"].T @ rows[len(rows) - state["count"]:]
-        weights = np.zeros((self.n_outputs, self.map.length))
-        try:
-            weights[:, :state["used"]] = solve(A, b.T, assume_a="pos", check_finite=False).T
-        except LinAlgError:
+        if self.block.sums.reg <= SHARP_REG:
             return self.effective()
-        return weights[:, self.map.columns()]
+        A, b = self.block.equations()
+        A[np.diag_indices_from(A)] += SHARP_REG - self.block.sums.reg
+        # In Fortran's order the upper triangle is the lower one.
+        _, found, fault = dposv(A.T, b.T, lower=1, overwrite_a=1)
+        return self.effective() if fault != 0 else found.T[:, self.map.columns()]
 
     def learn_anew(self, root, X, y, weight, draws):
         """Begin with new landmarks in another metric, and learn rows.
@@ -263,67 +330,23 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
             Chooses the landmarks.
         """
         cdef FeatureMap map = renewed(self.map, root, X, weight, draws)
-        cdef OpenBlock block = OpenBlock(
+        cdef LearntAnew fresh = LearntAnew(map, OpenBlock(
             map.length, self.n_outputs, self.block.itemsize, self.reg,
-            self.block.forgetting, self.block.evidence is not None, self.block.below)
-        cdef FeatureWindow window = map.learning_window(LANES)
-        self.learn_at_once(map, window, block, X, self.targets_of(y), weight)
-        cdef LookAhead ahead = LookAhead(block, self.ahead.reach)
+            self.block.forgetting, self.block.evidence is not None, self.block.below))
+        targets = targets_of(y, self.n_labels, self.n_outputs)
+        for first in range(0, len(X), ROWS):
+            rows = slice(first, first + ROWS)
+            fresh.learn(X[rows], targets[rows], weight[rows])
+        Plan(fresh.stages()).finish()
+        fresh.finish()
+        self.take(fresh)
+
+    cdef int take(self, LearntAnew fresh) except -1:
+        """Go on with a model that has learnt anew."""
+        cdef LookAhead ahead = LookAhead(fresh.block, self.ahead.reach)
         ahead.all_enter = self.ahead.all_enter
-        self.map, self.window, self.block, self.ahead = map, window, block, ahead
-
-    def targets_of(self, y):
-        """Targets of the outputs, ndarray of shape (n, n_outputs)."""
-        if self.n_labels == 0:
-            return y.reshape(len(y), self.n_outputs)
-        if self.n_outputs == 1:
-            return np.where(y > 0, 1.0, -1.0)[:, None]
-        return np.where(y[:, None] == np.arange(self.n_outputs), 1.0, -1.0)
-
-    cdef int learn_at_once(self, FeatureMap map, FeatureWindow window, OpenBlock block, object X,
-                           const double[:, ::1] targets, const double[::1] weights) except -1:
-        """Put rows that have entered into the sums of a new block, and make its weights of these.
-
-        With forgetting, each makes those before it count less.
-        """
-        cdef Samples samples = samples_of(X, X.dtype)
-        cdef Py_ssize_t i, k, width, first = 0, taken = 0, n = len(X), n_outputs = self.n_outputs
-        cdef Py_ssize_t n_later = np.count_nonzero(weights)
-        cdef double[:, ::1] rows = np.zeros((CHUNK + LANES, map.length))
-        cdef double[:, ::1] scaled = np.zeros((CHUNK + LANES, n_outputs))
-        cdef double[::1] totals = np.zeros(n_outputs + 2)
-        cdef double root
-        cdef Status status = OK
-        block.set_used(map.used())
-        with nogil:
-            while first < n and status == OK:
-                width = min(LANES, n - first)
-                status = window.open(&samples.rows, NULL, first, width)
-                for i in range(width if status == OK else 0):
-                    if weights[first + i] > 0:
-                        n_later -= 1
-                        root = pow(block.forgetting, <double> n_later)
-                        count_target(&targets[first + i, 0], n_outputs, weights[first + i], root,
-                                     &totals[0])
-                        root = sqrt(root * weights[first + i])
-                        write_row(window, i, root, &rows[taken, 0], map.length)
-                        for k in range(n_outputs):
-                            scaled[taken, k] = root * targets[first + i, k]
-                        taken += 1
-                first += width
-                if taken >= CHUNK or first == n:
-                    block.add_rows(taken, &rows[0, 0], &scaled[0, 0])
-                    taken = 0
-        if status == OK and block.evidence is not None:
-            block.evidence.set_state(np.asarray(totals))
-            status = block.evidence.choose(block.used)
-        if status == OK:
-            status = block.renew()
-        if status == NO_MEMORY:
-            raise MemoryError(f"no memory to learn {n} samples anew")
-        if status != OK:
-            raise FloatingPointError("the sums of the samples that are kept are not finite")
-        block.settle()
+        self.map, self.window = fresh.map, fresh.map.learning_window(LANES)
+        self.block, self.ahead = fresh.block, ahead
         return 0
 
     cdef object new_window(self, Py_ssize_t rows):
@@ -341,20 +364,25 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
 
     cdef void checkpoint(self) noexcept nogil:
         if self.saved_map is not self.map or self.saved_window is not self.window \
-                or self.saved_choice is not self.choice:
+                or self.saved_choice is not self.choice or self.saved_begun is not self.begun:
             with gil:
                 self.saved_map, self.saved_window = self.map, self.window
-                self.saved_choice = self.choice
+                self.saved_choice, self.saved_begun = self.choice, self.begun
         LeastSquaresSpace.checkpoint(self)
         self.recent.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
-        if self.saved_map is not self.map or self.saved_choice is not self.choice:
-            with gil:
+        with gil:
+            if self.saved_map is not self.map:
                 self.map, self.window = self.saved_map, self.saved_window
-                self.choice = self.saved_choice
+            self.choice = self.saved_choice
+            if self.saved_begun is not self.begun:
+                self.go_on_from(self.saved_begun)
         LeastSquaresSpace.rollback(self)
         self.recent.rollback()
+        if self.renewal is not None and self.renewal.reached > self.recent.count:
+            with gil:
+                self.renewal = None  # it is done again
 
     @property
     def root(self):
@@ -384,28 +412,8 @@ cdef class PresentWindow:
         return OK
 
 
-cdef void write_row(FeatureWindow window, Py_ssize_t i, double factor, double *out,
-                    Py_ssize_t length) noexcept nogil:
-    """out = factor times the features of sample i of an open window."""
-    cdef Py_ssize_t j
-    cdef const char *row = window.features.row(i)
-    for j in range(length):
-        out[j] = factor * ((<const float *> row)[j] if window.block.itemsize == 4
-                           else (<const double *> row)[j])
-
-
-cdef void count_target(const double *target, Py_ssize_t n_outputs, double weight, double one,
-                       double *totals) noexcept nogil:
-    """Count a target in the sums of `linalg.evidence`; `one` is what is not forgotten of it."""
-    cdef Py_ssize_t k
-    for k in range(n_outputs):
-        totals[k] += one * weight * target[k] * target[k]
-    totals[n_outputs] += one
-    totals[n_outputs + 1] += 1
-
-
 def _restore(map, n_outputs, reg, forgetting, reach, residuals, wide, entered, state, n_labels,
-             exponent, seed, kept, choice=None, first_taught=0):
+             exponent, seed, kept, choice=None, first_taught=0, begun=None):
     check_kind(map, "map", FeatureMap)
     if residuals is not None and not isinstance(residuals, Residuals):
         raise TypeError(f"residuals must be Residuals, got {type(residuals).__name__}")
@@ -416,4 +424,6 @@ def _restore(map, n_outputs, reg, forgetting, reach, residuals, wide, entered, s
     if n_labels:
         check_labels(items_of(kept, "samples kept", 4)[2], n_labels)
     space.recent.set_arrays(*items_of(kept, "samples kept", 4))
+    if begun is not None:
+        space.resume(begun)
     return space

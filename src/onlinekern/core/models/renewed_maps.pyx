@@ -1,6 +1,5 @@
 """The map of a model in another metric, with landmarks among given rows."""
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.sparse import issparse
 
 from onlinekern.core.features.joined cimport WithLinear
@@ -9,6 +8,7 @@ from onlinekern.core.features.metric cimport InMetric
 from onlinekern.core.features.nested cimport NestedNystroem
 from onlinekern.core.kernels.support_set cimport SupportSet
 
+from onlinekern.core.linalg.pieces import factor_columns, invert_rows
 from onlinekern.core.models.union import kernel_values
 
 
@@ -35,21 +35,12 @@ def with_landmarks(FeatureMap map not None, rows, root=None, n_components=None):
         All of at most so many rows become landmarks, but for repeated ones; by default, as the map
         selects them.
     """
-    if isinstance(map, WithLinear):
-        return WithLinear(with_landmarks((<WithLinear> map).map, rows, root, n_components))
-    if isinstance(map, InMetric):
-        root = (<InMetric> map).root if root is None else root
-        inner = (<InMetric> map).map
-        if isinstance(inner, NestedNystroem):
-            rows = InMetric(inner, root).moved(rows)
-        return InMetric(with_landmarks(inner, rows, None, n_components), root)
-    if not isinstance(map, NestedNystroem):
-        return map
-    cdef NestedNystroem like = map
-    if n_components is not None:
-        like = NestedNystroem(SupportSet(*like.landmarks.arguments()), n_components, "first",
-                              like.novelty)
-    return landmarks_among(like, rows)
+    search = LandmarkSearch(map, root, n_components)
+    search.begin(rows)
+    every = slice(0, rows.shape[0])
+    for name in ("stand", "compare", "factor", "settle", "consider"):
+        getattr(search, name)(every)
+    return search.map()
 
 
 def renewed(FeatureMap map not None, root, X, weights, draws):
@@ -64,13 +55,14 @@ def renewed(FeatureMap map not None, root, X, weights, draws):
         0 of rows that have not entered.
     draws : numpy.random.RandomState
     """
-    inner = in_metric(map).map
-    rows = candidates(inner, X, weights, draws) if isinstance(inner, NestedNystroem) else X[:0]
-    return with_landmarks(map, rows, root)
+    return with_landmarks(map, candidates(in_metric(map).map, X, weights, draws), root)
 
 
-def candidates(NestedNystroem like not None, X, weights, draws):
-    """The rows that may become landmarks, in their order."""
+def candidates(FeatureMap inner not None, X, weights, draws):
+    """The rows that may become landmarks of a map, in their order."""
+    if not isinstance(inner, NestedNystroem):
+        return X[:0]
+    cdef NestedNystroem like = inner
     if like.selection == "margin":
         return X[weights > 0]
     if like.selection == "ald":
@@ -78,31 +70,83 @@ def candidates(NestedNystroem like not None, X, weights, draws):
     return X[np.sort(draws.permutation(len(X))[:like.n_components])]
 
 
-def landmarks_among(NestedNystroem like not None, Z):
-    """Landmarks among rows, which are in the metric if there is one: a map like another one."""
-    cdef NestedNystroem map
-    arguments = like.landmarks.arguments()
-    cdef SupportSet support = SupportSet(*arguments)
-    if like.selection == "first" and not issparse(Z) and len(Z) > 0:
-        _, places = np.unique(Z, axis=0, return_index=True)
-        distinct = np.ascontiguousarray(Z[np.sort(places)])
-        support.add_rows(distinct, np.zeros((len(distinct), 1)))
-        factor = cholesky_of(kernel_values(support, distinct), like.least)
-        if factor is not None:
-            map = NestedNystroem(support, like.n_components, like.selection, like.novelty)
-            map.set_whitening(solve_triangular(factor, np.eye(len(distinct)), lower=True))
-            return map
-    # Some are in the span of the others: they are looked at one by one.
-    map = NestedNystroem(SupportSet(*arguments), like.n_components, like.selection, like.novelty)
-    map.add_rows(Z)
-    return map
+class LandmarkSearch:
+    """The search for landmarks among rows, in pieces: a map like another one.
 
+    After `begin` and `stand` come `compare` and `factor` of all rows, some after others, `settle`,
+    and `consider` of all rows. The parameters are those of `with_landmarks`.
+    """
 
-def cholesky_of(gram, double least):
-    """L with L L' = K, None where a row is within the span of those before it, or nearly."""
-    try:
-        factor = np.linalg.cholesky(gram)
-    except np.linalg.LinAlgError:
-        return None
-    pivots = np.square(np.diagonal(factor))
-    return factor if (pivots > least * np.diagonal(gram)).all() else None
+    def __init__(self, FeatureMap map not None, root=None, n_components=None):
+        cdef NestedNystroem like
+        self.has_linear, self.is_whole, self.n = isinstance(map, WithLinear), False, 0
+        inner = (<WithLinear> map).map if self.has_linear else map
+        self.root = None
+        if isinstance(inner, InMetric):
+            self.root = (<InMetric> inner).root if root is None else root
+            inner = (<InMetric> inner).map
+        self.rows, self.found = None, inner
+        self.is_nested = isinstance(inner, NestedNystroem)
+        if self.is_nested:
+            like = inner
+            self.selection, self.least, self.novelty = like.selection, like.least, like.novelty
+            self.n_components, self.arguments = like.n_components, like.landmarks.arguments()
+            if n_components is not None:
+                self.selection, self.n_components = "first", n_components
+                self.least = like.rounding
+
+    def begin(self, rows):
+        """Begin with rows, ndarray or CSR matrix of shape (n, d)."""
+        if not self.is_nested:
+            return
+        self.rows = rows if self.root is None else InMetric(self.found, self.root).moved(rows)
+        if self.selection == "first" and not issparse(rows) and len(rows) > 0:
+            _, places = np.unique(self.rows, axis=0, return_index=True)
+            self.rows = np.ascontiguousarray(self.rows[np.sort(places)])
+            self.n, self.is_whole = len(self.rows), True
+
+    def stand(self, _):
+        """Begin with all rows as landmarks."""
+        if self.is_whole:
+            self.support = SupportSet(*self.arguments)
+            self.support.add_rows(self.rows, np.zeros((self.n, 1)))
+            self.gram = np.empty((self.n, self.n), order="F")
+            self.factors = np.zeros((self.n, self.n), order="F")
+            self.inverse = np.zeros((self.n, self.n))
+
+    def compare(self, rows):
+        """Find the kernel values of some rows."""
+        if rows.start < self.n:
+            self.gram[:, rows] = kernel_values(self.support, self.rows[rows]).T
+
+    def factor(self, rows):
+        """Orthogonalise some rows, behind all before them."""
+        own = slice(rows.start, min(rows.stop, self.n))
+        if own.start >= own.stop or not self.is_whole:
+            return
+        self.is_whole = factor_columns(self.gram, self.factors, own.start, own.stop)
+        if self.is_whole:
+            # A row may be within the span of those before it, or nearly.
+            pivots = np.square(np.diagonal(self.factors)[own])
+            self.is_whole = bool((pivots > self.least * np.diagonal(self.gram)[own]).all())
+        if self.is_whole:
+            invert_rows(self.factors, self.inverse, own.start, own.stop)
+
+    def settle(self, _):
+        """Have the landmarks, if all rows are, or none."""
+        if self.is_nested:
+            support = self.support if self.is_whole else SupportSet(*self.arguments)
+            self.found = NestedNystroem(support, self.n_components, self.selection, self.novelty)
+            if self.is_whole:
+                self.found.set_whitening(self.inverse)
+            self.gram = self.factors = self.inverse = None
+
+    def consider(self, rows):
+        """Look at some rows one by one, where some are in the span of others."""
+        if self.is_nested and not self.is_whole:
+            self.found.add_rows(self.rows[rows])
+
+    def map(self):
+        """The map."""
+        found = self.found if self.root is None else InMetric(self.found, self.root)
+        return WithLinear(found) if self.has_linear else found

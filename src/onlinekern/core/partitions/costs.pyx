@@ -7,8 +7,7 @@ from libc.stdint cimport int64_t
 
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT
 
-# A unit of the look, beside what is in it; and one that calls more functions of arrays.
-UNIT = 3e3
+# A unit of the look that calls more functions of arrays, beside what is in it.
 ARRAYS = 9e3
 # A number of a row that is copied, brought to scale, seen or loaded, one that may be bent, and one
 # that is measured.
@@ -66,22 +65,6 @@ EXACT_THEN = 30
 REPLAY_THEN = 3
 OUTPUT_THEN = 3
 LEARN_THEN = 114
-
-
-def once(double cost, *functions):
-    """A stage of a look for each function that does all of it: (function, units, cost of one)."""
-    return [(function, 1, cost) for function in functions]
-
-
-def by_rows(function, Py_ssize_t n, Py_ssize_t size, double cost, double unit=UNIT):
-    """A stage of a look whose units each see some of n rows, of which one takes so long."""
-    return (lambda k: function(slice(k * size, min((k + 1) * size, n))),
-            (n + size - 1) // size, unit + cost * size)
-
-
-def by_steps(function, Py_ssize_t n, Py_ssize_t n_steps, double cost):
-    """A stage of a look of n parts, each of so many steps, of which one takes so long."""
-    return lambda k: function(*divmod(k, n_steps)), n * n_steps, UNIT + cost
 
 
 def learnt_again(double n_leaves, Py_ssize_t n_outputs):

@@ -1,0 +1,19 @@
+# Least squares that are begun anew from samples that are kept. May change at minor versions.
+from onlinekern.core.base.part cimport Status
+from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
+from onlinekern.core.linalg.open_block cimport OpenBlock
+
+
+cdef class LearntAnew:
+    cdef FeatureMap map
+    cdef FeatureWindow window
+    cdef OpenBlock block
+    cdef double[:, ::1] rows, scaled
+    cdef double[::1] totals
+    cdef Status status                 # of N
+
+    cdef Status add(self, Py_ssize_t n, const double[:, ::1] targets,
+                    const double[::1] weights) noexcept nogil
+
+
+cdef object targets_of(object y, Py_ssize_t n_labels, Py_ssize_t n_outputs)

@@ -1,0 +1,152 @@
+"""LearntAnew: the sums of least squares in new features, from samples that are kept.
+
+They are put into the sums some at a time, and these make N and w at the end.
+"""
+from libc.math cimport pow, sqrt
+
+import numpy as np
+
+from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.vector cimport OK_PANEL, whole_panels
+from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
+from onlinekern.core.linalg.open_block cimport OpenBlock
+from onlinekern.core.samples.rows cimport Samples, samples_of
+
+from onlinekern.core.base.plan import UNIT, once
+from onlinekern.core.linalg.evidence import CHOICES
+
+# Rows that the sums take up together. More are hardly faster.
+ROWS = 8
+# The most that are tried to choose r: each of them once, one more before the first, and behind each
+# end. Most often they are three or four.
+MOST_TRIED = len(CHOICES) + 3
+# What a step of N takes about, in nanoseconds, and a third of one to choose r, for the cube of the
+# panels of A.
+cdef double STEP = 3e4
+cdef double CHOICE = 800
+
+
+cdef class LearntAnew:
+    """Sums of no samples.
+
+    Parameters
+    ----------
+    map : FeatureMap
+    block : OpenBlock
+        A new one.
+    """
+
+    def __cinit__(self, FeatureMap map not None, OpenBlock block not None):
+        self.map, self.block = map, block
+        self.window = map.learning_window(ROWS)
+        self.rows = np.zeros((ROWS, map.length))
+        self.scaled = np.zeros((ROWS, block.n_outputs))
+        self.totals = np.zeros(block.n_outputs + 2)
+        self.status = OK
+        block.set_used(map.used())
+
+    def learn(self, X, targets, weights):
+        """Put at most `ROWS` rows into the sums but those of weight 0.
+
+        With forgetting, each makes those before it count less.
+        """
+        cdef Samples samples = samples_of(X, X.dtype)
+        cdef Status status = OK
+        cdef Py_ssize_t n = len(X)
+        with nogil:
+            if self.window.open(&samples.rows, NULL, 0, n) < 0:
+                status = NO_MEMORY
+        if status == OK:
+            status = self.add(n, targets, weights)
+        if status != OK:
+            raise MemoryError(f"no memory to learn {n} samples anew")
+
+    cdef Status add(self, Py_ssize_t n, const double[:, ::1] targets,
+                    const double[::1] weights) noexcept nogil:
+        cdef Py_ssize_t i, k, taken = 0, n_outputs = self.block.n_outputs
+        cdef Py_ssize_t n_later = 0
+        cdef double one, root, forgetting = self.block.forgetting
+        for i in range(n):
+            n_later += weights[i] > 0
+        one = pow(forgetting, <double> n_later)
+        if forgetting < 1 and n_later > 0:
+            self.block.sums.decay(self.block.used, one)
+            for k in range(n_outputs + 1):
+                self.totals[k] *= one
+        for i in range(n):
+            if not weights[i] > 0:
+                continue
+            n_later -= 1
+            one = pow(forgetting, <double> n_later)
+            root = sqrt(one * weights[i])
+            write_row(self.window, i, root, &self.rows[taken, 0], self.map.length)
+            for k in range(n_outputs):
+                self.scaled[taken, k] = root * targets[i, k]
+                self.totals[k] += one * weights[i] * targets[i, k] * targets[i, k]
+            self.totals[n_outputs] += one
+            self.totals[n_outputs + 1] += 1
+            taken += 1
+        self.block.add_rows(taken, &self.rows[0, 0], &self.scaled[0, 0])
+        return OK
+
+    def stages(self):
+        """What makes N and w once all samples are in the sums, as `base.plan` has it."""
+        cdef Py_ssize_t panels = max(1, whole_panels(self.block.used) // OK_PANEL)
+        cdef Py_ssize_t steps = panels * (panels + 1) * (panels + 2) // 2 + \
+            panels * (panels + 1) // 2
+        choices = 0 if self.block.evidence is None else MOST_TRIED
+        return [(self.choose, choices, CHOICE * panels ** 3 + UNIT), *once(UNIT, self.begin),
+                (self.step, steps, STEP)]
+
+    def choose(self, k):
+        """Choose r, a step at a time."""
+        if k == 0:
+            self.block.evidence.set_state(np.asarray(self.totals))
+            self.block.evidence.begin()
+        if self.status == OK:
+            self.status = self.block.evidence.step(self.block.used)
+
+    def begin(self, _):
+        """Begin with N."""
+        if self.status == OK:
+            self.status = self.block.begin_whole()
+
+    def step(self, _):
+        """Make a step of N."""
+        if self.status == OK:
+            self.block.fresh.step(self.block.inverse)
+
+    def finish(self):
+        """Take N and w.
+
+        Raises
+        ------
+        FloatingPointError
+            If the sums are not finite.
+        """
+        if self.status == OK:
+            self.status = self.block.take_whole()
+        if self.status == NO_MEMORY:
+            raise MemoryError("no memory to begin least squares anew")
+        if self.status != OK:
+            raise FloatingPointError("the sums of the samples that are kept are not finite")
+        self.block.settle()
+
+
+cdef void write_row(FeatureWindow window, Py_ssize_t i, double factor, double *out,
+                    Py_ssize_t length) noexcept nogil:
+    """out = factor times the features of sample i of an open window."""
+    cdef Py_ssize_t j
+    cdef const char *row = window.features.row(i)
+    for j in range(length):
+        out[j] = factor * ((<const float *> row)[j] if window.block.itemsize == 4
+                           else (<const double *> row)[j])
+
+
+cdef object targets_of(object y, Py_ssize_t n_labels, Py_ssize_t n_outputs):
+    """Targets of the outputs, ndarray of shape (n, n_outputs): of classes 1 and -1."""
+    if n_labels == 0:
+        return y.reshape(len(y), n_outputs)
+    if n_outputs == 1:
+        return np.where(y > 0, 1.0, -1.0)[:, None]
+    return np.where(y[:, None] == np.arange(n_outputs), 1.0, -1.0)
