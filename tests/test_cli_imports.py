@@ -68,7 +68,7 @@ def loaded(folder, *arguments):
             [*DRAWING, *COMPARING, *KEEPING, *SERVING, "onlinekern.evaluate"],
         ),
         (
-            ["train", "rows.csv", "--target", "y", "-o", "model.okn"], 154,
+            ["train", "rows.csv", "--target", "y", "-o", "model.okn"], 156,
             [*DRAWING, *COMPARING, *KEEPING, *SERVING, "onlinekern.reports.record"],
         ),
     ],

@@ -142,6 +142,7 @@ def test_attributes_without_a_metric():
             getattr(model, name)
 
 
+@pytest.mark.filterwarnings("ignore:metric of KernelRLSRegressor will take effect")
 @pytest.mark.parametrize(("before", "after"), [("none", "full"), ("full", "none")])
 def test_a_metric_that_is_set_in_mid_stream_waits_for_a_new_fit(before, after):
     X, y = samples("regression", 257)

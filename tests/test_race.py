@@ -585,6 +585,8 @@ def test_balanced_finds_a_rare_class():
         scores.append(balanced_accuracy_score(y[4000:], found))
     assert recalls[1] > recalls[0] + 0.4
     assert scores[1] > scores[0] + 0.15
+    # Their mistakes rise along the stream, and raise no alarm: they count with their weights.
+    assert balanced.alarms_.tolist() == plain.alarms_.tolist() == []
     # So does the leader alone.
     assert clone(balanced).class_weight == "balanced"
     assert balanced.report().estimator()[-1].class_weight == "balanced"

@@ -340,17 +340,15 @@ def renewed_stream(blank, X, y, weight=None):
             continue
         seen += 1
         losses = [
-            None if one is None else (one - target) ** 2 if of_targets else float(one != target)
+            None if one is None else w * ((one - target) ** 2 if of_targets else one != target)
             for one in told
         ]
         loss = losses[0]
         if of_targets and len(first) < 100:
             first += [loss] if loss > 0 else []
         else:
-            if of_targets:
-                ratio = (loss / np.exp(np.mean(np.log(first)))) ** 0.25
-                loss = ratio / (1 + ratio)
-            due |= bets.see(loss)
+            ratio = (loss / np.exp(np.mean(np.log(first)))) ** 0.25 if of_targets else loss
+            due |= bets.see(ratio / (1 + ratio))
         if rival is not None:
             left -= 1
             sums = [

@@ -5,9 +5,11 @@ learn. The answers are those of the one whose discounted sum of losses (0.99) si
 smaller, and it is the one that stays. What has passed soon, or was a false alarm, so costs nothing
 that was learnt. An alarm during a trial begins the next one, when this one ends.
 
-Mistakes are 0 or 1. The error e of a target becomes q / (q + 1) with q = sqrt(e / s), and s the
-geometric mean of the first hundred that are not 0: the ranks are those of e, losses have a bound,
-and levels tell errors apart that are a thousand times smaller or larger than the first ones.
+Losses count with the weights of their samples: those of classes that are balanced fall as they are
+learnt, where plain mistakes rise. A mistake of weight w becomes w / (w + 1). The error e of a
+target, its loss the square of it, becomes q / (q + 1) with q = sqrt(e / s), and s the geometric mean of the
+first hundred that are not 0. The ranks are those of the losses, which have a bound then, and levels
+tell errors apart that are a thousand times smaller or larger than the first ones.
 """
 from libc.math cimport exp, log
 
@@ -35,7 +37,7 @@ cdef class Trials:
     Parameters
     ----------
     of_targets : bool
-        Whether losses are squared errors of targets; otherwise they are mistakes, 0 or 1.
+        Whether losses are squared errors of targets; otherwise they are mistakes.
     """
 
     def __cinit__(self, of_targets):
@@ -49,18 +51,17 @@ cdef class Trials:
         return self.now.left
 
     cdef bint see(self, double loss) noexcept nogil:
-        """See the loss of an answer. Returns whether a trial is to begin."""
+        """See the loss of an answer, times the weight. Returns whether a trial is to begin."""
         cdef double ratio
+        ratio = loss = min(loss, MOST)
         if self.of_targets:
-            loss = min(loss, MOST)
             if self.now.n_errors < SCALED:
                 self.now.n_errors += loss > 0
                 self.now.errors += log(loss) if loss > 0 else 0
                 return False
             # The loss is the square of the error.
             ratio = exp((log(loss) - self.now.errors / SCALED) / 4) if loss > 0 else 0
-            loss = ratio / (ratio + 1)
-        if self.bets.see(loss):
+        if self.bets.see(ratio / (ratio + 1)):
             self.now.due = True
         return self.now.due and self.now.left == 0
 
