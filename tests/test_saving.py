@@ -206,7 +206,8 @@ def test_names_of_features_and_later_parameters(stream, again):
     loaded = again(model)
     assert list(loaded.feature_names_in_) == list("abcdef")
     for one in (model, loaded):
-        one.partial_fit(frame[50:], y[50:])
+        with pytest.warns(UserWarning, match="gamma of KernelPAClassifier will take effect"):
+            one.partial_fit(frame[50:], y[50:])
     np.testing.assert_array_equal(
         loaded.decision_function(frame), model.decision_function(frame), strict=True
     )
