@@ -304,7 +304,8 @@ def test_parameters_of_the_step_change_in_mid_stream(cls, before, after, stream,
     model.set_params(budget=40, **after)  # the budget is that of the next fit
     other = pickle.loads(pickle.dumps(model))
     for one in (model, other):
-        learn(one, X[30:], y[30:])
+        with pytest.warns(UserWarning, match="budget of .* will take effect"):
+            learn(one, X[30:], y[30:])
     assert np.abs(model.predict(X)).max() > 5 * small
     assert model.n_support_ <= 30
     assert states.difference(state_of(other), state_of(model)) is None

@@ -347,7 +347,8 @@ def test_parameters_of_the_step_act_at_once_and_others_in_a_new_fit(stream, equa
         X[:30], y[:30], classes=["no", "yes"]
     )
     model.set_params(C=0.1, kernel="laplacian", gamma=0.3)
-    model.partial_fit(X[30:], y[30:])
+    with pytest.warns(UserWarning, match="gamma, kernel of KernelPAClassifier will take effect"):
+        model.partial_fit(X[30:], y[30:])
     assert model.gamma_ == exact_width(X[:200])
     expected = KernelPAClassifier(C=0.1, gamma=model.gamma_)
     expected.partial_fit(X, y, classes=["no", "yes"])
