@@ -329,7 +329,7 @@ def renewed_stream(blank, X, y, weight=None):
     """
     of_targets = blank.recent is None
     race, rival, left, due = copy.deepcopy(blank), None, 0, False
-    bets, first, seen, answers, alarms, sums = Bets(), [], 0, [], [], []
+    bets, first, seen, answers, alarms, sums, largest = Bets(), [], 0, [], [], [], 0
     for x, target, w in zip(X, y, np.ones(len(y)) if weight is None else weight, strict=True):
         row, goal = x[None], np.array([target])
         told = [
@@ -343,12 +343,16 @@ def renewed_stream(blank, X, y, weight=None):
             None if one is None else w * ((one - target) ** 2 if of_targets else one != target)
             for one in told
         ]
-        loss = losses[0]
-        if of_targets and len(first) < 100:
+        loss, largest = (losses[0] / w), max(w, 0.999 * largest)
+        if uniform(2, seen) * largest > w:
+            pass
+        elif of_targets and len(first) < 100:
             first += [loss] if loss > 0 else []
-        else:
-            ratio = (loss / np.exp(np.mean(np.log(first)))) ** 0.25 if of_targets else loss
+        elif of_targets:
+            ratio = (loss / np.exp(np.mean(np.log(first)))) ** 0.25
             due |= bets.see(ratio / (1 + ratio))
+        else:
+            due |= bets.see(loss)
         if rival is not None:
             left -= 1
             sums = [

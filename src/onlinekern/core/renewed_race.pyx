@@ -130,7 +130,7 @@ cdef class RenewedRace(Race):
                 seen += 1
                 loss = self.vote.loss(answers + i * self.head.n_outputs, y[i])
                 self.count(loss, counts[i])
-                if self.trials.see(counts[i] * loss):
+                if self.trials.see(loss, counts[i]):
                     self.begin_trial(seen)
                     return i + 1
         return n
@@ -153,7 +153,7 @@ cdef class RenewedRace(Race):
                 if others:
                     own, rival = rival, own
                 self.count(own, counts[i])
-                self.trials.see(counts[i] * own)
+                self.trials.see(own, counts[i])
                 others ^= self.trials.goes_to_rival(counts[i] * own, counts[i] * rival)
             for k in range(self.head.n_outputs):
                 answers[k] = best[k]

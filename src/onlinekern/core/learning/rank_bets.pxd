@@ -15,6 +15,9 @@ cdef struct Bets:
     double[PLAYERS] wealth        # of each stake on the first payoff, then on the second
 
 
+cdef double uniform(uint64_t seed, uint64_t number) noexcept nogil
+
+
 cdef class RankBets:
     cdef readonly double run_length
     cdef readonly uint64_t seed

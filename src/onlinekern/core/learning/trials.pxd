@@ -12,6 +12,8 @@ cdef struct Trial:
     double own_longer, rival_longer    # the same of a longer time
     int64_t n_errors              # errors that have told the scale, at most `SCALED`
     double errors                 # the sum of the logarithms of their squares
+    int64_t offered               # samples ever
+    double largest                # weight lately
 
 
 cdef class Trials:
@@ -21,7 +23,7 @@ cdef class Trials:
     cdef Trial now, saved
     cdef tuple saved_alarms
 
-    cdef bint see(self, double loss) noexcept nogil
+    cdef bint see(self, double loss, double weight) noexcept nogil
     cdef bint goes_to_rival(self, double own, double rival) noexcept nogil
     cdef int begin(self, int64_t number) except -1
     cdef void end(self) noexcept nogil

@@ -5,20 +5,23 @@ learn. The answers are those of the one whose discounted sum of losses (0.99) si
 smaller, and it is the one that stays. What has passed soon, or was a false alarm, so costs nothing
 that was learnt. An alarm during a trial begins the next one, when this one ends.
 
-Losses count with the weights of their samples: those of classes that are balanced fall as they are
-learnt, where plain mistakes rise. A mistake of weight w becomes w / (w + 1). The error e of a
-target, its loss the square of it, becomes q / (q + 1) with q = sqrt(e / s), and s the geometric mean of the
-first hundred that are not 0. The ranks are those of the losses, which have a bound then, and levels
-tell errors apart that are a thousand times smaller or larger than the first ones.
+Of samples with weights, one is looked at with a probability that is its weight over the largest one
+lately: where classes are balanced, plain mistakes rise along the stream, and those of what is
+looked at fall. The error e of a target becomes q / (q + 1) with q = sqrt(e / s), and s the
+geometric mean of the first hundred that are not 0: the ranks are those of e, losses have a bound,
+and levels tell errors apart that are a thousand times smaller or larger than the first ones.
 """
 from libc.math cimport exp, log
 
 from onlinekern.core.base.state cimport (
     check_kind, count_of, finite_number, flag_of, items_of, not_negative)
 
+from onlinekern.core.learning.rank_bets cimport uniform
+
 # Between two false alarms lie so many samples, on average, at least.
 cdef double RUN_LENGTH = 100_000
-# Of the ranks of equal losses; with 0, the first number drawn would be 0 too.
+# Of the ranks of equal losses, and the next one of who is looked at; with 0, the first number drawn
+# would be 0 too.
 cdef int64_t SEED = 1
 # So many samples both learn.
 cdef int64_t LENGTH = 1000
@@ -27,6 +30,8 @@ cdef double LATELY = 0.99
 cdef double LONGER = 0.998
 # So many errors of targets tell their scale.
 cdef int64_t SCALED = 100
+# Of the largest weight lately this share is left at the next sample.
+cdef double LASTING = 0.999
 # Larger losses count as this one: their sums do not overflow.
 cdef double MOST = 1e300
 
@@ -50,20 +55,23 @@ cdef class Trials:
         """Samples that two will still learn; 0 where one is alone."""
         return self.now.left
 
-    cdef bint see(self, double loss) noexcept nogil:
-        """See the loss of an answer, times the weight. Returns whether a trial is to begin."""
-        cdef double ratio
-        ratio = loss = min(loss, MOST)
-        if self.of_targets:
-            if self.now.n_errors < SCALED:
-                self.now.n_errors += loss > 0
-                self.now.errors += log(loss) if loss > 0 else 0
-                return False
+    cdef bint see(self, double loss, double weight) noexcept nogil:
+        """See the loss of an answer. Returns whether a trial is to begin."""
+        cdef Trial *now = &self.now
+        now.offered += 1
+        now.largest = max(weight, LASTING * now.largest)
+        if uniform(SEED + 1, now.offered) * now.largest > weight:
+            pass
+        elif not self.of_targets:
+            now.due |= self.bets.see(loss)
+        elif now.n_errors < SCALED:
+            now.n_errors += loss > 0
+            now.errors += log(min(loss, MOST)) if loss > 0 else 0
+        else:
             # The loss is the square of the error.
-            ratio = exp((log(loss) - self.now.errors / SCALED) / 4) if loss > 0 else 0
-        if self.bets.see(ratio / (ratio + 1)):
-            self.now.due = True
-        return self.now.due and self.now.left == 0
+            loss = exp((log(min(loss, MOST)) - now.errors / SCALED) / 4) if loss > 0 else 0
+            now.due |= self.bets.see(loss / (loss + 1))
+        return now.due and now.left == 0
 
     cdef bint goes_to_rival(self, double own, double rival) noexcept nogil:
         """Take up the losses of both. Returns whether the rival answers from now on."""
@@ -106,7 +114,8 @@ cdef class Trials:
     def __reduce__(self):
         own = self.now
         course = (own.left, bool(own.due), own.own_sum, own.rival_sum, own.own_longer,
-                  own.rival_longer, own.n_errors, own.errors)
+                  own.rival_longer, own.n_errors, own.errors,
+                  own.offered, own.largest)
         return restore, (self.of_targets, self.bets, self.alarms, course)
 
 
@@ -116,7 +125,7 @@ def restore(of_targets, bets, alarms, course):
     check_kind(bets, "bets", RankBets)
     if (<RankBets> bets).run_length != RUN_LENGTH:
         raise ValueError(f"the run length of trials must be {RUN_LENGTH:g}")
-    left, due, *sums, n_errors, errors = items_of(course, "trials", 8)
+    left, due, *sums, n_errors, errors, offered, largest = items_of(course, "trials", 10)
     alarms = tuple(count_of("an alarm", number)
                    for number in items_of(alarms, "alarms", len(alarms)))
     if count_of("left", left) > LENGTH or count_of("n_errors", n_errors) > SCALED:
@@ -124,6 +133,7 @@ def restore(of_targets, bets, alarms, course):
     trials.bets, trials.alarms = bets, alarms
     own_sum, rival_sum, own_longer, rival_longer = [not_negative("a sum", each) for each in sums]
     trials.now = Trial(left, flag_of("due", due), own_sum, rival_sum, own_longer, rival_longer,
-                       n_errors, finite_number("errors", errors))
+                       n_errors, finite_number("errors", errors), count_of("offered", offered),
+                       not_negative("largest", largest))
     trials.checkpoint()
     return trials
