@@ -17,14 +17,7 @@ from onlinekern.estimators.extensions import PAGE
 from onlinekern.estimators.kernel_width import check_representable, own_name
 from onlinekern.estimators.median_width import width_of
 from onlinekern.estimators.memory import Form
-from onlinekern.estimators.parameters import (
-    Average,
-    Count,
-    Finite,
-    KernelName,
-    KernelWidth,
-    estimator,
-)
+from onlinekern.estimators.parameters import Count, Finite, KernelName, KernelWidth, estimator
 from onlinekern.estimators.types import Array, Floats, Sparse
 from onlinekern.estimators.warnings import warn
 
@@ -149,12 +142,3 @@ class KernelEstimator(Learner):
     def n_support_(self) -> int:
         """Number of support vectors."""
         return self._read(lambda space: space.support.n_rows)
-
-
-@estimator
-class Unbudgeted(KernelEstimator):
-    """Mixin of learners that keep all support vectors, up to the `max_support` that users set."""
-
-    average: Average = False
-    max_support: Count | None = None
-    when_full: WhenFull = "nearest"

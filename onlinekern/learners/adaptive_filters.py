@@ -11,10 +11,11 @@ from onlinekern.core.base.random import Generator
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.features import DistanceKernel
 from onlinekern.estimators.filters import PolicyFilter
-from onlinekern.estimators.kernel import KernelEstimator, Unbudgeted
+from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import (
     OF_NEW_MODELS,
+    Average,
     Count,
     NotNegative,
     Positive,
@@ -38,7 +39,7 @@ class LeastMeanSquares(Learner):
 
 
 @estimator
-class KLMSRegressor(LeastMeanSquares, OnlineRegressor, Unbudgeted):
+class KLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
     """Kernel least mean squares (KLMS).
 
     Every sample becomes a support vector, whose coefficient is the step size times its error:
@@ -167,6 +168,10 @@ class KLMSRegressor(LeastMeanSquares, OnlineRegressor, Unbudgeted):
     >>> bool(model.score(X[500:], y[500:]) > 0.9)
     True
     """
+
+    average: Average = False
+    max_support: Count | None = None
+    when_full: WhenFull = "nearest"
 
 
 @estimator

@@ -13,21 +13,14 @@ from onlinekern.estimators.parameters import Count, Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 
 
-@estimator
-class BOGD(GradientStep, KernelEstimator):
-    """Mixin of learners by gradient descent that evict random support vectors."""
-
-    removal: Literal["uniform", "nonuniform"] = "uniform"
-    cap: Positive | None = 1.0
-    budget: Count = 500
-
-    def _budget(self, rng: Generator) -> Any:
-        most = np.inf if self.cap is None else self.eta * self.cap
-        return POLICIES[self.removal](self.budget, rng, most)
+def random_eviction(learner: Any, rng: Generator) -> Any:
+    """Return the policy of BOGD, which leaves the expected function unchanged."""
+    most = np.inf if learner.cap is None else learner.eta * learner.cap
+    return POLICIES[learner.removal](learner.budget, rng, most)
 
 
 @estimator
-class BOGDClassifier(OnlineClassifier, BOGD):
+class BOGDClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     """Budgeted online gradient descent (BOGD, BOGD++).
 
     At each step ``f <- (1 - eta_t reg) f``, and a sample whose loss has a slope is added with
@@ -165,10 +158,15 @@ compiled loss, default='hinge'
     """
 
     loss: LabelLoss = "hinge"
+    removal: Literal["uniform", "nonuniform"] = "uniform"
+    cap: Positive | None = 1.0
+    budget: Count = 500
+
+    _budget = random_eviction
 
 
 @estimator
-class BOGDRegressor(OnlineRegressor, BOGD):
+class BOGDRegressor(OnlineRegressor, GradientStep, KernelEstimator):
     """Budgeted online gradient descent (BOGD, BOGD++) for regression.
 
     It is `BOGDClassifier` with a loss of regression [1]_.
@@ -299,3 +297,8 @@ default='squared'
     """
 
     loss: TargetLoss = "squared"
+    removal: Literal["uniform", "nonuniform"] = "uniform"
+    cap: Positive | None = 1.0
+    budget: Count = 500
+
+    _budget = random_eviction

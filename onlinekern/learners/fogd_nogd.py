@@ -365,38 +365,30 @@ default='squared'
     loss: TargetLoss = "squared"
 
 
-@estimator
-class NOGD(GradientStep, KernelEstimator):
-    """Mixin of learners of a linear model of Nystroem features of the first support vectors."""
+def nystroem_space(learner: Any, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
+    """Return the space of NOGD: support vectors, then features of them."""
+    rank = learner.budget if learner.n_components is None else learner.n_components
+    if rank > learner.budget:
+        raise ValueError(
+            f"n_components must be at most budget, got n_components={learner.n_components} and "
+            f"budget={learner.budget}"
+        )
+    return NystroemSpace(learner._kernel_support(X, n_outputs), learner.budget, rank)
 
-    n_components: Count | None = None
-    budget: MatrixSize = 500
-    average: Average = False
 
-    _calls_blas = True
+def is_last_landmark_next(learner: Any) -> bool:
+    """Return whether LAPACK computes eigenvectors of the kernel matrix after the next sample."""
+    space = learner._model.space
+    return bool(not space.moved and space.support.n + 1 >= space.n_landmarks)
 
-    def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
-        rank = self.budget if self.n_components is None else self.n_components
-        if rank > self.budget:
-            raise ValueError(
-                f"n_components must be at most budget, got n_components={self.n_components} and "
-                f"budget={self.budget}"
-            )
-        return NystroemSpace(self._kernel_support(X, n_outputs), self.budget, rank)
 
-    def _next_calls_blas(self) -> bool:
-        # LAPACK computes eigenvectors of the kernel matrix after the last of the landmarks.
-        space = self._model.space
-        return bool(not space.moved and space.support.n + 1 >= space.n_landmarks)
-
-    @property
-    def dual_coef_(self) -> Floats:
-        """Coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
-        return self._read_in_units(lambda space: space.effective())
+def coefficients_of_features(learner: Any) -> Floats:
+    """Return the coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
+    return learner._read_in_units(lambda space: space.effective())
 
 
 @estimator
-class NOGDClassifier(OnlineClassifier, NOGD):
+class NOGDClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     """Nystroem online gradient descent (NOGD).
 
     The first `budget` support vectors come from kernel gradient descent. Their kernel matrix ``K =
@@ -541,10 +533,18 @@ compiled loss, default='hinge'
     """
 
     loss: LabelLoss = "hinge"
+    n_components: Count | None = None
+    budget: MatrixSize = 500
+    average: Average = False
+
+    _calls_blas = True
+    _space = nystroem_space
+    _next_calls_blas = is_last_landmark_next
+    dual_coef_ = property(coefficients_of_features)
 
 
 @estimator
-class NOGDRegressor(OnlineRegressor, NOGD):
+class NOGDRegressor(OnlineRegressor, GradientStep, KernelEstimator):
     """Nystroem online gradient descent (NOGD) for regression.
 
     The model and its learning are those of `NOGDClassifier`, with a loss of regression [1]_.
@@ -679,3 +679,11 @@ default='squared'
     """
 
     loss: TargetLoss = "squared"
+    n_components: Count | None = None
+    budget: MatrixSize = 500
+    average: Average = False
+
+    _calls_blas = True
+    _space = nystroem_space
+    _next_calls_blas = is_last_landmark_next
+    dual_coef_ = property(coefficients_of_features)

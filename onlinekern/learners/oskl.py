@@ -5,12 +5,12 @@ from typing import Any, Literal
 from onlinekern.core import SAMPLERS
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.gradient import GradientStep
-from onlinekern.estimators.kernel import Unbudgeted
-from onlinekern.estimators.parameters import Average, Positive, estimator
+from onlinekern.estimators.kernel import KernelEstimator, WhenFull
+from onlinekern.estimators.parameters import Average, Count, Positive, estimator
 
 
 @estimator
-class OSKLClassifier(OnlineClassifier, GradientStep, Unbudgeted):
+class OSKLClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     """Online sparse kernel learning (OSKL): gradient steps of equal length, taken by chance.
 
     A sample is drawn with probability ``|l'(f(x_t), y_t)| / G``; if drawn, it enters with
@@ -161,6 +161,8 @@ class OSKLClassifier(OnlineClassifier, GradientStep, Unbudgeted):
     loss: Literal["logistic", "smooth_hinge", "squared_hinge", "exponential"] = "logistic"
     G: Positive = 5.0
     average: Average = True
+    max_support: Count | None = None
+    when_full: WhenFull = "nearest"
 
     def _sampler(self) -> Any:
         return SAMPLERS["slope_proportional"](self.G)

@@ -6,9 +6,10 @@ from onlinekern.core import LOSSES, RULES
 from onlinekern.core.learning.losses import Loss
 from onlinekern.core.learning.rules import Rule
 from onlinekern.estimators.classification import OnlineClassifier
-from onlinekern.estimators.kernel import Unbudgeted
+from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.parameters import (
     Average,
+    Count,
     NotNegative,
     Positive,
     TriedWidth,
@@ -25,13 +26,15 @@ def passive_aggressive(variant: str, loss: Loss, C: float) -> Rule:
 
 
 @estimator
-class KernelPA(Unbudgeted):
+class KernelPA(KernelEstimator):
     """Mixin of learners with the rule of a Passive-Aggressive variant."""
 
     gamma: TriedWidth = "best"  # type: ignore[assignment]
     C: Positive = 1.0
     variant: Variant = "pa1"
     average: Average = "decay"
+    max_support: Count | None = None
+    when_full: WhenFull = "nearest"
 
 
 @estimator

@@ -8,13 +8,13 @@ from typing import Any
 from onlinekern.core import LOSSES, RULES, SCHEDULES
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.gradient import GradientStep, LabelLoss, TargetLoss
-from onlinekern.estimators.kernel import Unbudgeted
-from onlinekern.estimators.parameters import Positive, estimator
+from onlinekern.estimators.kernel import KernelEstimator, WhenFull
+from onlinekern.estimators.parameters import Average, Count, Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 
 
 @estimator
-class KernelPerceptronClassifier(OnlineClassifier, Unbudgeted):
+class KernelPerceptronClassifier(OnlineClassifier, KernelEstimator):
     """Kernel Perceptron.
 
     A sample with ``y f(x) <= 0`` becomes a support vector with coefficient y (times its weight);
@@ -132,12 +132,16 @@ class KernelPerceptronClassifier(OnlineClassifier, Unbudgeted):
     True
     """
 
+    average: Average = False
+    max_support: Count | None = None
+    when_full: WhenFull = "nearest"
+
     def _rule(self) -> Any:
         return RULES["perceptron"]()
 
 
 @estimator
-class KernelOGDClassifier(OnlineClassifier, GradientStep, Unbudgeted):
+class KernelOGDClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     """Online gradient descent with kernels (NORMA without truncation).
 
     At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
@@ -278,10 +282,13 @@ compiled loss, default='hinge'
     """
 
     loss: LabelLoss = "hinge"
+    average: Average = False
+    max_support: Count | None = None
+    when_full: WhenFull = "nearest"
 
 
 @estimator
-class KernelOGDRegressor(OnlineRegressor, GradientStep, Unbudgeted):
+class KernelOGDRegressor(OnlineRegressor, GradientStep, KernelEstimator):
     """Online gradient descent with kernels, for regression.
 
     At each step ``f <- (1 - eta_t reg) f - eta_t l'(f(x_t), y_t) kappa(x_t, .)`` (eq. 8 of [1]_).
@@ -416,10 +423,13 @@ default='squared'
     """
 
     loss: TargetLoss = "squared"
+    average: Average = False
+    max_support: Count | None = None
+    when_full: WhenFull = "nearest"
 
 
 @estimator
-class KernelPegasosClassifier(OnlineClassifier, Unbudgeted):
+class KernelPegasosClassifier(OnlineClassifier, KernelEstimator):
     """Pegasos with kernels: stochastic sub-gradient descent on the regularised hinge loss.
 
     At step t everything learnt shrinks by ``1 - 1/t``, and a sample with ``y f(x) < 1`` enters with
@@ -543,6 +553,9 @@ class KernelPegasosClassifier(OnlineClassifier, Unbudgeted):
     """
 
     reg: Positive = 1e-4
+    average: Average = False
+    max_support: Count | None = None
+    when_full: WhenFull = "nearest"
 
     def _rule(self) -> Any:
         schedule = SCHEDULES["inverse"](1 / self.reg)
