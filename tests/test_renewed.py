@@ -574,3 +574,9 @@ def test_tables_are_kept_behind_an_encoder_or_as_dictionaries(kind, tmp_path):
         np.testing.assert_array_equal(
             load(tmp_path / "model.okn").predict(rows), learner.predict(rows)
         )
+
+
+def test_equal_losses_raise_no_alarm():
+    """Nothing but the draws of their ranks tells them apart, and these are those of all streams."""
+    detector = RenewedLearner(PAClassifier())._new_detector()
+    assert not detector.update_many(np.zeros(500_000)).alarms_.size

@@ -12,6 +12,7 @@ from test_race import drifting, same_model
 import onlinekern
 from onlinekern import StreamClassifier, StreamRegressor, merge
 from onlinekern.core.learning.rank_bets import RankBets
+from onlinekern.core.learning.trials import Trials
 from onlinekern.core.renewed_race import RenewedRace
 
 TASKS = ["binary", "classes", "regression"]
@@ -221,3 +222,9 @@ def test_bets_refuse():
     counts, wealth, _ = bets.get_state()
     with pytest.raises(ValueError, match="must have been seen"):
         bets.set_state(counts + 1, wealth, 255)
+
+
+def test_equal_losses_raise_no_alarm():
+    """Nothing but the draws of their ranks tells them apart, and these are those of all streams."""
+    bets = Trials(False).bets
+    assert bets.see_many(np.zeros(1_000_000)) is None

@@ -33,6 +33,8 @@ from onlinekern.preprocessing.steps import (
 
 # Between two false alarms of the default detector lie so many samples, on average, at least.
 RUN_LENGTH = 100_000
+# Of its ranks of equal losses, which all streams share: among equal ones no alarm comes for long.
+RANKS = 932
 # A learner that goes at an alarm has learnt at most so many samples behind it, for nothing.
 PIECE = 4096
 
@@ -381,7 +383,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     def _new_detector(self) -> Any:
         if self.detector is None:
-            return LossDetector(run_length=RUN_LENGTH, random_state=0)
+            return LossDetector(run_length=RUN_LENGTH, random_state=RANKS)
         return clone(self.detector)
 
     @all_or_nothing

