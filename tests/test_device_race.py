@@ -92,6 +92,24 @@ def test_a_state_of_a_race(task, stream, tmp_path):
     )
 
 
+def test_a_device_ends_a_trial(tmp_path):
+    """What answers goes on there, and in Python, alone: a rival has not learnt the samples."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1600, 3))
+    y = np.where(np.arange(1600) < 1100, X[:, 0], X[:, 1])
+    model = begun("regression", X[:1300], y[:1300])
+    assert model._model.rival is not None
+    device = Device(tmp_path, model)
+    memory = device.new()
+    device.teach(memory, X[1300:1400], y[1300:1400])
+    read = read_device_state(model, device.save(memory))
+    assert (read._model.rival, read._model.trials.left) == (None, 0)
+    assert read.n_seen_ == 1400
+    began = read._model.began
+    assert read.partial_fit(X[1400:], y[1400:]).n_seen_ == 1600
+    assert read._model.began == began
+
+
 def test_a_sample_that_one_expert_refuses_changes_none(stream, tmp_path):
     X, y = stream("regression", n=120)
     model = begun("regression", X, y)

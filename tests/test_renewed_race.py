@@ -228,3 +228,31 @@ def test_equal_losses_raise_no_alarm():
     """Nothing but the draws of their ranks tells them apart, and these are those of all streams."""
     bets = Trials(False).bets
     assert bets.see_many(np.zeros(1_000_000)) is None
+
+
+def test_counts_of_a_rival_do_not_depend_on_calls():
+    """A rival that lost a part of the trial has been given no answer of its own to count."""
+    X, y, known, learner = stream("classes", 1400)
+    learner.partial_fit(X[:1100], y[:1100], **known)
+    rows = copy.deepcopy(learner)
+    learner.partial_fit(X[1100:], y[1100:])
+    for x, label in zip(X[1100:], y[1100:], strict=True):
+        rows.learn_one(x, label)
+    assert learner._model.rival is not None
+    for model in (learner, rows):
+        rival = model._model.rival
+        assert (rival.n_mistakes, rival.cumulative_loss) == (0, 0.0)
+
+
+def test_a_rival_that_has_seen_other_samples_is_refused():
+    X, y, known, learner = stream("classes", 1300)
+    learner.partial_fit(X, y, **known)
+    make, arguments = learner._model.__reduce__()
+    race, blank, rival, trials = pickle.loads(pickle.dumps(arguments))
+    assert make(race, blank, rival, trials).rival is not None
+    rival.learn(X[:1], y[:1].astype(float))
+    with pytest.raises(ValueError, match="has seen 1301 samples, the race 1300"):
+        make(race, blank, rival, trials)
+    sparse = stream("classes")[3].partial_fit(sp.csr_matrix(X[:9]), y[:9], **known)._model.blank
+    with pytest.raises(ValueError, match="the blank of a race must have"):
+        make(race, sparse, None, trials)

@@ -21,6 +21,7 @@ from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.describe import describe
 from onlinekern.fitted.export.states import JointState, KernelState, Landmarks, Learning
 from onlinekern.fitted.export.taught import Taught
+from onlinekern.fitted.families.models import without_rival
 from onlinekern.fitted.save.consistency import complete
 from onlinekern.fitted.state import State, closed, opened
 from onlinekern.preprocessing.steps import learner_of
@@ -288,7 +289,8 @@ def model_of(model: State, found: Taught) -> State:
 def race_of(race: State, found: Taught) -> State:
     """Return the state of a race, with what was found of its experts and of their vote."""
     if hasattr(race, "race"):
-        return race.changed(race=race_of(race.race, found))
+        # A rival has not learnt what the device has.
+        return without_rival(race).changed(race=race_of(race.race, found))
     own, experts, began = race.arguments, [], race.progress.began
     for k, expert in enumerate(own.experts):
         beginning = f"e{k}_"

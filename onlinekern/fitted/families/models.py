@@ -144,17 +144,23 @@ def merged_renewed(mix: Mix, races: list[State], base: State | None) -> State:
     some = replace(mix, weights=tuple(mix.weights[k] for k in chosen))
     kept = [races[k].race for k in chosen]
     race = merged_race(some, kept, None if base is None or most else base.race)
-    bets, course = own.trials.bets, own.trials.course
+    bets, alone = own.trials.bets, without_rival(own)
     return own.told(
         race=counted(mix, race, *of(races, base, "race")),
         blank=own.blank,
         rival=None,
-        trials=own.trials.told(
+        trials=alone.trials.told(
             bets=bets.changed(counts=0 * bets.counts, wealth=0 * bets.wealth),
             alarms=base.trials.alarms if base else (),
-            course=course.changed(left=0, due=False),
+            course=alone.trials.course,
         ),
     )
+
+
+def without_rival(race: State) -> State:
+    """Return a `RenewedRace` whose trial has ended, if there was one."""
+    course = race.trials.course.changed(left=0, due=False)
+    return race.changed(rival=None, trials=race.trials.changed(course=course))
 
 
 def counted(mix: Mix, merged: State, races: list[State], base: State | None) -> State:

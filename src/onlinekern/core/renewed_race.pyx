@@ -78,7 +78,7 @@ cdef class RenewedRace(Race):
         Race.learn_alone(self, rows, y, weight, &told[0, 0], noted)
         self.rival.learn_alone(rows, y, weight, &told[1, 0], noted)
         self.compare(&y, &weight, &told[0, 0], &told[1, 0], 1, self.n_seen)
-        self.vote.resume_counts(self.mistakes, self.total)
+        self.settle()
         for k in range(size):
             answer[k] = told[0, k]
         return 0
@@ -118,7 +118,14 @@ cdef class RenewedRace(Race):
                             last - first, seen[last]):
                 ahead = last
             first = last
+        self.settle()
+
+    cdef int settle(self) except -1:
+        """Let whoever answers have the counts of the answers given, and the rival none."""
         self.vote.resume_counts(self.mistakes, self.total)
+        if self.rival is not None:
+            self.rival.vote.resume_counts(0, 0.0)
+        return 0
 
     cdef Py_ssize_t watch(self, const double *y, const double *counts, const double *answers,
                           Py_ssize_t n, int64_t seen) except -1:
@@ -245,6 +252,9 @@ def restore(race, blank, rival, trials):
                                  "outputs")
     cdef RenewedRace own = filled(RenewedRace, race)
     own.blank, own.rival, own.trials = blank, rival, trials
+    if rival is not None and rival.n_seen != race.n_seen:
+        raise ValueError(f"the rival of a race has seen {rival.n_seen} samples, the race "
+                         f"{race.n_seen}")
     if own.trials.of_targets != isinstance(own.vote, MeanVote) \
             or (rival is not None) != (own.trials.left > 0):
         raise ValueError("trials must be of the labels or targets of the race, and last as long as "
@@ -254,4 +264,5 @@ def restore(race, blank, rival, trials):
 
 cdef tuple form_of(Race race):
     """What a race and its rivals have in common."""
-    return race.d, race.costs, race.raw, race.head, race.dtype, race.layout
+    return (race.d, race.moments.centred, race.costs, race.raw, race.head, race.dtype, race.layout,
+            type(race.vote))
