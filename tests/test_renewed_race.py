@@ -256,3 +256,26 @@ def test_a_rival_that_has_seen_other_samples_is_refused():
     sparse = stream("classes")[3].partial_fit(sp.csr_matrix(X[:9]), y[:9], **known)._model.blank
     with pytest.raises(ValueError, match="the blank of a race must have"):
         make(race, sparse, None, trials)
+
+
+def test_races_of_different_versions_are_not_merged():
+    X, y, known, learner = stream("classes", 300)
+    learner.partial_fit(X, y, **known)
+    plain = copy.deepcopy(learner)
+    plain.__dict__["_model"] = copy.deepcopy(learner._model.blank)
+    plain._model.learn(X, y.astype(float))
+    assert merge([plain, plain]).n_seen_ == 600
+    for models in ([learner, plain], [plain, learner]):
+        with pytest.raises(ValueError, match=r"of different kinds or versions: .*Race, .*Race"):
+            merge(models)
+
+
+def test_merged_races_have_learnt_what_both_have():
+    """The samples of a race are those since it began, also where each began at another one."""
+    X, y, known, learner = stream("classes", 2600)
+    parts = [copy.deepcopy(learner).partial_fit(X[:n], y[:n], **known) for n in (2600, 2300)]
+    assert min(part._model.began for part in parts) > 0
+    merged = merge(parts)
+    ages = [part.n_seen_ - part._model.began for part in parts]
+    assert merged.n_seen_ - merged._model.began == sum(ages)
+    assert max(expert.learnt for expert in merged.report().experts) == 1.0

@@ -212,6 +212,7 @@ def merged_progress(mix: Mix, each: list[State], old: State | None) -> State:
     """Merge the progress of races: who votes in one of them votes; the history is the base's."""
     seen = mix.count(*of(each, old, "n_seen"))
     learnt, before = of(each, old, "learnt")
+    ages = [own.n_seen - own.began for own in each]
     return each[0].told(
         n_seen=seen,
         noted=mix.count(*of(each, old, "noted")),
@@ -221,7 +222,7 @@ def merged_progress(mix: Mix, each: list[State], old: State | None) -> State:
         voting=np.maximum.reduce([own.voting for own in each]),
         learnt=mix.total(learnt, 0 if before is None else before).astype(np.int64),
         history=list(old.history) if old else [],
-        began=min(own.began for own in each),
+        began=seen - mix.count(ages, old.n_seen - old.began if old else None),
     )
 
 

@@ -189,6 +189,10 @@ def merged_attributes(mix: Mix, own: list[dict[str, Any]], before: Any) -> dict[
 
 
 def merged_spaces(mix: Mix, models: list[Any], base: Any) -> Any:
+    kinds = sorted({each.kind_.name for each in every(models, base)})
+    if len(kinds) > 1:
+        # Races of files of former versions do not begin anew.
+        raise ValueError(f"the models are of different kinds or versions: {', '.join(kinds)}")
     return closed(models[0].kind_.merge(mix, models, base))
 
 
