@@ -16,6 +16,7 @@ from onlinekern import (
     make_stream_pipeline,
     merge,
 )
+from onlinekern.core.models import metric_choice
 
 METRICS = ["diagonal", "full", "auto"]
 
@@ -326,3 +327,29 @@ def test_a_renewal_that_cannot_have_begun(place, value, message):
     assert whole.begun is None
     with pytest.raises(ValueError, match="no renewal that began at sample 256 goes on after 300"):
         whole.resume(begun)
+
+
+@pytest.mark.parametrize("last", [560, 576])
+@pytest.mark.parametrize("call", [1, 4])
+def test_a_renewal_that_is_interrupted_is_done_again(last, call, monkeypatch, same_state):
+    """Ctrl-C arrives in a part of it, or where it ends; what is half done counts for nothing."""
+    X, y = samples("regression", 700)
+    model = new_model(metric="auto").partial_fit(X[:512], y[:512])
+    model = pickle.loads(pickle.dumps(model))
+    before = pickle.dumps(model)
+    calls, find = [], metric_choice.root_of
+
+    def interrupted(*arguments):
+        calls.append(arguments)
+        if len(calls) == call:
+            raise KeyboardInterrupt
+        return find(*arguments)
+
+    monkeypatch.setattr(metric_choice, "root_of", interrupted)
+    for _ in range(6):
+        with pytest.raises(KeyboardInterrupt):
+            model.partial_fit(X[512:last], y[512:last])
+        same_state(model, pickle.loads(before))
+        calls.clear()
+    monkeypatch.undo()
+    same_state(model.partial_fit(X[512:], y[512:]), learnt(metric="auto"))

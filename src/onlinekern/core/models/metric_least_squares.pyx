@@ -197,7 +197,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
                 else:
                     self.finish_renewal()
             except BaseException as error:
-                self.interruption = error
+                self.interruption, self.renewal = error, None
                 return RAISED
         return OK
 
@@ -212,7 +212,8 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
                     self.renewal = self.new_renewal()
                 self.renewal.advance(self.recent.count)
             except BaseException as error:
-                self.interruption = error
+                # A part that is half done is not done twice: the renewal is done again.
+                self.interruption, self.renewal = error, None
                 return RAISED
         return OK
 
