@@ -279,3 +279,21 @@ def test_merged_races_have_learnt_what_both_have():
     ages = [part.n_seen_ - part._model.began for part in parts]
     assert merged.n_seen_ - merged._model.began == sum(ages)
     assert max(expert.learnt for expert in merged.report().experts) == 1.0
+
+
+def test_marks_of_a_long_history_do_not_depend_on_calls():
+    """An alarm comes right before the sample with which every second one goes, the 131,328th."""
+    n, turn = 132_000, 131_000
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    y = np.where(np.arange(n) < turn, X[:, 0], -X[:, 0]) + 0.1 * rng.normal(size=n)
+    whole = StreamRegressor(time_budget=2.0).partial_fit(X[:turn], y[:turn])
+    parts = copy.deepcopy(whole)
+    whole.partial_fit(X[turn:], y[turn:])
+    for first in range(turn, n, 100):
+        parts.partial_fit(X[first : first + 100], y[first : first + 100])
+    assert turn < whole.alarms_[-1] < 131_328
+    assert whole._model.began == whole.alarms_[-1]
+    for model in (whole, parts):
+        assert whole._model.stride == model._model.stride == 512
+        assert [mark for mark, _ in whole._model.history] == [m for m, _ in model._model.history]

@@ -6,6 +6,10 @@ from onlinekern.core.experts cimport Experts, Row
 from onlinekern.core.learning.recent_scores cimport RecentScores
 from onlinekern.core.samples.rows cimport Rows
 
+# Marks of the history: when there are more, every second one goes.
+cdef enum:
+    MOST_MARKS = 512
+
 
 cdef class Race(Experts):
     cdef list dearest                     # numbers of the experts, those that cost most first

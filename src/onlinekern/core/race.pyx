@@ -57,8 +57,6 @@ cdef double LITTLE = 0.03
 # samples are what it did "lately".
 cdef double WORSE = 4.0
 cdef Py_ssize_t LATELY = 100
-# Marks of the history: when there are more, every second one goes.
-cdef Py_ssize_t MOST_MARKS = 512
 
 
 cdef class Race(Experts):

@@ -20,5 +20,6 @@ cdef class RenewedRace(Race):
                           Py_ssize_t n, int64_t seen) except -1
     cdef bint compare(self, const double *y, const double *counts, double *answers, double *told,
                       Py_ssize_t n, int64_t seen) except -1
+    cdef int64_t before_thinning(self)
     cdef int settle(self) except -1
     cdef void count(self, double loss, double weight) noexcept

@@ -17,6 +17,7 @@ from libc.stdint cimport int64_t
 from onlinekern.core.base.state cimport check_kind
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.vote cimport MeanVote
+from onlinekern.core.race cimport MOST_MARKS
 from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.base.part import frozen
@@ -103,7 +104,7 @@ cdef class RenewedRace(Race):
 
         while first < n:
             if ahead == first:
-                ahead = min(n, first + PIECE)
+                ahead = min(n, first + min(PIECE, self.before_thinning() or PIECE))
                 teach(self, first, ahead, answers[first:ahead])
             if self.rival is None:
                 first += self.watch(&goals[first], &counts[first], &found[first, 0], ahead - first,
@@ -119,6 +120,14 @@ cdef class RenewedRace(Race):
                 ahead = last
             first = last
         self.settle()
+
+    cdef int64_t before_thinning(self):
+        """Samples before the one with which every second mark of the history goes.
+
+        A piece ends there: a rival takes over the marks of the sample that it begins behind.
+        """
+        left = (MOST_MARKS + 1 - len(self.history)) * self.stride
+        return max(0, left - 1 - self.age() % self.stride)
 
     cdef int settle(self) except -1:
         """Let whoever answers have the counts of the answers given, and the rival none."""
