@@ -123,7 +123,9 @@ def test_it_is_told_once_and_by_every_way_of_learning():
             learn()
 
 
-@pytest.mark.parametrize("way", ["fit", "same value", "clone", "step"])
+@pytest.mark.parametrize(
+    "way", ["fit", "same value", "other type", "there and back", "clone", "step"]
+)
 def test_nothing_is_told_where_nothing_waits(way):
     from sklearn.base import clone
 
@@ -134,6 +136,12 @@ def test_nothing_is_told_where_nothing_waits(way):
             model.set_params(gamma=0.4).fit(X, Y)
         elif way == "same value":
             model.set_params(gamma=float("0.5"), kernel="gaussian")
+        elif way == "other type":
+            model.set_params(gamma=np.float64(0.5), degree=np.int64(3), coef0=int(model.coef0))
+        elif way == "there and back":
+            model.set_params(gamma=0.4).set_params(kernel="linear")
+            copy.deepcopy(model).set_params(kernel="gaussian", gamma=0.5).partial_fit(X, Y)
+            model = pickle.loads(pickle.dumps(model)).set_params(kernel="gaussian", gamma=0.5)
         elif way == "clone":
             model = clone(model.set_params(gamma=0.4))
         else:
@@ -158,6 +166,26 @@ def test_what_waits_is_kept_by_copies(tmp_path):
     for other in (pickle.loads(pickle.dumps(model)), onlinekern.load(tmp_path / "model.okn")):
         with pytest.warns(UserWarning, match="gamma"):
             feed(other, slice(100, 200))
+
+
+def test_what_has_its_first_value_again_waits_no_more():
+    model = feed(build(onlinekern.FOGDRegressor, gamma=0.5), slice(0, 100))
+    model.set_params(gamma=0.4, n_components=30).set_params(gamma=0.5)
+    with pytest.warns(UserWarning, match="^n_components of"):
+        feed(model, slice(100, 200))
+    # Truth is no number.
+    model = feed(build(onlinekern.OGDRegressor, average=False), slice(0, 100))
+    model.set_params(average=True)
+    with pytest.warns(UserWarning, match="^average of"):
+        feed(model, slice(100, 200))
+
+
+@pytest.mark.parametrize("waiting", [5, ["gamma"], {"gama": 1.0}])
+def test_what_waits_in_a_damaged_state_is_refused(waiting):
+    model = feed(build(onlinekern.FOGDRegressor), slice(0, 100)).set_params(gamma=0.3)
+    model._waiting_parameters = waiting
+    with pytest.raises(ValueError, match="what waits for fit"):
+        pickle.loads(pickle.dumps(model))
 
 
 def test_probabilities_are_those_of_the_head_that_has_learnt():

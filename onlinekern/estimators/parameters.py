@@ -250,15 +250,23 @@ def are_same(known: tuple[Any, ...] | None, given: tuple[Any, ...] | None) -> bo
 
 
 def note_waiting(estimator: Any, before: dict[str, Any]) -> None:
-    """Note which parameters, of values before, were set in mid-stream and wait for `fit`."""
+    """Note which parameters, of values before, were set in mid-stream and wait for `fit`.
+
+    One that has its first value again waits no more.
+    """
     own = vars(estimator)
-    names = {
-        name
-        for name in before.keys() & getattr(estimator, "_waits", OF_NEW_MODELS)
-        if type(before[name]) is not type(own[name]) or not np.array_equal(before[name], own[name])
-    }
-    if names:
-        own["_waiting_parameters"] = sorted(names.union(own.get("_waiting_parameters", ())))
+    waits = getattr(estimator, "_waits", OF_NEW_MODELS)
+    known = {name: before[name] for name in before.keys() & waits}
+    known.update(own.pop("_waiting_parameters", {}))
+    waiting = {name: value for name, value in known.items() if not is_same(value, own[name])}
+    if waiting:
+        own["_waiting_parameters"] = waiting
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Return whether two values of a parameter are one: 1 is 1.0, but not True."""
+    truths = (isinstance(value, bool | np.bool_) for value in (one, other))
+    return len(set(truths)) == 1 and bool(np.array_equal(one, other))
 
 
 def warn_of_waiting(estimator: Any, start: bool = False) -> None:
@@ -266,7 +274,7 @@ def warn_of_waiting(estimator: Any, start: bool = False) -> None:
     names = vars(estimator).pop("_waiting_parameters", ())
     if names and not start:
         warn(
-            f"{', '.join(names)} of {type(estimator).__name__} will take effect when it is fitted "
-            "anew: the stream goes on with what its model began with.",
+            f"{', '.join(sorted(names))} of {type(estimator).__name__} will take effect when it is "
+            "fitted anew: the stream goes on with what its model began with.",
             UserWarning,
         )
