@@ -1,6 +1,8 @@
 """Intervals and sets that hold a share of the targets, around learners of any library."""
 
+import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -579,6 +581,37 @@ def test_what_is_refused():
 class Unweighted(SGDRegressor):
     def partial_fit(self, X, y):
         return super().partial_fit(X, y)
+
+
+def test_what_is_set_in_mid_stream_waits_and_is_told():
+    X, y = labels()
+    model = ConformalClassifier(KernelRLSClassifier(n_components=20, random_state=0))
+    twin = clone(model).partial_fit(X, y, classes=[0, 1, 2])
+    model.partial_fit(X, y, classes=[0, 1, 2]).set_params(coverage=0.5, by_class=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for learn in (lambda: model.learn_one(X[0], y[0]), lambda: model.partial_fit(X, y)):
+            with pytest.raises(UserWarning, match=r"^by_class, coverage of ConformalClassifier"):
+                learn()
+    assert model.n_seen_ == len(X)
+    with pytest.warns(UserWarning, match=r"^by_class, coverage of ConformalClassifier"):
+        pickle.loads(pickle.dumps(model)).learn_one(X[0], y[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        copy.deepcopy(model).fit(X, y).learn_one(X[0], y[0])
+        model.set_params(coverage=0.9, by_class=False, estimator=model.estimator)
+        model.learn_one(X[0], y[0])
+    assert model.threshold_ == twin.learn_one(X[0], y[0]).threshold_
+
+
+def test_a_pickle_of_before_has_no_share_of_each_class():
+    X, y = labels()
+    model = ConformalClassifier(KernelRLSClassifier(n_components=20, random_state=0))
+    model.partial_fit(X, y, classes=[0, 1, 2])
+    del model.by_class
+    loaded = pickle.loads(pickle.dumps(model))
+    assert loaded.by_class is False
+    assert loaded.partial_fit(X, y).threshold_ < np.inf
 
 
 def test_nothing_to_choose():

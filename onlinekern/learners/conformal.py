@@ -371,6 +371,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     """
 
     _ahead = "_partial_fit_scores"
+    _absent = {"by_class": False}
     _parameter_constraints = {
         **Conformal._parameter_constraints,
         "allow_empty": ["boolean"],

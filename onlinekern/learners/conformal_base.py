@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.estimators.atomic import UndoneOnFailure, lock_of
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.coverage import Coverage
+from onlinekern.estimators.parameters import note_waiting, warn_of_waiting
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval, available_if
 from onlinekern.estimators.types import Array, Floats, Sample, Samples
@@ -38,6 +39,8 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
     _coverage: Any  # a Coverage, or a ClassCoverage
     # With this method a learner of this library answers all samples of a call ahead.
     _ahead: ClassVar[str]
+    # A stream goes on with those that it began with.
+    _waits = frozenset({"estimator", "coverage", "by_class"})
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "partial_fit", "predict"]), None],
         "coverage": [Interval(Real, 0, 1, closed="neither")],
@@ -57,6 +60,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
 
     def _learn(self, lesson: Lesson, start: bool) -> tuple[Any, Floats]:
         """Learn samples; return what was answered before, and the threshold of each."""
+        warn_of_waiting(self, start)
         if start:
             learner = clone(self._default() if self.estimator is None else self.estimator)
             kind, other = get_tags(self).estimator_type, get_tags(learner).estimator_type
@@ -86,7 +90,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         learner = vars(self).get("estimator_")
         if not isinstance(learner, Learner):
             return None
-        if "_model" not in vars(learner):
+        if "_model" not in vars(learner) or "_waiting_parameters" in vars(self):
             return None
         with lock_of(self), UndoneOnFailure(learner._model):
             scores = learner._teach_row(x, number, weight)
@@ -98,6 +102,10 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
             thresholds = self._take_row_up(coverage, number, score, bool(weight > 0), held)
             self._coverage = coverage
         return scores, thresholds
+
+    def _renew_parameters(self, before: dict[str, Any]) -> None:
+        super()._renew_parameters(before)
+        note_waiting(self, before)
 
     def _new_coverage(self) -> Any:
         """Return what follows the scores of a stream."""

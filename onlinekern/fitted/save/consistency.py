@@ -43,7 +43,10 @@ def check_parameters(loaded: Any) -> None:
     """
     if not hasattr(loaded, "_get_param_names"):
         return
-    if vars(loaded).keys() - set(loaded._get_param_names()):
+    own, names = vars(loaded), set(loaded._get_param_names())
+    waiting = own.get("_waiting_parameters", {})
+    require(type(waiting) is dict and waiting.keys() <= names, "what waits for fit is none of it")
+    if own.keys() - names:
         loaded._validate_params()
 
 
@@ -67,8 +70,6 @@ def check_learner(learner: Any) -> None:
     own, model = vars(learner), learner._model
     require(type(model) in (Model, Race, RenewedRace), "its model is none")
     check_features(learner)
-    waiting, names = own.get("_waiting_parameters", {}), set(learner._get_param_names())
-    require(type(waiting) is dict and waiting.keys() <= names, "what waits for fit is none of it")
     if "_warm_up" in own:
         known = learner._warms_up and type(own["_warm_up"]) is WarmUp
         require(known, "its first samples are none")
