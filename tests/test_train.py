@@ -154,6 +154,11 @@ def test_sets_hold_the_share_of_each_class(folder, capsys):
     told = json.loads((folder / "r.json").read_text())["class_coverage"]
     assert told == {**shares, "never": None}
     assert shares["perhaps"] > 0.6
+    write_table(folder / "one.csv", X, np.full(len(X), "yes"))
+    options[-len(SMALL) :] = ["--task", "classification", "--param", "time_budget=5"]
+    code, out, err = run(capsys, "train", "one.csv", "--target", "sold", "-o", "o.okn", *options)
+    assert (code, err) == (0, "")
+    assert json.loads((folder / "r.json").read_text())["class_coverage"] is None
     write_table(folder / "numbers.csv", X, X[:, 1])
     code, out, err = run(capsys, "train", "numbers.csv", "--target", "sold", "-o", "n.okn", *SMALL,
                          "--coverage", 0.8, "--by-class")  # fmt: skip

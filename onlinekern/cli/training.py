@@ -350,7 +350,7 @@ def of_classes(run: Training) -> dict[str, float | None] | None:
     """Return what sets have held of each class, None of one in all sets; None if not followed."""
     learner = learner_of(run.model)
     shares = getattr(learner, "class_coverage_", None)
-    if shares is None:
+    if shares is None or not hasattr(learner, "classes_"):  # as long as one label has come
         return None
     pairs = zip(learner.classes_, shares.tolist(), strict=True)
     return {text_of(label): None if math.isnan(share) else share for label, share in pairs}

@@ -102,8 +102,8 @@ class Classifier(ClassifierMixin, Learner):
         exp(-a f - b))``, with a and b for f > 0 and others for f <= 0. More have the softmax of ``a
         f_k + b_k``, with a for f_k > 0 and another for f_k <= 0, where the class of the largest f_k
         has an offset of its own, and b_k of the others falls with the logarithm of how rare they
-        are. So the predicted class is the
-        likeliest, and what scores do not tell, the shares of the classes do.
+        are. So the predicted class is the likeliest, and what scores do not tell, the shares of the
+        classes do.
 
         The numbers are fitted, as in [1]_, to the last 512 scores that samples had before they
         were learnt; from the 512th sample on every fourth sample counts. `fit` counts the first of
