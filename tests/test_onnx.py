@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from onlinekern import (
+    AROWClassifier,
     FourierFeatures,
     KernelMeanDetector,
     KernelPAClassifier,
@@ -158,6 +159,18 @@ def test_rows_far_from_all_others_have_the_probabilities_of_the_model(n_classes,
     np.testing.assert_allclose(found, model.predict_proba(rows), rtol=1e-6, atol=1e-12)
     logs = model.predict_log_proba(rows)
     assert (logs.max(axis=1) - logs.min(axis=1)).max() > model.calibration_.most
+
+
+def test_single_precision_tells_huge_scores_apart(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 4)).astype(np.float32)
+    model = AROWClassifier().partial_fit(X, np.digitize(X[:, 0], [-0.5, 0.5]), classes=range(3))
+    path = tmp_path / "model.onnx"
+    model.export_onnx(path, dtype="float32")
+    rows = np.float32(1e30) * X
+    found = answers(session(path), rows)
+    np.testing.assert_array_equal(found["probabilities"].argmax(axis=1), found["label"])
+    np.testing.assert_allclose(found["probabilities"], model.predict_proba(rows), atol=1e-6)
 
 
 @pytest.mark.parametrize("probability", [False, True])

@@ -237,7 +237,7 @@ def calibrated(graph: Graph, scores: Tensor, link: Link) -> Tensor:
     if link.others is None:
         z = uncertain(graph, z, link.most)
     # A certain score may be an infinite one, whose differences are no numbers.
-    return graph.op("Clip", z, -np.sqrt(largest), np.sqrt(largest))
+    return graph.op("Clip", z, -largest / 4, largest / 4)
 
 
 def apart(graph: Graph, scores: Tensor, z: Tensor, link: Link) -> Tensor:
