@@ -666,7 +666,7 @@ def test_several_targets_come_in_any_form(way):
         (np.zeros(2), TARGETS),
         (np.zeros((2, 0)), "y must hold"),
         (np.zeros((1, 3)), "inconsistent"),
-        (np.zeros((2, 3, 1)), "dim"),
+        (np.zeros((2, 3, 1)), "shape"),
         (np.array([[0, 1, 2], [0, np.nan, 1]]), "NaN"),
         (np.array([[0, 1, 2], [0, np.inf, 1]]), "infinity"),
         (np.array([["a", 1, 2], [0, 1, 2]]), "numbers"),

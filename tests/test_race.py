@@ -18,6 +18,7 @@ from onlinekern import StreamClassifier, StreamRegressor, merge
 from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.models.least_squares import LeastSquaresSpace
+from onlinekern.drift import RenewedLearner
 from onlinekern.learners.race.experts import ladder
 
 LINKS = (0.0, 1.0, 2.0, 0.0)
@@ -468,7 +469,7 @@ def test_plain_estimator_does_the_same():
     X, y, _ = drifting(2000)
     learner = StreamClassifier(random_state=0)
     raced = learner.partial_fit_predict(X, y, classes=np.unique(y))
-    plain = learner.report().estimator()
+    plain = RenewedLearner(learner.report().estimator())
     alone = plain.partial_fit_predict(X, y, classes=np.unique(y))
     assert np.mean(alone[1000:] != y[1000:]) < np.mean(raced[1000:] != y[1000:]) + 0.02
 

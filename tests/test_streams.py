@@ -216,7 +216,9 @@ def test_kinds_of_columns_that_are_none_are_named(tmp_path):
     path.write_text("age,place,y\n3,here,1\n4,there,0\n", encoding="utf-8")
     known = Reading(kinds=(("place", "category"),))
     assert [table.num_rows for table, _ in read_tables(path, "y", reading=known)] == [2]
-    with pytest.raises(StreamError, match=r"kinds names 'plaec', which is none of .*age, place, y"):
+    with pytest.raises(
+        StreamError, match=r"no column 'plaec', whose kind is given, among .*age, place, y"
+    ):
         next(iter(read_tables(path, "y", reading=Reading(kinds=(("plaec", "category"),)))))
 
 

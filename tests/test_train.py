@@ -496,7 +496,7 @@ def test_a_method_is_described(capsys, name):
     assert out.startswith(f"{name} (")
     for cls in filter(None, (METHODS[name].classifier, METHODS[name].regressor)):
         assert cls in out
-    assert re.search(r"^\.\. \[1\] .*\(\d{4}\)", out, re.M)
+    assert re.search(r"^\[1\] .*\(\d{4}\)", out, re.M)
 
 
 def test_an_unknown_method_is_named(capsys):

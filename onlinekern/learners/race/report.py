@@ -107,17 +107,16 @@ class RaceReport:
         """Make the plain estimator that does what the leader does: a scaler, then the learner.
 
         A forest needs neither that nor an encoder. For others an encoder comes first where the
-        samples were tables. Experts "of logarithms too" learn the target alone there. Where the
-        race has begun anew, a `RenewedLearner` is around the pipeline.
+        samples were tables. Experts "of logarithms too" learn the target alone there. It does not
+        begin anew by itself: `onlinekern.drift.RenewedLearner` around it does.
 
         Returns
         -------
-        StreamPipeline or RenewedLearner
-            Not fitted.
+        StreamPipeline
+            The pipeline, not fitted.
         """
         from sklearn.base import clone
 
-        from onlinekern.drift.renewed import RenewedLearner
         from onlinekern.preprocessing.pipeline import make_stream_pipeline
         from onlinekern.preprocessing.scaler import OnlineStandardScaler
         from onlinekern.preprocessing.tables.encoder import TableEncoder
@@ -127,8 +126,7 @@ class RaceReport:
         steps: list[Any] = [TableEncoder()] if encodes else []
         if not self.leader.is_raw:
             steps.append(OnlineStandardScaler(clip=CLIP, forgetting=FORGETTING))
-        plain = make_stream_pipeline(*steps, clone(self.leader.estimator))
-        return RenewedLearner(plain) if self.alarms else plain
+        return make_stream_pipeline(*steps, clone(self.leader.estimator))
 
     def plot(self, path: Any) -> None:
         """Draw the weights along the stream; see `onlinekern.plotting.plot_race`."""

@@ -83,10 +83,10 @@ class TableReader:
             twice = next(name for name in found if found.count(name) > 1)
             raise StreamError(f"{self.name}: two columns have the same name, {twice!r}")
         unknown = next((name for name, _ in reading.kinds if name not in found), None)
-        if unknown is not None:
+        # Of further files, what they lack is told below.
+        if unknown is not None and like is None:
             raise StreamError(
-                f"{self.name}: kinds names {unknown!r}, which is none of the columns, "
-                f"{listed(found)}"
+                f"{self.name}: no column {unknown!r}, whose kind is given, among {listed(found)}"
             )
         if self.weight is not None and self.weight not in found:
             raise StreamError(f"{self.name}: no column named {self.weight!r} for sample_weight")
