@@ -593,6 +593,12 @@ def test_metrics_and_health(path):
         assert client.get("/health")[0] == 200
 
 
+def test_a_model_that_never_errs_raises_no_alarm():
+    alarms = Growing(True)
+    alarms.add(np.zeros(500_000))
+    assert alarms.count == 0
+
+
 @pytest.mark.parametrize("counted", [True, False])
 @pytest.mark.parametrize("size", [1, 70, 8000])
 def test_errors_that_grow_raise_an_alarm(counted, size):

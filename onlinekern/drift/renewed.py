@@ -13,7 +13,7 @@ from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.drift.losses import Bounded, LossDetector
+from onlinekern.drift.losses import DRAWS, Bounded, LossDetector
 from onlinekern.drift.trial import Course, Pair
 from onlinekern.estimators.array_types import column_of_labels, plain_targets
 from onlinekern.estimators.atomic import UndoneOnFailure, all_or_nothing, fit_method
@@ -33,8 +33,6 @@ from onlinekern.preprocessing.steps import (
 
 # Between two false alarms of the default detector lie so many samples, on average, at least.
 RUN_LENGTH = 100_000
-# Of its ranks of equal losses, which all streams share: among equal ones no alarm comes for long.
-RANKS = 932
 # A learner that goes at an alarm has learnt at most so many samples behind it, for nothing.
 PIECE = 4096
 
@@ -383,7 +381,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     def _new_detector(self) -> Any:
         if self.detector is None:
-            return LossDetector(run_length=RUN_LENGTH, random_state=RANKS)
+            return LossDetector(run_length=RUN_LENGTH, random_state=DRAWS)
         return clone(self.detector)
 
     @all_or_nothing

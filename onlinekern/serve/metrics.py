@@ -17,7 +17,7 @@ from prometheus_client import (
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from onlinekern.drift.losses import Bounded, LossDetector
+from onlinekern.drift.losses import DRAWS, Bounded, LossDetector
 from onlinekern.estimators.types import Floats
 from onlinekern.evaluate.errors import Errors
 from onlinekern.serve.progress import Curve, LastRequests
@@ -110,7 +110,7 @@ class Growing:
     """
 
     def __init__(self, counted: bool) -> None:
-        self._detector = LossDetector(run_length=RUN_LENGTH, random_state=0)
+        self._detector = LossDetector(run_length=RUN_LENGTH, random_state=DRAWS)
         self._bounded = None if counted else Bounded()
 
     def add(self, losses: Floats) -> None:
