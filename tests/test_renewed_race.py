@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -297,3 +299,21 @@ def test_marks_of_a_long_history_do_not_depend_on_calls():
     for model in (whole, parts):
         assert whole._model.stride == model._model.stride == 512
         assert [mark for mark, _ in whole._model.history] == [m for m, _ in model._model.history]
+
+
+def test_who_waits_for_an_exchange_is_answered_by_one_race():
+    """Not by the experts of one, and the moments of the other."""
+    X, y, _, learner = stream("regression", 1400)
+    learner.partial_fit(X[:1100], y[:1100])
+    race, answers = learner._model, []
+    expected = race.score_one(X[0])
+    race.learn(X[1100:], y[1100:])
+    assert race.began > 0
+    other = threading.Thread(target=lambda: answers.append(race.score_one(X[0])))
+    with race.writing():
+        other.start()
+        time.sleep(0.2)
+        race._rollback()
+    other.join()
+    assert race.began == 0
+    assert answers == [expected] == [race.score_one(X[0])]

@@ -219,10 +219,11 @@ cdef class Experts:
         cdef double[2] both
         cdef const unsigned char[::1] voting
         cdef Row row
-        cdef RunningMoments moments = self.moments
+        cdef RunningMoments moments
         self.access.begin_reading()
         try:
-            voting = self.voting
+            # Before, another thread may let another race take this one's place.
+            voting, moments = self.voting, self.moments
             self.vote.check(np.empty((len(self.experts), 0, self.head.n_outputs)), 0, voting)
             _alive = self.room_for(rows, &row)
             moments.scale_row(rows, &self.scaling, row.given)
