@@ -330,6 +330,7 @@ def renewed_stream(blank, X, y, weight=None):
     of_targets = blank.recent is None
     race, rival, left, due = copy.deepcopy(blank), None, 0, False
     bets, first, seen, answers, alarms, sums, largest = Bets(), [], 0, [], [], [], 0
+    pause = resting = 0
     for x, target, w in zip(X, y, np.ones(len(y)) if weight is None else weight, strict=True):
         row, goal = x[None], np.array([target])
         told = [
@@ -343,6 +344,7 @@ def renewed_stream(blank, X, y, weight=None):
             None if one is None else w * ((one - target) ** 2 if of_targets else one != target)
             for one in told
         ]
+        resting = max(0, resting - 1)
         loss, largest = (losses[0] / w), max(w, 0.999 * largest)
         if uniform(2626, seen) * largest > w:
             pass
@@ -353,6 +355,7 @@ def renewed_stream(blank, X, y, weight=None):
             due |= bets.see(ratio / (1 + ratio))
         else:
             due |= bets.see(loss)
+        due &= resting == 0
         if rival is not None:
             left -= 1
             sums = [
@@ -360,6 +363,10 @@ def renewed_stream(blank, X, y, weight=None):
                 for decay, both in zip((0.99, 0.998), sums, strict=True)
             ]
             decisive = sums[1] if left == 0 else sums[0]
+            if left == 0:
+                much = sums[1][1] < 0.8 * sums[1][0]
+                resting = pause = 0 if much else max(1000, 2 * pause)
+                due &= much
             if decisive[1] < decisive[0]:
                 race, rival = rival, race
                 sums = [both[::-1] for both in sums]

@@ -5,6 +5,9 @@ learn. The answers are those of the one whose discounted sum of losses (0.99) si
 smaller, and it is the one that stays. What has passed soon, or was a false alarm, so costs nothing
 that was learnt. An alarm during a trial begins the next one, when this one ends.
 
+Where errors are not exchangeable, as behind outliers, alarms do not end. So behind a trial that did
+not bring much, no other one begins for 1,000 samples, then for 2,000, 4,000, ...
+
 Of samples with weights, one is looked at with a probability that is its weight over the largest one
 lately: where classes are balanced, plain mistakes rise along the stream, and those of what is
 looked at fall. The error e of a target becomes q / (q + 1) with q = sqrt(e / s), and s the
@@ -14,7 +17,7 @@ and levels tell errors apart that are a thousand times smaller or larger than th
 from libc.math cimport exp, log
 
 from onlinekern.core.base.state cimport (
-    check_kind, count_of, finite_number, flag_of, items_of, not_negative)
+    check_kind, count_of, finite_number, flag_of, integer_within, items_of, not_negative)
 
 from onlinekern.core.learning.rank_bets cimport uniform
 
@@ -24,6 +27,8 @@ cdef double RUN_LENGTH = 100_000
 # equal, as of a model that seldom errs, these draws alone decide when a false alarm comes, in every
 # stream at the same sample: of this seed, none comes among a million equal losses.
 cdef int64_t SEED = 2625
+# The most samples between two trials that did not bring much.
+cdef int64_t MOST_PAUSE = 1 << 40
 # So many samples both learn.
 cdef int64_t LENGTH = 1000
 # The losses of about the last hundred samples decide who answers, and of some more who stays.
@@ -33,6 +38,8 @@ cdef double LONGER = 0.998
 cdef int64_t SCALED = 100
 # Of the largest weight lately this share is left at the next sample.
 cdef double LASTING = 0.999
+# A rival with a smaller share of the losses has brought much.
+cdef double MUCH = 0.8
 # Larger losses count as this one: their sums do not overflow.
 cdef double MOST = 1e300
 
@@ -60,6 +67,7 @@ cdef class Trials:
         """See the loss of an answer. Returns whether a trial is to begin."""
         cdef Trial *now = &self.now
         now.offered += 1
+        now.resting = max(0, now.resting - 1)
         now.largest = max(weight, LASTING * now.largest)
         if uniform(SEED + 1, now.offered) * now.largest > weight:
             pass
@@ -72,6 +80,7 @@ cdef class Trials:
             # The loss is the square of the error.
             loss = exp((log(min(loss, MOST)) - now.errors / SCALED) / 4) if loss > 0 else 0
             now.due |= self.bets.see(loss / (loss + 1))
+        now.due &= now.resting == 0
         return now.due and now.left == 0
 
     cdef bint goes_to_rival(self, double own, double rival) noexcept nogil:
@@ -84,7 +93,13 @@ cdef class Trials:
         now.rival_sum = LATELY * now.rival_sum + rival
         now.own_longer = LONGER * now.own_longer + own
         now.rival_longer = LONGER * now.rival_longer + rival
-        goes = now.rival_longer < now.own_longer if now.left == 0 else now.rival_sum < now.own_sum
+        goes = now.rival_sum < now.own_sum
+        if now.left == 0:
+            goes = now.rival_longer < now.own_longer
+            now.pause = 0 if now.rival_longer < MUCH * now.own_longer \
+                else max(LENGTH, min(2 * now.pause, MOST_PAUSE))
+            now.resting = now.pause
+            now.due &= now.pause == 0
         if goes:
             now.own_sum, now.rival_sum = now.rival_sum, now.own_sum
             now.own_longer, now.rival_longer = now.rival_longer, now.own_longer
@@ -116,7 +131,7 @@ cdef class Trials:
         own = self.now
         course = (own.left, bool(own.due), own.own_sum, own.rival_sum, own.own_longer,
                   own.rival_longer, own.n_errors, own.errors,
-                  own.offered, own.largest)
+                  own.offered, own.largest, own.pause, own.resting)
         return restore, (self.of_targets, self.bets, self.alarms, course)
 
 
@@ -126,7 +141,8 @@ def restore(of_targets, bets, alarms, course):
     check_kind(bets, "bets", RankBets)
     if (<RankBets> bets).run_length != RUN_LENGTH:
         raise ValueError(f"the run length of trials must be {RUN_LENGTH:g}")
-    left, due, *sums, n_errors, errors, offered, largest = items_of(course, "trials", 10)
+    left, due, *sums, n_errors, errors, offered, largest, pause, resting = items_of(
+        course, "trials", 12)
     alarms = tuple(count_of("an alarm", number)
                    for number in items_of(alarms, "alarms", len(alarms)))
     if count_of("left", left) > LENGTH or count_of("n_errors", n_errors) > SCALED:
@@ -135,6 +151,8 @@ def restore(of_targets, bets, alarms, course):
     own_sum, rival_sum, own_longer, rival_longer = [not_negative("a sum", each) for each in sums]
     trials.now = Trial(left, flag_of("due", due), own_sum, rival_sum, own_longer, rival_longer,
                        n_errors, finite_number("errors", errors), count_of("offered", offered),
-                       not_negative("largest", largest))
+                       not_negative("largest", largest),
+                       integer_within("pause", pause, 0, MOST_PAUSE),
+                       integer_within("resting", resting, 0, MOST_PAUSE))
     trials.checkpoint()
     return trials
