@@ -17,7 +17,7 @@ from onlinekern.estimators.calibration import (
 )
 from onlinekern.estimators.class_weights import balance, factor_of, factor_of_balance, factors_of
 from onlinekern.estimators.contract import Learner
-from onlinekern.estimators.parameters import estimator, warn_of_waiting
+from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import operations, require
 from onlinekern.estimators.scikit_learn import ClassifierMixin
 from onlinekern.estimators.table_errors import check_labels
@@ -360,8 +360,8 @@ class OnlineClassifier(Classifier):
             negative or not finite.
         """
         attributes = self.__dict__
-        if "_waiting_parameters" in attributes:
-            warn_of_waiting(self)
+        if "_waiting_parameters" in attributes:  # That is said once, by a call that succeeds.
+            return learn_row(self, x, [y], classes, own_weight(sample_weight))
         model = attributes.get("_model")
         if (
             model is None or "_warm_up" in attributes or "encoder_" in attributes

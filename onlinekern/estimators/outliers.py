@@ -9,7 +9,7 @@ from onlinekern.core.learning.heads import HEADS
 from onlinekern.estimators.atomic import all_or_nothing, fit_method
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.contract import AS_IT_IS, Learner
-from onlinekern.estimators.parameters import estimator, warn_of_waiting
+from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import MOST_COUNT, require
 from onlinekern.estimators.scikit_learn import Interval, OutlierMixin
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
@@ -187,10 +187,10 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         attributes = self.__dict__
         if (
             "_model" not in attributes or "_warm_up" in attributes
+            or "_waiting_parameters" in attributes
             or goes_by_names(attributes, x) or isinstance(x, dict)
         ):  # fmt: skip
             return learn_row(self, x, sample_weight=own_weight(sample_weight))
-        warn_of_waiting(self)
         recent, sample = self._followed(), cast(Any, x)
         try:
             with ONE_THREAD() if self._calls_blas and self._next_calls_blas() else AS_IT_IS:

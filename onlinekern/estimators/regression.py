@@ -7,7 +7,7 @@ import numpy as np
 from onlinekern.core import HEADS
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.contract import Learner
-from onlinekern.estimators.parameters import estimator, warn_of_waiting
+from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.scikit_learn import RegressorMixin
 from onlinekern.estimators.several_targets import (
     ONE,
@@ -162,8 +162,8 @@ class OnlineRegressor(Regressor):
             as before, or the weight is negative or not finite.
         """
         attributes = self.__dict__
-        if "_waiting_parameters" in attributes:
-            warn_of_waiting(self)
+        if "_waiting_parameters" in attributes:  # That is said once, by a call that succeeds.
+            return learn_row(self, x, [y], own_weight(sample_weight))
         model = attributes.get("_model")
         encodes = "encoder_" in attributes
         if (

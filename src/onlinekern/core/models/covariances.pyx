@@ -297,17 +297,19 @@ cdef class Full(Covariance):
 
     def to_array(self):
         """Covariances, ndarray of shape (n_matrices, length, length)."""
-        cdef Py_ssize_t k
+        cdef Py_ssize_t k, first, last
         cdef double[:, ::1] raw
         raw = whole = self.blocks.to_array()
         for k in range(self.n_matrices):
             if self.deferred[k]:
                 self.apply_contraction(k, &raw[k, 0])
         shaped = whole.reshape(self.n_matrices, self.length, self.width)[:, :, :self.length]
-        places = np.arange(self.length) // OK_PANEL
+        out = np.ascontiguousarray(shaped)
         # Panels to the right of the diagonal are unused: take them from the transpose.
-        kept = places[:, None] >= places
-        return np.where(kept, shaped, shaped.transpose(0, 2, 1))
+        for first in range(0, self.length, OK_PANEL):
+            last = min(first + OK_PANEL, self.length)
+            out[:, first:last, last:] = shaped[:, last:, first:last].transpose(0, 2, 1)
+        return out
 
     def set_array(self, array):
         """Restore the result of `to_array`."""
