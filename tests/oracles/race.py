@@ -364,9 +364,10 @@ def renewed_stream(blank, X, y, weight=None):
             ]
             decisive = sums[1] if left == 0 else sums[0]
             if left == 0:
-                much = sums[1][1] < 0.8 * sums[1][0]
-                resting = pause = 0 if much else max(1000, 2 * pause)
-                due &= much
+                much = sums[1][1] < sums[1][0] and sums[0][1] < 0.9 * sums[0][0]
+                pause = 0 if much else max(500, 2 * pause)
+                resting = pause if pause >= 1000 else 0
+                due &= resting == 0
             if decisive[1] < decisive[0]:
                 race, rival = rival, race
                 sums = [both[::-1] for both in sums]

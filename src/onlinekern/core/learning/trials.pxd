@@ -14,7 +14,7 @@ cdef struct Trial:
     double errors                 # the sum of the logarithms of their squares
     int64_t offered               # samples ever
     double largest                # weight lately
-    int64_t pause                 # samples between the last trial and the next one, at least
+    int64_t pause                 # samples between the last trial and the next one, from 1,000 on
     int64_t resting               # of these, those to come
 
 

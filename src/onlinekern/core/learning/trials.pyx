@@ -5,8 +5,8 @@ learn. The answers are those of the one whose discounted sum of losses (0.99) si
 smaller, and it is the one that stays. What has passed soon, or was a false alarm, so costs nothing
 that was learnt. An alarm during a trial begins the next one, when this one ends.
 
-Where errors are not exchangeable, as behind outliers, alarms do not end. So behind a trial that did
-not bring much, no other one begins for 1,000 samples, then for 2,000, 4,000, ...
+Where errors are not exchangeable, as behind outliers, alarms do not end. So behind a second trial
+in a row that brought little, no other one begins for 1,000 samples, then for 2,000, 4,000, ...
 
 Of samples with weights, one is looked at with a probability that is its weight over the largest one
 lately: where classes are balanced, plain mistakes rise along the stream, and those of what is
@@ -38,8 +38,8 @@ cdef double LONGER = 0.998
 cdef int64_t SCALED = 100
 # Of the largest weight lately this share is left at the next sample.
 cdef double LASTING = 0.999
-# A rival with a smaller share of the losses has brought much.
-cdef double MUCH = 0.8
+# A rival with a larger share of the losses of late has brought little.
+cdef double LITTLE = 0.9
 # Larger losses count as this one: their sums do not overflow.
 cdef double MOST = 1e300
 
@@ -96,10 +96,10 @@ cdef class Trials:
         goes = now.rival_sum < now.own_sum
         if now.left == 0:
             goes = now.rival_longer < now.own_longer
-            now.pause = 0 if now.rival_longer < MUCH * now.own_longer \
-                else max(LENGTH, min(2 * now.pause, MOST_PAUSE))
-            now.resting = now.pause
-            now.due &= now.pause == 0
+            now.pause = 0 if goes and now.rival_sum < LITTLE * now.own_sum \
+                else min(2 * now.pause, MOST_PAUSE) if now.pause > 0 else LENGTH // 2
+            now.resting = now.pause if now.pause >= LENGTH else 0
+            now.due &= now.resting == 0
         if goes:
             now.own_sum, now.rival_sum = now.rival_sum, now.own_sum
             now.own_longer, now.rival_longer = now.rival_longer, now.own_longer
