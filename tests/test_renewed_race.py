@@ -330,3 +330,13 @@ def test_alarms_that_bring_nothing_become_rare():
     # A trial each, and behind the second one a pause.
     assert (gaps >= 1000).all()
     assert gaps[-1] > 2000
+
+
+def test_changes_that_stay_are_followed_by_no_pause():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9600, 3))
+    concept = np.arange(9600) // 1600
+    y = np.where(concept % 2, X[:, 0], X[:, 1]) + 0.1 * rng.normal(size=9600)
+    model = StreamRegressor(time_budget=10.0, random_state=0).partial_fit(X, y)
+    assert (model.alarms_ // 1600).tolist() == [1, 2, 3, 4, 5]
+    assert (model.alarms_ % 1600 < 100).all()

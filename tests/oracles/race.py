@@ -330,7 +330,7 @@ def renewed_stream(blank, X, y, weight=None):
     of_targets = blank.recent is None
     race, rival, left, due = copy.deepcopy(blank), None, 0, False
     bets, first, seen, answers, alarms, sums, largest = Bets(), [], 0, [], [], [], 0
-    pause = resting = 0
+    pause, resting, newest = 0, 0, None
     for x, target, w in zip(X, y, np.ones(len(y)) if weight is None else weight, strict=True):
         row, goal = x[None], np.array([target])
         told = [
@@ -364,7 +364,9 @@ def renewed_stream(blank, X, y, weight=None):
             ]
             decisive = sums[1] if left == 0 else sums[0]
             if left == 0:
-                much = sums[1][1] < sums[1][0] and sums[0][1] < 0.9 * sums[0][0]
+                # Of the new race, and of the old one.
+                new, old = sums[1] if race is newest else sums[1][::-1]
+                much = new < 0.9 * old
                 pause = 0 if much else max(500, 2 * pause)
                 resting = pause if pause >= 1000 else 0
                 due &= resting == 0
@@ -375,5 +377,6 @@ def renewed_stream(blank, X, y, weight=None):
             rival = None
             if due:
                 rival, left, due, sums = copy.deepcopy(blank), 1000, False, [[0, 0], [0, 0]]
+                newest = rival
                 alarms.append(seen)
     return np.array(answers), alarms, race

@@ -288,7 +288,7 @@ describe("renewed_race.RenewedRace", "race blank rival trials", merge=merged_ren
 describe(
     "learning.trials.Trials",
     "of_targets= bets alarms course(left due own_sum rival_sum own_longer rival_longer "
-    "n_errors errors offered largest pause resting)",
+    "n_errors errors offered largest pause resting is_new)",
 )
 describe("learning.rank_bets.RankBets", "run_length= seed= counts[level] wealth[player] n_seen")
 scores = "n_outputs# n_labels= noted rows[sample column]"

@@ -16,6 +16,7 @@ cdef struct Trial:
     double largest                # weight lately
     int64_t pause                 # samples between the last trial and the next one, from 1,000 on
     int64_t resting               # of these, those to come
+    bint is_new                   # whether the one that answers began with the trial
 
 
 cdef class Trials:

@@ -38,7 +38,7 @@ cdef double LONGER = 0.998
 cdef int64_t SCALED = 100
 # Of the largest weight lately this share is left at the next sample.
 cdef double LASTING = 0.999
-# A rival with a larger share of the losses of late has brought little.
+# A new race with a larger share of the old one's losses has brought little.
 cdef double LITTLE = 0.9
 # Larger losses count as this one: their sums do not overflow.
 cdef double MOST = 1e300
@@ -87,6 +87,7 @@ cdef class Trials:
         """Take up the losses of both. Returns whether the rival answers from now on."""
         cdef Trial *now = &self.now
         cdef bint goes
+        cdef double stays, leaves
         own, rival = min(own, MOST), min(rival, MOST)
         now.left -= 1
         now.own_sum = LATELY * now.own_sum + own
@@ -96,11 +97,15 @@ cdef class Trials:
         goes = now.rival_sum < now.own_sum
         if now.left == 0:
             goes = now.rival_longer < now.own_longer
-            now.pause = 0 if goes and now.rival_sum < LITTLE * now.own_sum \
+            stays, leaves = now.own_longer, now.rival_longer
+            if goes:
+                stays, leaves = leaves, stays
+            now.pause = 0 if now.is_new != goes and stays < LITTLE * leaves \
                 else min(2 * now.pause, MOST_PAUSE) if now.pause > 0 else LENGTH // 2
             now.resting = now.pause if now.pause >= LENGTH else 0
             now.due &= now.resting == 0
         if goes:
+            now.is_new = not now.is_new
             now.own_sum, now.rival_sum = now.rival_sum, now.own_sum
             now.own_longer, now.rival_longer = now.rival_longer, now.own_longer
         return goes
@@ -108,7 +113,7 @@ cdef class Trials:
     cdef int begin(self, int64_t number) except -1:
         """Begin a trial behind a sample."""
         self.alarms = (*self.alarms, number)
-        self.now.left, self.now.due = LENGTH, False
+        self.now.left, self.now.due, self.now.is_new = LENGTH, False, False
         self.now.own_sum = self.now.rival_sum = 0
         self.now.own_longer = self.now.rival_longer = 0
         return 0
@@ -131,7 +136,7 @@ cdef class Trials:
         own = self.now
         course = (own.left, bool(own.due), own.own_sum, own.rival_sum, own.own_longer,
                   own.rival_longer, own.n_errors, own.errors,
-                  own.offered, own.largest, own.pause, own.resting)
+                  own.offered, own.largest, own.pause, own.resting, bool(own.is_new))
         return restore, (self.of_targets, self.bets, self.alarms, course)
 
 
@@ -141,8 +146,8 @@ def restore(of_targets, bets, alarms, course):
     check_kind(bets, "bets", RankBets)
     if (<RankBets> bets).run_length != RUN_LENGTH:
         raise ValueError(f"the run length of trials must be {RUN_LENGTH:g}")
-    left, due, *sums, n_errors, errors, offered, largest, pause, resting = items_of(
-        course, "trials", 12)
+    left, due, *sums, n_errors, errors, offered, largest, pause, resting, is_new = items_of(
+        course, "trials", 13)
     alarms = tuple(count_of("an alarm", number)
                    for number in items_of(alarms, "alarms", len(alarms)))
     if count_of("left", left) > LENGTH or count_of("n_errors", n_errors) > SCALED:
@@ -153,6 +158,6 @@ def restore(of_targets, bets, alarms, course):
                        n_errors, finite_number("errors", errors), count_of("offered", offered),
                        not_negative("largest", largest),
                        integer_within("pause", pause, 0, MOST_PAUSE),
-                       integer_within("resting", resting, 0, MOST_PAUSE))
+                       integer_within("resting", resting, 0, MOST_PAUSE), flag_of("is_new", is_new))
     trials.checkpoint()
     return trials
