@@ -46,7 +46,7 @@ cdef class RenewedRace(Race):
         cdef Race rival = copy.deepcopy(self.blank)
         rival.n_seen = rival.began = number
         rival.stride, rival.n_threads = self.stride, self.n_threads
-        # Who led before is known of the stream, not of those who led.
+        # Reports tell who led along the whole stream.
         rival.history = [mark for mark in self.history if mark[0] <= number]
         rival._begin()
         self.rival = rival

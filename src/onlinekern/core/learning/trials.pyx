@@ -2,8 +2,9 @@
 
 Its losses are watched (`rank_bets`). At an alarm a rival begins, and for `LENGTH` samples both
 learn. The answers are those of the one whose discounted sum of losses (0.99) since the alarm is
-smaller, and it is the one that stays. What has passed soon, or was a false alarm, so costs nothing
-that was learnt. An alarm during a trial begins the next one, when this one ends.
+smaller. At the end the one stays whose sum with a longer memory (0.998) is smaller. So nothing that
+was learnt is lost where a change passes soon, or where the alarm was a false one. An alarm during a
+trial begins the next one, when this one ends.
 
 Where errors are not exchangeable, as behind outliers, alarms do not end. So behind a second trial
 in a row that brought little, no other one begins for 1,000 samples, then for 2,000, 4,000, ...
@@ -27,7 +28,7 @@ cdef double RUN_LENGTH = 100_000
 # equal, as of a model that seldom errs, these draws alone decide when a false alarm comes, in every
 # stream at the same sample: of this seed, none comes among a million equal losses.
 cdef int64_t SEED = 2625
-# The most samples between two trials that did not bring much.
+# The longest pause between two trials, in samples.
 cdef int64_t MOST_PAUSE = 1 << 40
 # So many samples both learn.
 cdef int64_t LENGTH = 1000
