@@ -1,6 +1,7 @@
 # A race that begins anew when its losses grow. May change at minor versions.
 from libc.stdint cimport int64_t
 
+from onlinekern.core.learning.lesson cimport Lesson
 from onlinekern.core.learning.trials cimport Trials
 from onlinekern.core.race cimport Race
 
@@ -16,10 +17,6 @@ cdef class RenewedRace(Race):
     cdef int exchange(self, Race other) except -1
     cdef int begin_trial(self, int64_t number) except -1
     cdef int end_trial(self) except -1
-    cdef Py_ssize_t watch(self, const double *y, const double *counts, const double *answers,
-                          Py_ssize_t n, int64_t seen) except -1
-    cdef bint compare(self, const double *y, const double *counts, double *answers, double *told,
-                      Py_ssize_t n, int64_t seen) except -1
+    cdef int take(self, Lesson lesson) except -1
     cdef int64_t before_thinning(self)
     cdef int settle(self) except -1
-    cdef void count(self, double loss, double weight) noexcept

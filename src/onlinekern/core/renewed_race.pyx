@@ -3,11 +3,7 @@
 At an alarm a race that has learnt nothing begins, the rival, with the next sample. As long as the
 trial lasts (`learning.trials`) both learn all samples, and the one that errs less answers: it is
 what this object is then, its experts, its vote and its moments, and the other one is the rival. At
-the end of the trial the rival goes.
-
-In a block, the race learns all rows before its losses are looked at. A rival that stays has not
-seen those behind the end of its trial, and learns them then; a piece of a call is so short that
-little has been learnt for nothing.
+the end of the trial the rival goes. `learning.lesson` goes through the rows of a call.
 """
 import copy
 import numpy as np
@@ -16,15 +12,13 @@ from libc.stdint cimport int64_t
 
 from onlinekern.core.base.state cimport check_kind
 from onlinekern.core.learning.heads cimport Head
+from onlinekern.core.learning.lesson cimport Lesson
 from onlinekern.core.learning.vote cimport MeanVote
 from onlinekern.core.race cimport MOST_MARKS
 from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.base.part import frozen
 from onlinekern.core.samples.rows import rows_at
-
-# Rows of a call that are learnt before the losses are looked at.
-cdef Py_ssize_t PIECE = 4096
 
 
 cdef class RenewedRace(Race):
@@ -66,60 +60,41 @@ cdef class RenewedRace(Race):
     cdef int learn_alone(self, const Rows *rows, double y, double weight, double *answer,
                          bint noted) except -1:
         """`Race.learn_alone`, and what `_learn_part` does with its answer."""
-        cdef Py_ssize_t k, size = self.head.n_outputs
-        cdef double[:, ::1] told
-        if not noted:
-            self.end_trial()
-            return Race.learn_alone(self, rows, y, weight, answer, noted)
-        if self.rival is None:
-            Race.learn_alone(self, rows, y, weight, answer, noted)
-            self.watch(&y, &weight, answer, 1, self.n_seen - (weight > 0))
-            return 0
-        told = np.empty((2, size))
-        Race.learn_alone(self, rows, y, weight, &told[0, 0], noted)
-        self.rival.learn_alone(rows, y, weight, &told[1, 0], noted)
-        self.compare(&y, &weight, &told[0, 0], &told[1, 0], 1, self.n_seen)
-        self.settle()
-        for k in range(size):
-            answer[k] = told[0, k]
-        return 0
-
-    def _learn_part(self, X, y, weight, window, answers, noted):
-        """Learn rows of a call that has begun, and so does the rival."""
-        cdef Py_ssize_t first = 0, ahead = 0, last, n = len(y)
-        cdef const double[::1] goals = y, counts = np.ones(n) if weight is None else weight
-        cdef double[:, ::1] found = answers, told
+        cdef RaceLesson lesson
+        if self.rival is not None and noted:
+            lesson = RaceLesson(self, 1)
+            lesson.rows, lesson.y, lesson.weights, lesson.answers = rows, &y, &weight, answer
+            return self.take(lesson)
+        Race.learn_alone(self, rows, y, weight, answer, noted)
         if not noted:
             # What has been learnt before does not tell who errs less.
-            self.end_trial()
-            Race._learn_part(self, X, y, weight, window, answers, noted)
+            return self.end_trial()
+        if weight > 0 and self.trials.see(self.vote.loss(answer, y), weight):
+            self.begin_trial(self.n_seen)
+        return 0
+
+    def _learn_part(self, X, const double[::1] y, const double[::1] weight, window,
+                    double[:, ::1] answers, noted):
+        """Learn rows of a call that has begun, and so does the rival."""
+        cdef RaceLesson lesson
+        if not noted or y.shape[0] == 0:
+            if not noted:
+                self.end_trial()
+            Race._learn_part(self, X, np.asarray(y), None if weight is None else np.asarray(weight),
+                             window, np.asarray(answers), noted)
             return
-        # Samples before each row.
-        seen = self.n_seen + np.concatenate([[0], np.cumsum(np.asarray(counts) > 0)])
+        lesson = RaceLesson(self, y.shape[0])
+        lesson.X, lesson.goals, lesson.window = X, np.asarray(y), window
+        lesson.y, lesson.answers = &y[0], &answers[0, 0]
+        lesson.places = np.asarray(answers)
+        if weight is not None:
+            lesson.counts, lesson.weights = np.asarray(weight), &weight[0]
+        self.take(lesson)
 
-        def teach(Race race, first, last, out):
-            part = slice(first, last)
-            Race._learn_part(race, X if last - first == n else rows_at(X, part), y[part],
-                             None if weight is None else weight[part], window, out, noted)
-
-        while first < n:
-            if ahead == first:
-                ahead = min(n, first + min(PIECE, self.before_thinning() or PIECE))
-                teach(self, first, ahead, answers[first:ahead])
-            if self.rival is None:
-                first += self.watch(&goals[first], &counts[first], &found[first, 0], ahead - first,
-                                    seen[first])
-                continue
-            left = np.searchsorted(seen[first + 1:ahead], seen[first] + self.trials.left)
-            last = first + left + 1
-            told = np.empty((last - first, self.head.n_outputs))
-            self.rival.n_threads = self.n_threads
-            teach(self.rival, first, last, np.asarray(told))
-            if self.compare(&goals[first], &counts[first], &found[first, 0], &told[0, 0],
-                            last - first, seen[last]):
-                ahead = last
-            first = last
-        self.settle()
+    cdef int take(self, Lesson lesson) except -1:
+        """Learn the rows of a lesson."""
+        lesson.learn(self.n_seen)
+        return self.settle()
 
     cdef int64_t before_thinning(self):
         """Samples before the one with which every second mark of the history goes.
@@ -135,58 +110,6 @@ cdef class RenewedRace(Race):
         if self.rival is not None:
             self.rival.vote.resume_counts(0, 0.0)
         return 0
-
-    cdef Py_ssize_t watch(self, const double *y, const double *counts, const double *answers,
-                          Py_ssize_t n, int64_t seen) except -1:
-        """See the losses of n rows behind `seen` samples. Returns how many, up to an alarm."""
-        cdef Py_ssize_t i
-        cdef double loss
-        for i in range(n):
-            if counts[i] > 0:
-                seen += 1
-                loss = self.vote.loss(answers + i * self.head.n_outputs, y[i])
-                self.count(loss, counts[i])
-                if self.trials.see(loss, counts[i]):
-                    self.begin_trial(seen)
-                    return i + 1
-        return n
-
-    cdef bint compare(self, const double *y, const double *counts, double *answers, double *told,
-                      Py_ssize_t n, int64_t seen) except -1:
-        """Take those answers to n rows, or what the rival told, that err less.
-
-        Both have learnt the rows, and `seen` samples with them; what does not answer is overwritten
-        with what does. Returns whether another one answers behind them.
-        """
-        cdef Py_ssize_t i, k
-        cdef bint others = False
-        cdef double own, rival
-        cdef double *best
-        for i in range(n):
-            best = told if others else answers
-            if counts[i] > 0:
-                own, rival = self.vote.loss(answers, y[i]), self.rival.vote.loss(told, y[i])
-                if others:
-                    own, rival = rival, own
-                self.count(own, counts[i])
-                self.trials.see(own, counts[i])
-                others ^= self.trials.goes_to_rival(counts[i] * own, counts[i] * rival)
-            for k in range(self.head.n_outputs):
-                answers[k] = best[k]
-            answers += self.head.n_outputs
-            told += self.head.n_outputs
-        if others:
-            self.exchange(self.rival)
-        if self.trials.now.left == 0:
-            self.rival = None
-            if self.trials.now.due:
-                self.begin_trial(seen)
-        return others
-
-    cdef void count(self, double loss, double weight) noexcept:
-        """Take up the loss of an answer that was given."""
-        self.total += weight * loss
-        self.mistakes += loss != 0 and not self.trials.of_targets
 
     def _begin(self):
         if self.rival is not None:
@@ -216,6 +139,68 @@ cdef class RenewedRace(Race):
         with self.reading():
             parts = filled(Race, self), self.blank, self.rival, self.trials
             return restore, frozen(parts, {})
+
+
+cdef class RaceLesson(Lesson):
+    """Rows of a call, for a race and its rival."""
+
+    cdef RenewedRace race
+    cdef const Rows *rows         # an only row; NULL where X has the rows
+    cdef object X, goals, counts, window
+    cdef const double *y
+    cdef double *answers          # what the race told, then what is given
+    cdef object places            # the same as an array
+    cdef double *told             # by the rival
+    cdef object told_places
+
+    def __cinit__(self, RenewedRace race, Py_ssize_t n):
+        self.race, self.trials, self.n = race, race.trials, n
+
+    cdef Py_ssize_t piece(self) except -1:
+        return self.race.before_thinning() or self.n
+
+    cdef int teach(self, bint rival, Py_ssize_t first, Py_ssize_t last) except -1:
+        cdef Race race = self.race.rival if rival else self.race
+        cdef double[:, ::1] told
+        part = slice(first, last)
+        if rival:
+            race.n_threads = self.race.n_threads
+            if self.told_places is None:
+                self.told_places = told = np.empty((self.n, self.race.head.n_outputs))
+                self.told = &told[0, 0]
+        if self.rows:
+            return Race.learn_alone(race, self.rows, self.y[0], self.weight(0),
+                                    self.told if rival else self.answers, True)
+        Race._learn_part(race, self.X if last - first == self.n else rows_at(self.X, part),
+                         self.goals[part], None if self.counts is None else self.counts[part],
+                         self.window, (self.told_places if rival else self.places)[part], True)
+        return 0
+
+    cdef double loss(self, bint rival, Py_ssize_t row) noexcept:
+        cdef const double *answers = self.told if rival else self.answers
+        return self.race.vote.loss(answers + row * self.race.head.n_outputs, self.y[row])
+
+    cdef int give(self, bint rival, Py_ssize_t row) except -1:
+        cdef Py_ssize_t k, size = self.race.head.n_outputs
+        cdef double *answer = self.answers + row * size
+        cdef double loss, weight = self.weight(row)
+        for k in range(size if rival else 0):
+            answer[k] = self.told[row * size + k]
+        if weight > 0:
+            loss = self.race.vote.loss(answer, self.y[row])
+            self.race.total += weight * loss
+            self.race.mistakes += loss != 0 and not self.trials.of_targets
+        return 0
+
+    cdef int begin(self, int64_t seen) except -1:
+        return self.race.begin_trial(seen)
+
+    cdef int exchange(self, int64_t seen) except -1:
+        return self.race.exchange(self.race.rival)
+
+    cdef int drop(self) except -1:
+        self.race.rival = None
+        return 0
 
 
 cdef tuple contents_of(Race race):
