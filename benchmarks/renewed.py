@@ -6,7 +6,8 @@
 DIR holds streams as NAME.libsvm.xz. Streams in their order, each sample predicted before it is
 learnt; of classes the share of mistakes in %, of targets the root mean squared error in % of their
 deviation, with the number of alarms. `--trials`: so many samples two learners learn after one. A
-race begins anew by itself, so what goes on is one that cannot, and its trials have one length.
+race and a forest begin anew by themselves, so what goes on is one that cannot, and the last figure
+is of them as they are; of a race there is none with trials of another length.
 Features of least squares and linear learners are standardised as they come.
 """
 
@@ -126,6 +127,8 @@ def error_of(model, X, y):
 
 def goes_on(model, X, y):
     """Return a learner that does not begin anew by itself."""
+    if isinstance(model, KernelForestClassifier | KernelForestRegressor):
+        model.set_params(begin_anew=False)
     if isinstance(model, StreamClassifier | StreamRegressor):
         classes = {"classes": np.unique(y)} if y.dtype.kind == "i" else {}
         model.partial_fit(X[:1], y[:1], **classes)
@@ -158,7 +161,8 @@ def main():
             cells = [f"{error_of(goes_on(clone(models[label]), rows, y), rows, y):.1f}"]
             for trial in settings.trials:
                 renewed = clone(models[label])
-                if label != "Stream":
+                if label not in RAW or (label == "forest" and trial != settings.trials[-1]):
+                    renewed = goes_on(renewed, rows, y) if label == "forest" else renewed
                     renewed = RenewedLearner(renewed, n_recent=settings.recent, n_trial=trial)
                 elif trial != settings.trials[-1]:
                     cells.append("")

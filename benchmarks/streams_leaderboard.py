@@ -159,7 +159,7 @@ FORESTS: dict[str, tuple[str, bool, Callable]] = {
     f"forest-{kept}": (
         f"KernelForest {kept:,}, anew",
         False,
-        plain("KernelForestClassifier", memory=kept, when_full="renew"),
+        plain("KernelForestClassifier", memory=kept, when_full="renew", begin_anew=False),
     )
     for kept in (2048, 512)
 }

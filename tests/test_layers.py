@@ -18,6 +18,7 @@ STOREYS = [
     {"budgets", "features"},
     {"models"},
     {"stream"},
+    {"renewed_model"},
     {"one_row", "experts"},
     {"race", "capi"},
     {"renewed_race"},

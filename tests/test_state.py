@@ -208,7 +208,9 @@ def at(state, path):
     return state
 
 
-SPACES = {kind.name for kind in kinds().values() if kind.merge} - {"Model", "Race", "RenewedRace"}
+SPACES = {kind.name for kind in kinds().values() if kind.merge} - {
+    "Model", "RenewedModel", "Race", "RenewedRace",
+}  # fmt: skip
 # A setting for each kind of space.
 MERGED = {
     "LinearSpace": ("PAClassifier", {}),

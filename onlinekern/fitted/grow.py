@@ -20,6 +20,7 @@ import numpy as np
 
 from onlinekern.core import HEADS
 from onlinekern.core.models.linear import LinearSpace
+from onlinekern.core.renewed_model import RenewedModel
 from onlinekern.core.stream import Model
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.merge.averages import Averaging
@@ -133,8 +134,10 @@ def grow_model(model: Model, before: Array, labels: Array, head: Any) -> Model:
     TypeError
         If the space of the model, or its budget policy, cannot grow.
     """
-    growth = Growth.of(before, labels, head)
     own = copy.deepcopy(model)
+    if isinstance(own, RenewedModel):
+        return own.grown(lambda one: grow_model(one, before, labels, head))
+    growth = Growth.of(before, labels, head)
     kind = kind_of(type(own.space))
     if kind is None or kind.begin is None:
         raise TypeError(f"{type(own.space).__name__} cannot grow")

@@ -14,6 +14,9 @@ from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.partitions.costs import samples_spread_over
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT
 from onlinekern.core.partitions.tables import N_ORDERS
+from onlinekern.core.renewed_model import renewed
+from onlinekern.core.stream import Model
+from onlinekern.estimators.alarms import alarms_of
 from onlinekern.estimators.categories import (
     CategoricalFeatures,
     Categories,
@@ -30,7 +33,7 @@ from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.scikit_learn import Interval
 from onlinekern.estimators.several_targets import SEVERAL
 from onlinekern.estimators.table_door import Encoded, encoded, feature_names
-from onlinekern.estimators.types import Array, Floats
+from onlinekern.estimators.types import Array, Floats, Indices
 from onlinekern.estimators.validation import put_in_order
 
 # A tree of n samples has less than 2 n nodes, whose numbers have 16 bits.
@@ -50,6 +53,8 @@ TREES_OF_EXACT = 3
 EXACT_FROM = 1 << 13
 # What they keep of a sample, beside its numbers.
 EXACT_BYTES = 60
+# A forest that begins anew beside another one learns so many samples at most (`learning.trials`).
+OF_A_TRIAL = 1000
 
 MemoryShare: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="right")]
 Candidates: TypeAlias = Annotated[int, Interval(Integral, 1, 1000, closed="both")]
@@ -73,7 +78,9 @@ def rule_on_cells(name: str, of_targets: bool) -> Any:
 
 
 # A forest keeps these too.
-OF_FORESTS = {"noise", "rule", "max_rows", "renewal_spread", "categorical_features"}
+OF_FORESTS = {
+    "noise", "rule", "max_rows", "renewal_spread", "categorical_features", "begin_anew",
+}  # fmt: skip
 
 
 @estimator
@@ -93,6 +100,7 @@ class KernelForest(Learner):
     n_replays: Annotated[int, Interval(Integral, 1, 100, closed="both")] = 2
     renewal_spread: Annotated[float, Interval(Real, 0, 1, closed="both")] = 0.25
     when_full: Literal["grow", "renew"] = "grow"
+    begin_anew: bool = True
     teacher: Literal["full", "light"] = "full"
     categorical_features: CategoricalFeatures = "from_dtype"
 
@@ -111,15 +119,20 @@ class KernelForest(Learner):
         return NOISES if self.noise == "auto" else (float(self.noise),)
 
     def _n_bytes(self, form: Form) -> int:
+        rivals = self._bytes_of(form, min(self.memory, OF_A_TRIAL)) if self.begin_anew else 0
+        return self._bytes_of(form, self.memory) + rivals
+
+    def _bytes_of(self, form: Form, memory: int) -> int:
+        """Return the bytes of a forest that keeps so many samples."""
         # The samples that are kept, with the copies and the cells of a renewal; the cells of trees.
         n_experts = len(self._noises()) * len(LEVELS[self.levels])
-        rows = min(self.max_rows, max(64, int(self.max_samples * self.memory)))
+        rows = min(self.max_rows, max(64, int(self.max_samples * memory)))
         # Fewer nodes have larger leaves.
         nodes = rows * min(1.0, 4 / self.max_leaf)
         cell = NODE_BYTES + 4 * n_experts * (1 + form.n_outputs)
-        n_exact = self._n_exact() if self.memory >= EXACT_FROM else 0
-        kept = self.memory + samples_spread_over(
-            self.memory, self.renewal_spread, self.memory, self.n_trees, self.max_samples,
+        n_exact = self._n_exact() if memory >= EXACT_FROM else 0
+        kept = memory + samples_spread_over(
+            memory, self.renewal_spread, memory, self.n_trees, self.max_samples,
             self.max_rows, self.n_replays, n_exact, form.n_outputs,
         )  # fmt: skip
         n_axes = form.n_features + (N_ORDERS - 1) * len(self._categories)
@@ -161,6 +174,11 @@ class KernelForest(Learner):
         kinds = kinds_of_chosen(X, self.categorical_features)
         return {"categories": "codes", "missing": "keep", "kinds": kinds}
 
+    def _first_model(self, X: Any, draws: np.random.RandomState) -> Model:
+        # Not in `_new_model`: a race begins anew with all of its experts.
+        model = super()._first_model(X, draws)
+        return renewed(model) if self.begin_anew else model
+
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         return ForestSpace(
             X.shape[1],
@@ -194,7 +212,14 @@ class KernelForest(Learner):
         return self.n_trees // TREES_OF_EXACT if looks else 0
 
     def _next_calls_blas(self) -> bool:
-        return bool(self._model.space.is_looking())
+        model: Any = self._model
+        rival = getattr(model, "rival", None)
+        return bool(model.space.is_looking() or (rival is not None and rival.space.is_looking()))
+
+    @property
+    def alarms_(self) -> Indices:
+        """Numbers of the samples after which a forest began anew beside the one that answered."""
+        return alarms_of(self._fitted_model)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -272,6 +297,13 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
         that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
         Up to the 512th sample, where it takes 20 milliseconds, all is done at once.
+    begin_anew : bool, default=True
+        Whether a forest that has learnt nothing begins beside this one when its losses have grown
+        for sure (`onlinekern.drift.LossDetector`). For 1,000 samples both learn, in twice the time
+        and with the memory of both; the one that errs less answers, and stays. Losses are mistakes,
+        or squared errors of targets, those of several being added up. Where there is no alarm, as
+        in random order, no bit is different. Later passes of `fit` raise none; exported C that
+        learns has none.
     teacher : {'full', 'light'}, default='full'
         The kernel machine that finds where to cut. 'light' is for hundreds of features, where
         'full' takes most of the time and finds noise: it has 100 landmarks and no linear part,
@@ -329,6 +361,9 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         Nodes of all trees.
     expert_weights_ : ndarray of shape (n_levels, n_noises)
         Weight of each expert's score; they sum to 1, and some may be negative.
+    alarms_ : ndarray of shape (n_alarms,), int64
+        Numbers of the samples, counted from 1, after which a forest began beside the one that
+        answered.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
@@ -446,6 +481,13 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
         that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
         Up to the 512th sample, where it takes 20 milliseconds, all is done at once.
+    begin_anew : bool, default=True
+        Whether a forest that has learnt nothing begins beside this one when its losses have grown
+        for sure (`onlinekern.drift.LossDetector`). For 1,000 samples both learn, in twice the time
+        and with the memory of both; the one that errs less answers, and stays. Losses are mistakes,
+        or squared errors of targets, those of several being added up. Where there is no alarm, as
+        in random order, no bit is different. Later passes of `fit` raise none; exported C that
+        learns has none.
     teacher : {'full', 'light'}, default='full'
         The kernel machine that finds where to cut. 'light' is for hundreds of features, where
         'full' takes most of the time and finds noise: it has 100 landmarks and no linear part,
@@ -495,6 +537,9 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         Nodes of all trees.
     expert_weights_ : ndarray of shape (n_levels, n_noises)
         Weight of each expert's score; they sum to 1, and some may be negative.
+    alarms_ : ndarray of shape (n_alarms,), int64
+        Numbers of the samples, counted from 1, after which a forest began beside the one that
+        answered.
     n_outputs_ : int
         Targets of a sample.
     n_seen_ : int

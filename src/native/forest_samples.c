@@ -59,10 +59,7 @@ static real *sample(const okn_t *model, int64_t number)
 
 static const json_value *state_of(const okn_t *model)
 {
-    const json *tree = &model->file.tree;
-    const json_value *attributes = okn_json_get(tree, model->learner, "attributes");
-    const json_value *node = okn_tree_node(model, okn_json_get(tree, attributes, "_model"));
-    const json_value *told = okn_tree_argument(model, node, 0);
+    const json_value *told = okn_tree_argument(model, okn_tree_model(model), 0);
     return okn_tree_argument(model, okn_tree_item(model, told, "items", 0), 1);
 }
 

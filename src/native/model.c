@@ -243,6 +243,21 @@ static int read_model(okn_t *model, const json_value *node)
     return status ? status : read_parts(model, node, told);
 }
 
+/* What is told of a model that begins anew at alarms, NULL of others. */
+static int read_trials(okn_t *model, const json_value *renewed)
+{
+    const json_value *rival;
+    if (!renewed)
+        return 0;
+    rival = okn_tree_argument(model, renewed, 2);
+    if (okn_json_whole(okn_tree_argument(model, renewed, 4), &model->began) < 0 || model->began < 0)
+        return okn_tree_damaged(model, "its count of samples is none");
+    if (!rival || rival->kind != JSON_NULL)
+        okn_forbid(model, "a second model learns beside it since an alarm: let both learn in Python "
+                          "until one of them is left");
+    return 0;
+}
+
 static int make_scratch(okn_t *model)
 {
     const size_t outputs = (size_t)model->n_outputs, stride = (size_t)model->stride;
@@ -311,7 +326,9 @@ int okn_make(okn_t *model)
     if (okn_json_get(tree, own, "classes_"))
         status = okn_read_labels(model, okn_tree_node(model, okn_json_get(tree, own, "classes_")));
     if (!status)
-        status = read_model(model, okn_tree_node(model, okn_json_get(tree, own, "_model")));
+        status = read_model(model, okn_tree_model(model));
+    if (!status)
+        status = read_trials(model, okn_tree_renewed(model));
     if (!status)
         status = okn_scalers_read(model);
     if (status)

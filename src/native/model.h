@@ -144,6 +144,7 @@ struct okn_model {
     model_file file;
     const json_value *learner;
     int64_t first_seen, first_steps;
+    int64_t began; /* samples before it had been given any: it may have begun anew */
     char **labels;
     const char *cannot_learn; /* NULL if it can */
     char reason[OKN_TEXT], error[OKN_TEXT + OKN_NAME + 2];

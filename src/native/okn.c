@@ -83,7 +83,7 @@ const char *okn_label(const okn_t *model, int32_t number)
 
 int64_t okn_n_seen(const okn_t *model)
 {
-    return model->seen;
+    return model->began + model->seen;
 }
 
 /* Say what a code of a row means. */

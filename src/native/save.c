@@ -183,8 +183,7 @@ static int set_space(okn_t *model, const json_value *space)
 static int set_model(okn_t *model)
 {
     const json *tree = &model->file.tree;
-    const json_value *own = okn_json_get(tree, model->learner, "attributes");
-    const json_value *node = okn_tree_node(model, okn_json_get(tree, own, "_model"));
+    const json_value *node = okn_tree_model(model);
     const json_value *told = okn_tree_argument(model, node, 0);
     const json_value *arguments = okn_json_get(tree, node, "arguments");
     const json_value *targets = okn_json_get(tree, okn_tree_argument(model, node, 5), "items");

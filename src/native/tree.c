@@ -87,6 +87,23 @@ json_value *okn_tree_argument(const okn_t *model, const json_value *node, int32_
     return okn_tree_item(model, node, "arguments", j);
 }
 
+json_value *okn_tree_renewed(const okn_t *model)
+{
+    const json *tree = &model->file.tree;
+    const json_value *own = okn_json_get(tree, model->learner, "attributes");
+    json_value *node = okn_tree_node(model, okn_json_get(tree, own, "_model"));
+    return okn_json_is(okn_json_get(tree, node, "object"), "RenewedModel") ? node : NULL;
+}
+
+json_value *okn_tree_model(const okn_t *model)
+{
+    const json *tree = &model->file.tree;
+    const json_value *own = okn_json_get(tree, model->learner, "attributes");
+    const json_value *renewed = okn_tree_renewed(model);
+    return renewed ? okn_tree_argument(model, renewed, 0)
+                   : okn_tree_node(model, okn_json_get(tree, own, "_model"));
+}
+
 int okn_tree_is(const okn_t *model, const json_value *node, const char *kind)
 {
     return okn_json_is(okn_json_get(&model->file.tree, node, "kind"), kind);

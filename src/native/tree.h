@@ -16,6 +16,9 @@ json_value *okn_tree_node(const okn_t *model, const json_value *value);
 /* Item j of a list of a node, of its "arguments", and item `key` of a dictionary, as such. */
 json_value *okn_tree_item(const okn_t *model, const json_value *node, const char *list, int32_t j);
 json_value *okn_tree_argument(const okn_t *model, const json_value *node, int32_t j);
+/* The model of the learner that answers; and what may let it begin anew at alarms, else NULL. */
+json_value *okn_tree_model(const okn_t *model);
+json_value *okn_tree_renewed(const okn_t *model);
 json_value *okn_tree_entry(const okn_t *model, const json_value *node, const char *key);
 /* Item `key` of a dictionary as it stands there. */
 json_value *okn_tree_value(const okn_t *model, const json_value *node, const char *key);

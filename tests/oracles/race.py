@@ -313,13 +313,14 @@ class Bets:
 
 
 def renewed_stream(blank, X, y, weight=None):
-    """Run races that begin anew, row by row.
+    """Run races or models that begin anew, row by row.
 
     Parameters
     ----------
-    blank : Race of the core
+    blank : Race or Model of the core
         One that has learnt nothing; each race is a copy of it.
     X, y, weight : ndarrays, or None
+        y has a column for each target, if there are several.
 
     Returns
     -------
@@ -332,7 +333,7 @@ def renewed_stream(blank, X, y, weight=None):
     bets, first, seen, answers, alarms, sums, largest = Bets(), [], 0, [], [], [], 0
     pause, resting, newest = 0, 0, None
     for x, target, w in zip(X, y, np.ones(len(y)) if weight is None else weight, strict=True):
-        row, goal = x[None], np.array([target])
+        row, goal = x[None], np.atleast_1d(target)
         told = [
             None if one is None else one.learn(row, goal, np.array([w]))[0] for one in (race, rival)
         ]
@@ -341,7 +342,9 @@ def renewed_stream(blank, X, y, weight=None):
             continue
         seen += 1
         losses = [
-            None if one is None else w * ((one - target) ** 2 if of_targets else one != target)
+            None
+            if one is None
+            else w * (np.sum((one - target) ** 2) if of_targets else one != target)
             for one in told
         ]
         resting = max(0, resting - 1)

@@ -270,6 +270,8 @@ def taught(estimator: Any, found: Taught) -> Any:
 
 def model_of(model: State, found: Taught) -> State:
     """Return the state of a model, with what was found."""
+    if hasattr(model, "blank"):
+        return without_rival(model).changed(model=model_of(model.model, found))
     space = model.arguments.space
     rule = space.kind_.taught
     assert rule is not None, f"{space.kind_.name} learns in C, but has no way back"

@@ -108,6 +108,8 @@ def of_model(estimator: Any, model: Any) -> states.Learning:
     if kind is None or kind.learning is None:
         raise states.CannotLearn(f"the space {type(model.space).__name__} has no C")
     own = opened(model)
+    # Trials are none of what C learns.
+    own = getattr(own, "model", own)
     state, numbers = kind.learning(own.arguments.space)
     if not isinstance(state, states.ForestState) and model.head.n_targets > 1:
         raise states.CannotLearn(f"its samples have {model.head.n_targets} targets each")
@@ -122,7 +124,7 @@ def of_model(estimator: Any, model: Any) -> states.Learning:
         factors=factors_of_samples(estimator),
         step_factors=None if step_factors is None else np.array(step_factors, dtype=np.float64),
         targets=None if own.targets is None else states.Targets(**vars(own.targets)),
-        seen=model.n_seen,
+        seen=own.seen,
         lead=own.lead,
         generator=model.rng.get_state(),
         recent=recent_of(estimator),

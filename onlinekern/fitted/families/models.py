@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -130,25 +130,50 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
     )
 
 
-def merged_renewed(mix: Mix, races: list[State], base: State | None) -> State:
-    """Merge `RenewedRace`s: trials end, and losses are looked at from now on.
+def merged_races(mix: Mix, races: list[State], base: State | None) -> State:
+    """Merge `RenewedRace`s."""
+    merged = merged_renewed(mix, races, base, "race", "race.progress.began", merged_race)
+    return merged.changed(race=counted(mix, merged.race, *of(races, base, "race")))
 
-    A race that has begun anew has nothing of the base any more. If more than half have, they are
-    merged without it, and without the others; if fewer, what they know is left out.
+
+def merged_models(mix: Mix, models: list[State], base: State | None) -> State:
+    """Merge `RenewedModel`s."""
+    merged = merged_renewed(mix, models, base, "model", "began", merged_model)
+    each, before = of(models, base, "model")
+    seen = [one.began + one.model.seen for one in models]
+    total = base.model.loss if base else 0.0
+    own = merged.model.changed(
+        mistakes=mix.count(*of(each, before, "mistakes")),
+        loss=float(total + sum(one.loss - total for one in each)),
+    )
+    every = mix.count(seen, base.began + base.model.seen if base else None)
+    return merged.changed(model=own, began=max(0, every - own.seen))
+
+
+def merged_renewed(
+    mix: Mix,
+    each: list[State],
+    base: State | None,
+    name: str,
+    place: str,
+    merge: Callable[[Mix, list[State], State | None], State],
+) -> State:
+    """Merge what begins anew: trials end, and losses are looked at from now on.
+
+    What has begun anew has nothing of the base any more. If more than half have, they are merged
+    without it, and without the others; if fewer, what they know is left out. `name` is that of
+    the field of what answers, `place` that of where it began.
     """
-    own = races[0]
-    started = None if base is None else base.race.progress.began
-    anew = [base is not None and each.race.progress.began != started for each in races]
-    most = sum(anew) > len(races) / 2
-    chosen = [k for k in range(len(races)) if anew[k] == most]
+    own = each[0]
+    starts, started = of(each, base, place)
+    anew = [base is not None and start != started for start in starts]
+    most = sum(anew) > len(each) / 2
+    chosen = [k for k in range(len(each)) if anew[k] == most]
     some = replace(mix, weights=tuple(mix.weights[k] for k in chosen))
-    kept = [races[k].race for k in chosen]
-    race = merged_race(some, kept, None if base is None or most else base.race)
+    kept, before = of([each[k] for k in chosen], None if most else base, name)
     bets, alone = own.trials.bets, without_rival(own)
-    return own.told(
-        race=counted(mix, race, *of(races, base, "race")),
-        blank=own.blank,
-        rival=None,
+    return alone.changed(
+        **{name: merge(some, kept, before)},
         trials=alone.trials.told(
             bets=bets.changed(counts=0 * bets.counts, wealth=0 * bets.wealth),
             alarms=base.trials.alarms if base else (),
@@ -157,10 +182,10 @@ def merged_renewed(mix: Mix, races: list[State], base: State | None) -> State:
     )
 
 
-def without_rival(race: State) -> State:
-    """Return a `RenewedRace` whose trial has ended, if there was one."""
-    course = race.trials.course.changed(left=0, due=False)
-    return race.changed(rival=None, trials=race.trials.changed(course=course))
+def without_rival(one: State) -> State:
+    """Return a `RenewedRace` or `RenewedModel` whose trial has ended, if there was one."""
+    course = one.trials.course.changed(left=0, due=False)
+    return one.changed(rival=None, trials=one.trials.changed(course=course))
 
 
 def counted(mix: Mix, merged: State, races: list[State], base: State | None) -> State:
@@ -284,7 +309,8 @@ describe(
     "progress(n_seen noted alarm stride voting[expert] learnt[expert] history began) recent",
     merge=merged_race,
 )
-describe("renewed_race.RenewedRace", "race blank rival trials", merge=merged_renewed)
+describe("renewed_race.RenewedRace", "race blank rival trials", merge=merged_races)
+describe("renewed_model.RenewedModel", "model blank rival trials began", merge=merged_models)
 describe(
     "learning.trials.Trials",
     "of_targets= bets alarms course(left due own_sum rival_sum own_longer rival_longer "

@@ -62,13 +62,14 @@ def check_detector(detector: Any) -> None:
 def check_learner(learner: Any) -> None:
     """Check that a learner's model is one, and of its features, first samples and categories."""
     from onlinekern.core.race import Race
+    from onlinekern.core.renewed_model import RenewedModel
     from onlinekern.core.renewed_race import RenewedRace
     from onlinekern.core.stream import Model
     from onlinekern.estimators.categories import are_categories
     from onlinekern.estimators.median_width import WarmUp
 
     own, model = vars(learner), learner._model
-    require(type(model) in (Model, Race, RenewedRace), "its model is none")
+    require(type(model) in (Model, RenewedModel, Race, RenewedRace), "its model is none")
     check_features(learner)
     if "_warm_up" in own:
         known = learner._warms_up and type(own["_warm_up"]) is WarmUp

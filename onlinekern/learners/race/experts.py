@@ -154,7 +154,8 @@ class ForestKind:
         make = KernelForestClassifier if task == "classification" else KernelForestRegressor
         limit = {"max_rows": int(self.most * kept)} if self.most else {}
         parameters = {**self.parameters, "memory": kept, "teacher": teacher, **limit}
-        return make(n_trees=n_trees, random_state=0, **parameters)
+        # The race begins anew as a whole.
+        return make(n_trees=n_trees, begin_anew=False, random_state=0, **parameters)
 
 
 @dataclass(frozen=True)

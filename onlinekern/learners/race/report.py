@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.core.renewed_race import RenewedRace
+from onlinekern.estimators.alarms import alarms_of
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert
 
@@ -215,10 +215,5 @@ def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
         )
         for k, one in enumerate(ladder)
     ]  # fmt: skip
-    loss, alarms = float(losses[len(ladder)]), alarms_of(race)
+    loss, alarms = float(losses[len(ladder)]), tuple(alarms_of(race).tolist())
     return RaceReport(task, n_seen, experts, loss, samples, noted, alarms)
-
-
-def alarms_of(race: Any) -> tuple[int, ...]:
-    """Return the samples behind which a rival began, none for races of older files."""
-    return race.trials.alarms if isinstance(race, RenewedRace) else ()

@@ -20,6 +20,7 @@ from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.race import Race
 from onlinekern.core.renewed_race import renewed
 from onlinekern.core.samples.rows import rows_at
+from onlinekern.estimators.alarms import alarms_of
 from onlinekern.estimators.array_types import column_of_labels
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.contract import Learner
@@ -43,7 +44,7 @@ from onlinekern.estimators.validation import (
 )
 from onlinekern.estimators.warnings import warn
 from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert, Layout, ladder
-from onlinekern.learners.race.report import RaceReport, alarms_of, importances_of, report_of
+from onlinekern.learners.race.report import RaceReport, importances_of, report_of
 
 MEGABYTE = 2**20
 FLOATS = [np.float64, np.float32]
@@ -147,7 +148,7 @@ class StreamLearner(Learner):
     @property
     def alarms_(self) -> Indices:
         """Numbers of the samples after which a race began anew beside the one that answered."""
-        return np.array(alarms_of(self._fitted_model), dtype=np.int64)
+        return alarms_of(self._fitted_model)
 
     def report(self) -> RaceReport:
         """Tell who led when, what each expert costs, and which plain estimator does the same.

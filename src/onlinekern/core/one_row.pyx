@@ -12,6 +12,7 @@ from libc.string cimport memcpy
 
 from onlinekern.core.samples.c_rows cimport ok_matrix, pointed_at
 from onlinekern.core.samples.rows cimport Rows
+from onlinekern.core.renewed_model cimport RenewedModel
 from onlinekern.core.stream cimport Model
 
 # Scores lie here until all of them are known to be finite.
@@ -43,7 +44,8 @@ cdef class Way:
 cdef Model model_in(dict attributes):
     """The model of an estimator; None if it has none that works by itself."""
     model = attributes.get("_model")
-    return <Model> model if type(model) is Model and "encoder_" not in attributes else None
+    known = type(model) is Model or type(model) is RenewedModel
+    return <Model> model if known and "encoder_" not in attributes else None
 
 
 cdef object pointed_for(Model model, const ok_matrix *x, int32_t *starts, Rows *rows):

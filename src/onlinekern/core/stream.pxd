@@ -18,16 +18,18 @@ cdef class Model(Composed):
     cdef int64_t next_noted       # number of the next sample whose scores `recent` gets, or NEVER
     cdef readonly int64_t calls   # of learning, begun
     cdef uint64_t[4] saved_rng
-    cdef object interruption
+    cdef double *losses           # gets that of each row; NULL where nobody asks
 
-    cdef Status run(self, const Rows *rows, Order order, const double *y,
-                    const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
-                    double *predictions, double *scores, Py_ssize_t *reached) noexcept nogil
+    cdef Status run(self, const Rows *rows, Order order, const double *y, const double *weight,
+                    Py_ssize_t first, Py_ssize_t n, Py_ssize_t look_ahead, double *predictions,
+                    double *scores, Py_ssize_t *reached) noexcept nogil
+    cdef int learn_rows(self, const Rows *rows, Order order, const double *y, const double *weight,
+                        Py_ssize_t first, Py_ssize_t n, Py_ssize_t look_ahead, double *predictions,
+                        double *scores, bint noted) except -1
+    cdef int learn_only(self, const Rows *rows, const double *y, double weight,
+                        double *predictions, double *scores, bint noted) except -1
     cdef double learn_row(self, const Rows *rows, double y, double weight) except? -1
     cdef int learn_targets(self, const Rows *rows, const double *y, double weight,
                            double *predictions, double *scores, bint noted) except -1
-    cdef bint interrupted(self) noexcept nogil
     cdef void checkpoint(self)
     cdef int64_t next_number(self)
-    cdef void rollback(self)
-    cdef int conclude(self, Status status, Py_ssize_t reached) except -1

@@ -30,11 +30,10 @@ from onlinekern.core.learning.step_memory cimport room_for
 from onlinekern.core.learning.targets cimport (
     in_units_each, keep_targets, set_state, state_of, take_back, take_up_each)
 from onlinekern.core.models.composed cimport MOST_ROWS, Composed, note_lead
-from onlinekern.core.models.space cimport Space, raised_by_signals
+from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
 from onlinekern.core.base.part import frozen
-from onlinekern.core.models.composed import diverged
 
 cdef extern from "onlinekern/overflow.h" nogil:
     bint ok_has_overflowed()
@@ -69,12 +68,11 @@ cdef class Model(Composed):
     def __dealloc__(self):
         free(self.current)
 
-    cdef Status run(self, const Rows *rows, Order order, const double *y,
-                    const double *weight, Py_ssize_t n, Py_ssize_t look_ahead,
-                    double *predictions, double *scores,
-                    Py_ssize_t *reached) noexcept nogil:
-        """THE loop. Returns a status; `reached` is the sample at which it stopped."""
-        cdef Py_ssize_t first = 0, width, work = 0
+    cdef Status run(self, const Rows *rows, Order order, const double *y, const double *weight,
+                    Py_ssize_t first, Py_ssize_t n, Py_ssize_t look_ahead, double *predictions,
+                    double *scores, Py_ssize_t *reached) noexcept nogil:
+        """THE loop, over samples first ... n - 1. Returns a status, and where it stopped."""
+        cdef Py_ssize_t width, work = 0
         cdef Status status
         ok_forget_overflow()
         self.scores_single = self.single \
@@ -101,12 +99,6 @@ cdef class Model(Composed):
                     return RAISED
         status = self.space.settle()
         return OVERFLOWED if status == OK and ok_has_overflowed() else status
-
-    cdef bint interrupted(self) noexcept nogil:
-        """Whether a signal handler raised; its exception is kept for `fail`."""
-        with gil:
-            self.interruption = raised_by_signals()
-            return self.interruption is not None
 
     def learn(self, X, const double[::1] y, const double[::1] weight=None,
               order=None, Py_ssize_t window=0, double[:, ::1] scores=None, bint noted=True,
@@ -153,14 +145,13 @@ cdef class Model(Composed):
         cdef Order sequence = order_of(order)
         check_targets(self.head, sequence, y, weight, samples.rows.n)
         check_outputs(self.head, scores, samples.rows.n)
-        cdef Py_ssize_t n = samples.rows.n if sequence.n < 0 else sequence.n, reached = 0
+        cdef Py_ssize_t n = samples.rows.n if sequence.n < 0 else sequence.n
         cdef cnp.npy_intp[2] shape = [samples.rows.n, self.head.n_targets]
         predictions = cnp.PyArray_EMPTY(1 if shape[1] == 1 else 2, shape, cnp.NPY_FLOAT64, 0)
         cdef double *predicted = <double *> cnp.PyArray_DATA(predictions)
         fill(predicted, shape[0] * shape[1], NAN)
         cdef const double *weights = &weight[0] if weight is not None and n > 0 else NULL
         cdef double *written = &scores[0, 0] if scores is not None and n > 0 else NULL
-        cdef Status status
         if n == 0:
             return predictions
         begin_writing(self.lock, self.access)
@@ -168,15 +159,25 @@ cdef class Model(Composed):
             self.space.reserve_block(min(n, window if window > 0 else <Py_ssize_t> MOST_ROWS))
             if not goes_on:
                 self.checkpoint()
-            self.next_noted = self.next_number() if noted else NEVER
-            with nogil:
-                status = self.run(&samples.rows, sequence, &y[0], weights, n, window,
-                                  predicted, written, &reached)
-            if status != OK or self.watched is not None:
-                self.conclude(status, reached)
+            self.learn_rows(&samples.rows, sequence, &y[0], weights, 0, n, window, predicted,
+                            written, noted)
         finally:
             end_writing(self.lock, self.access)
         return predictions
+
+    cdef int learn_rows(self, const Rows *rows, Order order, const double *y, const double *weight,
+                        Py_ssize_t first, Py_ssize_t n, Py_ssize_t look_ahead, double *predictions,
+                        double *scores, bint noted) except -1:
+        """Learn rows of a call that has begun; the arguments are those of `run`."""
+        cdef Py_ssize_t reached = 0
+        cdef Status status
+        self.next_noted = self.next_number() if noted else NEVER
+        with nogil:
+            status = self.run(rows, order, y, weight, first, n, look_ahead, predictions, scores,
+                              &reached)
+        if status != OK or self.watched is not None:
+            self.conclude(status, reached)
+        return 0
 
     def learn_one(self, x, y, double weight=1.0):
         """Test-then-train on one dense sample, with the least of checks.
@@ -214,18 +215,24 @@ cdef class Model(Composed):
     cdef int learn_targets(self, const Rows *rows, const double *y, double weight,
                            double *predictions, double *scores, bint noted) except -1:
         """The same of checked targets; `scores` may be NULL, `noted` is as in `learn`."""
-        cdef Py_ssize_t reached
         if not 0 <= weight < INFINITY:
             raise ValueError(f"sample_weight must be finite and at least 0, got {weight}")
         begin_writing(self.lock, self.access)
         try:
             self.checkpoint()
-            self.next_noted = self.next_number() if noted else NEVER
-            status = self.run(rows, AS_THEY_STAND, y, &weight, 1, 1, predictions, scores, &reached)
-            if status != OK or self.watched is not None:
-                self.conclude(status, 0)
+            self.learn_only(rows, y, weight, predictions, scores, noted)
         finally:
             end_writing(self.lock, self.access)
+        return 0
+
+    cdef int learn_only(self, const Rows *rows, const double *y, double weight,
+                        double *predictions, double *scores, bint noted) except -1:
+        """Learn the only row of a call that has begun, without giving the GIL away."""
+        cdef Py_ssize_t reached
+        self.next_noted = self.next_number() if noted else NEVER
+        status = self.run(rows, AS_THEY_STAND, y, &weight, 0, 1, 1, predictions, scores, &reached)
+        if status != OK or self.watched is not None:
+            self.conclude(status, 0)
         return 0
 
     cdef void checkpoint(self):
@@ -256,25 +263,6 @@ cdef class Model(Composed):
         """Number of the next sample whose scores are kept, NEVER without recent scores."""
         return NEVER if self.recent is None else self.recent.next_number(self.counters.seen)
 
-    cdef int conclude(self, Status status, Py_ssize_t reached) except -1:
-        """Undo the call and raise, unless it succeeded and all of its methods were defined."""
-        try:
-            self.check_defined()
-            if status == OVERFLOWED:
-                self.check_finite()
-            elif status == NO_MEMORY:
-                raise MemoryError(f"no memory to learn sample {reached}")
-            elif status == RAISED:
-                interruption = self.interruption or self.space.interruption
-                self.interruption = self.space.interruption = None
-                raise interruption
-            elif status != OK:
-                raise diverged(f"the score or the step of sample {reached} is not finite")
-        except BaseException:
-            self.rollback()
-            raise
-        return 0
-
     def __reduce__(self):
         # At once, and not when the pickler comes to the parts: another thread may learn meanwhile.
         with self.reading():
@@ -293,7 +281,7 @@ cdef Status learn_block(Model model, Space space, Rule rule, const Py_ssize_t *o
 
     Written once, compiled for each case.
     """
-    if not model.plain or weight != NULL or scores != NULL:
+    if not model.plain or weight != NULL or scores != NULL or model.losses != NULL:
         return learn_samples(model, space, rule, order, first, width, y, weight, predictions,
                              scores, reached, ANY)
     if order == NULL and model.scores_single and model.signs and model.hinged:
@@ -329,6 +317,8 @@ cdef inline Status learn_samples(Model model, Space space, Rule rule, const Py_s
         mistakes += (prediction != y[row * n_targets]) & (importance != 0)
         if scores:
             memcpy(scores + row * n_outputs, model.averaged, n_outputs * sizeof(double))
+        if case == ANY and model.losses:
+            model.losses[row] = model.update.loss
     model.counters.mistakes += mistakes
     return OK
 

@@ -8,8 +8,6 @@ little has been learnt for nothing.
 """
 from libc.stdint cimport int64_t
 
-from onlinekern.core.learning.trials cimport Trials
-
 # Rows of a call that are learnt before the losses are looked at.
 cdef Py_ssize_t PIECE = 4096
 

@@ -59,6 +59,7 @@ cdef class Composed:
     cdef bint shrinks, observes   # `Rule.shrinks_ever`, `Space.observes`
     cdef bint plain               # each sample is one scalar problem, which the sampler lets pass
     cdef bint hinged              # `solves_hinge` of the rule
+    cdef object interruption      # what a signal handler raised
 
     cdef int take_recent(self, object recent) except -1
     cdef int check_space(self) except -1
@@ -68,3 +69,6 @@ cdef class Composed:
     cdef int check_scored(self, Status status, Py_ssize_t n) except -1
     cdef int check_defined(self) except -1
     cdef int check_finite(self) except -1
+    cdef bint interrupted(self) noexcept nogil
+    cdef void rollback(self)
+    cdef int conclude(self, Status status, Py_ssize_t reached) except -1

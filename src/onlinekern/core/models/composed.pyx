@@ -9,7 +9,8 @@ from numbers import Real
 
 import numpy as np
 
-from onlinekern.core.base.part cimport Component, OK, Status
+from onlinekern.core.base.part cimport (
+    Component, NO_MEMORY, OK, OVERFLOWED, RAISED, Status)
 from onlinekern.core.base.random cimport Generator
 from onlinekern.core.base.state cimport (
     MOST_FEATURES, check_kind, check_width, count_of, finite_number, float_dtype, integer_within,
@@ -21,7 +22,7 @@ from onlinekern.core.learning.recent_scores cimport RecentScores
 from onlinekern.core.learning.rules cimport Rule, solves_hinge
 from onlinekern.core.learning.sampling cimport Sampler
 from onlinekern.core.learning.targets cimport in_units_each, new_targets
-from onlinekern.core.models.space cimport Space
+from onlinekern.core.models.space cimport Space, raised_by_signals
 from onlinekern.core.samples.rows cimport Rows, Samples, row_of, samples_of
 
 from onlinekern.core.base.part import components_of, frozen, refuse_attributes
@@ -324,4 +325,32 @@ cdef class Composed:
             copy.deepcopy(frozen(self.space, {}))
         except ValueError as error:
             raise diverged(f"what was learnt is not finite ({error})") from error
+        return 0
+
+    cdef bint interrupted(self) noexcept nogil:
+        """Whether a signal handler raised; its exception is kept for `conclude`."""
+        with gil:
+            self.interruption = raised_by_signals()
+            return self.interruption is not None
+
+    cdef void rollback(self):
+        """Return to the model before the last call; here none has learnt."""
+
+    cdef int conclude(self, Status status, Py_ssize_t reached) except -1:
+        """Undo the call and raise, unless it succeeded and all of its methods were defined."""
+        try:
+            self.check_defined()
+            if status == OVERFLOWED:
+                self.check_finite()
+            elif status == NO_MEMORY:
+                raise MemoryError(f"no memory to learn sample {reached}")
+            elif status == RAISED:
+                interruption = self.interruption or self.space.interruption
+                self.interruption = self.space.interruption = None
+                raise interruption
+            elif status != OK:
+                raise diverged(f"the score or the step of sample {reached} is not finite")
+        except BaseException:
+            self.rollback()
+            raise
         return 0

@@ -1,0 +1,382 @@
+"""Forests that begin anew when their losses grow, against the oracle and in any order of calls."""
+
+import copy
+import pickle
+import threading
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from oracles.race import renewed_stream
+from sklearn.base import clone
+from test_race import drifting
+
+import onlinekern
+from onlinekern import (
+    KernelForestClassifier,
+    KernelForestRegressor,
+    StreamClassifier,
+    merge,
+)
+from onlinekern.core.models.composed import Composed
+from onlinekern.core.renewed_model import RenewedModel, renewed
+from onlinekern.core.stream import Model
+
+TASKS = ["binary", "classes", "regression", "targets"]
+SMALL = {"n_trees": 10, "memory": 512, "random_state": 0}
+
+
+def stream(task, n=2600, **parameters):
+    """Samples whose concept changes, and their targets, known classes and the learner."""
+    X, y, f = drifting(n, classes=2 if task == "binary" else 3, turn=1100)
+    if task == "targets":
+        f = np.column_stack([f, f[::-1]])
+        f[:, 1] = np.where(np.arange(n) < 1100, X[:, 0], X[:, 1])
+    if task in ("regression", "targets"):
+        return X, f, {}, KernelForestRegressor(**SMALL, **parameters)
+    return X, y, {"classes": np.unique(y)}, KernelForestClassifier(**SMALL, **parameters)
+
+
+def with_weights(n):
+    return np.random.default_rng(3).integers(0, 3, n).astype(float)
+
+
+def same_model(one, other, X):
+    scores = "decision_function" if hasattr(one, "classes_") else "predict"
+    np.testing.assert_array_equal(getattr(one, scores)(X), getattr(other, scores)(X))
+    if hasattr(one, "classes_"):
+        np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+        assert one.n_mistakes_ == other.n_mistakes_
+    assert one.n_seen_ == other.n_seen_
+    assert one.cumulative_loss_ == other.cumulative_loss_
+    assert one.alarms_.tolist() == other.alarms_.tolist()
+    assert one._model.began == other._model.began
+    assert one._model.trials.left == other._model.trials.left
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("task", TASKS)
+def test_against_the_oracle(task, weighted):
+    X, y, known, learner = stream(task)
+    weight = with_weights(len(y)) if weighted else None
+    blank = copy.deepcopy(learner).partial_fit(X[:1], y[:1], **known)._model.blank
+    answers, alarms, expected = renewed_stream(blank, X, y.astype(float), weight)
+    told = learner.partial_fit_predict(X, y, **known, sample_weight=weight)
+    np.testing.assert_array_equal(told, answers)
+    assert learner.alarms_.tolist() == alarms
+    assert len(alarms) > 0
+    assert learner._model.space.get_state()["entered"] == expected.n_seen
+    counted = np.ones(len(y)) if weight is None else weight
+    assert learner.n_seen_ == np.count_nonzero(counted)
+    if known:
+        assert learner.n_mistakes_ == np.count_nonzero((told != y)[counted > 0])
+    else:
+        loss = ((told - y) ** 2).reshape(len(y), -1).sum(axis=1) / 2
+        assert learner.cumulative_loss_ == pytest.approx(np.sum(counted * loss), rel=1e-12)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("task", TASKS)
+def test_any_calls_give_the_same(task, sparse):
+    X, y, known, learner = stream(task)
+    X = sp.csr_matrix(X) if sparse else X
+    weight = with_weights(len(y))
+    results = []
+    for most, reload in ((len(y), False), (300, False), (300, True)):
+        model, told, first = copy.deepcopy(learner), [], 0
+        rng = np.random.default_rng(1)
+        while first < len(y):
+            # Row by row where the trial begins and ends.
+            n = int(rng.integers(1, most + 1)) if not 1200 < first < 1400 or most > 300 else 1
+            part = slice(first, first + n)
+            told.append(
+                model.partial_fit_predict(X[part], y[part], **known, sample_weight=weight[part])
+            )
+            first += n
+            model = pickle.loads(pickle.dumps(model)) if reload and n > 1 else model
+        results.append((np.concatenate(told), model))
+    for told, model in results[1:]:
+        np.testing.assert_array_equal(told, results[0][0])
+        same_model(model, results[0][1], X[:200])
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_rows_by_themselves_are_learnt_as_blocks(task):
+    X, y, known, learner = stream(task, 1500)
+    learner.partial_fit(X[:1000], y[:1000], **known)
+    whole = copy.deepcopy(learner).partial_fit(X[1000:], y[1000:])
+    for x, target in zip(X[1000:], y[1000:], strict=True):
+        learner.learn_one(x, target)
+    assert learner._model.rival is not None
+    same_model(learner, whole, X[:200])
+    for model in (learner, whole):
+        rival = model._model.rival
+        assert (rival.n_mistakes, rival.cumulative_loss) == (0, 0.0)
+
+
+@pytest.mark.parametrize("task", ["classes", "targets"])
+def test_scores_are_those_of_whoever_answers(task):
+    """They come with the predictions, also while the rival is the one that answers."""
+    X, y, known, learner = stream(task)
+    learner.partial_fit(X[:9], y[:9], **known)
+    blank = copy.deepcopy(learner)
+    rows, goals = np.ascontiguousarray(X[9:]), np.ascontiguousarray(y[9:].ravel(), dtype=float)
+    scores = np.empty((len(rows), learner._model.head.n_outputs))
+    told = learner._model.learn(rows, goals, None, None, 0, scores)
+    alone = blank._model.learn(rows, goals)
+    np.testing.assert_array_equal(told, alone)
+    np.testing.assert_array_equal(told, scores.argmax(axis=1) if known else scores)
+    assert learner._model.began > 0
+
+
+@pytest.mark.parametrize("task", ["binary", "regression"])
+def test_what_the_call_before_had_stays_in_any_order_of_rows(task):
+    X, y, known, learner = stream(task)
+    order = np.arange(len(y))[::-1].copy()
+    given, backwards = copy.deepcopy(learner), copy.deepcopy(learner)
+    weight = with_weights(len(y))
+    for model in (given, backwards):
+        model.partial_fit(X[-1:], y[-1:], **known)
+    rows, goals = np.ascontiguousarray(X), y.astype(float)
+    told = given._model.learn(rows, goals, weight, order)
+    expected = backwards._model.learn(rows[order].copy(), goals[order].copy(), weight[order].copy())
+    np.testing.assert_array_equal(told[order], expected)
+    same_model(given, backwards, X[:200])
+    assert len(given.alarms_) > 0
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("first", [1050, 1130, 1500, 2050])
+def test_a_call_that_fails_changes_nothing(task, first):
+    """The calls begin a trial, go on with it, and end it."""
+    X, y, known, learner = stream(task)
+    learner.partial_fit(X[:first], y[:first], **known)
+    expected = copy.deepcopy(learner)
+    loaded = pickle.loads(pickle.dumps(learner))
+    for model in (learner, loaded):
+        for n in (300, 400):
+            model.partial_fit(X[first : first + n], y[first : first + n])
+            model._model.undo()
+        assert model.n_seen_ == first
+        model.partial_fit(X[first:], y[first:])
+    expected.partial_fit(X[first:], y[first:])
+    for model in (learner, loaded):
+        same_model(model, expected, X[:200])
+
+
+def test_a_row_that_cannot_be_learnt_undoes_its_call():
+    """It stands behind an alarm and an exchange, in the same call."""
+    X, y, known, learner = stream("regression")
+    learner.partial_fit(X[:1000], y[:1000], **known)
+    expected = copy.deepcopy(learner)
+    y = y.copy()
+    y[1700] = 1e308
+    with pytest.raises(FloatingPointError):
+        learner.partial_fit(X[1000:2100] * np.float64(1), np.append(y[1000:2099], -1e308))
+    same_model(learner, expected, X[:200])
+    learner.partial_fit(X[1000:1600], y[1000:1600])
+    expected.partial_fit(X[1000:1600], y[1000:1600])
+    same_model(learner, expected, X[:200])
+
+
+def test_what_passes_soon_leaves_the_old_forest():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4500, 4))
+    y = (X[:, 0] > 0).astype(int)
+    y[2000:2150] = rng.integers(0, 2, 150)
+    model = KernelForestClassifier(**SMALL)
+    told = model.partial_fit_predict(X, y, classes=[0, 1])
+    assert len(model.alarms_) == 1
+    assert model._model.began == 0
+    assert np.mean(told[2300:] != y[2300:]) < 0.04
+
+
+def test_a_change_that_stays_leaves_the_new_forest():
+    X, y, known, learner = stream("classes")
+    plain = clone(learner).set_params(begin_anew=False)
+    told = learner.partial_fit_predict(X, y, **known)
+    assert learner._model.began == learner.alarms_[0]
+    assert 1100 < learner.alarms_[0] < 1300
+    alone = plain.partial_fit_predict(X, y, **known)
+    assert np.mean(told[1200:] != y[1200:]) < 0.8 * np.mean(alone[1200:] != y[1200:])
+    assert type(pickle.loads(pickle.dumps(plain))._model) is Model
+    assert plain.alarms_.tolist() == []
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_without_an_alarm_nothing_is_different(task):
+    """Neither answers nor what has been learnt; in random order there is no alarm."""
+    X, y, known, learner = stream(task)
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y = X[order], y[order]
+    plain = clone(learner).set_params(begin_anew=False)
+    told = learner.partial_fit_predict(X, y, **known)
+    assert learner.alarms_.tolist() == []
+    np.testing.assert_array_equal(told, plain.partial_fit_predict(X, y, **known))
+    assert learner.cumulative_loss_ == plain.cumulative_loss_
+    assert pickle.dumps(learner._model.alone()) == pickle.dumps(plain._model)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_units_and_offsets_of_targets_raise_no_alarm(scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 3))
+    f = np.where(np.arange(3000) < 1500, X[:, 0], X[:, 1])
+    y = scale * (f + 1e4)
+    model = KernelForestRegressor(**SMALL).partial_fit(X[:1500], y[:1500])
+    assert model.alarms_.tolist() == []
+    model.partial_fit(X[1500:], y[1500:])
+    assert 1500 < model.alarms_[0] < 1540
+
+
+def test_later_passes_raise_no_alarm():
+    X, y, _, learner = stream("classes")
+    once = clone(learner).set_params(shuffle=False)
+    twice = clone(once).set_params(n_epochs=2)
+    assert twice.fit(X, y).alarms_.tolist() == once.fit(X, y).alarms_.tolist() != []
+    assert twice._model.rival is None
+
+
+def test_classes_that_come_during_a_trial():
+    X, y, _, learner = stream("classes", 2000)
+    y = np.where((y == 2) & (np.arange(2000) < 1300), 1, y)
+    learner.partial_fit(X[:1300], y[:1300], classes=[0, 1])
+    assert learner._model.rival is not None
+    every = {"classes": [0, 1, 2]}
+    whole = copy.deepcopy(learner).partial_fit(X[1300:], y[1300:], **every)
+    for part in (slice(1300, 1301), slice(1301, 1500), slice(1500, 2000)):
+        learner.partial_fit(X[part], y[part], **every)
+    assert learner.classes_.tolist() == [0, 1, 2]
+    same_model(learner, whole, X[:200])
+    assert learner._model.blank.head.n_outputs == 3
+
+
+def test_class_weights_count_as_weights():
+    X, y, known, learner = stream("binary")
+    weighted = clone(learner).set_params(class_weight={0: 2.0, 1: 0.5})
+    told = weighted.partial_fit_predict(X, y, **known)
+    other = learner.partial_fit_predict(X, y, **known, sample_weight=np.where(y == 0, 2.0, 0.5))
+    np.testing.assert_array_equal(told, other)
+    same_model(weighted, learner, X[:200])
+    assert len(learner.alarms_) > 0
+
+
+@pytest.mark.parametrize("n_anew", [0, 1, 2, 3])
+def test_merged_forests_have_no_rival(n_anew):
+    """Those that have begun anew are merged without their base, if they are most."""
+    X, y, known, learner = stream("classes", 3400)
+    base = learner.partial_fit(X[:1000], y[:1000], **known)
+    changed, same = slice(1000, 3400), slice(0, 400)
+    parts = [
+        copy.deepcopy(base).partial_fit(X[part], y[part])
+        for part in [changed] * n_anew + [same] * (3 - n_anew)
+    ]
+    assert [part._model.began > 0 for part in parts] == [True] * n_anew + [False] * (3 - n_anew)
+    merged = merge(parts, base=base)
+    assert merged._model.rival is None
+    assert merged.alarms_.tolist() == []
+    assert merged.n_seen_ == 1000 + 2400 * n_anew + 400 * (3 - n_anew)
+    assert merged.n_mistakes_ == base.n_mistakes_ + sum(
+        part.n_mistakes_ - base.n_mistakes_ for part in parts
+    )
+    late = slice(3000, 3400) if n_anew > 1 else slice(0, 400)
+    assert merged.score(X[late], y[late]) > 0.8
+    assert np.isfinite(merged.partial_fit(X, y).decision_function(X)).all()
+
+
+def test_merged_without_an_alarm_is_as_it_was():
+    X, y, known, learner = stream("classes", 1000)
+    plain = clone(learner).set_params(begin_anew=False)
+    both = []
+    for one in (learner, plain):
+        base = one.partial_fit(X[:500], y[:500], **known)
+        parts = [copy.deepcopy(base).partial_fit(X[k::2], y[k::2]) for k in range(2)]
+        both.append(merge(parts, base=base))
+    np.testing.assert_array_equal(both[0].decision_function(X), both[1].decision_function(X))
+    assert both[0].cumulative_loss_ == both[1].cumulative_loss_
+    with pytest.raises(ValueError, match="the same parameters, got begin_anew=True and"):
+        merge([learner, plain])
+
+
+def test_saved_during_a_trial(tmp_path):
+    X, y, _, learner = stream("targets", 1600)
+    learner.partial_fit(X[:1300], y[:1300])
+    assert learner._model.rival is not None
+    learner.save(tmp_path / "forest.okm")
+    again = onlinekern.load(tmp_path / "forest.okm")
+    same_model(again.partial_fit(X[1300:], y[1300:]), learner.partial_fit(X[1300:], y[1300:]), X)
+
+
+def test_a_rival_that_does_not_fit_is_refused():
+    X, y, known, learner = stream("classes", 1300)
+    learner.partial_fit(X, y, **known)
+    make, arguments = learner._model.__reduce__()
+    model, blank, rival, trials, began = pickle.loads(pickle.dumps(arguments))
+    assert make(model, blank, rival, trials, began).rival is not None
+    with pytest.raises(ValueError, match="last as long"):
+        make(model, blank, None, trials, began)
+    older = copy.deepcopy(rival)
+    older.resume_counts(1301, 0, 0.0)
+    with pytest.raises(ValueError, match="the rival has seen 1301 samples, all are 1300"):
+        make(model, blank, older, trials, began)
+    other = KernelForestRegressor(**SMALL).partial_fit(X, y)._model.blank
+    with pytest.raises(ValueError, match="the blank must have the head"):
+        make(model, other, rival, trials, began)
+    with pytest.raises(TypeError, match="model"):
+        renewed(trials)
+
+
+def test_forests_of_a_race_have_no_alarms():
+    X, y, _, _ = stream("classes", 300)
+    race = StreamClassifier(random_state=0).partial_fit(X, y)._model
+    assert {type(expert) for expert in race.experts} == {Model}
+    assert any(race.raw)
+
+
+def test_who_waits_for_an_exchange_is_answered_by_one_forest():
+    X, y, _, learner = stream("regression", 1400)
+    learner.partial_fit(X[:1100], y[:1100])
+    model, answers = learner._model, []
+    expected = model.score_one(X[0])
+    model.learn(np.ascontiguousarray(X[1100:]), y[1100:])
+    assert model.began > 0
+    other = threading.Thread(target=lambda: answers.append(model.score_one(X[0])))
+    other.start()
+    other.join()
+    assert answers == [model.score_one(X[0])]
+    model.undo()
+    assert model.began == 0
+    assert model.score_one(X[0]) == expected
+
+
+def test_a_trial_does_not_take_a_rule_that_has_gone():
+    """A rule that was set in mid-stream is that of the rival too."""
+    X, y, _, learner = stream("regression", 1400)
+    learner.partial_fit(X[:1300], y[:1300])
+    model = learner._model
+    assert isinstance(model, RenewedModel)
+    assert isinstance(model, Composed)
+    rule = copy.deepcopy(model.rule)
+    model.rule = rule
+    assert model.rival.rule is not rule
+    model.learn(np.ascontiguousarray(X[1300:]), y[1300:])
+    assert model.rival.rule is rule
+
+
+def test_memory_is_that_of_two():
+    """The estimate has the forest of a trial; a forest in a race has none."""
+    X, y, _, learner = stream("regression", 1400)
+    learner.partial_fit(X[:1], y[:1])
+    plain = clone(learner).set_params(begin_anew=False).partial_fit(X[:1], y[:1])
+    from onlinekern.estimators.memory import Form
+
+    form = Form(4, 1, 8, False)
+    assert plain._n_bytes(form) < learner._n_bytes(form) <= 2 * plain._n_bytes(form)
+
+
+def test_the_parameter_takes_effect_in_the_next_fit():
+    X, y, _, learner = stream("regression", 300)
+    learner.partial_fit(X, y)
+    with pytest.warns(UserWarning, match="begin_anew"):
+        learner.set_params(begin_anew=False).partial_fit(X, y)
+    assert type(learner.fit(X, y)._model) is Model
