@@ -208,6 +208,11 @@ def at(state, path):
     return state
 
 
+def answering(model):
+    """Return the state of the model that answers, of one that begins anew at alarms too."""
+    return getattr(model, "model", model)
+
+
 SPACES = {kind.name for kind in kinds().values() if kind.merge} - {
     "Model", "RenewedModel", "Race", "RenewedRace",
 }  # fmt: skip
@@ -245,7 +250,7 @@ def test_a_field_that_merging_does_not_know_fails(kind, novel):
     name, parameters = MERGED[kind]
     model = fitted(Case(name, parameters, tasks_of(name)[-1]), *samples(tasks_of(name)[-1]))
     mix = Mix((1.0, 1.0), (60, 60), (1.0,) * 3, (0.0,) * 3)
-    spaces = [opened(model._model).arguments.space for _ in range(2)]
+    spaces = [answering(opened(model._model)).arguments.space for _ in range(2)]
     assert spaces[0].kind_.name == kind
     spaces[0].kind_.merge(mix, spaces, None)
     paths = learnt_parts(spaces[0])
@@ -310,7 +315,7 @@ def leaves(space):
 def with_field(model, path, name, value):
     """Return a copy of a model with another value of a field of its space."""
     whole = opened(model._model)
-    space = whole.arguments.space
+    space = answering(whole).arguments.space
     setattr(at(space, path), name, value)
     if name == "added" and hasattr(space, "budget"):
         space.budget.state.set.added = value  # the policy counts them too
@@ -327,7 +332,7 @@ def seen_fields(name, parameters):
     known, tried = set(), set()
     for task in tasks_of(name):
         model = fitted(Case(name, parameters, task), *samples(task))
-        space = opened(model._model).arguments.space
+        space = answering(opened(model._model)).arguments.space
         for path, field, value in leaves(space):
             part = at(space, path)
             place = part.kind_.name if part.kind_.module else path[-1], field

@@ -291,7 +291,8 @@ def restore(model, blank, rival, trials, began=0):
     filled(own, first)
     own.blank, own.rival, own.trials = blank, rival, trials
     own.rival_before, own.exchanged = rival, []
-    own.began = own.began_before = count_of("began", began)
+    count_of("the samples of a model", first.n_seen + count_of("began", began))
+    own.began = own.began_before = began
     if rival is not None and rival.n_seen > own.n_seen:
         raise ValueError(f"the rival has seen {rival.n_seen} samples, all are {own.n_seen}")
     if own.trials.of_targets != (own.head.n_labels == 0) \
@@ -303,4 +304,6 @@ def restore(model, blank, rival, trials, began=0):
 
 cdef tuple form_of(Model model):
     """What a model and its rivals have in common."""
-    return (type(model.space), model.head, model.d, model.dtype)
+    # Rows are checked for the one that answers.
+    return (type(model.space), model.head, model.d, model.dtype, model.space.takes_missing(),
+            getattr(model.space, "categories", None))
