@@ -333,3 +333,32 @@ def test_other_class_weights_forbid_learning(weights, library, tmp_path):
     np.testing.assert_array_equal(native.scores(X), scores_of(model, X))
     with pytest.raises(Refused, match="class_weight"):
         native.learn(X, y // 3)
+
+
+@pytest.mark.parametrize("task", [2, "targets"])
+def test_a_forest_that_begins_anew(task, library, tmp_path):
+    """It is only scored as long as two learn; then it goes on from the samples of the new one."""
+    X, y = samples(4000, task, missing=0.0)
+    X[1500:] = X[1500:, ::-1]
+    forest = KernelForestRegressor if task == "targets" else KernelForestClassifier
+    model, path = forest(n_trees=9, random_state=0), tmp_path / "model.okn"
+    known = {} if task == "targets" else {"classes": np.unique(y)}
+    model.partial_fit(X[:1900], y[:1900], **known)
+    assert model._model.rival is not None
+    model.save(path)
+    native = Native(library, path)
+    np.testing.assert_array_equal(native.scores(X), scores_of(model, X))
+    with pytest.raises(Refused, match="a second model learns beside it"):
+        native.learn(X[1900:], numbers_of(model, y[1900:]))
+    model.partial_fit(X[1900:3500], y[1900:3500])
+    assert model._model.began > 1500
+    model.save(path)
+    native = Native(library, path)
+    assert library.okn_n_seen(native.handle) == 3500
+    native.learn(X[3500:3600], numbers_of(model, y[3500:3600]))
+    taught(model, X[3500:3600], y[3500:3600])
+    np.testing.assert_array_equal(native.scores(X), scores_of(model, X))
+    native.save(path)
+    loaded = onlinekern.load(path)
+    assert library.okn_n_seen(native.handle) == loaded.n_seen_ == 3600
+    assert loaded.alarms_.tolist() == model.alarms_.tolist()
