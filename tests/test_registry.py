@@ -98,6 +98,7 @@ def test_twin_has_the_parameters(name, cls):
         *("n_components",),  # the twin takes the frequencies themselves
         *("standardize_target",),  # oracles.targets
         *("encode",),  # what the samples are made of
+        *("begin_anew",),  # oracles.race.renewed_stream
         *("n_epochs", "shuffle", "random_state", "window", "n_jobs"),  # not the algorithm's
         *("verbose",),
         *("cache_size",),

@@ -83,7 +83,7 @@ cdef class RenewedModel(Model):
                         Py_ssize_t first, Py_ssize_t n, Py_ssize_t look_ahead, double *predictions,
                         double *scores, bint noted) except -1:
         """Learn rows of a call that has begun, and so does the rival."""
-        cdef ModelLesson lesson
+        cdef _ModelLesson lesson
         if not noted:
             # What has been learnt before does not tell who errs less.
             self.end_trial()
@@ -92,7 +92,7 @@ cdef class RenewedModel(Model):
         if order.most < n - first:
             raise ValueError("a model that begins anew at alarms learns rows in an order that is "
                              "given beforehand")
-        lesson = ModelLesson(self, n)
+        lesson = _ModelLesson(self, n)
         lesson.sequence, lesson.order = order, order.rows
         lesson.rows, lesson.y, lesson.weights = rows, y, weight
         lesson.look_ahead, lesson.predictions, lesson.scores = look_ahead, predictions, scores
@@ -101,9 +101,9 @@ cdef class RenewedModel(Model):
     cdef int learn_only(self, const Rows *rows, const double *y, double weight,
                         double *predictions, double *scores, bint noted) except -1:
         """Learn the only row of a call that has begun, and so does the rival."""
-        cdef ModelLesson lesson
+        cdef _ModelLesson lesson
         if self.rival is not None and noted:
-            lesson = ModelLesson(self, 1)
+            lesson = _ModelLesson(self, 1)
             lesson.rows, lesson.y, lesson.weights, lesson.is_only = rows, y, &weight, True
             lesson.predictions, lesson.scores = predictions, scores
             return self.take(lesson)
@@ -160,7 +160,7 @@ cdef class RenewedModel(Model):
             return restore, frozen(parts, {})
 
 
-cdef class ModelLesson(Lesson):
+cdef class _ModelLesson(Lesson):
     """Rows of a call, for a model and its rival."""
 
     cdef RenewedModel model

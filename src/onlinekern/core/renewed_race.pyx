@@ -60,9 +60,9 @@ cdef class RenewedRace(Race):
     cdef int learn_alone(self, const Rows *rows, double y, double weight, double *answer,
                          bint noted) except -1:
         """`Race.learn_alone`, and what `_learn_part` does with its answer."""
-        cdef RaceLesson lesson
+        cdef _RaceLesson lesson
         if self.rival is not None and noted:
-            lesson = RaceLesson(self, 1)
+            lesson = _RaceLesson(self, 1)
             lesson.rows, lesson.y, lesson.weights, lesson.answers = rows, &y, &weight, answer
             return self.take(lesson)
         Race.learn_alone(self, rows, y, weight, answer, noted)
@@ -76,14 +76,14 @@ cdef class RenewedRace(Race):
     def _learn_part(self, X, const double[::1] y, const double[::1] weight, window,
                     double[:, ::1] answers, noted):
         """Learn rows of a call that has begun, and so does the rival."""
-        cdef RaceLesson lesson
+        cdef _RaceLesson lesson
         if not noted or y.shape[0] == 0:
             if not noted:
                 self.end_trial()
             Race._learn_part(self, X, np.asarray(y), None if weight is None else np.asarray(weight),
                              window, np.asarray(answers), noted)
             return
-        lesson = RaceLesson(self, y.shape[0])
+        lesson = _RaceLesson(self, y.shape[0])
         lesson.X, lesson.goals, lesson.window = X, np.asarray(y), window
         lesson.y, lesson.answers = &y[0], &answers[0, 0]
         lesson.places = np.asarray(answers)
@@ -141,7 +141,7 @@ cdef class RenewedRace(Race):
             return restore, frozen(parts, {})
 
 
-cdef class RaceLesson(Lesson):
+cdef class _RaceLesson(Lesson):
     """Rows of a call, for a race and its rival."""
 
     cdef RenewedRace race
