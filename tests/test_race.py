@@ -766,3 +766,54 @@ def test_a_race_knows_which_experts_call_blas(task):
         found.append(squares)
         learner.learn_one(X[i], f[i] if task == "regression" else y[i])
     assert 0 < np.mean(found) < 0.5
+
+
+@pytest.mark.parametrize("leader", ["kernel least squares, gamma 1/d", "kernel forest"])
+def test_a_forest_of_wide_rows_leaves_room_for_a_kernel(leader):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((1024, 256)), rng.integers(10, size=1024)
+    model = StreamClassifier().partial_fit(X, y, classes=np.arange(10))
+    race, both = model._model, ("kernel least squares, gamma 1/d", "kernel forest")
+    state, names = race.vote.get_state(), [one.name for one in model.report().experts]
+    for k, name in enumerate(names):
+        # The better one comes first, and all others are far behind.
+        state["losses"][k] = 40 + 2 * (name != leader) if name in both else 600
+    race.vote.set_state(state)
+    race._choose()
+    assert set(both) <= {one.name for one in model.report().experts if one.awake}
+
+
+@pytest.mark.parametrize(
+    ("d", "n_outputs", "landmarks", "n_trees"),
+    [
+        (150, 30, 100, 79),
+        (200, 1, 300, 80),
+        (256, 10, 200, 80),
+        (500, 1, 100, 80),
+        # Where no kernel leaves the forest nine tenths of its trees, one of both has to sleep.
+        (400, 20, 200, 56),
+        (1000, 1, 100, 24),
+    ],
+)
+def test_landmarks_give_way_to_trees_of_wide_rows(d, n_outputs, landmarks, n_trees):
+    kernel, *_, forest = [
+        one
+        for one in ladder("classification", d, n_outputs, False, 100.0, 64 * 2**20)
+        if one.name in ("kernel least squares, gamma 1/d", "kernel forest")
+    ]
+    assert kernel.estimator.n_components == landmarks
+    assert forest.estimator.n_trees == n_trees
+
+
+def test_wide_targets_have_linear_least_squares():
+    def linear(d):
+        found = ladder("regression", d, 1, False, 100.0, 64 * 2**20)
+        return [one.cost for one in found if one.name == "linear least squares"]
+
+    assert linear(500) < linear(700) != []
+    assert linear(700)[0] < 65
+    assert linear(1000) == []
+    X = np.random.default_rng(0).standard_normal((1200, 600))
+    y = X[:, :30].sum(axis=1)
+    model = StreamRegressor().partial_fit(X[:1000], y[:1000])
+    assert np.std(model.predict(X[1000:]) - y[1000:]) < 0.25 * np.std(y)

@@ -87,11 +87,21 @@ LEAST_KEPT = 2048
 MOST_OF_TREES = {"classification": 0.6, "regression": 2 / 3}
 # Rows of more features have forests of light teachers: full ones take the most time, and linear
 # experts know what directions know (docs/race.md). Such a forest may take this share of the time,
-# and any expert beside it that one: linear least squares of 500 features are worth it. Sparse rows
+# and any expert beside it that one: linear least squares of 800 features are worth it. Sparse rows
 # so wide are those of text, and have no further forests.
 MOST_FULL = 128
 MOST_LIGHT = 0.85
 MOST_BESIDE_LIGHT = 0.65
+# Of classes the largest kernel is so small that it and the forest can be awake at once, where one
+# leaves the forest this share of its trees: the vote of both errs less than the better one, and
+# trees are worth more than landmarks (docs/race_tried.md). Who sleeps takes one part in `REST` of
+# its time, and who takes less than the share `LITTLE` never does (`core.race`).
+LEFT_BESIDE = 0.9
+REST = 8
+LITTLE = 0.03
+# What linear least squares cost there, which have no landmarks: each feature, and each pair.
+PER_WIDE = 0.025
+PER_WIDE_PAIR = 6.5e-5
 # Trees are cut by the mean of a target and its twin: by the twin alone, even targets and those with
 # noise that multiplies lose (docs/race_tried.md).
 WEIGHTS_OF_TWINS = (0.5, 0.5)
@@ -364,22 +374,52 @@ def ladder(
         return in_room([*wide_linear(task)], (n_features, n_outputs, is_sparse), memory)
     # A product of two samples costs as much as it has terms.
     width = min(n_features, STORED) if is_sparse else n_features
-    forests = forests_of(task, n_features, n_outputs, is_sparse, time, memory, layout)
+    form = n_features, n_outputs, is_sparse
+    forests = forests_of(task, *form, time, memory, layout, MOST_LIGHT * time)
     share = LARGEST_BESIDE if forests else LARGEST
-    most = (MOST_BESIDE_LIGHT if any(one.is_light for one in forests) else MOST) * time
-    for size in SIZES:
-        if squares_cost(task, size, width) > share * time and size > SIZES[-1]:
-            continue
+    most = (MOST_BESIDE_LIGHT if light_of(forests) else MOST) * time
+    sizes = [size for size in SIZES if squares_cost(task, size, width) <= share * time]
+    sizes = sizes or [SIZES[-1]]
+
+    def of_size(size: int, forests: list[Expert]) -> list[Expert]:
         found = members(task, n_features, width, size, forests, n_features - n_empty)
         cheapest = min(found, key=lambda expert: expert.cost)
-        found = [one for one in found if one.is_raw or one.cost <= most or one is cheapest]
-        sizes = [one.n_bytes(n_features, n_outputs, is_sparse) for one in found]
-        if sum(sizes) <= memory:
+        return [one for one in found if one.is_raw or one.cost <= most or one is cheapest]
+
+    if task == "classification" and light_of(forests):
+        for place, size in enumerate(sizes):
+            room = min(MOST_LIGHT * time, room_beside(of_size(size, forests), time))
+            fewer = forests_of(task, *form, time, memory, layout, room)
+            if n_trees_of(fewer) >= LEFT_BESIDE * n_trees_of(forests):
+                sizes, forests = sizes[place:], fewer
+                break
+    for size in sizes:
+        found = of_size(size, forests)
+        taken = [one.n_bytes(*form) for one in found]
+        if sum(taken) <= memory:
             return found
     # The small ones come first; the linear first-order learner is the smallest.
-    room = np.cumsum(np.sort(sizes)) <= memory
-    kept = np.argsort(sizes, kind="stable")[: max(1, int(room.sum()))]
+    left = np.cumsum(np.sort(taken)) <= memory
+    kept = np.argsort(taken, kind="stable")[: max(1, int(left.sum()))]
     return [found[k] for k in sorted(kept)]
+
+
+def light_of(forests: list[Expert]) -> bool:
+    """Whether there are forests, of light teachers."""
+    return any(one.is_light for one in forests)
+
+
+def n_trees_of(forests: list[Expert]) -> int:
+    """Return the trees of the main forest, 0 if there is none."""
+    return forests[0].estimator.n_trees if forests else 0
+
+
+def room_beside(found: list[Expert], time: float) -> float:
+    """Return what the main forest may cost if it and the largest kernel are to be awake at once."""
+    main = next(one for one in found if one.is_raw)
+    others = [one.cost for one in found if one is not main]
+    awake = found[0].cost + sum(cost for cost in others if cost <= LITTLE * time)
+    return (time - awake - sum(others) / REST) / (1 + 1 / REST)
 
 
 def wide_linear(task: str) -> Iterator[Expert]:
@@ -411,24 +451,25 @@ def members(
     learner nor linear least squares that forget are missed: without them the mean error of 22 sets
     and streams is the same.
     """
-    squares = [*squares_of(task, n_features, width, size, bool(forests), n_active)]
+    squares = [*squares_of(task, n_features, width, size, forests, n_active)]
     return [*squares, *first_order(task, n_active, width, bool(forests)), *forests]
 
 
 def forests_of(
     task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float, memory: float,
-    layout: Layout,
+    layout: Layout, most_light: float,
 ) -> list[Expert]:  # fmt: skip
     """Return the forests that time and memory have room for, the main one first.
 
     The others have their share of the memory, and the main one what they leave of theirs. Of many
-    features others that are not cheap are left out: their teacher costs what that of the main does.
+    features the main one costs `most_light` at most, and others that are not cheap are left out:
+    their teacher costs what that of the main does.
     """
     form = n_features, n_outputs, is_sparse
     left = FOREST_MEMORY[task] * memory
     found: list[Expert] = []
     for place, kind in reversed(list(enumerate(FORESTS[task]))):
-        others = forest_of(kind, task, *form, time, left / (place + 1), layout)
+        others = forest_of(kind, task, *form, time, left / (place + 1), layout, most_light)
         if place > 0 and any(one.is_light and one.cost > CHEAP * time for one in others):
             continue
         left -= sum(one.n_bytes(*form) for one in others)
@@ -438,7 +479,7 @@ def forests_of(
 
 def forest_of(
     kind: ForestKind, task: str, n_features: int, n_outputs: int, is_sparse: bool, time: float,
-    room: float, layout: Layout,
+    room: float, layout: Layout, most_light: float,
 ) -> list[Expert]:  # fmt: skip
     """Return the forest of a kind that the time, and a room of so many bytes, are enough for.
 
@@ -447,11 +488,11 @@ def forest_of(
     """
     width = len(layout) or n_features
     twin = kind.twin and is_measured(task, width)
-    costs, most, teacher = FOREST_COSTS[task], MOST, "full"
+    costs, most, teacher = FOREST_COSTS[task], MOST * time, "full"
     if width > MOST_FULL and (layout or not is_sparse):
-        costs, most, teacher = LIGHT_COST, MOST_LIGHT, "light"
+        costs, most, teacher = LIGHT_COST, most_light, "light"
     always, each = costs.always(width, n_outputs), costs.each(width, 2 if twin else n_outputs)
-    usual = min(kind.trees_of_time * time, (most * time - always) / each)
+    usual = min(kind.trees_of_time * time, (most - always) / each)
     further = min(kind.further * usual, (CHEAP * time - always) / each)
     wanted = max(0, int(min(MOST_TREES, max(usual, further))))
 
@@ -475,12 +516,19 @@ def squares_cost(task: str, length: int, width: int) -> float:
     return FIXED + entering * PER_PAIR * length**2 + PER_PRODUCT * length * width
 
 
+def linear_cost(task: str, n_features: int, is_wide: bool) -> float:
+    """Return the cost of linear least squares, of rows that are wide as it was measured."""
+    if is_wide:
+        return FIXED + PER_WIDE * n_features + PER_WIDE_PAIR * n_features**2
+    return squares_cost(task, n_features + 1, 1)
+
+
 def squares_of(
-    task: str, n_features: int, width: int, size: int, beside_forest: bool, n_active: int
+    task: str, n_features: int, width: int, size: int, forests: list[Expert], n_active: int
 ) -> Iterator[Expert]:
     """Return least squares of kernel features of several kinds, and linear ones; some forget."""
     squares = KernelRLSClassifier if task == "classification" else KernelRLSRegressor
-    kinds = ALONE[task]
+    kinds, beside_forest = ALONE[task], bool(forests)
     if beside_forest:
         kinds = MEASURED if is_measured(task, n_features) else BESIDE
     for kind in kinds:
@@ -501,7 +549,7 @@ def squares_of(
             reg=REG, random_state=0,
         )  # fmt: skip
         name = f"linear least squares{memory_of(forgetting)}"
-        yield Expert(name, estimator, squares_cost(task, n_features + 1, 1))
+        yield Expert(name, estimator, linear_cost(task, n_features, light_of(forests)))
 
 
 def is_measured(task: str, n_features: int) -> bool:
