@@ -9,6 +9,8 @@ from learners import CLASSES, build, data, learn, learn_each
 from oracles import calibration as oracle
 from scipy.special import expit, log_expit, logsumexp
 from sklearn.base import is_classifier
+from sklearn.datasets import make_classification
+from sklearn.metrics import log_loss
 
 from onlinekern import (
     DualSGDClassifier,
@@ -18,6 +20,7 @@ from onlinekern import (
     OLLAClassifier,
     PAClassifier,
     PegasosClassifier,
+    StreamClassifier,
 )
 from onlinekern.core.stream import restore
 from onlinekern.estimators.calibration import Calibration, SoftmaxCalibration, calibrated
@@ -105,6 +108,43 @@ def test_the_softmax_is_that_of_the_oracle(n, unit, kind):
     assert (found.most, found.n_samples) == (np.log1p(4 * n), n)
     logs = found.log_proba(unit * scores)
     np.testing.assert_array_equal(logs.argmax(axis=1), scores.argmax(axis=1))
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_shares_are_calibrated_by_their_logarithms(n_classes):
+    rng = np.random.default_rng(n_classes)
+    labels, weights = rng.integers(n_classes, size=300), np.ones(300)
+    shares = rng.dirichlet(np.ones(n_classes), 300) + 0.3 * np.eye(n_classes)[labels]
+    # A combination of experts may give a class less than nothing.
+    shares = (shares - 0.02) / (shares - 0.02).sum(axis=1, keepdims=True)
+    scores = shares if n_classes > 2 else shares[:, 1:] - shares[:, :1]
+    told = oracle.logits(scores, 0.02)
+    found = calibrated(np.column_stack([scores, labels, weights]), 0.02)
+    plain = calibrated(np.column_stack([told, labels, weights]))
+    assert (found.floor, plain.floor) == (0.02, 0.0)
+    np.testing.assert_allclose(found.log_proba(scores), plain.log_proba(told), rtol=1e-6)
+    # A share of all, or of nothing, is not certain, and the predicted class stays the likeliest.
+    sure = np.eye(n_classes) if n_classes > 2 else np.array([[-1.0], [1.0]])
+    logs = found.log_proba(sure)
+    assert logs.min() > -20
+    np.testing.assert_array_equal(logs.argmax(axis=1), np.arange(n_classes))
+
+
+def test_differences_of_shares_keep_their_sign():
+    scores = np.array([[5e-324], [1e-300], [0.0], [-1e-300]])
+    rows = np.column_stack([np.array([-0.5, 0.5]), [0, 1], np.ones(2)])
+    logs = calibrated(rows, 0.02).log_proba(scores)
+    np.testing.assert_array_equal(logs[:, 1] > logs[:, 0], [True, True, False, False])
+
+
+def test_the_shares_of_a_race_count_by_their_logarithms():
+    X, y = make_classification(3000, 10, n_informative=6, n_classes=3, flip_y=0.2, random_state=0)
+    model = StreamClassifier(time_budget=10).partial_fit(X[:2000], y[:2000])
+    shares = model.decision_function(X[2000:])
+    given = model.predict_log_proba(X[2000:])
+    np.testing.assert_array_equal(given, model.calibration_.log_proba(shares))
+    plain = calibrated(np.array(model._model.recent.rows())).log_proba(shares)
+    assert log_loss(y[2000:], np.exp(given)) < 0.99 * log_loss(y[2000:], np.exp(plain))
 
 
 @pytest.mark.parametrize("n_outputs", [1, 3])
@@ -327,7 +367,7 @@ def test_scores_of_the_logistic_loss_are_calibrated_along_a_stream(stream):
     X, y = stream("binary", n=300)
     for loss in ("hinge", "logistic"):
         model = FOGDClassifier(loss=loss, random_state=0).fit(X, y)
-        below, above, offset_below, offset_above, most, n_samples = model.calibration_
+        below, above, offset_below, offset_above, most, n_samples, _ = model.calibration_
         assert (most, n_samples) == (np.log(1201), 300)
         scores = model.decision_function(X)
         z = np.where(scores > 0, above * scores + offset_above, below * scores + offset_below)

@@ -37,6 +37,8 @@ PRIOR = 16.0
 # Of n scores, which reach back so many times as far, no probability is certain to more than
 # 1 / (REACH n + 2) before the logarithm.
 REACH = 4
+# What is added to a share before its logarithm is taken: none is certain to be nothing.
+FLOOR = 0.02
 
 
 class Calibration(NamedTuple):
@@ -56,6 +58,9 @@ class Calibration(NamedTuple):
         from those that were seen are in order, and not taken for certain.
     n_samples : int
         To which they were fitted.
+    floor : float, default=0.0
+        If above 0, scores are differences of two shares p of the classes, and f is the logarithm of
+        the odds of ``p + floor``.
     """
 
     below: float
@@ -64,10 +69,11 @@ class Calibration(NamedTuple):
     offset_above: float
     most: float
     n_samples: int
+    floor: float = 0.0
 
     def log_proba(self, scores: Floats) -> Floats:
         """Return the logarithms of the probabilities of scores (n, 1), ndarray (n, 2)."""
-        z = linked(scores, *self[:5])
+        z = linked(logits_of(scores, self.floor), *self[:5])
         return log_expit(z, out=z)
 
 
@@ -88,6 +94,9 @@ class SoftmaxCalibration(NamedTuple):
         Of what z_k is below the largest, all beyond most counts by its logarithm.
     n_samples : int
         To which they were fitted.
+    floor : float, default=0.0
+        If above 0, scores are shares p_k of the classes, and f_k is the logarithm of ``p_k +
+        floor`` over that of equal shares.
     """
 
     below: float
@@ -96,19 +105,21 @@ class SoftmaxCalibration(NamedTuple):
     others: Floats
     most: float
     n_samples: int
+    floor: float = 0.0
 
     def log_proba(self, scores: Floats) -> Floats:
         """Return the logarithms of the probabilities of scores, ndarray (n, n_classes)."""
-        z = linked(scores, self.below, self.above, 0.0, 0.0, inf)
+        z = linked(logits_of(scores, self.floor), self.below, self.above, 0.0, 0.0, inf)
         z += np.where(wins_of(scores), self.winner, self.others)
         z = linked(z - z.max(axis=1, keepdims=True), 1.0, 1.0, 0.0, 0.0, self.most)
         return log_softmax(z, axis=1)
 
 
-def calibration_of(model: Any) -> Calibration | SoftmaxCalibration:
+def calibration_of(model: Any, floor: float = 0.0) -> Calibration | SoftmaxCalibration:
     """Return the calibration of a model of the core, which no thread changes meanwhile.
 
-    It is kept in the model until other scores are: once there are 512, that is every fourth sample.
+    Scores that are shares of the classes have a floor. It is kept in the model until other scores
+    are: once there are 512, that is every fourth sample.
     """
     kept = model.recent.rows()
     if model.calibration is None or not np.array_equal(model.calibration[0], kept):
@@ -117,27 +128,42 @@ def calibration_of(model: Any) -> Calibration | SoftmaxCalibration:
             pairs = model.head.n_outputs
             votes = model.head.strengths(np.ascontiguousarray(rows[:, :pairs]))
             rows = np.column_stack([votes, rows[:, pairs:]])
-        model.calibration = kept, calibrated(rows)
+        model.calibration = kept, calibrated(rows, floor)
     return model.calibration[1]
 
 
-def calibrated(rows: Floats) -> Calibration | SoftmaxCalibration:
+def calibrated(rows: Floats, floor: float = 0.0) -> Calibration | SoftmaxCalibration:
     """Return the calibration for rows of scores, class number and weight (`RecentScores.rows`)."""
     n_samples, n_outputs = len(rows), rows.shape[1] - 2
     scores, labels, weights = rows[:, :n_outputs], rows[:, n_outputs], rows[:, n_outputs + 1]
+    scores = logits_of(scores, floor)
     most = log1p(REACH * n_samples)
     if n_samples > 0:
         # Divided by a power of two, their sum is finite.
         weights = np.ldexp(weights, -np.frexp(weights.max())[1])
         weights = weights / weights.mean()
     if n_outputs > 1:
-        return SoftmaxCalibration(*softmax(scores, labels.astype(int), weights), most, n_samples)
+        found = softmax(scores, labels.astype(int), weights)
+        return SoftmaxCalibration(*found, most, n_samples, floor)
     (below, down), (above, up) = (
         side(np.abs(scores[here, 0]), labels[here] == is_above, weights[here], n_samples)
         for is_above in (False, True)
         for here in [(scores[:, 0] > 0) == is_above]
     )
-    return Calibration(below, above, 0.0 - down, up, most, n_samples)
+    return Calibration(below, above, 0.0 - down, up, most, n_samples, floor)
+
+
+def logits_of(scores: Floats, floor: float) -> Floats:
+    """Return what slopes are those of: scores, or the logarithms of shares where there is a floor.
+
+    Those of several classes are above 0 where a share is larger than that of equal ones.
+    """
+    if floor == 0:
+        return scores
+    n_outputs = scores.shape[1]
+    if n_outputs == 1:
+        return 2 * np.arctanh(np.clip(scores, -1, 1) / (1 + 2 * floor))
+    return np.log((np.maximum(scores, 0) + floor) / (1 / n_outputs + floor))
 
 
 def side(sizes: Floats, right: Array, weights: Floats, n_samples: int) -> tuple[float, float]:

@@ -49,6 +49,8 @@ class Classifier(ClassifierMixin, Learner):
 
     # If true, a new label in a stream becomes a class without being announced.
     _takes_labels_up: ClassVar[bool] = False
+    # That of a calibration, where scores are shares of the classes.
+    _floor: ClassVar[float] = 0.0
 
     def decision_function(self, X: Samples) -> Floats:
         """Score samples.
@@ -93,7 +95,7 @@ class Classifier(ClassifierMixin, Learner):
         if self._has_link():
             return None
         with model.reading():
-            return calibration_of(model)
+            return calibration_of(model, self._floor)
 
     def predict_proba(self, X: Samples) -> Floats:
         """Predict the probabilities of the classes.
@@ -111,7 +113,8 @@ class Classifier(ClassifierMixin, Learner):
         They are of classes as they come: a class weight changes the scores, and the calibration
         undoes this as far as the likeliest class stays what `predict` says. Where a f + b is beyond
         log(4 n + 1), of n scores kept, it grows with its logarithm only: no score is taken for
-        certain.
+        certain. The scores of `StreamClassifier` are shares of the classes: there f is the
+        logarithm of the odds of a share (of several classes, of a share over an equal one).
 
         With the logistic loss, OLLA, which learns in batches, has the loss's own link: two classes
         have ``1 / (1 + exp(-f))``; more have the softmax of the scores with
@@ -148,7 +151,7 @@ class Classifier(ClassifierMixin, Learner):
         model = self._fitted_model
         with model.reading():
             scores = self._scores(X)
-            calibration = None if self._has_link() else calibration_of(model)
+            calibration = None if self._has_link() else calibration_of(model, self._floor)
         if calibration is not None:
             return calibration.log_proba(scores)
         if scores.shape[1] == 1:

@@ -4,6 +4,15 @@ import numpy as np
 from scipy.optimize import minimize
 
 
+def logits(scores, floor):
+    """Return the logarithms of shares of the classes; two classes have their difference."""
+    if scores.shape[1] == 1:
+        share = np.clip((1 + scores) / 2, 0, 1)
+        return np.log(share + floor) - np.log(1 - share + floor)
+    equal = np.log(1 / scores.shape[1] + floor)
+    return np.log(np.maximum(scores, 0) + floor) - equal
+
+
 def smoothed(positive, weights):
     """Return Platt's smoothed targets."""
     more, less = weights[positive].sum(), weights[~positive].sum()

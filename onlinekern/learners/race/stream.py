@@ -22,6 +22,7 @@ from onlinekern.core.renewed_race import renewed
 from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.alarms import alarms_of
 from onlinekern.estimators.array_types import column_of_labels
+from onlinekern.estimators.calibration import FLOOR
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.median_width import joined
@@ -309,6 +310,7 @@ mistakes so
     multi_class: ClassVar[Any] = "ovr"  # type: ignore[misc]
 
     _takes_labels_up = True
+    _floor = FLOOR
     _task = "classification"
     _votes = Vote
 

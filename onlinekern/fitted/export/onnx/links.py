@@ -30,7 +30,7 @@ def link_of(estimator: Any) -> Link | None:
     if found is None:
         return Link(1.0, 1.0, 0.0, 0.0, inf, learner._has_softmax())
     if isinstance(found, SoftmaxCalibration):
-        below, above, winner, others, most, _ = found
-        return Link(below, above, 0.0, 0.0, most, True, winner, others)
-    below, above, offset_below, offset_above, most, _ = found
-    return Link(below, above, offset_below, offset_above, most, False)
+        below, above, winner, others, most, _, floor = found
+        return Link(below, above, 0.0, 0.0, most, True, winner, others, floor)
+    below, above, offset_below, offset_above, most, _, floor = found
+    return Link(below, above, offset_below, offset_above, most, False, floor=floor)

@@ -31,6 +31,8 @@ class Link(NamedTuple):
     others : ndarray of shape (n_classes,) or None, default=None
         What is added to z of the other classes. Then only differences from the largest z are
         beyond `most`. None: nothing is added.
+    floor : float, default=0.0
+        If above 0, scores are shares of the classes, and f is their logarithm (`calibration`).
     """
 
     below: float
@@ -41,6 +43,7 @@ class Link(NamedTuple):
     softmax: bool
     winner: float = 0.0
     others: Array | None = None
+    floor: float = 0.0
 
 
 def row_scores(graph: Graph, x: Tensor, scoring: parts.Scoring) -> Tensor:
@@ -207,7 +210,7 @@ def predicted(graph: Graph, scores: Tensor, scoring: parts.Scoring) -> Tensor:
 
 def probabilities(graph: Graph, scores: Tensor, link: Link, n_outputs: int) -> Tensor:
     """Return the probabilities of the classes, (n, n_classes)."""
-    z = calibrated(graph, scores, link)
+    z = calibrated(graph, scores, link, n_outputs)
     if n_outputs == 1:
         negative = graph.op("Neg", z)
         return graph.op("Sigmoid", graph.beside(negative, z))
@@ -220,14 +223,27 @@ def probabilities(graph: Graph, scores: Tensor, link: Link, n_outputs: int) -> T
     return graph.op("Softmax", logs, axis=1)
 
 
-def calibrated(graph: Graph, scores: Tensor, link: Link) -> Tensor:
+def logits(graph: Graph, scores: Tensor, floor: float, n_outputs: int) -> Tensor:
+    """Return what slopes are those of: the scores, or the logarithms of shares."""
+    if floor == 0:
+        return scores
+    if n_outputs > 1:
+        shares = graph.op("Add", graph.op("Max", scores, 0.0), floor)
+        return graph.op("Log", graph.op("Div", shares, 1 / n_outputs + floor))
+    f = graph.op("Clip", scores, -1.0, 1.0)
+    least = 1 + 2 * floor
+    odds = graph.op("Div", graph.op("Add", f, least), graph.op("Sub", least, f))
+    return graph.op("Log", odds)
+
+
+def calibrated(graph: Graph, scores: Tensor, link: Link, n_outputs: int) -> Tensor:
     """Return z of scores."""
     largest = float(np.finfo(scores.dtype).max)
     below, above = np.clip([link.below, link.above], -largest, largest)
-    z = scores
+    z = f = logits(graph, scores, link.floor, n_outputs)
     if (below, above) != (1.0, 1.0):
-        positive = graph.op("Mul", graph.op("Max", scores, 0.0), above)
-        z = graph.op("Add", positive, graph.op("Mul", graph.op("Min", scores, 0.0), below))
+        positive = graph.op("Mul", graph.op("Max", f, 0.0), above)
+        z = graph.op("Add", positive, graph.op("Mul", graph.op("Min", f, 0.0), below))
     if link.offset_below == link.offset_above != 0:
         z = graph.op("Add", z, link.offset_above)
     elif link.offset_below != link.offset_above:
