@@ -45,7 +45,7 @@ CLASSES = {"binary": 2, "three": 3, "ten": 10, "regression": 0, "targets": -3, "
 @pytest.fixture(autouse=True)
 def _renewals_of_short_streams_are_spread(monkeypatch):
     """Short streams are renewed like long ones."""
-    monkeypatch.setattr(learners, "AT_ONCE", 32)
+    monkeypatch.setattr(learners, "EARLY", 32)
 
 
 def samples(n_classes, n=170, d=9, seed=0, coded=()):
@@ -83,9 +83,9 @@ def run(X, y, weight, n_classes, **parameters):
     given = {key: value for key, value in model.get_params().items() if key in TWINS}
     dense = X.toarray() if sp.issparse(X) else X
     space = model._model.space
-    *_, at_once, _, seed = space.settings
+    *_, early, _, seed = space.settings
     given["n_exact"], given["exact_from"], _, given["cut_weights"] = space.arguments()[-4:]
-    twin = kernel_forest(dense, y, max(n_classes, 0), seed, weight, at_once=at_once, **given)
+    twin = kernel_forest(dense, y, max(n_classes, 0), seed, weight, early=early, **given)
     return model, predictions, twin
 
 
@@ -568,6 +568,25 @@ def test_a_damaged_state_is_refused(name, change):
         space.set_state({key: value for key, value in good.items() if key != name})
 
 
+def test_the_first_renewals_take_fewer_samples(monkeypatch):
+    """They are spread over a 32nd of the samples before them, not over a quarter; the first not."""
+    monkeypatch.setattr(learners, "EARLY", 512)
+    X, y, weight = samples(0)
+    over = KernelForestRegressor().fit(X, y)._model.space.samples_of_renewal
+    found = [over(n) for n in (32, 64, 128, 256, 512, 1024)]
+    assert found == [0, 2, 4, 8, 16, 256]
+    model, predictions, twin = run(X, y, weight, 0)
+    assert_alike(model, predictions, twin, X, y)
+    # Rows 64 to 66 and 128 to 132 are inside of renewals.
+    again = KernelForestRegressor(random_state=3, **SMALL)
+    for i in range(len(X)):
+        part = slice(i, i + 1)
+        again.partial_fit(X[part], y[part], sample_weight=weight[part])
+        if i in (65, 128, 130):
+            again = pickle.loads(pickle.dumps(again))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
 @pytest.mark.parametrize("when_full", ["grow", "renew"])
 def test_a_renewal_without_its_samples_is_refused(when_full):
     """It grows from the samples before it began, of which one at least must be kept."""
@@ -615,7 +634,7 @@ def test_a_renewal_without_its_samples_is_refused(when_full):
 def test_damaged_arguments_are_refused(argument, value):
     space = taught(3, 0, 40)._model.space
     names = "d dtype n_outputs n_labels rule noises levels n_trees most_in_leaf n_candidates share"
-    names += " most_rows memory replays spread at_once anew seed categories n_exact exact_from"
+    names += " most_rows memory replays spread early anew seed categories n_exact exact_from"
     names = [*names.split(), "is_light", "cut_weights"]
     arguments = list(space.arguments())
     assert len(arguments) == len(names)

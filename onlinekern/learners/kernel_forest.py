@@ -43,9 +43,8 @@ LEVELS = {"leaf": (False,), "upper": (True,), "both": (False, True)}
 # With which probability a sample shall be right, where a rule asks for one.
 CONFIDENCE = 0.9
 NODE_BYTES = 8
-# The renewal after so many samples is not spread over others: it takes some milliseconds, and a
-# short stream would see little of it.
-AT_ONCE = 512
+# Renewals after at most so many samples are spread over fewer others (`core.partitions.costs`).
+EARLY = 512
 # Of a classifier's trees one in so many is cut exactly, where a renewal grows from twice so many
 # samples, and half of these from so many: of fewer, and of numbers, exact cuts find noise too
 # (docs/kernel_forests_tried.md).
@@ -132,8 +131,8 @@ class KernelForest(Learner):
         cell = NODE_BYTES + 4 * n_experts * (1 + form.n_outputs)
         n_exact = self._n_exact() if memory >= EXACT_FROM else 0
         kept = memory + samples_spread_over(
-            memory, self.renewal_spread, memory, self.n_trees, self.max_samples,
-            self.max_rows, self.n_replays, n_exact, form.n_outputs,
+            max(memory, EARLY + 1), self.renewal_spread, EARLY, memory, self.n_trees,
+            self.max_samples, self.max_rows, self.n_replays, n_exact, form.n_outputs,
         )  # fmt: skip
         n_axes = form.n_features + (N_ORDERS - 1) * len(self._categories)
         n_targets = 1 if isinstance(self, OnlineClassifier) else form.n_outputs
@@ -196,7 +195,7 @@ class KernelForest(Learner):
             self.memory,
             self.n_replays,
             float(self.renewal_spread),
-            AT_ONCE,
+            EARLY,
             self.when_full == "renew",
             int(rng.random(1)[0] * 2**53),
             tuple(place for place, _ in self._categories),
@@ -296,7 +295,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         ``renewal_spread * n`` samples, and the old forest answers until the new one is whole. From
         sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
         that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
-        Up to the 512th sample, where it takes 20 milliseconds, all is done at once.
+        Up to the 512th sample it is spread over an eighth as many, 2 samples behind the 64th and 16
+        behind the 512th. The first one, at sample 32, is done at once in some 2 milliseconds.
     begin_anew : bool, default=True
         Whether a forest that has learnt nothing begins beside this one when its losses have grown
         for sure (`onlinekern.drift.LossDetector`). For 1,000 samples both learn, in twice the time
@@ -480,7 +480,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         ``renewal_spread * n`` samples, and the old forest answers until the new one is whole. From
         sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
         that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
-        Up to the 512th sample, where it takes 20 milliseconds, all is done at once.
+        Up to the 512th sample it is spread over an eighth as many, 2 samples behind the 64th and 16
+        behind the 512th. The first one, at sample 32, is done at once in some 2 milliseconds.
     begin_anew : bool, default=True
         Whether a forest that has learnt nothing begins beside this one when its losses have grown
         for sure (`onlinekern.drift.LossDetector`). For 1,000 samples both learn, in twice the time

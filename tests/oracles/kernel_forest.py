@@ -555,14 +555,14 @@ class KernelForest:
 
     def __init__(
         self, d, n_classes, n_targets, *, n_trees, noises, levels, memory, max_samples, max_rows,
-        max_leaf, n_candidates, n_replays, renewal_spread, when_full, at_once, seed,
+        max_leaf, n_candidates, n_replays, renewal_spread, when_full, early, seed,
         categories, rule, n_exact, exact_from, teacher, cut_weights,
     ):  # fmt: skip
         self.is_light, self.cut_weights = teacher == "light", cut_weights
         self.n_exact, self.exact_from = n_exact, exact_from
         self.rule = rule_of(rule, n_classes)
         self.categories = categories
-        self.at_once, self.spread, self.anew = at_once, renewal_spread, when_full == "renew"
+        self.early, self.spread, self.anew = early, renewal_spread, when_full == "renew"
         self.renewed, self.pending = 0, None
         self.n_classes = n_classes
         self.n_outputs = n_classes if n_classes > 2 else 1 if n_classes else n_targets
@@ -728,7 +728,7 @@ class Renewal:
         self.begun, self.anew = forest.entered, forest.anew or forest.entered <= forest.memory
         times = len(forest.kept) / forest.exact_from
         self.n_exact = 0 if times < 1 else forest.n_exact // 2 if times < 2 else forest.n_exact
-        self.lag = self.samples_spread_over(forest) if forest.entered > forest.at_once else 0
+        self.lag = self.samples_spread_over(forest)
         self.later, self.taken = [], 0
         self.fresh = fresh = copy.copy(forest)
         X, y, self.weight = (np.array(column) for column in zip(*forest.kept, strict=True))
@@ -759,6 +759,9 @@ class Renewal:
         """Return over how many samples it is spread; where the memory is full by its work."""
         n = min(forest.entered, forest.memory)
         least = int(forest.spread * n)
+        if forest.entered <= forest.early:
+            least = int(forest.spread * n / 8)
+            return least if least > 1 else 0
         if forest.entered < forest.memory or least == 0:
             return least
         again = 3 + 3 * forest.n_outputs
@@ -858,7 +861,7 @@ class Renewal:
 def kernel_forest(
     X, y, n_classes, seed, sample_weight=None, *, noise="auto", levels="both", n_trees=100,
     memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
-    renewal_spread=0.25, when_full="grow", at_once=512,
+    renewal_spread=0.25, when_full="grow", early=512,
     categorical_features=(), rule="arow", n_exact=0, exact_from=1, teacher="full",
     cut_weights=(),
 ):  # fmt: skip
@@ -872,7 +875,7 @@ def kernel_forest(
         max_samples=max_samples, noises=(0.2, 4.0) if noise == "auto" else (noise,),
         levels={"leaf": [False], "upper": [True], "both": [False, True]}[levels],
         max_rows=max_rows, max_leaf=max_leaf, n_candidates=n_candidates, n_replays=n_replays,
-        renewal_spread=renewal_spread, when_full=when_full, at_once=at_once, rule=rule,
+        renewal_spread=renewal_spread, when_full=when_full, early=early, rule=rule,
         n_exact=n_exact, exact_from=exact_from, teacher=teacher,
         cut_weights=cut_weights,
         categories=[] if categorical_features == "from_dtype" else list(categorical_features),

@@ -185,7 +185,7 @@ def write(named: dict[str, Any]) -> dict[str, Any]:
 describe(
     "models.forest.ForestSpace",
     "arguments(d= dtype= n_outputs# n_labels= rule= noises= levels= n_trees= most_in_leaf= "
-    "n_candidates= share= most_rows= memory= replays= spread= at_once= anew= seed= categories= "
+    "n_candidates= share= most_rows= memory= replays= spread= early= anew= seed= categories= "
     "n_exact= exact_from= is_light= cut_weights=) "
     f"state(entered~ renewed~ n_grown~ {KEPT} errors[expert other] met {SCALE} {TABLES} {GAPS} "
     f"{GROUPS} {BENDS} {NODES} variances~[node expert] values[node expert output] metric~[axis] "

@@ -71,8 +71,8 @@ cdef class ForestSpace(Space):
         How often they are learnt again after a renewal.
     spread : float
         A renewal after n samples is spread over the next `spread` n, of at most `memory`.
-    at_once : int
-        But not the renewal after at most so many.
+    early : int
+        But over fewer where it begins after at most so many, see `samples_spread_over`.
     anew : bool
         Whether trees are replaced, after each `memory` samples, once the stream is longer.
     seed : int
@@ -89,7 +89,7 @@ cdef class ForestSpace(Space):
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_labels,
                   Rule rule not None, noises, levels, Py_ssize_t n_trees, Py_ssize_t most_in_leaf,
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
-                  Py_ssize_t replays, double spread, Py_ssize_t at_once, bint anew, seed,
+                  Py_ssize_t replays, double spread, Py_ssize_t early, bint anew, seed,
                   categories=(), Py_ssize_t n_exact=0, Py_ssize_t exact_from=1, is_light=False,
                   cut_weights=()):
         check_sizes(MOST, d=d, n_outputs=n_outputs, n_noises=len(noises), n_levels=len(levels),
@@ -100,7 +100,7 @@ cdef class ForestSpace(Space):
         check_settings(n_outputs, n_labels, share, spread, n_exact, n_trees)
         self.settings = (tuple(map(float, noises)), tuple(map(bool, levels)), n_trees,
                          most_in_leaf, n_candidates, share, most_rows, memory, replays, spread,
-                         at_once, bool(anew), seed)
+                         early, bool(anew), seed)
         self.categories = check_categories(categories, d)
         self.n_exact, self.exact_from, self.is_light = n_exact, exact_from, bool(is_light)
         self.cut_weights = check_weights(cut_weights, n_outputs, n_labels)
@@ -109,7 +109,7 @@ cdef class ForestSpace(Space):
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
         self.rule, self.memory, self.anew = rule, memory, anew
         # A renewal that is done again needs the samples that it grew from.
-        spread_over = self.samples_of_renewal(max(memory, at_once + 1))
+        spread_over = self.samples_of_renewal(max(memory, early + 1))
         self.recent = RecentRows(d, dtype, memory + spread_over, 1 if n_labels else n_outputs)
         self.itemsize = self.recent.itemsize
         self.experts = CellExperts(n_outputs, n_labels, rule, self.settings[0], self.settings[1],
@@ -240,9 +240,9 @@ cdef class ForestSpace(Space):
 
     def samples_of_renewal(self, int64_t begun):
         """Over how many samples a renewal is spread that begins after so many."""
-        n_trees, _, _, share, most_rows, memory, replays, spread, at_once = self.settings[2:11]
-        return 0 if begun <= at_once else samples_spread_over(
-            begun, spread, memory, n_trees, share, most_rows, replays,
+        n_trees, _, _, share, most_rows, memory, replays, spread, early = self.settings[2:11]
+        return samples_spread_over(
+            begun, spread, early, memory, n_trees, share, most_rows, replays,
             self.exact_trees(min(begun, memory)), self.n_outputs)
 
     def exact_trees(self, Py_ssize_t n):

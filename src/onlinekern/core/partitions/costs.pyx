@@ -65,6 +65,9 @@ EXACT_THEN = 30
 REPLAY_THEN = 3
 OUTPUT_THEN = 3
 LEARN_THEN = 114
+# The first renewals take so many times fewer samples than others: a stream that ends before they
+# are whole errs more (docs/kernel_forests_tried.md).
+EARLY_SHARE = 8
 
 
 def learnt_again(double n_leaves, Py_ssize_t n_outputs):
@@ -100,14 +103,14 @@ def rows_of_tree(Py_ssize_t n, double share, Py_ssize_t most_rows):
     return min(n, max(64, int(share * n)), most_rows)
 
 
-def samples_spread_over(int64_t begun, double spread, Py_ssize_t memory, Py_ssize_t n_trees,
-                        double share, Py_ssize_t most_rows, Py_ssize_t replays, Py_ssize_t n_exact,
-                        Py_ssize_t n_outputs):
+def samples_spread_over(int64_t begun, double spread, Py_ssize_t early, Py_ssize_t memory,
+                        Py_ssize_t n_trees, double share, Py_ssize_t most_rows,
+                        Py_ssize_t replays, Py_ssize_t n_exact, Py_ssize_t n_outputs):
     """How many samples a renewal of all trees is spread over.
 
-    They are a share of those before it. The largest renewal may last longer, so that its work on a
-    sample is not above `MOST_TIMES` of what learning one takes between renewals. Shorter streams
-    would end before a renewal that lasts longer is whole.
+    They are a share of those before it, and a smaller one of the first ones. The largest renewal
+    may last longer, so that its work on a sample is not above `MOST_TIMES` of what learning one
+    takes between renewals. Shorter streams would end before a renewal that lasts longer is whole.
 
     Parameters
     ----------
@@ -115,11 +118,17 @@ def samples_spread_over(int64_t begun, double spread, Py_ssize_t memory, Py_ssiz
         Samples before it.
     spread : float
         The share.
+    early : int
+        Up to so many samples a renewal is one of the first ones.
     memory, n_trees, share, most_rows, replays
         As of `ForestSpace`.
     n_exact, n_outputs : int
     """
     cdef Py_ssize_t n = min(begun, memory), least = int(spread * n)
+    if begun <= early:
+        least = int(spread * n / EARLY_SHARE)
+        # Over one sample all would be done at once, too, and a sample later.
+        return least if least > 1 else 0
     if begun < memory or least == 0:
         return least
     again = REPLAY_THEN + OUTPUT_THEN * n_outputs
