@@ -23,6 +23,7 @@ from onlinekern import (
     SPAOneClass,
 )
 from onlinekern.core.samples.distances import pair_distances
+from onlinekern.estimators import median_width
 
 WARMING_UP = [name for name in NAMES if "gamma" in CLASSES[name]().get_params()]
 TRYING = [name for name in WARMING_UP if CLASSES[name]().gamma == "best"]
@@ -330,6 +331,32 @@ def test_a_failed_call_leaves_it_as_it_was(n, stream, state_of, same_state):
         model.learn_one(X[0, :-1], 0.0)
     same_state(model, before)
     same_state(model.partial_fit(X[n:], y[n:]), twin.partial_fit(X[n:], y[n:]))
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_a_single_row_that_ends_a_piece_is_undone(name, stream, monkeypatch, state_of, same_state):
+    """The model learns it in place, and is replaced by one of another width."""
+    X, y = data(name, stream)
+    model = build(name)
+    learn(model, X[:19], y[:19], 7)
+    before, twin = state_of(model), copy.deepcopy(model)
+
+    def learnt_anew(*_):
+        raise MemoryError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(median_width, "learnt_anew", learnt_anew)
+        for call in (
+            lambda: model.partial_fit(X[19:20], y[19:20]),
+            lambda: model.learn_one(X[19], y[19]),
+        ):
+            with pytest.raises(MemoryError):
+                call()
+            same_state(model, before)
+    shared = model._model
+    model.learn_one(X[19], y[19])
+    assert model._model is not shared
+    same_state(model.partial_fit(X[20:], y[20:]), twin.partial_fit(X[19:], y[19:]))
 
 
 def test_a_failed_first_call_leaves_nothing(stream):

@@ -213,10 +213,10 @@ def learn_first(
     predictions = np.full(told.shape, np.nan)
     window = estimator.window or 0
     *whole, rest = np.split(rows, estimator._warm_up.cuts(rows, weight))
-    if whole and model is vars(estimator).get("_model"):
-        # It is replaced: a thread that reads meanwhile never sees half of a call, and a call that
-        # fails leaves it as it was. One piece alone is learnt in place, for a copy takes a hundred
-        # times as long as a sample (benchmarks/latency.py).
+    if len(whole) + (len(rest) > 0) > 1 and model is vars(estimator).get("_model"):
+        # A thread that reads meanwhile never sees half of a call. One piece alone is learnt in
+        # place, which a call that fails undoes: a copy takes a hundred times as long as a sample
+        # (benchmarks/latency.py).
         model = copy.copy(model)
     for piece in whole:
         predictions[piece] = model.learn(X, y, weight, piece, window, scores, noted)[piece]
