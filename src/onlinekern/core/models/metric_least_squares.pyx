@@ -221,8 +221,9 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         """Begin to learn a metric from the gradients of the model as it is now."""
         self.ahead.hand_over()
         self.block.settle()
-        self.go_on_from((self.recent.count, self.sharp_weights(), self.block.sums.reg,
-                         self.is_wide()))
+        # BLAS rounds by how numbers lie in memory: they lie as those of a file will.
+        weights = np.ascontiguousarray(self.sharp_weights())
+        self.go_on_from((self.recent.count, weights, self.block.sums.reg, self.is_wide()))
 
     def resume(self, begun):
         """Go on with a renewal that has begun.
