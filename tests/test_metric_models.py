@@ -81,6 +81,21 @@ def test_single_rows_are_scored_in_the_present_metric(task, metric):
     np.testing.assert_allclose(singles, score(X[:5]), rtol=1e-9, atol=1e-9)
 
 
+def test_blas_has_one_thread_only_where_a_renewal_works():
+    """Of 256 samples between 1,024 and 1,280 many have nothing to do; the last one ends it."""
+    X, y = samples("regression", 1290)
+    model = new_model(metric="diagonal").partial_fit(X[:1024], y[:1024])
+    space, due = model._model.space, []
+    for place in range(1024, 1282):
+        due.append(space.is_due())
+        model.learn_one(X[place], y[place])
+    # Sample 1,025 has the plan made; behind 1,280 nothing is left.
+    assert due[0] and due[255] and not any(due[256:])
+    assert 0.1 < np.mean(due[:256]) < 0.6
+    whole = new_model(metric="diagonal").partial_fit(X[:1282], y[:1282])
+    np.testing.assert_array_equal(model.predict(X), whole.predict(X))
+
+
 @pytest.mark.parametrize("metric", METRICS)
 def test_undo_beyond_a_renewal(metric, same_state):
     X, y = samples("regression", 700)

@@ -149,7 +149,10 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
 
     def is_due(self):
         """Whether there is something to do of a renewal after the next sample."""
-        return self.begun is not None or self.is_time(self.recent.count + 1)
+        cdef int64_t count = self.recent.count + 1
+        if self.begun is None:
+            return self.is_time(count)
+        return self.renewal is None or count >= self.ends or self.renewal.has_work(count)
 
     cdef bint takes_targets(self, Py_ssize_t n):
         return n == self.recent.n_targets

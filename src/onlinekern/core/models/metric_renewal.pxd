@@ -25,5 +25,9 @@ cdef class MetricRenewal:
     cdef object block, weights, draws, X, y, weight, gradient, total, search, look
 
     cdef int advance(self, int64_t count) except -1
+    cdef bint has_work(self, int64_t count) noexcept nogil
+    cdef bint ends_after(self, int64_t count) noexcept nogil
+    cdef double share_of_plan(self, int64_t count) noexcept nogil
+    cdef double share_of_ending(self, int64_t count) noexcept nogil
     cdef int go_on_until(self, Plan plan, double share) except -1
     cdef int learn_until(self, int64_t last) except -1

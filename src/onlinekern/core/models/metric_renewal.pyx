@@ -116,14 +116,33 @@ cdef class MetricRenewal:
 
     cdef int advance(self, int64_t count) except -1:
         """Do what is due after so many samples."""
-        self.go_on_until(self.plan, (count - self.begun) / <double> max(self.summed, 1))
-        if self.fresh is None or self.plan.is_left() or count < self.begun + self.summed:
+        self.go_on_until(self.plan, self.share_of_plan(count))
+        if not self.ends_after(count):
             return 0
         if self.ending is None:
             self.ending = Plan(self.fresh.stages())
-        self.go_on_until(self.ending, (count - self.begun - self.summed)
-                         / <double> max(self.lag - self.summed, 1))
+        self.go_on_until(self.ending, self.share_of_ending(count))
         return 0
+
+    cdef bint has_work(self, int64_t count) noexcept nogil:
+        """Whether `advance` has something to do after so many samples."""
+        if self.plan.has_unit(self.share_of_plan(count)):
+            return True
+        return self.ends_after(count) and (
+            self.ending is None or self.ending.has_unit(self.share_of_ending(count)))
+
+    cdef bint ends_after(self, int64_t count) noexcept nogil:
+        """Whether N is made where all samples but the last ones are in the sums."""
+        return self.fresh is not None and not self.plan.is_left() \
+            and count >= self.begun + self.summed
+
+    cdef double share_of_plan(self, int64_t count) noexcept nogil:
+        """The share of the work up to the sums that is due after so many samples."""
+        return (count - self.begun) / <double> max(self.summed, 1)
+
+    cdef double share_of_ending(self, int64_t count) noexcept nogil:
+        """The share of the work on N that is due after so many samples."""
+        return (count - self.begun - self.summed) / <double> max(self.lag - self.summed, 1)
 
     cdef int go_on_until(self, Plan plan, double share) except -1:
         """Have done a share of the work."""
