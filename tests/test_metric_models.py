@@ -90,7 +90,9 @@ def test_blas_has_one_thread_only_where_a_renewal_works():
         due.append(space.is_due())
         model.learn_one(X[place], y[place])
     # Sample 1,025 has the plan made; behind 1,280 nothing is left.
-    assert due[0] and due[255] and not any(due[256:])
+    assert due[0]
+    assert due[255]
+    assert not any(due[256:])
     assert 0.1 < np.mean(due[:256]) < 0.6
     whole = new_model(metric="diagonal").partial_fit(X[:1282], y[:1282])
     np.testing.assert_array_equal(model.predict(X), whole.predict(X))
