@@ -30,7 +30,10 @@ class Coverage:
     recent, ordered : ndarray of shape (size,)
         The last scores: number k at k % size, and in ascending order.
     levels, weights : ndarray of shape (8,)
-        The shares to be missed that run along, one for each rate, and their weights.
+        The shares to be missed that run along, one for each rate, from ``share - 1`` to 1, and
+        their weights.
+    correction : float
+        What the mean of the levels is off.
     seen : int
         Scores taken up.
     threshold : float
@@ -41,8 +44,9 @@ class Coverage:
         Whether a sample has counted.
     """
 
-    # Models of former versions do not say it.
+    # Models of former versions do not say these.
     begun = True
+    correction = 0.0
 
     def __init__(self, share: float) -> None:
         self.begun = False
@@ -50,6 +54,7 @@ class Coverage:
         size = int(min(max(KEPT, np.ceil(BEYOND / (1 - self.share))), MOST_KEPT))
         self.recent, self.ordered, self.levels, self.weights = begin(size)
         self.levels[:] = 1 - self.share
+        self.correction = 0.0
         self.seen = self.told = self.held = 0
         self.threshold = inf
 
@@ -87,8 +92,7 @@ class Coverage:
         held : bool or ndarray of shape (n,), default=False
             The samples that are covered whatever the threshold.
         """
-        state = (self.recent, self.ordered, self.levels, self.weights)
-        thresholds, self.threshold, self.seen = follow(scores, *state, self.seen, 1 - self.share)
+        thresholds = self._follow(scores)
         told = ~np.isnan(scores) & (thresholds < inf)
         self.told += int(np.count_nonzero(told))
         self.held += int(np.count_nonzero(told & (held | (scores <= thresholds))))
@@ -99,13 +103,25 @@ class Coverage:
         if not counts or not self.begun:
             score = nan
         self.begun = self.begun or counts
-        state = (self.recent, self.ordered, self.levels, self.weights)
-        one = np.array([score], dtype=np.float64)
-        thresholds, self.threshold, self.seen = follow(one, *state, self.seen, 1 - self.share)
+        thresholds = self._follow(np.array([score], dtype=np.float64))
         threshold = float(thresholds[0])
         if score == score and threshold < inf:
             self.told += 1
             self.held += bool(held or score <= threshold)
+        return thresholds
+
+    def _follow(self, scores: Floats) -> Floats:
+        """Take scores up; return the threshold before each."""
+        thresholds, self.threshold, self.correction, self.seen = follow(
+            scores,
+            self.recent,
+            self.ordered,
+            self.levels,
+            self.weights,
+            self.correction,
+            self.seen,
+            1 - self.share,
+        )
         return thresholds
 
     def fault(self) -> str | None:
@@ -113,7 +129,7 @@ class Coverage:
         own = vars(self)
         new = vars(Coverage(0.5))
         # Arrays may be those of a file.
-        named = own.keys() | {"begun"}
+        named = own.keys() | {"begun", "correction"}
         if named != new.keys() or not all(isinstance(own[k], type(new[k])) for k in own):
             return "its coverage is none"
         if not 0 < self.share < 1:
@@ -126,9 +142,13 @@ class Coverage:
         known = self.recent[: min(self.seen, len(self.recent))] if self.seen >= 0 else self.recent
         if not np.array_equal(np.sort(known), self.ordered[: len(known)]):
             return "its scores do not ascend"
-        shares = np.concatenate([self.levels, self.weights])
-        if not ((shares >= 0) & (shares <= 1)).all() or not self.weights.sum() > 0:
+        levels, weights = self.levels, self.weights
+        are_levels = (levels >= self.share - 1) & (levels <= 1)
+        are_weights = (weights >= 0) & (weights <= 1)
+        if not (are_levels & are_weights).all() or not weights.sum() > 0:
             return "its levels are none"
+        if not abs(self.correction) <= 1 - self.share:
+            return "its correction is none"
         if not 0 <= self.held <= self.told <= self.seen or np.isnan(self.threshold):
             return "its counts are none"
         return None

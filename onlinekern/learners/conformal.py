@@ -71,15 +71,17 @@ class ConformalRegressor(RegressorMixin, Conformal):
     -----
     The last 512 errors count; with more than 98 % coverage, the last ``10 / (1 - coverage)``, at
     most 65,536. Until there are ``1 / (1 - coverage) - 1`` of them, the intervals are infinite;
-    later none is wider than the largest error kept. A sample of weight 0 counts for nothing, any
-    other once. However a stream is cut into calls, the intervals are the same, if that is so of
-    the predictions.
+    later one reaches beyond the largest error kept by a fifth of their range at most. A sample of
+    weight 0 counts for nothing, any other once. However a stream is cut into calls, the intervals
+    are the same, if that is so of the predictions.
 
     A regressor of this library learns a call at once. Another predicts and learns row by row, and
     each call learns on a copy of it, so that one that fails changes nothing.
 
-    This is algorithm 1 of [2]_, with the mean of the levels in place of one that is drawn, and
-    levels kept in [0, 1].
+    This is algorithm 1 of [2]_, with the mean of the levels in place of one that is drawn. Levels
+    go down to ``coverage - 1``, where intervals are wider than the largest error: so the share is
+    kept where each error is the largest so far. A correction of the mean follows what intervals
+    have missed.
 
     `KernelRLSRegressor` has intervals of its own, for any coverage, wider where it knows less.
 

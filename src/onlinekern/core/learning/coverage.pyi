@@ -7,6 +7,7 @@ def follow(
     ordered: Floats,
     levels: Floats,
     weights: Floats,
+    correction: float,
     seen: int,
     wanted: float,
-) -> tuple[Floats, float, int]: ...
+) -> tuple[Floats, float, float, int]: ...

@@ -7,7 +7,7 @@ and Candes 2021, eq. 2). The level in use is their mean, by weights that fall wi
 (Gibbs and Candes 2024, algorithm 1): nobody has to choose the rate.
 """
 cimport numpy as cnp
-from libc.math cimport INFINITY, ceil, exp, isnan, log, sqrt
+from libc.math cimport INFINITY, ceil, exp, isfinite, isnan, log, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memmove
 
@@ -20,6 +20,12 @@ cdef enum: N_RATES = 8
 cdef double[N_RATES] RATES = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128]
 # So many samples the weights are to look back; the paper's 500.
 cdef double HORIZON = 500
+# A level that falls by the share wanted raises the threshold by this part of the range of scores.
+# Of 0.05 to 1, on walks and sets: less is too slow for walks, more is wider (docs/intervals.md).
+cdef double BEYOND = 0.1
+# The rate of the correction, in shares wanted: of .003 to .02, .003 leaves shares off by 0.8 points
+# where scores grow, and .02 is wider (docs/intervals.md).
+cdef double CORRECTING = 0.01
 # Products that are whole numbers are so up to their last bits.
 cdef double SLACK = 1e-9
 
@@ -55,7 +61,8 @@ cdef void insert(double *ordered, Py_ssize_t n, double score) noexcept nogil:
 
 
 cdef double threshold_of(const double *ordered, Py_ssize_t n, const double *levels,
-                         const double *weights, double wanted) noexcept nogil:
+                         const double *weights, double correction,
+                         double wanted) noexcept nogil:
     """The threshold; infinite as long as there are too few scores for the share that is wanted."""
     cdef double level = 0, total = 0
     cdef Py_ssize_t i, rank
@@ -64,40 +71,65 @@ cdef double threshold_of(const double *ordered, Py_ssize_t n, const double *leve
     for i in range(N_RATES):
         level += weights[i] * levels[i]
         total += weights[i]
-    rank = <Py_ssize_t> ceil((n + 1) * (1 - level / total) - SLACK)
-    # Beyond the largest score nothing is known of those to come.
-    return ordered[min(rank, n) - 1] if rank > 0 else -INFINITY
+    level = level / total + correction
+    rank = <Py_ssize_t> ceil((n + 1) * (1 - level) - SLACK)
+    if rank <= n:
+        return ordered[rank - 1] if rank > 0 else -INFINITY
+    return ordered[n - 1] + (1.0 / (n + 1) - level) * reach_of(ordered, n, wanted)
+
+
+cdef double reach_of(const double *ordered, Py_ssize_t n, double wanted) noexcept nogil:
+    """What a level that is lower by 1 adds to a threshold beyond n scores; 0 if one is infinite."""
+    cdef double span = BEYOND * (ordered[n - 1] - ordered[0]) / wanted
+    return span if isfinite(span) else 0
+
+
+cdef double highest_of(const double *ordered, Py_ssize_t n, double score,
+                       double wanted) noexcept nogil:
+    """The highest level whose threshold holds a score; -1, below all levels, if none does."""
+    cdef Py_ssize_t place = place_of(ordered, n, score)
+    cdef double reach
+    if place < n:
+        return 1 - place / <double> (n + 1)
+    reach = reach_of(ordered, n, wanted) if n > 0 else 0
+    return max(1.0 / (n + 1) - (score - ordered[n - 1]) / reach, -1.0) if reach > 0 else -1
 
 
 cdef void move(double *levels, double *weights, double wanted, double highest) noexcept nogil:
     """Move the levels and their weights after a sample, which is held by levels <= highest."""
     cdef double spread = (1 - wanted) ** 2 * wanted ** 3 + wanted ** 2 * (1 - wanted) ** 3
     cdef double eta = sqrt(3 / HORIZON * (log(N_RATES * HORIZON) + 2) / spread)
-    cdef double share = 1 / (2 * HORIZON), total = 0, loss
+    cdef double share = 1 / (2 * HORIZON), total = 0, least = INFINITY
+    cdef double[N_RATES] losses
     cdef Py_ssize_t i
     for i in range(N_RATES):
-        loss = wanted * (highest - levels[i]) - min(0.0, highest - levels[i])
-        weights[i] *= exp(-eta * loss)
+        losses[i] = wanted * (highest - levels[i]) - min(0.0, highest - levels[i])
+        least = min(least, losses[i])
+    for i in range(N_RATES):
+        # Of the differences at least one is 0: the weights do not all vanish.
+        weights[i] *= exp(-eta * (losses[i] - least))
         total += weights[i]
         levels[i] += RATES[i] * (wanted - (levels[i] > highest))
-        levels[i] = min(max(levels[i], 0.0), 1.0)
+        levels[i] = min(max(levels[i], -wanted), 1.0)
     for i in range(N_RATES):
         weights[i] = (1 - share) * weights[i] / total + share / N_RATES
 
 
 cdef int64_t follow_scores(const double *scores, Py_ssize_t n_scores, double *recent,
                            double *ordered, Py_ssize_t size, double *levels, double *weights,
-                           int64_t seen, double wanted, double *thresholds) noexcept nogil:
+                           double *correction, int64_t seen, double wanted,
+                           double *thresholds) noexcept nogil:
     """`follow`, of pointers; returns how many scores have been seen."""
     cdef Py_ssize_t i, held, place
     for i in range(n_scores):
         held = <Py_ssize_t> min(seen, <int64_t> size)
-        thresholds[i] = threshold_of(ordered, held, levels, weights, wanted)
+        thresholds[i] = threshold_of(ordered, held, levels, weights, correction[0], wanted)
         if isnan(scores[i]):
             continue
         if thresholds[i] < INFINITY or held == size:
-            move(levels, weights, wanted,
-                 1 - place_of(ordered, held, scores[i]) / <double> (held + 1))
+            move(levels, weights, wanted, highest_of(ordered, held, scores[i], wanted))
+            correction[0] += CORRECTING * wanted * (wanted - (scores[i] > thresholds[i]))
+            correction[0] = min(max(correction[0], -wanted), wanted)
         place = <Py_ssize_t> (seen % size)
         if held < size:
             insert(ordered, held, scores[i])
@@ -121,7 +153,7 @@ def begin(Py_ssize_t size):
 
 
 def follow(const double[::1] scores, double[::1] recent, double[::1] ordered, double[::1] levels,
-           double[::1] weights, int64_t seen, double wanted):
+           double[::1] weights, double correction, int64_t seen, double wanted):
     """Tell the threshold before each score, then take the score up.
 
     Parameters
@@ -132,7 +164,9 @@ def follow(const double[::1] scores, double[::1] recent, double[::1] ordered, do
         The last scores, where number k stands at k % size, and the same in ascending order.
         Changed in place, as the next two.
     levels, weights : ndarray of shape (8,)
-        The levels, shares to be missed, and their weights.
+        The levels, shares to be missed from ``-wanted`` to 1, and their weights.
+    correction : float
+        What their mean is off, from ``-wanted`` to `wanted`.
     seen : int
         Scores so far.
     wanted : float in (0, 1)
@@ -143,6 +177,7 @@ def follow(const double[::1] scores, double[::1] recent, double[::1] ordered, do
     thresholds : ndarray of shape (n,)
     threshold : float
         The one of the next score.
+    correction : float
     seen : int
 
     Raises
@@ -163,7 +198,7 @@ def follow(const double[::1] scores, double[::1] recent, double[::1] ordered, do
     if n > 0:
         with nogil:
             seen = follow_scores(&scores[0], n, &recent[0], &ordered[0], size, &levels[0],
-                                 &weights[0], seen, wanted, told)
+                                 &weights[0], &correction, seen, wanted, told)
     cdef double following = threshold_of(&ordered[0], <Py_ssize_t> min(seen, <int64_t> size),
-                                         &levels[0], &weights[0], wanted)
-    return thresholds, following, seen
+                                         &levels[0], &weights[0], correction, wanted)
+    return thresholds, following, correction, seen
