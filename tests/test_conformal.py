@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier, SGDRegressor
+from sklearn.neural_network import MLPRegressor
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -38,6 +39,7 @@ from onlinekern import (
     TableEncoder,
     make_stream_pipeline,
 )
+from onlinekern.drift import RenewedLearner
 from onlinekern.estimators.coverage import Coverage
 from onlinekern.evaluate import prequential
 from onlinekern.learners.ahead import strangeness
@@ -573,6 +575,91 @@ def test_a_call_that_fails_changes_nothing(name, equal):
     equal(model.predict_set(X), twin.predict_set(X))
 
 
+# Several targets.
+
+SEVERAL = {
+    "least squares": KernelRLSRegressor(n_components=30, random_state=0),
+    "pipeline": make_stream_pipeline(
+        OnlineStandardScaler(), KernelRLSRegressor(n_components=30, random_state=0)
+    ),
+    "renewed": RenewedLearner(KernelRLSRegressor(n_components=30, random_state=0)),
+    "another library": MLPRegressor(hidden_layer_sizes=(5,), random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_each_target_has_the_intervals_that_its_errors_give(name, equal):
+    X, y = targets(300)
+    Y = np.column_stack([y, 10 * X[:, 1] + np.random.default_rng(1).standard_normal(300)])
+    weight = np.r_[np.ones(299), 0.0] if name != "another library" else None
+    model, cut = (ConformalRegressor(SEVERAL[name], coverage=0.8) for _ in range(2))
+    lower, upper = model.partial_fit_interval(X, Y, sample_weight=weight)
+    assert lower.shape == upper.shape == Y.shape
+    twin = clone(SEVERAL[name])
+    if name == "another library":
+        predicted = np.zeros_like(Y)
+        for i in range(300):
+            if i > 0:
+                predicted[i] = twin.predict(X[i : i + 1])[0]
+            twin.partial_fit(X[i : i + 1], Y[i : i + 1])
+    else:
+        predicted = twin.partial_fit_predict(X, Y, sample_weight=weight)
+    scores = np.abs(Y - predicted)
+    scores[0] = np.nan
+    if weight is not None:
+        scores[-1] = np.nan
+    found = [thresholds(one, 1 - model.coverage, 512) for one in scores.T]
+    expected, following = zip(*found, strict=True)
+    known = np.isfinite(np.column_stack(expected))
+    half = (upper - lower)[known] / 2
+    np.testing.assert_allclose(half, np.column_stack(expected)[known], rtol=1e-6)
+    np.testing.assert_allclose(model.threshold_, following, rtol=1e-12)
+    held = (lower <= Y) & (upper >= Y)
+    counted = known.all(axis=1) & ~np.isnan(scores[:, 0])
+    np.testing.assert_allclose(model.coverage_, held[counted].mean(axis=0))
+    for first, last in ((0, 1), (1, 2), (2, 130), (130, 300)):
+        part = None if weight is None else weight[first:last]
+        cut.partial_fit(X[first:last], Y[first:last], sample_weight=part)
+    equal(cut.predict_interval(X), model.predict_interval(X))
+    again = pickle.loads(pickle.dumps(cut))
+    equal(again.learn_one(X[0], Y[0]).threshold_, cut.learn_one(X[0], Y[0]).threshold_)
+
+
+def test_rows_of_several_targets_have_the_bits_of_calls(tmp_path, equal):
+    X, y = targets(80)
+    Y = np.column_stack([y, X[:, 1], X[:, 0] * y])
+    whole, rows = (ConformalRegressor(SEVERAL["least squares"], coverage=0.8) for _ in range(2))
+    whole.partial_fit(X, Y)
+    for i in range(80):
+        rows.learn_one(X[i], Y[i].tolist())
+    equal(rows.predict_interval(X), whole.predict_interval(X))
+    whole.save(tmp_path / "m.okn")
+    loaded = onlinekern.load(tmp_path / "m.okn")
+    equal(loaded.partial_fit(X, Y).threshold_, rows.partial_fit(X, Y).threshold_)
+    loaded._coverage.each.pop()
+    with pytest.raises(ValueError, match="does not fit together"):
+        pickle.loads(pickle.dumps(loaded))
+
+
+def test_several_targets_that_do_not_fit_change_nothing(equal):
+    X, y = targets(80)
+    Y = np.column_stack([y, X[:, 1]])
+    model = ConformalRegressor(SEVERAL["least squares"]).partial_fit(X, Y)
+    before = model.threshold_
+    for bad in (y, np.column_stack([Y, Y]), np.where(np.arange(80)[:, None] == 70, np.nan, Y)):
+        with pytest.raises(ValueError, match=r"^y must have 2 targets|^y\[70\] is missing"):
+            model.partial_fit(X, bad)
+    for bad, what in ((1.0, "2 targets"), ([1.0, np.nan], "finite"), ([[1.0, 2.0]], "2 numbers")):
+        with pytest.raises(ValueError, match=f"^y must (have|be) {what}"):
+            model.learn_one(X[0], bad)
+    equal(model.threshold_, before)
+    one = ConformalRegressor(AROWRegressor()).partial_fit(X, y)
+    with pytest.raises(ValueError, match=r"^y must have 1 target a sample"):
+        one.partial_fit(X, Y)
+    with pytest.raises(ValueError, match=r"^y must be a number"):
+        one.learn_one(X[0], Y[0])
+
+
 # What is refused.
 
 
@@ -580,7 +667,7 @@ def test_what_is_refused():
     X, y = targets(60)
     both = np.column_stack([y, y])
     for model in (ConformalRegressor(AROWRegressor()), ConformalRegressor(SGDRegressor())):
-        with pytest.raises(ValueError, match=r"shape \(60,\), got shape \(60, 2\)"):
+        with pytest.raises(ValueError, match=r"one target of each sample|got an array of shape"):
             model.partial_fit(X, both)
         with pytest.raises(ValueError, match="inconsistent numbers of samples"):
             model.partial_fit(X, y[:50])

@@ -266,8 +266,8 @@ class Learner(Savable, BaseEstimator):
             return learn_first(self, model, X, y, weight, order, noted, scores)
         return model, model.learn(X, y, weight, order, self.window or 0, scores, noted)
 
-    def _teach_row(self, x: Any, y: float, weight: float) -> Floats | None:
-        """Learn one row of an encoded target as `partial_fit` does, with the least of checks.
+    def _teach_row(self, x: Any, y: Any, weight: float) -> Floats | None:
+        """Learn one row of an encoded target, or several, as `partial_fit` does; few checks.
 
         Returns
         -------
@@ -288,7 +288,8 @@ class Learner(Savable, BaseEstimator):
         scores = np.empty((1, model.head.n_outputs))
         given = None if weight == 1 else np.array([weight], dtype=np.float64)
         with self._blas() if self._next_calls_blas() else AS_IT_IS:
-            model.learn(self._layout(rows), np.array([y]), given, None, self.window or 0, scores)
+            targets = np.array(y, ndmin=1)
+            model.learn(self._layout(rows), targets, given, None, self.window or 0, scores)
         return scores
 
     def _learn_number(self, x: Any, number: Any, weight: float) -> None:

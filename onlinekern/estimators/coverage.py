@@ -154,6 +154,80 @@ class Coverage:
         return None
 
 
+class TargetCoverage:
+    """A `Coverage` for each of several targets, each of its own scores.
+
+    Parameters
+    ----------
+    share : float in (0, 1)
+    n_targets : int
+
+    Attributes
+    ----------
+    each : list of Coverage
+    """
+
+    def __init__(self, share: float, n_targets: int) -> None:
+        self.share = float(share)
+        self.each = [Coverage(share) for _ in range(n_targets)]
+
+    def copy(self) -> TargetCoverage:
+        """Return a copy in the same state."""
+        twin = TargetCoverage(self.share, 0)
+        twin.each = [one.copy() for one in self.each]
+        return twin
+
+    @property
+    def threshold(self) -> Floats:
+        """Those of the next scores, ndarray of shape (n_targets,)."""
+        return np.array([one.threshold for one in self.each], dtype=np.float64)
+
+    @property
+    def told(self) -> Array:
+        """Samples that had a finite threshold, ndarray of shape (n_targets,)."""
+        return np.array([one.told for one in self.each])
+
+    @property
+    def held(self) -> Array:
+        """Those of them that were covered, ndarray of shape (n_targets,)."""
+        return np.array([one.held for one in self.each])
+
+    def told_by(self, scores: Floats, counts: Any) -> Floats:
+        """Return the scores with NaN for each that tells nothing, as `Coverage.told_by` does.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, n_targets)
+        counts : ndarray of shape (n,), dtype bool
+        """
+        told = [one.told_by(own, counts) for one, own in zip(self.each, scores.T, strict=True)]
+        return np.column_stack(told)
+
+    def append(self, scores: Floats, held: Any = False) -> Floats:
+        """Take scores up, of which NaN counts for nothing; return for each the threshold before it.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n, n_targets)
+        held : bool, default=False
+        """
+        columns = zip(self.each, np.ascontiguousarray(scores.T), strict=True)
+        return np.column_stack([one.append(own, held) for one, own in columns])
+
+    def append_one(self, scores: Floats, counts: bool, held: bool = False) -> Floats:
+        """Take the scores of a sample up; return the thresholds before, (1, n_targets)."""
+        pairs = zip(self.each, scores.tolist(), strict=True)
+        return np.column_stack([one.append_one(own, counts, held) for one, own in pairs])
+
+    def fault(self) -> str | None:
+        """Return what is wrong with a state that was read, None if nothing is."""
+        if vars(self).keys() != vars(TargetCoverage(0.5, 0)).keys() or type(self.each) is not list:
+            return "its coverage is none"
+        if not all(type(one) is Coverage and one.share == self.share for one in self.each):
+            return "the coverage of a target is none"
+        return next((fault for one in self.each if (fault := one.fault())), None)
+
+
 class ClassCoverage:
     """A `Coverage` for each class, of the scores of its own samples.
 

@@ -210,10 +210,18 @@ def validated(
     return (rows, *targets) if targets else rows
 
 
-def column_of_targets(y: Any) -> Any:
-    """Return the targets of samples, float64; ValueError unless they are finite numbers."""
+def column_of_targets(y: Any, several: bool = False) -> Any:
+    """Return the targets of samples, float64; ValueError unless they are finite numbers.
+
+    With `several` they may have more than one column.
+    """
     try:
-        targets = validation.column_or_1d(plain_targets(y), warn=True, input_name="y")
+        targets = plain_targets(y)
+        if several and not sp.issparse(targets) and np.ndim(targets) == 2:
+            several = np.shape(targets)[1] > 1
+            targets = np.asarray(targets)
+        if not (several and np.ndim(targets) == 2):
+            targets = validation.column_or_1d(targets, warn=True, input_name="y")
         if targets.dtype.kind == "O":
             targets = targets.astype(np.float64)
         validation.assert_all_finite(targets, input_name="y")

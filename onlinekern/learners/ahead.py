@@ -26,7 +26,7 @@ class Lesson:
     Parameters
     ----------
     X : array-like, CSR matrix or table of n rows
-    y : ndarray of shape (n,)
+    y : ndarray of shape (n,), or (n, n_targets) of several targets
     weight : ndarray of shape (n,) or None
     classes : ndarray or None
     """
@@ -45,7 +45,7 @@ class Lesson:
         X = csr_of(X)
         if not (sp.issparse(X) or hasattr(X, "iloc") or hasattr(X, "__getitem__")):
             X = np.asarray(X)
-        if type(X) is not np.ndarray or X.shape[:1] != y.shape:  # scikit-learn takes its time
+        if type(X) is not np.ndarray or X.shape[:1] != y.shape[:1]:  # scikit-learn takes its time
             check_consistent_length(X, y)
         if len(y) == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required.")
@@ -106,8 +106,10 @@ def predict_ahead(learner: Any, lesson: Lesson) -> Floats:
     """Teach a regressor; return its predictions before, NaN where it knew nothing."""
     if learns_alone(learner, "partial_fit_predict"):
         return lesson.teach(learner, "partial_fit_predict")
-    found = lesson.teach_each(learner, lambda learner, X: float(np.ravel(learner.predict(X))[0]))
-    return np.array([np.nan if one is None else one for one in found], dtype=np.float64)
+    shape = lesson.y.shape[1:]
+    found = lesson.teach_each(learner, lambda learner, X: np.reshape(learner.predict(X), shape))
+    nothing = np.full(shape, np.nan)
+    return np.array([nothing if one is None else one for one in found], dtype=np.float64)
 
 
 def strangeness(learner: Any, X: Any) -> Floats:

@@ -7,13 +7,14 @@ from math import isfinite
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.array_types import column_of_labels
 from onlinekern.estimators.atomic import fit_method
-from onlinekern.estimators.coverage import ClassCoverage
+from onlinekern.estimators.coverage import ClassCoverage, Coverage, TargetCoverage
 from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin, available_if
-from onlinekern.estimators.several_targets import finite_target
+from onlinekern.estimators.several_targets import finite_target, finite_targets, number_of_targets
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
 from onlinekern.estimators.validation import (
     NUMBERS,
@@ -26,6 +27,7 @@ from onlinekern.estimators.validation import (
 from onlinekern.learners.ahead import (
     Lesson,
     edges_of,
+    is_own,
     of_scores,
     predict_ahead,
     strangeness,
@@ -43,6 +45,9 @@ class ConformalRegressor(RegressorMixin, Conformal):
     inference [1]_), at eight rates at once, of which those that did best count most [2]_. So the
     share is kept where the stream drifts, and nothing is assumed of targets or learner.
 
+    Of several targets, where the regressor learns them, each has an interval of its own, which
+    holds the share of that target; all targets of a sample at once are held less often.
+
     Parameters
     ----------
     estimator : estimator or None, default=None
@@ -55,10 +60,10 @@ class ConformalRegressor(RegressorMixin, Conformal):
     ----------
     estimator_ : estimator
         The regressor that learns.
-    coverage_ : float
+    coverage_ : float, or ndarray of shape (n_outputs,) of several targets
         Share of the samples so far whose interval, told before they were learnt, held; NaN as long
         as there were none.
-    threshold_ : float
+    threshold_ : float, or ndarray of shape (n_outputs,)
         Half the width of the intervals now.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
@@ -121,7 +126,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
         ----------
         X : array-like or CSR matrix of shape (n_samples, n_features)
             What the regressor takes.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,), or (n_samples, n_outputs) of several targets
         sample_weight : array-like of shape (n_samples,), default=None
             Weights for the regressor; None is 1 for every sample.
 
@@ -166,7 +171,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,), or (n_samples, n_outputs)
             0 where a regressor of another library had learnt nothing yet.
         """
         return np.nan_to_num(self._go_on(X, y, sample_weight)[0], nan=0.0)
@@ -184,18 +189,18 @@ class ConformalRegressor(RegressorMixin, Conformal):
 
         Returns
         -------
-        lower, upper : ndarrays of shape (n_samples,)
+        lower, upper : ndarrays of shape (n_samples,) or (n_samples, n_outputs)
         """
         return around(*self._go_on(X, y, sample_weight))
 
-    def learn_one(self, x: Sample, y: float, sample_weight: float = 1.0) -> Self:
+    def learn_one(self, x: Sample, y: Any, sample_weight: float = 1.0) -> Self:
         """Learn one sample, predicted before, as `partial_fit` does.
 
         Parameters
         ----------
         x : ndarray of shape (n_features,), or dict
             Fastest as an array of floats.
-        y : float
+        y : float, or array-like of shape (n_outputs,) of several targets
         sample_weight : float >= 0, default=1.0
 
         Returns
@@ -205,10 +210,16 @@ class ConformalRegressor(RegressorMixin, Conformal):
         Raises
         ------
         ValueError
-            If x has not `n_features_in_` finite features, y is not finite, or the weight is
-            negative or not finite.
+            If x has not `n_features_in_` finite features, y is not finite or not as many targets
+            as before, or the weight is negative or not finite.
         """
-        target, weight = finite_target(y), own_weight(sample_weight)
+        weight, followed = own_weight(sample_weight), vars(self).get("_coverage")
+        if followed is None and np.ndim(y):  # They tell how many there are.
+            return learn_row(self, x, [y], weight)
+        if isinstance(followed, TargetCoverage):
+            target: Any = finite_targets(y, len(followed.each))
+        else:
+            target = finite_target(y)
         if self._learn_row(x, target, sample_weight) is not None:
             return self
         return learn_row(self, x, [target], weight)
@@ -225,8 +236,8 @@ class ConformalRegressor(RegressorMixin, Conformal):
 
         Returns
         -------
-        lower, upper : ndarrays of shape (n_samples,)
-            Infinite as long as too few errors are known.
+        lower, upper : ndarrays of shape (n_samples,) or (n_samples, n_outputs)
+            An interval for each target of a sample. Infinite as long as too few errors are known.
 
         Raises
         ------
@@ -241,7 +252,8 @@ class ConformalRegressor(RegressorMixin, Conformal):
 
     def _go_on(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Floats]:
         """Learn samples; return the predictions before, and the thresholds."""
-        if sample_weight is None and self._is_row(X, y) and are_plain_targets(y, 1, NUMBERS):
+        one = type(vars(self).get("_coverage")) is Coverage and self._is_row(X, y)
+        if one and sample_weight is None and are_plain_targets(y, 1, NUMBERS):
             found = self._learn_row(X[0], float(y[0]))
             if found is not None:
                 return found[0][:, 0], found[1]
@@ -252,15 +264,37 @@ class ConformalRegressor(RegressorMixin, Conformal):
         if are_plain_targets(y, len_of(X), NUMBERS):
             y = y.astype(np.float64, copy=False)
         else:
-            y = column_of_targets(y)
+            y = column_of_targets(y, several=True)
         return Lesson.of(X, y, sample_weight, whole=whole)
+
+    def _learn(self, lesson: Lesson, start: bool) -> tuple[Any, Floats]:
+        if not start:
+            followed = self._coverage
+            number_of_targets(lesson.y, len(followed.each) if self._follows_several else 1)
+        return super()._learn(lesson, start)
+
+    @property
+    def _follows_several(self) -> bool:
+        return isinstance(vars(self).get("_coverage"), TargetCoverage)
+
+    def _new_coverage(self, learner: Any, lesson: Lesson) -> Any:
+        if lesson.y.ndim > 1:
+            # Others say so themselves: not all that learn several have the tag.
+            if is_own(learner) and not get_tags(learner).target_tags.multi_output:
+                raise ValueError(
+                    f"y must hold one target of each sample, as {type(learner).__name__} learns "
+                    f"no more, got {lesson.y.shape[1]}"
+                )
+            return TargetCoverage(self.coverage, lesson.y.shape[1])
+        return super()._new_coverage(learner, lesson)
 
     def _answers(self, learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Any, Floats, Any]:
         predicted = predict_ahead(learner, lesson)
         return predicted, np.abs(lesson.y - predicted), False
 
-    def _score_of(self, scores: Floats, number: Any) -> tuple[float, bool]:
-        return abs(number - scores[0, 0]), False
+    def _score_of(self, scores: Floats, number: Any) -> tuple[Any, bool]:
+        errors = np.abs(number - scores[0])
+        return errors if self._follows_several else float(errors[0]), False
 
     def _default(self) -> Any:
         from onlinekern.learners.race.stream import StreamRegressor
@@ -270,7 +304,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
 
 def around(predicted: Floats, threshold: Any) -> tuple[Floats, Floats]:
     """Return the intervals of this half width around predictions, where there are none, all."""
-    if len(predicted) == 1 and isfinite(predicted[0]):  # a row has no time for what follows
+    if predicted.size == 1 and isfinite(predicted.flat[0]):  # a row has no time for what follows
         half = np.maximum(threshold, 0.0)
         return predicted - half, predicted + half
     width = np.where(np.isnan(predicted), np.inf, np.maximum(threshold, 0.0))
@@ -627,8 +661,10 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     def _edges(self, learner: Any, lesson: Lesson) -> list[int]:
         return edges_of(learner, lesson)
 
-    def _new_coverage(self) -> Any:
-        return ClassCoverage(self.coverage) if self.by_class else super()._new_coverage()
+    def _new_coverage(self, learner: Any, lesson: Lesson) -> Any:
+        if self.by_class:
+            return ClassCoverage(self.coverage)
+        return super()._new_coverage(learner, lesson)
 
     def _take_up(
         self, coverage: Any, lesson: Lesson, answers: Any, scores: Floats, held: Any

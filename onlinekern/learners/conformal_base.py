@@ -66,7 +66,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
             kind, other = get_tags(self).estimator_type, get_tags(learner).estimator_type
             if {kind, other} == {"classifier", "regressor"}:
                 raise TypeError(f"estimator must be a {kind}, got {type(learner).__name__}")
-            coverage = self._new_coverage()
+            coverage = self._new_coverage(learner, lesson)
         else:
             learner, coverage = self.estimator_, self._coverage.copy()
         edges = self._edges(learner, lesson)
@@ -85,7 +85,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         -------
         scores : ndarray of shape (1, n_outputs)
             Those before.
-        thresholds : ndarray of shape (1,)
+        thresholds : ndarray of shape (1,), or (1, n_outputs) of several targets
         """
         learner = vars(self).get("estimator_")
         if not isinstance(learner, Learner):
@@ -107,8 +107,8 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         super()._renew_parameters(before)
         note_waiting(self, before)
 
-    def _new_coverage(self) -> Any:
-        """Return what follows the scores of a stream."""
+    def _new_coverage(self, learner: Any, lesson: Lesson) -> Any:
+        """Return what follows the scores of a stream that begins with these samples."""
         return Coverage(self.coverage)
 
     def _take_up(
@@ -118,7 +118,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         return coverage.append(coverage.told_by(scores, lesson.counts), held)
 
     def _take_row_up(
-        self, coverage: Any, number: Any, score: float, counts: bool, held: bool
+        self, coverage: Any, number: Any, score: Any, counts: bool, held: bool
     ) -> Floats:
         """Take up the score of a row; return the thresholds before it."""
         return coverage.append_one(score, counts, held)
@@ -128,7 +128,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         named = "feature_names_in_" in vars(vars(self).get("estimator_", self))
         return len_of(X) == 1 and type(y) is np.ndarray and y.shape == (1,) and not named
 
-    def _score_of(self, scores: Floats, number: Any) -> tuple[float, bool]:
+    def _score_of(self, scores: Floats, number: Any) -> tuple[Any, bool]:
         """Return the score of a row that had these scores, and whether it is held anyway."""
         raise NotImplementedError(f"{type(self).__name__}._score_of")
 
@@ -166,7 +166,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,), or (n_samples, n_outputs) of several targets
         """
         check_is_fitted(self)
         return self.estimator_.predict(X)
@@ -198,7 +198,9 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._learner).input_tags
+        inner = get_tags(self._learner)
+        tags.input_tags = inner.input_tags
+        tags.target_tags.multi_output = inner.target_tags.multi_output
         return tags
 
     @property
@@ -217,10 +219,10 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         return int(self._learner.n_seen_)
 
     @property
-    def coverage_(self) -> float:
+    def coverage_(self) -> Any:
         """Share of the samples that were held by what was told before they were learnt."""
         check_is_fitted(self)
-        return self._coverage.held / self._coverage.told if self._coverage.told else np.nan
+        return share_of(self._coverage.held, self._coverage.told)
 
     @property
     def threshold_(self) -> Any:
@@ -239,6 +241,11 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
                 f"coverage: this {type(self).__name__} has followed {self._coverage.share} along "
                 f"the stream, and can tell no other, got {coverage!r}"
             )
+
+
+def share_of(held: Any, told: Any) -> Any:
+    """Return held / told, of numbers or arrays; NaN of nothing."""
+    return np.where(told, held, np.nan)[()] / np.maximum(told, 1)
 
 
 def len_of(X: Any) -> int:

@@ -96,9 +96,10 @@ def check_features(learner: Any) -> None:
 
 
 def check_conformal(model: Any) -> None:
-    from onlinekern.estimators.coverage import ClassCoverage, Coverage
+    from onlinekern.estimators.coverage import ClassCoverage, Coverage, TargetCoverage
     from onlinekern.learners.conformal import ConformalClassifier
     from onlinekern.learners.conformal_base import Conformal
+    from onlinekern.preprocessing.steps import learner_of
 
     own = vars(model)
     if not isinstance(model, Conformal):
@@ -106,11 +107,14 @@ def check_conformal(model: Any) -> None:
         return
     followed: Any = own.get("_coverage")
     learner = own.get("estimator_")
-    kinds = (Coverage, ClassCoverage) if isinstance(model, ConformalClassifier) else (Coverage,)
-    require(type(followed) in kinds, "its coverage is none")
+    several = ClassCoverage if isinstance(model, ConformalClassifier) else TargetCoverage
+    require(type(followed) in (Coverage, several), "its coverage is none")
     fault = followed.fault()
     require(fault is None, fault)
     if isinstance(followed, ClassCoverage):
         known = np.isin(followed.labels, getattr(learner, "classes_", followed.labels))
         require(bool(known.all()), "its coverage is of other classes")
+    if isinstance(followed, TargetCoverage):
+        n_targets = getattr(learner_of(learner), "n_outputs_", len(followed.each))
+        require(n_targets == len(followed.each) > 1, "its coverage is of other targets")
     require(hasattr(learner, "predict") and hasattr(learner, "partial_fit"), "it has no learner")

@@ -20,6 +20,7 @@ HELPERS = {
     "Bounded": "drift.losses",
     "Coverage": "estimators.coverage",
     "ClassCoverage": "estimators.coverage",
+    "TargetCoverage": "estimators.coverage",
     "RecentQuantile": "estimators.outliers",
     "WarmUp": "estimators.median_width",
     "RowQueue": "drift.queue",
