@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from oracles.drift import uniform
 from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
@@ -16,6 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 
 import onlinekern
 from onlinekern import (
+    AROWClassifier,
+    AROWRegressor,
     KernelRLSClassifier,
     KernelRLSRegressor,
     OnlineStandardScaler,
@@ -82,7 +85,8 @@ def one_by_one(model, X, y, weights, classes):
     """Return the predictions, after which samples a new learner began, and who answers at last."""
     base, detector = model.estimator, clone(model.detector)
     learners, sums, end, newest = [clone(base)], [0.0, 0.0], 0, None
-    predicted, alarms, first, scale, seen = [], [], [], None, []
+    longer, pause, rests = [0.0, 0.0], 0, 0
+    predicted, alarms, first, scale, seen, largest = [], [], [], None, [], 0.0
     for i in range(len(y)):
         more = {} if classes is None else {"classes": classes}
         if weights is not None:
@@ -93,18 +97,28 @@ def one_by_one(model, X, y, weights, classes):
             continue
         seen.append(i)
         errors = [float(one != y[i]) if classes is not None else abs(one - y[i]) for one in told]
+        weight = 1.0 if weights is None else weights[i]
         if len(learners) == 2:
-            sums = [0.99 * old + error**2 for old, error in zip(sums, errors, strict=True)]
+            lost = [weight * error**2 for error in errors]
+            sums = [0.99 * old + one for old, one in zip(sums, lost, strict=True)]
+            longer = [0.998 * old + one for old, one in zip(longer, lost, strict=True)]
             if sums[1] < sums[0]:
-                learners, sums = learners[::-1], sums[::-1]
+                learners, sums, longer = learners[::-1], sums[::-1], longer[::-1]
         loss = errors[0]
-        if classes is None:
+        largest = max(weight, 0.999 * largest)
+        is_seen = uniform(2626, len(seen)) * largest <= weight
+        if classes is None and is_seen:
             if len(first) < 100:
-                first.append(loss)
+                first += [loss] if loss > 0 else []
                 continue
-            scale = scale or np.mean(first)
-            loss /= loss + scale
-        if detector.update(loss).drift_detected:
+            scale = scale or np.exp(np.mean(np.log(first)))
+            loss = np.sqrt(loss / scale) / (np.sqrt(loss / scale) + 1)
+        alarm = is_seen and detector.update(loss).drift_detected
+        if len(learners) == 2 and (alarm or len(seen) == end):
+            brought = learners[0] is newest and longer[0] < 0.9 * longer[1]
+            pause = 0 if brought else 2 * pause or 500
+            rests = len(seen) + pause if pause >= 1000 else 0
+        if alarm and len(seen) > rests:
             alarms.append(len(seen))
             new, last = clone(base), seen[-model.n_recent :]
             size = 1 if "sklearn" in type(base).__module__ else model.n_recent
@@ -115,8 +129,8 @@ def one_by_one(model, X, y, weights, classes):
                     own["sample_weight"] = weights[rows]
                 new.partial_fit(X[rows], y[rows], **own)
             learners, newest = [new, *learners[:1]][: 2 if model.n_trial else 1], new
-            sums, end = [0.0, 0.0], len(seen) + model.n_trial
-        elif len(learners) == 2 and len(seen) == end:
+            sums, longer, end = [0.0, 0.0], [0.0, 0.0], len(seen) + model.n_trial
+        elif len(learners) == 2 and (alarm or len(seen) == end):
             learners = learners[:1]
             if learners[0] is not newest:
                 detector = clone(model.detector)
@@ -165,6 +179,68 @@ def test_weights(size, equal):
     ]
     assert model.alarms_.tolist() == alarms
     equal(np.concatenate(found), expected)
+
+
+def rare(seed, moves=True):
+    """Return samples of which 5 % are of another class, which changes sides half way."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(16_000) < 0.05
+    side = np.where(np.arange(len(y)) < 10_000, 1.5, -1.5 if moves else 1.5)
+    return rng.standard_normal((len(y), 4)) + (y * side)[:, None], y.astype(int)
+
+
+@pytest.mark.parametrize("kind", ["balanced", "dictionary", "weights"])
+def test_a_change_is_seen_where_classes_are_balanced(kind):
+    """Most mistakes are of the frequent class, and none of those that tell of the change."""
+    found = []
+    for seed in range(3):
+        X, y = rare(seed)
+        given = {"balanced": "balanced", "dictionary": {0: 1.0, 1: 19.0}, "weights": None}[kind]
+        weight = np.where(y, 19.0, 1.0) if kind == "weights" else None
+        model = RenewedLearner(AROWClassifier(class_weight=given))
+        alarms = model.partial_fit(X, y, [0, 1], weight).alarms_
+        assert not (alarms <= 10_000).any()
+        found.append(bool(((alarms > 10_000) & (alarms < 11_500)).any()))
+    assert all(found)
+
+
+@pytest.mark.parametrize("size", [1, 100, 16_000])
+def test_balanced_classes_in_calls_of_any_size(size, tmp_path, equal):
+    X, y = rare(0)
+    X, y = X[9500:10_800], y[9500:10_800]
+    base = RenewedLearner(AROWClassifier(class_weight="balanced"), clone(DETECTOR))
+    whole, cut = clone(base).partial_fit(X, y, [0, 1]), clone(base)
+    for i in range(0, len(y), size):
+        cut.partial_fit(X[i : i + size], y[i : i + size], [0, 1])
+        if i <= 400 < i + size:
+            cut.save(tmp_path / "model.okn")
+            cut = load(tmp_path / "model.okn")
+    equal(cut.alarms_, whole.alarms_)
+    equal(cut.predict(X), whole.predict(X))
+    assert cut.detector_.n_seen_ == whole.detector_.n_seen_ < len(y) / 2
+
+
+def test_alarms_pause_behind_trials_that_bring_little(equal):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((12_000, 3))
+    noise = rng.standard_t(1.5, 12_000) * np.exp(np.repeat(rng.standard_normal(120), 100))
+    y = X @ [1.0, 2.0, 3.0] + noise
+    base = RenewedLearner(AROWRegressor(), clone(DETECTOR), n_trial=200)
+    model = clone(base).partial_fit(X, y)
+    expected, alarms, _ = one_by_one(base, X, y, None, None)
+    assert model.alarms_.tolist() == alarms
+    assert np.diff(alarms).max() > 1000
+    assert len(alarms) < 30
+    equal(clone(base).partial_fit_predict(X, y), expected)
+
+
+def test_a_state_of_before_knows_no_pauses():
+    X, y = stream()
+    model = renewed("least squares").partial_fit(X[:400], y[:400], np.unique(y))
+    for name in ("_attention", "_pause", "_rests_until"):
+        del vars(model)[name]
+    model._lately = (1.0, 2.0, True)
+    pickle.loads(pickle.dumps(model)).partial_fit(X[400:], y[400:])
 
 
 def test_it_is_explained_like_any_other(equal):

@@ -13,8 +13,9 @@ from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from onlinekern.core.learning.trials import next_pause
 from onlinekern.drift.losses import DRAWS, Bounded, LossDetector
-from onlinekern.drift.trial import Course, Pair
+from onlinekern.drift.trial import LEAST_PAUSE, Attention, Course, Pair
 from onlinekern.estimators.array_types import column_of_labels, plain_targets
 from onlinekern.estimators.atomic import UndoneOnFailure, all_or_nothing, fit_method
 from onlinekern.estimators.contract import Learner
@@ -27,6 +28,7 @@ from onlinekern.learners.ahead import Lesson, learns_alone
 from onlinekern.preprocessing.steps import (
     BeforeCall,
     BeforeCalls,
+    inner,
     learner_of,
     undone_on_failure,
 )
@@ -87,9 +89,17 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     becomes q / (q + 1) with q = sqrt(e / s), and s the geometric mean of the first hundred that are
     not 0: the ranks are those of e, and losses have a bound.
 
-    Of two learners the one errs less whose sum of squared errors is smaller; an error of k samples
-    before counts 0.99^k. The new one answers first. At an alarm during a trial, the one that
-    answers is the old one of the next two.
+    Of samples with weights, also those of `class_weight` of the learner, the detector sees one with
+    a probability that is its weight over the largest one lately: where classes are balanced, plain
+    mistakes rise along the stream.
+
+    Of two learners the one errs less whose sum of squared errors, with the weights, is smaller; an
+    error of k samples before counts 0.99^k. The new one answers first. At an alarm during a trial,
+    the one that answers is the old one of the next two.
+
+    Where errors are not exchangeable, as behind outliers, alarms do not end. So behind a second
+    trial in a row that brought little, where the new learner went or erred as much as nine tenths
+    of the old one, no other one begins for 1,000 samples, then for 2,000, 4,000, ...
 
     Changes that a learner follows by itself raise no alarm. A learner that forgets anyway gains
     little (docs/drift.md).
@@ -370,6 +380,8 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         self._rival: Any = None
         self.detector_ = self._new_detector()
         self._renewals: tuple[int, ...] = ()
+        self._attention: tuple[Any, ...] = tuple(Attention())
+        self._pause = self._rests_until = 0
         self._recent: tuple[Any, ...] = ()
         self._n_kept = self._n_seen = 0
         self._bounded = None if is_classifier(self.estimator) else Bounded()
@@ -405,10 +417,12 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
                 error = float(learner._winners(scores)[0] != number)
             else:
                 error = abs(scores[0, 0] - number)
-            _, alarm = self._until_alarm(np.array([error]), np.array([True]))
-            self._keep(Lesson(x[None], np.asarray([y])))
+            one = Lesson(x[None], np.asarray([y]))
+            seen, _ = self._look(one)
+            _, alarm = self._until_alarm(np.array([error]), seen)
+            self._keep(one)
             self._n_seen += 1
-            if alarm:
+            if alarm and self._n_seen > self._rest:
                 new = self._new_learner(getattr(learner, "classes_", None))
                 self.estimator_, self._rival = new, learner if self.n_trial else None
                 self._note_alarm()
@@ -426,37 +440,60 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         self._renewals = (*self._renewals, self._n_seen)
         self._end = self._n_seen + self.n_trial
 
+    def _note_end(self, pair: Pair) -> None:
+        """Take note that a trial has ended: behind the second that brought little is a pause."""
+        before = vars(self).get("_pause", 0)
+        self._pause = next_pause(before, pair.is_new, pair.own_longer, pair.rival_longer)
+        self._rests_until = self._n_seen + self._pause if self._pause >= LEAST_PAUSE else 0
+
+    @property
+    def _rest(self) -> int:
+        """The sample up to which no alarm begins a trial."""
+        return vars(self).get("_rests_until", 0)  # Files of former versions have none.
+
+    def _look(self, lesson: Lesson) -> tuple[Array, Floats]:
+        """Return which samples the detector sees, and the weights of all."""
+        before = Attention(*vars(self).get("_attention", (self._n_seen,)))
+        class_weight = getattr(learner_of(inner(self.estimator)), "class_weight", None)
+        seen, weights, after = before.behind(lesson, class_weight)
+        self._attention = tuple(after)
+        return seen, weights
+
     def _learn_piece(self, lesson: Lesson) -> Array:
         """Learn samples; each learner learns all that are left, whether or not it stays."""
         known = getattr(self.estimator_, "classes_", None)
         pair = self._pair(lesson)
+        seen, weights = self._look(lesson)
         told, first, n = [], 0, len(lesson.y)
         while first < n:
             last = n if pair.rival is None else self._end_of_trial(lesson, first)
-            answers, errors, after = pair.ask(lesson, first, last)
-            used, alarm = self._until_alarm(errors, lesson.counts[first:last])
+            answers, errors, after = pair.ask(lesson, first, last, weights)
+            used, alarm = self._until_alarm(errors, seen[first:last])
             if first + used < last:
                 last = first + used
-                answers, _, after = pair.ask(lesson, first, last)
+                answers, _, after = pair.ask(lesson, first, last, weights)
             pair = after
             told.append(answers)
             part = lesson.part(first, last)
             self._keep(part)
             self._n_seen += int(np.count_nonzero(part.counts))
             first = last
-            if alarm:
+            ends = pair.rival is not None and (alarm or self._n_seen == self._end)
+            if ends:
+                self._note_end(pair)
+            if alarm and self._n_seen > self._rest:
                 labels = self._labels_at(first, lesson, pair.own.learner, known)
                 new = self._course(self._new_learner(labels), lesson, first)
                 pair = Pair(new, pair.own if self.n_trial else None)
                 self._note_alarm()
-            elif pair.rival is not None and self._n_seen == self._end:
+            elif ends:
                 if not pair.is_new:
                     # What the old one erred meanwhile is no measure of what it errs else.
                     self.detector_ = self._new_detector()
                 pair = Pair(pair.own)
         self.estimator_ = pair.own.learner
         self._rival = None if pair.rival is None else pair.rival.learner
-        self._lately = pair.own_sum, pair.rival_sum, pair.is_new
+        self._lately = pair[2:]
         return np.concatenate(told)
 
     def _pair(self, lesson: Lesson) -> Pair:

@@ -7,11 +7,66 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onlinekern.core.learning.trials import seen_of
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.learners.ahead import Lesson, learns_alone
 
-# The errors of about the last hundred samples decide.
-LATELY = 0.99
+# The errors of about the last hundred samples decide who answers, and of some more whether a trial
+# has brought little.
+LATELY, LONGER = 0.99, 0.998
+# Behind a trial there is a pause from so many samples on.
+LEAST_PAUSE = 1000
+# Larger losses count as this one: sums of infinite ones say nothing.
+MOST = 1e300
+
+
+class Attention(NamedTuple):
+    """Which samples are looked at: of samples with weights, by their weight over the largest one.
+
+    Where classes are balanced, plain mistakes rise along the stream, and those of what is looked at
+    fall (`core.learning.trials`).
+
+    Attributes
+    ----------
+    offered : int
+        Samples that counted.
+    largest : float
+        The largest weight lately.
+    counts : tuple of (label, int)
+        Samples of each label; only where classes are balanced.
+    """
+
+    offered: int = 0
+    largest: float = 0.0
+    counts: tuple[tuple[Any, int], ...] = ()
+
+    def behind(self, lesson: Lesson, class_weight: Any) -> tuple[Array, Floats, Attention]:
+        """Return which samples are looked at, their weights, and the attention behind them.
+
+        Parameters
+        ----------
+        lesson : Lesson
+        class_weight : dict, 'balanced' or None
+        """
+        own = lesson.counts
+        weights = np.ones(len(lesson.y)) if lesson.weight is None else lesson.weight.copy()
+        counts = self.counts
+        if isinstance(class_weight, str):
+            # Without the number of classes, which changes no ratio.
+            known, labels = dict(counts), lesson.y.tolist()
+            total = sum(known.values())
+            for i in np.flatnonzero(own).tolist():
+                known[labels[i]] = known.get(labels[i], 0) + 1
+                total += 1
+                weights[i] *= total / known[labels[i]]
+            counts = tuple(known.items())
+        elif class_weight is not None:
+            weights *= [class_weight.get(label, 1.0) for label in lesson.y.tolist()]
+            own = own & (weights > 0)
+        seen = np.zeros(len(own), dtype=bool)
+        seen[own], largest = seen_of(weights[own], self.offered, self.largest)
+        n_counted = int(np.count_nonzero(own))
+        return seen, weights, Attention(self.offered + n_counted, largest, counts)
 
 
 class Course:
@@ -52,24 +107,33 @@ class Pair(NamedTuple):
     own_sum: float = 0.0
     rival_sum: float = 0.0
     is_new: bool = True
+    own_longer: float = 0.0
+    rival_longer: float = 0.0
 
-    def ask(self, lesson: Lesson, first: int, last: int) -> tuple[Array, Floats, Pair]:
+    def ask(
+        self, lesson: Lesson, first: int, last: int, weights: Floats
+    ) -> tuple[Array, Floats, Pair]:
         """Return the answers to samples, their errors, and the pair behind them."""
         if self.rival is None:
             return self.own.answers[first:last], self.own.errors[first:last], self
         own, rival = self.own, self.rival
-        own_sum, rival_sum, is_new = self[2:]
+        own_sum, rival_sum, is_new, own_longer, rival_longer = self[2:]
         answers, errors, counts = [], [], lesson.counts
         for i in range(first, last):
             answers.append(own.answers[i])
             errors.append(own.errors[i])
             if counts[i]:
-                own_sum = LATELY * own_sum + own.losses[i]
-                rival_sum = LATELY * rival_sum + rival.losses[i]
+                one, other = weights[i] * own.losses[i], weights[i] * rival.losses[i]
+                own_sum = LATELY * own_sum + one
+                rival_sum = LATELY * rival_sum + other
+                own_longer = LONGER * own_longer + min(one, MOST)
+                rival_longer = LONGER * rival_longer + min(other, MOST)
             if rival_sum < own_sum:
                 own, rival, own_sum, rival_sum = rival, own, rival_sum, own_sum
+                own_longer, rival_longer = rival_longer, own_longer
                 is_new = not is_new
-        after = Pair(own, rival, float(own_sum), float(rival_sum), is_new)
+        sums = float(own_sum), float(rival_sum), is_new, float(own_longer), float(rival_longer)
+        after = Pair(own, rival, *sums)
         return np.array(answers), np.array(errors), after
 
 

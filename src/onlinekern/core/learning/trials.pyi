@@ -1,6 +1,10 @@
 from typing import Any
 
 from onlinekern.core.learning.rank_bets import RankBets
+from onlinekern.estimators.types import Array, Floats
+
+def seen_of(weights: Floats, offered: int, largest: float) -> tuple[Array, float]: ...
+def next_pause(pause: int, new_stays: bool, stays: float, leaves: float) -> int: ...
 
 class Trials:
     @property

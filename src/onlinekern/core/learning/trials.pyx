@@ -15,7 +15,10 @@ looked at fall. The error e of a target becomes q / (q + 1) with q = sqrt(e / s)
 geometric mean of the first hundred that are not 0: the ranks are those of e, losses have a bound,
 and levels tell errors apart that are a thousand times smaller or larger than the first ones.
 """
+import numpy as np
+
 from libc.math cimport exp, log
+from libc.stdint cimport uint8_t
 
 from onlinekern.core.base.state cimport (
     check_kind, count_of, finite_number, flag_of, integer_within, items_of, not_negative)
@@ -45,6 +48,64 @@ cdef double LITTLE = 0.9
 cdef double MOST = 1e300
 
 
+cdef bint is_seen(int64_t number, double weight, double *largest) noexcept nogil:
+    """Whether the sample of a number and a weight is looked at; takes up the largest one lately."""
+    largest[0] = max(weight, LASTING * largest[0])
+    return uniform(SEED + 1, number) * largest[0] <= weight
+
+
+cdef int64_t pause_behind(int64_t pause, bint new_stays, double stays,
+                          double leaves) noexcept nogil:
+    """The next pause: of losses of who stays and who leaves; below `LENGTH` it is none yet."""
+    if new_stays and stays < LITTLE * leaves:
+        return 0
+    return min(2 * pause, MOST_PAUSE) if pause > 0 else LENGTH // 2
+
+
+def seen_of(const double[::1] weights, int64_t offered, double largest):
+    """Which samples are looked at, for trials in Python.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n,)
+        All > 0.
+    offered : int >= 0
+        Samples before.
+    largest : float >= 0
+        The largest weight lately.
+
+    Returns
+    -------
+    seen : ndarray of shape (n,), dtype bool
+    largest : float
+    """
+    seen = np.empty(weights.shape[0], dtype=bool)
+    cdef uint8_t[::1] own = seen.view(np.uint8)
+    cdef Py_ssize_t i
+    for i in range(weights.shape[0]):
+        own[i] = is_seen(offered + i + 1, weights[i], &largest)
+    return seen, largest
+
+
+def next_pause(pause, new_stays, stays, leaves):
+    """Samples between a trial that ends and the next one, for trials in Python.
+
+    Parameters
+    ----------
+    pause : int >= 0
+        What this gave behind the trial before.
+    new_stays : bool
+    stays, leaves : float >= 0
+        The losses of who stays and who leaves, with a long memory.
+
+    Returns
+    -------
+    int
+        Below 1,000 there is none yet.
+    """
+    return pause_behind(integer_within("pause", pause, 0, MOST_PAUSE), new_stays, stays, leaves)
+
+
 cdef class Trials:
     """Trials of a stream of which nothing has been seen.
 
@@ -69,8 +130,7 @@ cdef class Trials:
         cdef Trial *now = &self.now
         now.offered += 1
         now.resting = max(0, now.resting - 1)
-        now.largest = max(weight, LASTING * now.largest)
-        if uniform(SEED + 1, now.offered) * now.largest > weight:
+        if not is_seen(now.offered, weight, &now.largest):
             pass
         elif not self.of_targets:
             now.due |= self.bets.see(loss)
@@ -101,8 +161,7 @@ cdef class Trials:
             stays, leaves = now.own_longer, now.rival_longer
             if goes:
                 stays, leaves = leaves, stays
-            now.pause = 0 if now.is_new != goes and stays < LITTLE * leaves \
-                else min(2 * now.pause, MOST_PAUSE) if now.pause > 0 else LENGTH // 2
+            now.pause = pause_behind(now.pause, now.is_new != goes, stays, leaves)
             now.resting = now.pause if now.pause >= LENGTH else 0
             now.due &= now.resting == 0
         if goes:
