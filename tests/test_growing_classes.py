@@ -293,6 +293,23 @@ def test_late_classes_stay_within_the_memory_budget():
     np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))
 
 
+def test_alarms_of_a_race_of_smaller_experts_are_those_of_the_stream():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2600, 6))
+    y = (X[:, 0] > 0) ^ (np.arange(2600) >= 1300)
+    model = StreamClassifier(memory_budget=8, random_state=0)
+    before = model.partial_fit(X, y.astype(int), classes=[0, 1]).alarms_
+    assert len(before) > 0
+    first = model._model
+    model.partial_fit(X[:1], [2])
+    assert len(model._model.experts) != len(first.experts) or model._outputs_at_first > 1
+    np.testing.assert_array_equal(model.alarms_, before)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.alarms_, before)
+    with pytest.raises(ValueError, match="alarm"):
+        again._model.resume_alarms([-1])
+
+
 def test_classes_beyond_the_memory_budget_are_warned_of(monkeypatch):
     monkeypatch.setattr(race_stream, "KEPT", 2.0)  # as after many rows
     X, y = late(8, 500)

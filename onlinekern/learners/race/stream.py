@@ -517,6 +517,8 @@ mistakes so
             self._outputs_at_first = first
             raise
         new.resume_counts(race.n_seen, race.n_mistakes, race.cumulative_loss)
+        # Those that came while it learnt rows again are of no answer that was given.
+        new.resume_alarms(alarms_of(race))
         return new
 
 

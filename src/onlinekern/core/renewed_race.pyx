@@ -10,7 +10,7 @@ import numpy as np
 
 from libc.stdint cimport int64_t
 
-from onlinekern.core.base.state cimport check_kind
+from onlinekern.core.base.state cimport check_kind, count_of
 from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.lesson cimport Lesson
 from onlinekern.core.learning.vote cimport MeanVote
@@ -50,6 +50,10 @@ cdef class RenewedRace(Race):
         """Go on from these counts: two integers >= 0, and a number. A trial ends."""
         self.end_trial()
         super().resume_counts(seen, mistakes, loss)
+
+    def resume_alarms(self, alarms):
+        """Let alarms have been raised behind these numbers of samples, a tuple of integers >= 0."""
+        self.trials.alarms = tuple(count_of("an alarm", number) for number in alarms)
 
     cdef int end_trial(self) except -1:
         """Let the rival go, if there is one."""
