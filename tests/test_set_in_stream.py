@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from sklearn.utils._param_validation import Interval, StrOptions
 
 import onlinekern
+import onlinekern.drift
 from onlinekern import all_estimators
 
 CLASSES = {name: cls for name, cls in all_estimators() if hasattr(cls, "partial_fit")}
@@ -206,3 +207,119 @@ def test_batches_of_pegasos_stay_as_large_as_they_were():
     assert same(results(one), results(other))
     one.set_params(reg=0.5)
     assert not same(results(feed(one, slice(200, 220))), results(feed(other, slice(200, 220))))
+
+
+# Transformers, and learners inside others.
+
+OTHERS = {
+    "kernel": "laplacian", "gamma": 3.0, "random_state": 7, "n_components": 9,
+    "frequencies": "hashed", "degree": 2, "coef0": 1.0, "n_landmarks": 15,
+    "selection": "random", "with_mean": False,
+    "with_std": False, "clip": 1.0, "forgetting": 0.9, "sketch_size": 2, "metric": "full",
+    "metric_exponent": 1.0, "target": "numbers", "n_trees": 7, "memory": 100, "max_samples": 0.5,
+    "max_leaf": 9, "n_candidates": 3,
+}  # fmt: skip
+ACTS = {"with_std", "clip", "forgetting"}
+TRANSFORMERS = ("FourierFeatures", "NystroemFeatures", "OnlineStandardScaler",
+                "FrequentDirections", "LearntMetric", "PartitionFeatures")  # fmt: skip
+
+
+def transformed(transformer, rows, method):
+    labels = (Y[rows] > 0).astype(int)
+    made = getattr(transformer, method)(X[rows], labels)
+    made = made.transform(X[:20]) if made is transformer else made
+    return made.toarray() if hasattr(made, "toarray") else made
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "learn_transform"])
+@pytest.mark.parametrize("n", [40, 220])  # before the map is settled, and behind
+@pytest.mark.parametrize("name", TRANSFORMERS)
+def test_a_parameter_of_a_transformer_takes_effect_or_is_told(name, n, method):
+    begun = build(getattr(onlinekern, name))
+    transformed(begun, slice(0, n), "partial_fit")
+    expected = transformed(copy.deepcopy(begun), slice(n, 320), method)
+    for parameter, now in begun.get_params().items():
+        value = OTHERS[parameter]
+        if value == now:
+            continue
+        model = copy.deepcopy(begun).set_params(**{parameter: value})
+        model = pickle.loads(pickle.dumps(model))
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always")
+            found = transformed(model, slice(n, 320), method)
+            transformed(model, slice(0, 10), method)
+        said = [str(one.message) for one in noted]
+        if parameter in ACTS:
+            assert not said
+            assert not np.array_equal(found, expected)
+        else:
+            assert [one.startswith(f"{parameter} of {name} will take effect") for one in said] == [
+                True
+            ]
+            np.testing.assert_array_equal(found, expected)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            waits = copy.deepcopy(begun).set_params(**{parameter: value})
+            waits.set_params(**{parameter: now}).partial_fit(X[:9], Y[:9] > 0)
+            again = copy.deepcopy(begun).set_params(**{parameter: value})
+            again.fit(X[:200], Y[:200] > 0).partial_fit(X[:9], Y[:9] > 0)
+
+
+def test_parameters_of_an_encoder_are_told():
+    pytest.importorskip("pyarrow")
+    rows = [{"a": float(i % 7), "b": "xyz"[i % 3]} for i in range(30)]
+    encoder = onlinekern.TableEncoder().partial_fit(rows)
+    for learn in (
+        lambda model: model.partial_fit(rows),
+        lambda model: model.learn_transform_one(rows[0]),
+        lambda model: model.learn_transform(rows),
+    ):
+        model = copy.deepcopy(encoder).set_params(categories="codes", missing="keep")
+        with pytest.warns(UserWarning, match=r"^categories, missing of TableEncoder will take"):
+            learn(model)
+        learn(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.set_params(missing="refuse")
+        with pytest.raises(ValueError, match="missing"):
+            encoder.partial_fit([{"a": None, "b": "x"}])
+
+
+@pytest.mark.parametrize("name", ["ConformalClassifier", "RenewedLearner", "pipeline"])
+def test_a_parameter_of_a_learner_inside_is_told_once(name):
+    base, labels = onlinekern.PAClassifier(random_state=0), (Y > 0).astype(int)
+    if name == "RenewedLearner":
+        model, when = onlinekern.drift.RenewedLearner(base), "with the next learner that begins"
+    else:
+        model, when = onlinekern.ConformalClassifier(base), "when it is fitted anew"
+    whole, prefix = model, "estimator__"
+    if name == "pipeline":
+        features = onlinekern.FourierFeatures(n_components=10, random_state=0)
+        whole = onlinekern.StreamPipeline([("map", features), ("learner", model)])
+        prefix = "learner__estimator__"
+    whole.partial_fit(X, labels, classes=[0, 1])
+    for learn in (lambda: whole.learn_one(X[0], 1), lambda: whole.partial_fit(X, labels)):
+        whole.set_params(**{prefix + "C": 7.0})
+        with pytest.warns(UserWarning, match=rf"^estimator__C of .* will take effect {when}"):
+            learn()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            learn()
+            whole.set_params(**{prefix + "C": 9.0}).set_params(**{prefix + "C": 7.0})
+            learn()
+        whole.set_params(**{prefix + "C": 1.0})
+        with pytest.warns(UserWarning, match=r"^estimator__C of "):
+            learn()
+    if name == "pipeline":
+        whole.set_params(map__gamma=2.0)
+        with pytest.warns(UserWarning, match=r"^gamma of FourierFeatures will take effect"):
+            whole.partial_fit(X, labels)
+
+
+def test_parameters_of_a_learner_inside_stay_where_one_is_refused():
+    model = onlinekern.ConformalClassifier(onlinekern.PAClassifier())
+    model.partial_fit(X, (Y > 0).astype(int), classes=[0, 1])
+    with pytest.raises(ValueError, match="coverage"):
+        model.set_params(estimator__C=7.0, coverage=7.0)
+    assert model.estimator.C == 1.0
+    assert model.coverage == 0.9

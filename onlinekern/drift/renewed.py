@@ -19,7 +19,7 @@ from onlinekern.drift.trial import LEAST_PAUSE, Attention, Course, Pair
 from onlinekern.estimators.array_types import column_of_labels, plain_targets
 from onlinekern.estimators.atomic import UndoneOnFailure, all_or_nothing, fit_method
 from onlinekern.estimators.contract import Learner
-from onlinekern.estimators.parameters import positional_estimator
+from onlinekern.estimators.parameters import note_waiting, positional_estimator, warn_of_waiting
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval, available_if
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sample, Samples
@@ -125,6 +125,10 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     n_recent: Annotated[int, Interval(Integral, 1, None, closed="left")] = 20
     n_trial: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1000
 
+    # The learner that answers goes on as it began.
+    _waits = frozenset({"estimator", "detector"})
+    _waits_for = "with the next learner that begins, at an alarm or when it is fitted anew"
+
     @fit_method
     def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Forget what has been learnt, then learn samples in their order, each predicted before.
@@ -141,6 +145,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         -------
         self : object
         """
+        warn_of_waiting(self, start=True)
         self.__dict__.pop("estimator_", None)
         lesson = Lesson.of(X, self._targets(y), sample_weight, whole=True)
         if is_classifier(self.estimator):
@@ -350,6 +355,10 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in vars(self)
 
+    def _renew_parameters(self, before: dict[str, Any]) -> None:
+        super()._renew_parameters(before)
+        note_waiting(self, before)
+
     def _targets(self, y: Any) -> Array:
         """Return the labels, or one target or several of each sample."""
         are_plain = are_plain_targets(y, getattr(y, "size", 0), "biuU")
@@ -363,6 +372,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     def _renew_and_learn(self, lesson: Lesson) -> Array:
         """Learn samples; return the predictions before."""
+        warn_of_waiting(self, start="estimator_" not in vars(self))
         if "estimator_" not in vars(self):
             self._begin()
         n = len(lesson.y)
@@ -404,6 +414,8 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         """
         found = vars(self).get("estimator_")
         if self.rival_ is not None or not isinstance(found, Learner):
+            return False
+        if "_waiting_parameters" in vars(self):
             return False
         learner: Any = found
         model, number = vars(learner).get("_model"), self._number(learner, y)

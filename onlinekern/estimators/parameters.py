@@ -252,13 +252,18 @@ def are_same(known: tuple[Any, ...] | None, given: tuple[Any, ...] | None) -> bo
 def note_waiting(estimator: Any, before: dict[str, Any]) -> None:
     """Note which parameters, of values before, were set in mid-stream and wait for `fit`.
 
-    One that has its first value again waits no more.
+    One that has its first value again waits no more. Those of an estimator inside wait with it.
     """
     own = vars(estimator)
     waits = getattr(estimator, "_waits", OF_NEW_MODELS)
-    known = {name: before[name] for name in before.keys() & waits}
+    known = {name: before[name] for name in before if name.partition("__")[0] in waits}
     known.update(own.pop("_waiting_parameters", {}))
-    waiting = {name: value for name, value in known.items() if not is_same(value, own[name])}
+    now = estimator.get_params() if any("__" in name for name in known) else own
+    waiting = {
+        name: value
+        for name, value in known.items()
+        if name in now and not is_same(value, now[name])
+    }
     if waiting:
         own["_waiting_parameters"] = waiting
 
@@ -273,8 +278,9 @@ def warn_of_waiting(estimator: Any, start: bool = False) -> None:
     """Warn, once, of parameters that were set in mid-stream and wait for `fit`: for a `start`."""
     names = vars(estimator).pop("_waiting_parameters", ())
     if names and not start:
+        when = getattr(estimator, "_waits_for", "when it is fitted anew")
         warn(
-            f"{', '.join(sorted(names))} of {type(estimator).__name__} will take effect when it is "
-            "fitted anew: the stream goes on with what its model began with.",
+            f"{', '.join(sorted(names))} of {type(estimator).__name__} will take effect {when}: "
+            "the stream goes on with what its model began with.",
             UserWarning,
         )

@@ -121,12 +121,18 @@ class Savable:
 
         with lock_of(self):
             before = {name: value for name, value in vars(self).items() if name in params}
+            inner: dict[str, Any] = {}
+            if any("__" in name for name in params):
+                known = self.get_params()  # type: ignore[attr-defined]
+                inner = {name: known[name] for name in known if name in params and "__" in name}
             try:
                 super().set_params(**params)  # type: ignore[misc]
                 if params and getattr(self, "__sklearn_is_fitted__", bool)():
-                    self._renew_parameters(before)
+                    self._renew_parameters({**before, **inner})
             except Exception:
                 vars(self).update(before)
+                if inner:
+                    super().set_params(**inner)  # type: ignore[misc]
                 raise
         return self
 

@@ -24,6 +24,7 @@ from onlinekern.estimators.parameters import (
     KernelWidth,
     RandomState,
     estimator,
+    warn_of_waiting,
 )
 from onlinekern.estimators.savable import require
 from onlinekern.estimators.scikit_learn import in_container
@@ -71,6 +72,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
             If the map does not fit into the available memory.
         """
         X = validate_data(self, X, dtype=FLOATS, reset=True)
+        warn_of_waiting(self, start=True)
         self.__dict__.pop("_first", None)
         self.gamma_ = kernel_width(self.gamma, X, self.kernel)
         self._map = self._new_map(X, check_random_state(self.random_state))
@@ -91,6 +93,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         """
         if self._is_settled():
             self._check(X)
+            warn_of_waiting(self)
         else:
             self._learn_first(X)
         return self
@@ -110,6 +113,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         ndarray of shape (n_samples, n_features_out)
         """
         if self._is_settled():
+            warn_of_waiting(self)
             return self._features_of(self._check(X))
         return self._learn_first(X, transform=True)
 
@@ -137,6 +141,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
     @fit_method
     def _learn_first(self, X: Any, transform: bool = False) -> Any:
         """Learn rows while the map is not settled. Return their features if `transform`."""
+        warn_of_waiting(self)
         if self.__sklearn_is_fitted__():
             X = self._check(X)
             rows, draws, parameters = vars(self)["_first"]

@@ -14,7 +14,7 @@ from onlinekern.core.models.metric_choice import holds_matrix
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
-from onlinekern.estimators.parameters import Positive, RandomState, estimator
+from onlinekern.estimators.parameters import Positive, RandomState, estimator, warn_of_waiting
 from onlinekern.estimators.scikit_learn import in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.preprocessing.taught import Target, TaughtTransformer
@@ -209,6 +209,7 @@ KernelPARegressor(random_state=0))
     @one_blas_thread
     def _learn(self, X: Any, y: Any, whole: bool = False, transform: bool = False) -> Any:
         start = whole or not self.__sklearn_is_fitted__()
+        warn_of_waiting(self, start)
         X, y = self._validate_both(X, y, start)
         if start:
             draws = check_random_state(self.random_state)

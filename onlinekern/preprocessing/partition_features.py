@@ -12,7 +12,7 @@ from onlinekern.core.features.partition import Partition
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
-from onlinekern.estimators.parameters import Count, RandomState, estimator
+from onlinekern.estimators.parameters import Count, RandomState, estimator, warn_of_waiting
 from onlinekern.estimators.scikit_learn import Interval, in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples, Sparse
 from onlinekern.preprocessing.taught import Target, TaughtTransformer
@@ -209,6 +209,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
     @one_blas_thread
     def _learn(self, X: Any, y: Any, whole: bool = False, transform: bool = False) -> Any:
         start = whole or not self.__sklearn_is_fitted__()
+        warn_of_waiting(self, start)
         if start or not self._known.is_complete:
             X, y = self._validate_both(X, y, start)
         else:

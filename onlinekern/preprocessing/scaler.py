@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.core.linalg.running_moments import RunningMoments
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.memory import check_size
-from onlinekern.estimators.parameters import Forgetting, Positive, estimator
+from onlinekern.estimators.parameters import Forgetting, Positive, estimator, warn_of_waiting
 from onlinekern.estimators.scikit_learn import in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.estimators.validation import (
@@ -104,6 +104,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
     forgetting: Forgetting = 1.0
 
     _learnt_as = "_moments"
+    _acts = frozenset({"with_std", "clip", "forgetting"})
     _kind = RunningMoments
 
     @fit_method
@@ -240,7 +241,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
         ValueError
             If x has not `n_features_in_` finite features, or the weight is negative or not finite.
         """
-        if not self.__sklearn_is_fitted__():
+        if not self.__sklearn_is_fitted__() or "_waiting_parameters" in vars(self):
             return learn_row(self, x, None, own_weight(sample_weight))
         self._moments.learn_one(x, self.forgetting, weight=sample_weight)
         return self
@@ -265,7 +266,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
         """
         if sp.issparse(x):
             return self.learn_transform(x, None, own_weight(sample_weight))
-        if not self.__sklearn_is_fitted__():
+        if not self.__sklearn_is_fitted__() or "_waiting_parameters" in vars(self):
             return np.ravel(self.learn_transform(one_row(x), None, own_weight(sample_weight)))
         out, scaling = self._room_for(x), self._scaling()
         self._moments.learn_one(x, self.forgetting, out=out, **scaling, weight=sample_weight)
@@ -302,6 +303,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
         """Learn rows. Return them scaled if `transform`, else None."""
         whole = start
         start = start or not self.__sklearn_is_fitted__()
+        warn_of_waiting(self, start)
         X = self._validate(X, reset=start)
         weight = check_weights(sample_weight, X, whole)
         if start:

@@ -14,7 +14,7 @@ from onlinekern.core.linalg import frequent_directions
 from onlinekern.estimators.atomic import fit_method, lock_of
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
-from onlinekern.estimators.parameters import positional_estimator
+from onlinekern.estimators.parameters import positional_estimator, warn_of_waiting
 from onlinekern.estimators.savable import MOST_COUNT, require
 from onlinekern.estimators.scikit_learn import Interval, RealNotInt, in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
@@ -173,6 +173,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
     @one_blas_thread
     def _insert(self, X: Any, start: bool = False, transform: bool = False) -> Any:
         start = start or not self.__sklearn_is_fitted__()
+        warn_of_waiting(self, start)
         X = self._validate(X, reset=start)
         if start:
             n_features = X.shape[1]

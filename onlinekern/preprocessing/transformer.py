@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from onlinekern.estimators.parameters import note_waiting
 from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import BaseEstimator
 
@@ -21,6 +22,17 @@ class CoreTransformer(Savable, TransformerMixin, BaseEstimator):
     """
 
     _kind: ClassVar[type[Any]]
+    # These take effect in mid-stream; what a stream began with has the others.
+    _acts: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def _waits(self) -> frozenset[str]:
+        """Parameters that wait for `fit`, if they are set in mid-stream."""
+        return frozenset(self._get_param_names()) - self._acts
+
+    def _renew_parameters(self, before: dict[str, Any]) -> None:
+        super()._renew_parameters(before)
+        note_waiting(self, before)
 
     @property
     def _known(self) -> Any:

@@ -10,7 +10,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.atomic import fit_method, lock_of, twin_of
-from onlinekern.estimators.parameters import estimator
+from onlinekern.estimators.parameters import estimator, note_waiting, warn_of_waiting
 from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import BaseEstimator, Interval, StrOptions, in_container
 from onlinekern.estimators.types import Array
@@ -262,7 +262,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         ValueError
             If a value or a column does not fit; the message names it.
         """
-        if self.__sklearn_is_fitted__():
+        if self.__sklearn_is_fitted__() and "_waiting_parameters" not in vars(self):
             with lock_of(self):
                 found = self._row(x, learn=True)
             if found is not None:
@@ -296,6 +296,18 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         from onlinekern.preprocessing.tables.single_rows import encoded_row
 
         return encoded_row(self, x, learn)
+
+    @property
+    def _waits(self) -> frozenset[str]:
+        """Parameters that wait for `fit`, if they are set in mid-stream."""
+        return frozenset(self._get_param_names())
+
+    def _renew_parameters(self, before: dict[str, Any]) -> None:
+        super()._renew_parameters(before)
+        # Missing values may be refused, or no more, at any time.
+        if "keep" not in (before.get("missing"), self.missing):
+            before = {name: value for name, value in before.items() if name != "missing"}
+        note_waiting(self, before)
 
     def _now(self) -> Self:
         """Return a twin that keeps what is known now, whatever this encoder learns."""
@@ -388,6 +400,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
 
     def _learn(self, X: Any, start: bool = False) -> Array:
         start = start or not self.__sklearn_is_fitted__()
+        warn_of_waiting(self, start)
         table = self._begun(X) if start else self._matched(X)
         learnt = [self._about(column, table, column.learnt_features) for column in self._columns]
         self._take([column for column, _ in learnt])
