@@ -498,3 +498,38 @@ def test_text_of_pandas_is_text_and_a_frame_is_no_array():
         assert source.classes.tolist() == ["no", "yes"]
     with pytest.raises(StreamError, match=r"got a DataFrame: X.to_numpy\(\) is one"):
         Source.from_arrays(frame[["a"]], frame["y"])
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "kind"),
+    [
+        ("rows.txt", {"separator": ";"}, "CSV"),
+        ("rows.txt", {"decimal": ","}, "CSV"),
+        ("rows.txt", {"header": False}, "CSV"),
+        ("rows.txt", {"kinds": (("a", "category"),)}, "tables"),
+        ("rows.txt", {"ignore_extra": True}, "tables"),
+        ("rows.jsonl", {"separator": ";"}, "CSV"),
+    ],
+)
+def test_a_reading_that_does_nothing_is_named(name, given, kind, tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / name
+    path.write_text('{"a": 1, "t": 0}\n{"a": 2, "t": 1}\n' if "json" in name else "1 1:2\n0 1:3\n")
+    target = "t" if "json" in name else None
+    what = rf"^{next(iter(given))}=.* is for {kind}, and .*{name} is "
+    with pytest.raises(StreamError, match=what):
+        open_source(path, target, reading=Reading(**given))
+    with pytest.raises(StreamError, match=what):
+        read_tables(path, target, reading=Reading(**given))
+    assert open_source(path, target, reading=Reading(numeric_targets=True)).n_samples == 2
+
+
+@pytest.mark.parametrize("given", [{"n_features": 3}, {"zero_based": True}])
+def test_options_of_libsvm_text_are_none_of_tables(given, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,t\n1,0\n2,1\n")
+    (tmp_path / "rows.txt").write_text("1 1:2\n0 1:3\n")
+    for read in (open_source, read_blocks):
+        with pytest.raises(StreamError, match=rf"^{next(iter(given))}=.* is for LIBSVM text"):
+            read(path, "t", **given)
+        read(tmp_path / "rows.txt", n_features=3)

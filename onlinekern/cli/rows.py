@@ -14,21 +14,14 @@ from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.errors import StreamError
 from onlinekern.streams.files import Blocks, Columns, Form
 from onlinekern.streams.formats.libsvm import LibsvmReader
-from onlinekern.streams.formats.readers import format_of, reader_of
-from onlinekern.streams.formats.reading import KNOWN, PLAIN, Reading
+from onlinekern.streams.formats.readers import OF_FORMATS, TABLES, format_of, reader_of
+from onlinekern.streams.formats.reading import PLAIN, Reading
 from onlinekern.streams.locations import located
 
 # So many rows are learnt or predicted at a time: Ctrl-C acts in between.
 PIECE = 1000
-# Options that act on files of some formats only: the formats, what they are called, the options.
-OF_FORMATS = (
-    (("csv", "tsv"), "CSV", ("separator", "decimal", "header")),
-    (("libsvm",), "LIBSVM text", ("n_features", "zero_based")),
-    (
-        tuple(name for name in KNOWN if name != "libsvm"), "tables",
-        ("columns", "when", "missing", "categories", "slots"),
-    ),
-)  # fmt: skip
+# Options of tables, beside those that `Reading` has.
+OF_TABLES = (TABLES, "tables", ("columns", "when", "missing", "categories", "slots"))
 # A shell does not hand these on easily.
 SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " "}
 
@@ -80,7 +73,7 @@ def check_formats(
     table = table or options.target is not None
     found = {format_of(path, reading, table) for path in located(paths)}
     names = ", ".join(paths)
-    for formats, kind, fields in OF_FORMATS:
+    for formats, kind, fields in (*OF_FORMATS[:-1], OF_TABLES):
         if found.isdisjoint(formats):
             what = " and ".join(sorted(found))
             check_unused(options, f"is for {kind}, and {names} is {what}", *fields)

@@ -13,7 +13,7 @@ from onlinekern.estimators.types import Array, Sparse
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.checks import check_count, check_dtype, stored
 from onlinekern.streams.errors import ExtraFeatures, StreamError, name_of
-from onlinekern.streams.formats.readers import reader_of
+from onlinekern.streams.formats.readers import check_used, reader_of
 from onlinekern.streams.formats.reading import PLAIN, Reading
 from onlinekern.streams.locations import located
 
@@ -75,6 +75,9 @@ def open_source(
     from onlinekern.streams.source import Source
 
     files = located(path, storage_options)
+    based: Any = options.get("zero_based", "auto")
+    said = options.get("n_features"), None if based == "auto" else based
+    check_used(files, target is not None, reading, n_features=said[0], zero_based=said[1])
     form: Any = Raw()
     if encoder is not None:
         form = Encoded(encoder.learn_transform if like is None else encoder.transform)
@@ -284,8 +287,11 @@ def read_blocks(
     """
     check_dtype(dtype)
     check_count("n_features", n_features, optional=True)
+    files = located(paths, storage_options)
+    is_table = target is not None or getattr(like, "feature_names", None) is not None
+    check_used(files, is_table, n_features=n_features, zero_based=zero_based or None)
     form = Form(n_features, zero_based, dtype)
-    return Blocks(paths, target, form, like, storage_options=storage_options)
+    return Blocks(files, target, form, like, storage_options=storage_options)
 
 
 def read_tables(
@@ -339,5 +345,6 @@ def read_tables(
     >>> model[0].kinds_
     {'town': 'category', 'size': 'number'}
     """
-    labelled = target is not None
-    return Blocks(paths, target, Columns(), like, labelled, reading, storage_options)
+    files = located(paths, storage_options)
+    check_used(files, True, reading)
+    return Blocks(files, target, Columns(), like, target is not None, reading, storage_options)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import fields
 from importlib import import_module
 from pathlib import PurePath
 from typing import Any
@@ -11,6 +13,13 @@ from onlinekern.streams.formats.binary import TextInput
 from onlinekern.streams.formats.reading import FORMATS, PLAIN, Reading
 
 PACKED = (".gz", ".bz2", ".xz")
+# What acts on files of some formats only: the formats, what they are called, the names.
+TABLES = tuple(name for name in FORMATS if name != "libsvm")
+OF_FORMATS = (
+    (("csv", "tsv"), "CSV", ("separator", "decimal", "header")),
+    (("libsvm",), "LIBSVM text", ("n_features", "zero_based")),
+    (TABLES, "tables", ("kinds", "ignore_extra")),
+)
 
 
 def format_of(path: Any, reading: Reading, table: bool) -> str:
@@ -24,6 +33,39 @@ def format_of(path: Any, reading: Reading, table: bool) -> str:
         suffixes.pop()
     known = (name for name, (_, own) in FORMATS.items() if suffixes[-1] in own)
     return next(known, "libsvm")
+
+
+def check_used(paths: Iterable[Any], table: bool, reading: Reading = PLAIN, **options: Any) -> None:
+    """Raise StreamError if something is said that acts on no file of these formats.
+
+    Parameters
+    ----------
+    paths : iterable of str or path
+    table : bool
+        Whether standard input is a table.
+    reading : Reading
+    **options
+        What else is said; None and what is not given says nothing.
+    """
+    paths = list(paths)
+    told = {name: value for name, value in options.items() if value is not None}
+    told |= {
+        one.name: getattr(reading, one.name)
+        for one in fields(Reading)
+        if getattr(reading, one.name) != one.default
+    }
+    if not told:
+        return
+    found = {format_of(path, reading, table) for path in paths}
+    for formats, kind, names in OF_FORMATS:
+        if not found.isdisjoint(formats):
+            continue
+        for name in names:
+            if name in told:
+                raise StreamError(
+                    f"{name}={told[name]!r} is for {kind}, and {', '.join(map(name_of, paths))} is "
+                    f"{' and '.join(sorted(found))}"
+                )
 
 
 def reader_of(
