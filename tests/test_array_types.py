@@ -1,5 +1,7 @@
 """Samples and targets in types that others misread: masked, nullable, dates, text of NumPy."""
 
+import datetime
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -13,6 +15,7 @@ from onlinekern import (
     OnlineStandardScaler,
     PAClassifier,
     PARegressor,
+    SPAClassifier,
     StreamClassifier,
     TableEncoder,
 )
@@ -196,12 +199,37 @@ def test_whole_numbers_larger_than_any_type_are_floats():
     [
         (HIGH.astype(object), "bool"),
         (np.where(HIGH, 1, 0.0).astype(object), "float"),
-        ((np.datetime64("2026-03-01") + NUMBERS).astype(object), "str"),
+        (np.where(HIGH, datetime.date(2026, 3, 1), datetime.datetime(2026, 3, 2)), "str"),
+        (np.where(HIGH, *(datetime.datetime(2026, 3, d, tzinfo=datetime.UTC) for d in (1, 2))), "str"),
     ],
 )
 def test_labels_that_are_objects_are_told_what_to_do(labels, advice):
     with pytest.raises(ValueError, match=rf"y.astype\({advice}\)"):
         PAClassifier().fit(X, labels)
+
+
+@pytest.mark.parametrize(
+    ("no", "yes", "kind"),
+    [
+        (datetime.date(2026, 3, 1), datetime.date(2026, 3, 2), "M"),
+        (datetime.datetime(2026, 3, 1, 4), datetime.datetime(2026, 3, 2), "M"),
+        (datetime.timedelta(hours=1), datetime.timedelta(days=2), "m"),
+        (np.datetime64("2026"), np.datetime64("2026-05"), "M"),
+    ],
+)
+@pytest.mark.parametrize("learner", [SPAClassifier, PAClassifier, StreamClassifier])
+def test_labels_that_are_dates_are_learnt_alike_in_any_call(learner, no, yes, kind):
+    labels = [yes if high else no for high in HIGH]
+    whole = learner(random_state=0)
+    whole.partial_fit(X, np.array(labels, dtype=f"{kind}8"), classes=[no, yes])
+    parts = learner(random_state=0)
+    parts.learn_one(X[0], labels[0], classes=[no, yes])  # SPA holds its first rows back
+    parts.learn_one(X[1], labels[1])
+    half = len(X) // 2
+    parts.partial_fit(X[2:half], labels[2:half])
+    parts.partial_fit(X[half:], np.array(labels[half:], dtype=object))
+    assert parts.classes_.dtype.kind == kind
+    np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))
 
 
 def test_no_samples_at_all_are_told_of():

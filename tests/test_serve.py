@@ -1,5 +1,6 @@
 """`onlinekern serve` over HTTP: its answers, its refusals, and what it tells of itself."""
 
+import gzip
 import json
 import re
 import threading
@@ -475,6 +476,15 @@ def test_largest_body(path):
         # Without a length, in chunks.
         client.connection.request("POST", "/predict", iter([body, b" " * 99]))
         assert client.connection.getresponse().status == 413
+
+
+def test_packed_bodies_are_refused(path):
+    body = gzip.compress(json.dumps({"row": [1, 2, 3]}).encode())
+    with running(path) as (client, _):
+        status, answer = client.post("/predict", body, {"Content-Encoding": "gzip"})
+        assert (status, "Content-Encoding gzip" in answer["error"]) == (415, True)
+        plain = {"Content-Encoding": "identity"}
+        assert client.post("/predict", {"row": [1, 2, 3]}, plain)[0] == 200
 
 
 def test_a_full_queue_is_said(path):

@@ -247,6 +247,9 @@ TABLE_FAULTS = [
     ("ARROW1\n\x00", "y", "a.csv: an Arrow file, and no text"),
     ("PK\x03\x04\n\x00", "y", "a.csv: an archive, as zip and Excel write them"),
     ("a,y\n1,3\n2,3\n", "y", "all 2 samples are of one class"),
+    ("a, b, y\n1,2,0\n", "y", "no column named 'y'; name .*, one of a, ' b', ' y'"),
+    ("a,y\r1,3\r2,4\r", "y", "a.csv: lines end in a carriage return alone"),
+    ("SQLite format 3\x00", "y", "a.csv: an SQLite database, and no text"),
 ]
 
 
@@ -255,6 +258,26 @@ def test_csv_faults_are_named(tmp_path, text, target, message):
     pytest.importorskip("pyarrow")
     with pytest.raises(StreamError, match=message):
         open_source(write(tmp_path / "a.csv", text), target)
+
+
+@pytest.mark.parametrize("target", [None, "y"])
+@pytest.mark.parametrize(
+    ("begin", "what"),
+    [
+        (b"\x28\xb5\x2f\xfd", "packed by Zstandard"),
+        (b"\x93NUMPY\x01", "an array of NumPy"),
+        (b"PK\x03\x04", "an archive"),
+        (b"\x80\x05", "a pickle"),
+        (b"\xff\xfea\x00", "text of UTF-16"),
+    ],
+)
+@pytest.mark.parametrize("name", ["rows.csv", "rows.data", "rows.csv.zst"])
+def test_files_that_are_no_text_are_named(tmp_path, name, begin, what, target):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / name
+    path.write_bytes(begin + bytes(range(256)) * 9)
+    with pytest.raises(StreamError, match=f"{name}: {what}"):
+        open_source(path, target)
 
 
 def test_the_index_of_a_data_frame_is_no_feature(tmp_path):

@@ -227,7 +227,7 @@ def test_train_leaves_the_time_out(tmp_path, capsys):
     compare = ["compare", tmp_path / "rows.csv", "--target", "label", "--methods", "linear-pa1"]
     status, out, _ = run(capsys, *compare, "--repeats", "1", *times)
     assert status == 0
-    assert "1 features" in out or " 1 " in out
+    assert " 1 " in out
     lines = tmp_path / "rows.libsvm"
     lines.write_text("1 1:0.5\n-1 1:1\n")
     status, _, error = run(capsys, "train", lines, "-o", tmp_path / "d.okn", "--when", "at")

@@ -134,6 +134,14 @@ def test_sets_and_intervals_are_learnt_at_a_coverage(folder, capsys, method):
     assert (code, "--coverage must be between 0 and 1" in err) == (2, True)
 
 
+def test_one_class_is_said_of_a_race(folder, capsys):
+    (folder / "one.csv").write_text("a,sold\n" + "1,yes\n2,yes\n" * 4)
+    code, out, err = run(capsys, "train", "one.csv", "--target", "sold", "-o", "m.okn",
+                         "--param", "time_budget=10")  # fmt: skip
+    assert (code, err) == (0, "")
+    assert out.startswith("m.okn: Stream, 8 samples, 1 feature, 1 class\n")
+
+
 def test_sets_hold_the_share_of_each_class(folder, capsys):
     X, y = data()
     y = y.astype(object)

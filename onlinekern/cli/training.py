@@ -321,10 +321,12 @@ def lines_of(run: Training, seconds: float, stopped: bool) -> Iterator[str]:
         return
     label = METHODS[request.method].label
     classes = getattr(run.model, "classes_", None)
-    kind = "" if classes is None else f", {len(classes)} classes"
+    # A race that has seen one class has no `classes_` yet.
+    n_classes = 1 if classes is None else len(classes)
+    kind = "" if run.task != "classification" else f", {counted(n_classes, 'class', 'classes')}"
     yield (
-        f"{request.output}: {label}, {run.errors.n_rows:,} samples, "
-        f"{run.model.n_features_in_:,} features{kind}"
+        f"{request.output}: {label}, {counted(run.errors.n_rows, 'sample')}, "
+        f"{counted(run.model.n_features_in_, 'feature')}{kind}"
     )
     yield f"{run.errors} (each sample predicted before it was learnt)"
     if (share := covered(run)) is not None:
@@ -338,6 +340,11 @@ def lines_of(run: Training, seconds: float, stopped: bool) -> Iterator[str]:
         if len(known) < len(shares):
             yield f"{len(shares) - len(known)} of {len(shares)} classes are in all sets: too rare"
     yield f"{learnt / max(seconds, 1e-9):,.0f} samples per second, reading included"
+
+
+def counted(number: int, one: str, more: str | None = None) -> str:
+    """Return a number with the noun that it counts: '1 sample', '2,000 samples'."""
+    return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
 def covered(run: Training) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import numpy as np
@@ -59,8 +60,10 @@ def plain_targets(y: Any) -> Any:
                 "that have no target"
             )
         return y.data
-    if isinstance(y, np.ndarray):
-        return y.astype(object) if y.dtype.kind == "T" else y
+    if isinstance(y, np.ndarray) and y.dtype.kind == "T":
+        return y.astype(object)
+    if isinstance(y, list | tuple) or getattr(y, "dtype", None) == object:
+        return dates_in(y)
     if not hasattr(y, "isna"):
         return y
     # Of types that NumPy lacks, pandas names the one without missing values.
@@ -70,6 +73,21 @@ def plain_targets(y: Any) -> Any:
     if kind is None or kind.kind not in "biuf" or np.any(y.isna()):
         return y
     return y.astype(kind)
+
+
+def dates_in(y: Any) -> Any:
+    """Return labels that are dates, or spans of time, of Python or pandas as NumPy holds them.
+
+    All else, also dates with a time zone, is returned as it is.
+    """
+    values = y if isinstance(y, list | tuple) else np.asarray(y)
+    first = values[0] if getattr(values, "ndim", 1) == 1 and len(values) else None
+    dates, spans = (datetime.date, np.datetime64), (datetime.timedelta, np.timedelta64)
+    if not isinstance(first, dates + spans):
+        return y
+    if any(type(one) is not type(first) or getattr(one, "tzinfo", None) for one in values):
+        return y
+    return np.array(values, dtype="m8" if isinstance(first, spans) else "M8")
 
 
 def column_of_labels(y: Any) -> Array:

@@ -87,7 +87,10 @@ def application(service: Service, token: str | None = None) -> Starlette:
 
 
 async def read_body(request: Request, most_bytes: int) -> bytes:
-    """Read the body of a request; raise Refusal if it is too large, or takes too long."""
+    """Read the body of a request; raise Refusal if it is packed, too large, or takes too long."""
+    packed = request.headers.get("content-encoding", "identity")
+    if packed.lower() != "identity":
+        raise Refusal(415, f"Content-Encoding {packed} is not taken: send the body unpacked")
     body = bytearray()
     n_bytes = 0
     try:
@@ -119,7 +122,7 @@ def answer_of(error: Refusal) -> Response:
         headers["Retry-After"] = str(error.retry_after)
     if error.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if error.status in (401, 403, 408, 413):
+    if error.status in (401, 403, 408, 413, 415):
         # There may be a body that nobody has read.
         headers["Connection"] = "close"
     return JSON({"error": error.message}, error.status, headers)

@@ -29,6 +29,7 @@ REFUSALS = {
     400: "no JSON, or rows, labels or weights that are none",
     401: "a token is needed",
     413: "the body is too large",
+    415: "the body is packed",
     422: "a label or an answer that this model does not have",
     503: "the queue is full, or the server shuts down: Retry-After says when to ask again",
 }

@@ -33,8 +33,13 @@ class ColumnTypeError(TableError, TypeError):
 
 
 def listed(names: list[str], most: int = 8) -> str:
-    """Return some names, and how many they are if they are many."""
-    first = ", ".join(name or "''" for name in names[:most])
+    """Return some names, and how many they are if they are many.
+
+    Names that would be misread, as they begin or end with a blank or hold a line break, are quoted.
+    """
+    plain = (name if name and name == name.strip() and name.isprintable() else repr(name)
+             for name in names[:most])  # fmt: skip
+    first = ", ".join(plain)
     return first if len(names) <= most else f"{first}, ... ({len(names)} in all)"
 
 

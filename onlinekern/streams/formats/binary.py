@@ -24,13 +24,30 @@ DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # An Arrow stream begins with this in place of a length.
 ARROW_STREAM = b"\xff\xff\xff\xff"
-NAMED = "the ending of a name tells the format, or `format` does"
+NAMED = "the ending of a name tells the format, or `format` does (in a command --format)"
+UTF_16 = "text of UTF-16, not of UTF-8: iconv -f UTF-16 -t UTF-8 makes this of it"
+PICKLE = "a pickle, and no text: pandas.DataFrame.to_parquet writes a file that is read"
 # What a file begins with that is no text -> what it is, and what to do.
 NO_TEXT = {
     b"PAR1": f"a Parquet file, and no text; {NAMED}",
     b"ARROW1": f"an Arrow file, and no text; {NAMED}",
     b"PK\x03\x04": "an archive, as zip and Excel write them: unpack it, or save it as CSV",
+    b"\x28\xb5\x2f\xfd": "packed by Zstandard, which is not unpacked here: zstd -d unpacks it",
+    b"\x93NUMPY": "an array of NumPy, and no text: np.savetxt writes CSV",
+    b"\x80\x04": PICKLE,
+    b"\x80\x05": PICKLE,
+    b"\x89HDF": "an HDF5 file, and no text",
+    b"SQLite format 3\x00": "an SQLite database, and no text",
+    b"\xff\xfe": UTF_16,
+    b"\xfe\xff": UTF_16,
 }
+
+
+def check_text(head: bytes, name: str) -> None:
+    """Raise StreamError if a file begins like one of those that are no text."""
+    for magic, what in NO_TEXT.items():
+        if head.startswith(magic):
+            raise StreamError(f"{name}: {what}")
 
 
 @contextmanager
@@ -100,6 +117,7 @@ def line_chunks(handle: Any, name: str) -> Iterator[tuple[int, bytes]]:
     held, line = 0, 1
     while piece := handle.read(CHUNK_BYTES):
         if line == 1 and not pieces:
+            check_text(piece, name)
             piece = piece.removeprefix(BYTE_ORDER_MARK)
         cut = piece.rfind(b"\n") + 1
         if not cut:
@@ -204,9 +222,7 @@ class TextInput:
 
     def _first(self, begun: PeekedStream, lines: int) -> bytes:
         begun.extend(lines)
-        for magic, what in NO_TEXT.items():
-            if begun.head.startswith(magic):
-                raise StreamError(f"{self.name}: {what}")
+        check_text(begun.head, self.name)
         return begun.lines()
 
     def looks_like(self) -> str:

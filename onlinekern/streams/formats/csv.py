@@ -59,6 +59,11 @@ class CsvReader(TableReader):
         header = self._header = self._first_row()
         if not header.strip():
             raise StreamError(f"{self.name}: empty file, or an empty first line")
+        if b"\r" in re.sub(rb'"[^"]*"', b"", header).rstrip(b"\r"):
+            raise StreamError(
+                f"{self.name}: lines end in a carriage return alone, as those of old Macs did: "
+                "tr '\\r' '\\n' makes line ends of them"
+            )
         self._separator = self._chosen_separator(header)
         try:
             with io.BytesIO(header + b"\n") as line:

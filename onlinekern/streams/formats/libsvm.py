@@ -17,7 +17,7 @@ from scipy import sparse
 from onlinekern.core.samples.text import parse_libsvm
 from onlinekern.streams.errors import StreamError, name_of
 from onlinekern.streams.formats import binary
-from onlinekern.streams.formats.binary import line_chunks, open_binary
+from onlinekern.streams.formats.binary import TextInput, line_chunks, open_binary
 from onlinekern.streams.formats.reading import PLAIN, Reading
 
 # "1:2 ", on average more: indices ascend.
@@ -91,6 +91,7 @@ class LibsvmReader:
     ) -> None:
         if target is not None:
             name = name_of(path)
+            TextInput(path).head(1)  # It raises if the file is no text at all.
             told = f"; {binary.NAMED}"
             if name.endswith(".json"):
                 told = "; JSON lines, an object a line, are named .jsonl"
