@@ -9,12 +9,12 @@ size of the dictionary, and µs per sample. `SETTINGS` are those that `--choose`
 realisation that the figures do not contain.
 """
 
-import argparse
 import functools
 import itertools
 import time
 
 import numpy as np
+from command import read_options
 
 import onlinekern
 from onlinekern.streams import lorenz, mackey_glass
@@ -152,11 +152,7 @@ def draw(curves, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--realisations", type=int, default=20)
-    parser.add_argument("--plot", metavar="FILE", help="where to draw the learning curves")
-    parser.add_argument("--choose", action="store_true", help="print settings for SETTINGS")
-    options = parser.parse_args()
+    options = read_options(__doc__, realisations=20, plot=None, choose=False)
     if options.choose:
         choose()
         return

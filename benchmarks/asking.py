@@ -9,10 +9,9 @@ each learner, the mean over streams of the error as a share of that of asking by
 chance with the same budget.
 """
 
-import argparse
-
 import numpy as np
 import streams_leaderboard as leaderboard
+from command import read_options
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
@@ -55,12 +54,7 @@ def errors_of(model, X, y, parameters, seeds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder")
-    parser.add_argument("--rows", type=int, default=5_000)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--only", choices=MODELS)
-    settings = parser.parse_args()
+    settings = read_options(__doc__, "folder", rows=5_000, seeds=3, only={"choices": MODELS})
     head = " | ".join(f"{budget:.0%}" for budget in BUDGETS)
     ratios = {}
     for name, model in MODELS.items():

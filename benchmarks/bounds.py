@@ -9,10 +9,10 @@ variance. Figures: docs/bounds.md.
     python benchmarks/bounds.py --plot docs/bounds.png
 """
 
-import argparse
 import math
 
 import numpy as np
+from command import read_options
 from sklearn.svm import LinearSVC
 
 import onlinekern
@@ -166,11 +166,7 @@ def draw(found, marks, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--plot", default=None)
-    options = parser.parse_args()
+    options = read_options(__doc__, rows=10_000, runs=5, plot=None)
     marks = np.unique(np.geomspace(50, options.rows, 25).astype(int))
     X, y = stream(options.rows)
     print("| learner | quantity | U | comparator | learner | bound | holds |")

@@ -9,13 +9,13 @@ is `WIDTHS` times that of `gamma="median"`. Times are CPU times
 of learning, on one thread.
 """
 
-import argparse
 import lzma
 import time
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import shuffle
@@ -108,11 +108,9 @@ def measure(cls, setting, data):
 
 def main():
     """Print a row for each set, budget and learner."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder of LIBSVM files")
-    parser.add_argument("--budgets", type=int, nargs="+", default=[100, 400])
-    parser.add_argument("--only", default="", help="sets whose name contains this")
-    options = parser.parse_args()
+    options = read_options(
+        __doc__, data={"type": Path, "required": True}, budgets=[100, 400], only=""
+    )
     for name, budget in product(SETS, options.budgets):
         if options.only not in name:
             continue

@@ -9,13 +9,13 @@ beside batch forests fitted to the same rows, and the errors on the way of the s
 river's adaptive random forest. A star is for who is a tenth and half a point behind the best peer.
 """
 
-import argparse
 import itertools
 import warnings
 from functools import partial
 
 import numpy as np
 import pandas as pd
+from command import read_options
 from river import datasets, forest
 from river.datasets import synth
 from sklearn import datasets as bundled
@@ -124,11 +124,7 @@ def compared(X, y, is_stream):
 
 def main():
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", nargs="+", default=[""], help="parts of names")
-    parser.add_argument("--draws", type=int, default=3)
-    parser.add_argument("--all", action="store_true", help="show all sets, not the losses alone")
-    options = parser.parse_args()
+    options = read_options(__doc__, sets=[""], draws=3, all=False)
     warnings.simplefilter("ignore")
     print("| set | Stream | forest | RLS | Stream, way | boosting | trees | ARF, way |")
     for name, make, is_stream in sets():

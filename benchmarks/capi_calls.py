@@ -12,7 +12,6 @@ of its own (`pthread_create`), as it is and within `PyGILState_Ensure`, see docs
 scores of all ways must be the same bits.
 """
 
-import argparse
 import pickle
 import statistics
 import time
@@ -21,6 +20,7 @@ from pathlib import Path
 
 import capi_loop
 import numpy as np
+from command import read_options
 from scipy import sparse
 
 from onlinekern import PAClassifier, SPAClassifier
@@ -113,11 +113,7 @@ def table(n, repeats):
 
 def main():
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--markdown", type=Path, help="file that gets the table too")
-    arguments = parser.parse_args()
+    arguments = read_options(__doc__, rows=20_000, repeats=9, markdown=Path)
     lines = []
     for line in table(arguments.rows, arguments.repeats):
         print(line, flush=True)

@@ -13,12 +13,12 @@ brackets is stated for x86-64-v4 while another instruction set is in use. DIR ho
 as NAME.{train,test}.libsvm.xz.
 """
 
-import argparse
 import functools
 import statistics
 
 import numpy as np
 from cases import CASES, Streams, goal_at
+from command import read_options
 from limits import Limits, gigaflops
 from ratio import cpu_us, naive, spa_naively
 from threadpoolctl import threadpool_limits
@@ -35,16 +35,6 @@ PARTS = {
     "linear": ["linear"],
 }
 SHRINKS = [((784, 78), 4.0), ((5_000, 50), 10.0), ((200, 20), 2.0)]
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", metavar="DIR", help="default: streams like a9a and ijcnn1")
-    parser.add_argument("--rows", type=int, help="learn the first ROWS samples of each stream only")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--only", default="", help="learners whose name contains this")
-    return parser.parse_args()
 
 
 class Run:
@@ -196,7 +186,7 @@ def print_shrinks(repeats):
 
 def main():
     """Print all tables."""
-    options = arguments()
+    options = read_options(__doc__, data=None, rows=int, repeats=5, only="")
     onlinekern.show_config()
     level = onlinekern.show_config("dicts")["instruction_set"]
     drawn = Streams(options.data, options.rows)

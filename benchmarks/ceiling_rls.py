@@ -10,12 +10,12 @@ The peer is `peer_kernel_rls.py`, the same recursion with NumPy's and SciPy's BL
 SVC learns the same samples; its parameters are those that validation chose for ijcnn1.
 """
 
-import argparse
 import statistics
 import time
 
 import numpy as np
 from cases import Streams
+from command import read_options
 from peer_kernel_rls import BlockRLS
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
@@ -140,11 +140,7 @@ def print_svc(X, y):
 
 def main():
     """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", metavar="DIR", help="default: a stream like ijcnn1")
-    parser.add_argument("--rows", type=int, default=20_000, help="samples of the first table")
-    parser.add_argument("--repeats", type=int, default=5)
-    options = parser.parse_args()
+    options = read_options(__doc__, data=None, rows=20_000, repeats=5)
     X, y = Streams(options.data, None).get("ijcnn1")
     order = np.random.default_rng(0).permutation(len(y))
     X, y = streams.laid_out(X[order], "float32", "dense"), y[order]

@@ -6,11 +6,11 @@ DIR holds the sets as NAME.libsvm.xz. Features are standardised; each sample is 
 is learnt, in one random order. Prints a line of a Markdown table for each set and learner.
 """
 
-import argparse
 import lzma
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 from sklearn.datasets import load_svmlight_file
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.preprocessing import StandardScaler
@@ -37,10 +37,7 @@ def load(folder, name, rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True, help="folder with NAME.libsvm.xz")
-    parser.add_argument("--rows", type=int, default=10_000, help="rows of a set at most")
-    arguments = parser.parse_args()
+    arguments = read_options(__doc__, data={"required": True}, rows=10_000)
     for name in SETS:
         X, y = load(arguments.data, name, arguments.rows)
         for learner, make in LEARNERS.items():

@@ -10,7 +10,6 @@ the same Parquet file, in blocks of a thousand rows; Vowpal Wabbit reads text of
 written before its clock starts. `--write` keeps the files.
 """
 
-import argparse
 import json
 import resource
 import subprocess
@@ -22,6 +21,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from command import read_options
 
 BLOCK, GROUP = 1000, 50
 NUMBERS, CATEGORIES = 13, 26
@@ -238,13 +238,9 @@ def compare(options, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--slots", type=int, default=2**20)
-    parser.add_argument("--ways", default=";".join(WAYS), help="names with semicolons between")
-    parser.add_argument("--write", metavar="FOLDER", type=Path, help="keep the files there")
-    parser.add_argument("--measure", metavar="WAY", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = read_options(
+        __doc__, rows=1_000_000, slots=2**20, ways=";".join(WAYS), write=Path, measure=None
+    )
     if options.measure:
         measure(options.measure, options.write, options.slots)
     elif options.write:

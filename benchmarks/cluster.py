@@ -11,13 +11,13 @@ of the samples included; they tell the overhead where the machine is busy otherw
 worker is killed in the middle of the run, and the scores are compared with those of the run before.
 """
 
-import argparse
 import os
 import signal
 import time
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 from distributed import Client, LocalCluster
 from spread_streams import a9a_parts, gaussian_parts
 
@@ -114,16 +114,17 @@ def rows_of_table(name, parts, test, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS))
-    parser.add_argument("--samples", type=int, default=5_000_000)
-    parser.add_argument("--rows", type=int, default=50_000, help="of a part")
-    parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--workers", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--a9a", type=Path, help="folder with a9a.*.libsvm.xz")
-    parser.add_argument("--kill", action="store_true")
-    parser.add_argument("--markdown", type=Path)
-    options = parser.parse_args()
+    options = read_options(
+        __doc__,
+        learners={"nargs": "+", "choices": LEARNERS, "default": list(LEARNERS)},
+        samples=5_000_000,
+        rows=50_000,
+        rounds=4,
+        workers=[1, 2],
+        a9a=Path,
+        kill=False,
+        markdown=Path,
+    )
     if options.a9a is None:
         parts, test = gaussian_parts(options.samples, options.rows)
     else:

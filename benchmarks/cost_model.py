@@ -7,9 +7,8 @@ and of the model's choice. The last column is how much slower the choice is than
 Minima of CPU time over the repeats, one process, one thread. Differences below a tenth are noise.
 """
 
-import argparse
-
 import numpy as np
+from command import read_options
 from ratio import cpu_us
 from scipy import sparse
 from threadpoolctl import threadpool_limits
@@ -18,14 +17,6 @@ from onlinekern import BOGDClassifier
 from onlinekern.core.kernels.cost_model import WAYS, overridden
 
 CLASSES = [-1, 1]
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--rows", type=int, default=2_000, help="samples that are timed")
-    return parser.parse_args()
 
 
 def drawn(rows, features, stored, *, as_sparse, skewed=False):
@@ -98,7 +89,7 @@ def table(title, ways, cases, options, budgets=(1_000,), shares=(0.05, 1.0), **h
 
 def main():
     """Time every way and print the tables."""
-    options = arguments()
+    options = read_options(__doc__, repeats=7, rows=2_000)
     with threadpool_limits(1):
         table(
             "Sparse samples: support rows in dense panels, or as they came",

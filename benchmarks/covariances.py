@@ -8,13 +8,13 @@ and microseconds of CPU time a sample. The second table is of gates: `r` and `ga
 covariance. DIR holds the sets as NAME.libsvm.xz.
 """
 
-import argparse
 import sys
 import warnings
 from functools import partial
 from pathlib import Path
 from statistics import mean as average
 
+from command import read_options
 from threadpoolctl import threadpool_limits
 
 sys.path.insert(1, str(Path(__file__).parent / "second_order"))
@@ -87,12 +87,13 @@ def rows_of(options, kept, learners, most=MOST_ROWS):
 
 def print_tables(text, names, tables, most):
     """Print tables of learners on these sets; `text` says in its first line what is compared."""
-    parser = argparse.ArgumentParser(description=text.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True, help="folder with NAME.libsvm.xz")
-    parser.add_argument("--sets", nargs="+", default=names)
-    parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--json", metavar="FILE", help="figures that are known, and the new ones")
-    options = parser.parse_args()
+    options = read_options(
+        text,
+        data={"type": Path, "required": True},
+        sets={"nargs": "+", "default": names},
+        orders=3,
+        json=None,
+    )
     warnings.simplefilter("ignore")
     kept = Kept(options.json)
     with threadpool_limits(1):

@@ -9,12 +9,12 @@ learnt: the mean over three orders. `CHOSEN` are the sets that the defaults were
 were not looked at before.
 """
 
-import argparse
 import lzma
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 from sklearn.base import is_classifier
 from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import StandardScaler
@@ -251,15 +251,16 @@ def table(title, candidates, sets, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder")
-    parser.add_argument("--rows", type=int, default=5000)
-    parser.add_argument("--orders", type=int, default=ORDERS)
-    parser.add_argument("--only", default=",".join(EXPERIMENTS))
-    parser.add_argument("--sets", choices=["chosen", "others"], default="chosen")
-    options = parser.parse_args()
+    options = read_options(
+        __doc__,
+        "folder",
+        rows=5000,
+        orders={"type": int, "default": ORDERS},
+        only=tuple(EXPERIMENTS),
+        sets={"choices": ["chosen", "others"], "default": "chosen"},
+    )
     known = [(CHOSEN, CHOSEN_TARGETS), (OTHERS, OTHER_TARGETS)][options.sets == "others"]
-    for experiment in options.only.split(","):
+    for experiment in options.only:
         for learner, candidates in EXPERIMENTS[experiment].items():
             targets = learner.endswith("targets")
             table(f"{experiment}: {learner}", candidates, known[targets], options)

@@ -10,7 +10,6 @@ parameter chosen by one. The half-space trees need river, and are left out witho
 so. Prints a line per set: median area over the orders, in per cent, of each detector.
 """
 
-import argparse
 import lzma
 import time
 from collections import defaultdict
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from command import read_options
 from scipy import sparse
 from sklearn.datasets import load_svmlight_file
 from sklearn.ensemble import IsolationForest
@@ -62,18 +62,6 @@ SETS = {
     "skin": Labelled(["skin_nonskin"], {1}, share=0.1),
     "waveform": Labelled(["waveform5000"], {0}, share=0.1),
 }
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", metavar="DIR", required=True, help="folder with NAME.libsvm.xz")
-    parser.add_argument("--rows", type=int, default=10_000, help="rows of a set at most")
-    parser.add_argument("--orders", type=int, default=5)
-    parser.add_argument("--reg", type=float, default=1.0, help="of the leverages")
-    parser.add_argument("--raw", action="store_true", help="do not standardise")
-    parser.add_argument("--only", default="", help="the sets of these names")
-    return parser.parse_args()
 
 
 def load(folder, name, raw):
@@ -177,12 +165,20 @@ def measure(X, outlier, options):
 
 
 def main():
-    options = arguments()
+    options = read_options(
+        __doc__,
+        data={"required": True},
+        rows=10_000,
+        orders=5,
+        reg=1.0,
+        raw=False,
+        only=tuple(SETS),
+    )
     names = list(detectors(0))
     if "half-space trees" not in names:
         print("no half-space trees: river is not installed")
     print(f"{'':14} rows  outliers %  " + "  ".join(names) + "   (µs per row)")
-    for name in options.only.split(",") if options.only else SETS:
+    for name in options.only:
         X, outlier = load(options.data, name, options.raw)
         areas, seconds = measure(X, outlier, options)
         n_rows = min(len(X), options.rows)

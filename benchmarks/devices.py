@@ -24,7 +24,6 @@ that is missing, and prints the bytes of flash, of one model, and of the stack, 
 library.
 """
 
-import argparse
 import ctypes
 import re
 import shutil
@@ -35,6 +34,7 @@ from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 from sklearn.base import is_classifier
 
 import onlinekern as ok
@@ -246,7 +246,7 @@ def curves(arguments):
     for name, learner in LEARNERS.items():
         if arguments.only and name.split(",")[0] not in arguments.only.split(";"):
             continue
-        for unlike in arguments.unlike.split(","):
+        for unlike in arguments.unlike:
             world = World(unlike, arguments.devices, arguments.rounds)
             with tempfile.TemporaryDirectory() as folder:
                 found = rounds_of(learner, world, arguments.samples, arguments.mean, folder)
@@ -325,16 +325,17 @@ def code_of_state(sections):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Devices that learn and are merged")
-    parser.add_argument("--devices", type=int, default=200)
-    parser.add_argument("--rounds", type=int, default=8)
-    parser.add_argument("--samples", type=int, default=100)
-    parser.add_argument("--only", help="beginnings of names up to the comma, separated by ;")
-    parser.add_argument("--unlike", default=",".join(UNLIKE))
-    parser.add_argument("--mean", action="store_true", help="a sample counts 1 / devices")
-    parser.add_argument("--curve", action="store_true", help="the rounds are columns")
-    parser.add_argument("--sizes", action="store_true", help="flash, RAM and stack instead")
-    arguments = parser.parse_args()
+    arguments = read_options(
+        __doc__,
+        devices=200,
+        rounds=8,
+        samples=100,
+        only=None,
+        unlike=tuple(UNLIKE),
+        mean=False,
+        curve=False,
+        sizes=False,
+    )
     sizes() if arguments.sizes else curves(arguments)
 
 

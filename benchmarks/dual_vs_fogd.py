@@ -9,13 +9,13 @@ the same time on that set. Then both learn `--repeats` random orders of all samp
 times of one thread: set OMP_NUM_THREADS and OPENBLAS_NUM_THREADS to 1.
 """
 
-import argparse
 import itertools
 import lzma
 import time
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 from sklearn.datasets import load_svmlight_file
 from sklearn.preprocessing import minmax_scale
 
@@ -35,16 +35,6 @@ REGULARISATIONS = [2.0, 16.0, 128.0, 512.0, 1024.0]  # divided by the number of 
 ROWS_OF_THE_SEARCH = 10_000
 DUAL_SIZES = {"budget": 100, "merge_size": 20, "n_components": 200}
 FREQUENCIES = 200
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description="DualSGD against FOGD at the same time.")
-    parser.add_argument("--data", metavar="DIR", required=True, help="folder with NAME.libsvm.xz")
-    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="NAME")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--rows", type=int, help="use the first ROWS samples of a random order")
-    return parser.parse_args()
 
 
 def read(folder, name, rows):
@@ -131,7 +121,13 @@ def contend(name, cls, fixed, step, X, y, us, repeats):
 
 def main():
     """Run all sets."""
-    options = arguments()
+    options = read_options(
+        __doc__,
+        data={"required": True},
+        sets={"nargs": "+", "choices": SETS, "default": list(SETS)},
+        repeats=5,
+        rows=int,
+    )
     for name in options.sets:
         X, y, task = read(options.data, name, options.rows)
         measure = "RMSE" if task == "regression" else "mistakes %"

@@ -8,7 +8,6 @@ Sizes for a Cortex-M4 and for WebAssembly need their compilers. The second form 
 forests of 70 % of two sets, whose LIBSVM files are in a folder.
 """
 
-import argparse
 import ctypes
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 
 import onlinekern as ok
 from onlinekern.streams import open_source
@@ -197,9 +197,7 @@ def forests(data):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Time and size of exported C")
-    parser.add_argument("--forests", metavar="DIR", help="kernel forests of sets in this folder")
-    data = parser.parse_args().forests
+    data = read_options(__doc__, forests=None).forests
     if data is not None:
         forests(data)
         return

@@ -7,12 +7,12 @@ The models of export.py, and its kernel forests. onnxruntime has one thread; it 
 one call, and each row in a call of its own.
 """
 
-import argparse
 import tempfile
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
+from command import read_options
 from export import FORESTS, fitted, forest_of, in_c, microseconds, samples
 
 
@@ -58,9 +58,7 @@ def forests(data):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Time and size of exported ONNX")
-    parser.add_argument("--forests", metavar="DIR", help="kernel forests of sets in this folder")
-    data = parser.parse_args().forests
+    data = read_options(__doc__, forests=None).forests
     if data is not None:
         forests(data)
         return

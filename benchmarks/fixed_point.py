@@ -16,7 +16,6 @@ states (Technical Reference Manual r0p0, table 3-1): loads and stores 2, of n re
 the prediction has more than an empty one.
 """
 
-import argparse
 import ctypes
 import re
 import subprocess
@@ -24,6 +23,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 
 import onlinekern as ok
 from onlinekern.streams import open_source
@@ -291,12 +291,7 @@ def measured(model, dtype, X, folder, more):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Fixed point beside float and double")
-    parser.add_argument("--data", metavar="DIR", help="a folder of LIBSVM files")
-    parser.add_argument("--only", help="names of sets, separated by commas")
-    parser.add_argument("--missing", type=float, default=0.0, help="share of missing values")
-    parser.add_argument("--chip", action="store_true", help="what a Cortex-M0 takes")
-    arguments = parser.parse_args()
+    arguments = read_options(__doc__, data=None, only=None, missing=0.0, chip=False)
     if arguments.data is not None:
         changes(arguments.data, arguments.only, arguments.missing)
     if arguments.chip:

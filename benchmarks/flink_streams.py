@@ -9,12 +9,12 @@ size of the state of a key in the end, in KB: the bytes of its model. With `--al
 job: the function gets bundles of rows from this process, and its state is written after each.
 """
 
-import argparse
 import os
 import pickle
 import time
 from pathlib import Path
 
+from command import read_options
 from pyflink.common import Configuration, Row, Types, WatermarkStrategy
 from pyflink.datastream import KeyedProcessFunction, StreamExecutionEnvironment
 from pyflink.datastream.connectors.number_seq import NumberSequenceSource
@@ -160,12 +160,13 @@ def run_alone(make, n_rows, n_keys, bundle):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, nargs=2, default=[10_000, 60_000])
-    parser.add_argument("--keys", type=int, nargs="+", default=[10, 100])
-    parser.add_argument("--bundle", type=int, default=1000)
-    parser.add_argument("--alone", action="store_true")
-    options = parser.parse_args()
+    options = read_options(
+        __doc__,
+        rows={"type": int, "nargs": 2, "default": [10_000, 60_000]},
+        keys=[10, 100],
+        bundle=1000,
+        alone=False,
+    )
     few, many = options.rows
     if options.alone:
         print("| learner | keys | rows of a key in a bundle | µs a row | state, KB |")

@@ -7,27 +7,17 @@ OPENBLAS_NUM_THREADS to 1). NumPy computes product, cosine and sine over blocks 
 'normal' rows have no zeros. The rows of a9a are mostly zeros, and FOGD takes them as sparse rows.
 """
 
-import argparse
 import functools
 import statistics
 import time
 
 import numpy as np
+from command import read_options
 
 import onlinekern
 from benchmarks import bench_mapped, common, streams
 
 MOST = 1.25
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description="FOGD against matrix product and sines.")
-    parser.add_argument("--data", metavar="DIR", help="folder with a9a; default: a stream like it")
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--components", type=int, default=1_600)
-    parser.add_argument("--repeats", type=int, default=7)
-    return parser.parse_args()
 
 
 def fogd(X, y, n_components):
@@ -57,7 +47,7 @@ def medians(runs, samples, repeats):
 
 def main():
     """Print the table."""
-    options = arguments()
+    options = read_options(__doc__, data=None, rows=10_000, components=1_600, repeats=7)
     onlinekern.show_config()
     rows = options.rows
     X, y, _ = streams.a9a(options.data) if options.data else streams.sparse_binary(rows)

@@ -13,10 +13,10 @@ set.
 errors against its cost. What FILE holds already is not measured again.
 """
 
-import argparse
 from functools import partial
 
 import numpy as np
+from command import read_options
 from forests import LABELS, MORE_LABELS, MORE_TARGETS, NUMBERS, TARGETS, learn
 from second_order.figures import Kept, mean
 
@@ -150,18 +150,17 @@ def draw(found, path, sets, orders):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = read_options(
+        __doc__,
+        "folder",
+        orders=3,
+        rows=20_000,
+        json=None,
+        only=tuple(SETTINGS),
+        sets=tuple(SETS),
+        plot=None,
+        every=False,
     )
-    parser.add_argument("folder")
-    parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--json", default=None)
-    parser.add_argument("--only", default=list(SETTINGS), type=lambda text: text.split(","))
-    parser.add_argument("--sets", default=SETS, type=lambda text: text.split(","))
-    parser.add_argument("--plot")
-    parser.add_argument("--every", action="store_true")
-    arguments = parser.parse_args()
     found = Kept(arguments.json)
     groups = [*arguments.only, *(["dial"] if arguments.plot else [])]
     measure([{}, *(s for group in groups for s in SETTINGS[group])], arguments, found)

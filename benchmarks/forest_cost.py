@@ -17,7 +17,6 @@ walk      nodes that a row visits, nanoseconds of a prediction for each, and the
 --plain leaves the two largest settings out.
 """
 
-import argparse
 import copy
 import gc
 import statistics
@@ -25,6 +24,7 @@ import time
 from functools import partial
 
 import numpy as np
+from command import read_options
 from ratio import cpu_us
 from scaling import samples
 from scipy import sparse
@@ -214,13 +214,12 @@ TABLES = {"stream": stream, "between": between, "calls": calls, "walk": walk}
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = read_options(
+        __doc__,
+        rows=50_000,
+        only=tuple(TABLES),
+        plain=False,
     )
-    parser.add_argument("--rows", type=int, default=50_000)
-    parser.add_argument("--only", default=list(TABLES), type=lambda text: text.split(","))
-    parser.add_argument("--plain", action="store_true")
-    arguments = parser.parse_args()
     with threadpool_limits(1):
         for name in arguments.only:
             TABLES[name](arguments)

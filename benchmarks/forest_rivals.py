@@ -26,11 +26,11 @@ amf         aggregated Mondrian forest of 10 trees; "amf raw" on features as the
 arf         adaptive random forest of 10 trees
 """
 
-import argparse
 from functools import partial
 from time import process_time
 
 import numpy as np
+from command import read_options
 from forests import SETS, TARGETS, error_of, load
 from second_order.figures import Kept
 from sklearn.ensemble import (
@@ -177,18 +177,16 @@ def measure(name, method, order, arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = read_options(
+        __doc__,
+        "folder",
+        methods=tuple(METHODS),
+        only=tuple(SETS),
+        orders=5,
+        rows=20_000,
+        stream_rows=14_000,
+        out="docs/forest_rivals.json",
     )
-    names = {"type": lambda text: text.split(","), "metavar": "A,B,..."}
-    parser.add_argument("folder")
-    parser.add_argument("--methods", default=list(METHODS), **names)
-    parser.add_argument("--only", default=SETS, **names)
-    parser.add_argument("--orders", type=int, default=5)
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--stream-rows", type=int, default=14_000)
-    parser.add_argument("--out", default="docs/forest_rivals.json")
-    arguments = parser.parse_args()
     found = Kept(arguments.out)
     for order in range(arguments.orders):
         for method in arguments.methods:

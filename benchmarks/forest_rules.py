@@ -8,9 +8,8 @@ over their standard error. The last line has the geometric mean of the ratios to
 before it the median of the processor time of a pass beside AROW's.
 """
 
-import argparse
-
 import numpy as np
+from command import read_options
 from forests import TARGETS, learn
 
 LABELLED = "segment,spambase,eeg-eye-state,satimage,ijcnn1,covtype.first20k,a9a"
@@ -28,15 +27,10 @@ def cell_of(errors, own, number):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder")
-    parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--only", default=SETS)
-    arguments = parser.parse_args()
+    arguments = read_options(__doc__, "folder", orders=3, rows=20_000, only=tuple(SETS.split(",")))
     print(f"| set | {' | '.join(RULES)} |\n|---|{'---|' * len(RULES)}")
     ratios, costs = {rule: [] for rule in RULES}, {rule: [] for rule in RULES}
-    for name in arguments.only.split(","):
+    for name in arguments.only:
         number, errors, times, cells = name in TARGETS, {}, {}, []
         for rule in OF_TARGETS if number else RULES:
             found = [

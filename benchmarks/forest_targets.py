@@ -8,10 +8,10 @@ four functions of the same directions. Prints root mean square errors over the d
 of all targets and the largest ratio of one target, and microseconds a row of one core.
 """
 
-import argparse
 import time
 
 import numpy as np
+from command import read_options
 from forests import load
 
 from onlinekern import KernelForestRegressor
@@ -55,15 +55,10 @@ def measure(X, Y, Z, V, order):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder")
-    parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--only", default=",".join(SETS))
-    arguments = parser.parse_args()
+    arguments = read_options(__doc__, "folder", orders=3, rows=10_000, only=tuple(SETS))
     print("| set | one forest | one for each | its own target | worst ratio | µs | µs |")
     print("|---|---|---|---|---|---|---|")
-    for name in arguments.only.split(","):
+    for name in arguments.only:
         together, apart = [], []
         for order in range(arguments.orders):
             X, Y, Z, V = targets_of(arguments.folder, name, arguments.rows, order)

@@ -12,7 +12,6 @@ these. --every shows all of them, and measures nothing. --along shows our errors
 at 250, 500, 1,000, ... rows. --set gives parameters to the forests.
 """
 
-import argparse
 import ast
 import lzma
 import time
@@ -20,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 from scipy.sparse import vstack
 from second_order.figures import Kept
 from sklearn.datasets import load_svmlight_file
@@ -250,18 +250,17 @@ def parameter(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    arguments = read_options(
+        __doc__,
+        "folder",
+        orders=5,
+        rows=20_000,
+        only=tuple(SETS),
+        rivals={"default": Path(__file__).parents[1] / "docs/forest_rivals.json"},
+        every=False,
+        along=False,
+        set={"nargs": "*", "type": parameter, "default": ()},
     )
-    parser.add_argument("folder")
-    parser.add_argument("--orders", type=int, default=5)
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--only", default=SETS, type=lambda text: text.split(","))
-    parser.add_argument("--rivals", default=Path(__file__).parents[1] / "docs/forest_rivals.json")
-    parser.add_argument("--every", action="store_true")
-    parser.add_argument("--along", action="store_true")
-    parser.add_argument("--set", nargs="*", type=parameter, default=())
-    arguments = parser.parse_args()
     show = show_rivals if arguments.every else show_along if arguments.along else show_all
     show(arguments.only, arguments)
 

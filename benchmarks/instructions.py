@@ -10,7 +10,6 @@ most; it counts every byte that memset clears. "vector" is the share of the vect
 (products, exponentials, sines, dots); the rest is bookkeeping. Float32.
 """
 
-import argparse
 import os
 import re
 import shutil
@@ -19,19 +18,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from command import read_options
+
 LOOP = "__pyx_f_10onlinekern_4core_6stream_5Model_run"
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", metavar="DIR", help="default: streams like a9a and ijcnn1")
-    parser.add_argument("--rows", type=int, default=48_842)
-    parser.add_argument("--only", default="", help="learners whose name contains this")
-    parser.add_argument("--layouts", default="csr,dense")
-    parser.add_argument("--functions", type=int, default=5, help="how many functions to name")
-    parser.add_argument("--run", action="store_true", help=argparse.SUPPRESS)
-    return parser.parse_args()
 
 
 def run_cases(options):
@@ -48,7 +37,7 @@ def run_cases(options):
             continue
         X, y = drawn.get(case.stream)
         for layout in case.layouts:
-            if layout not in options.layouts.split(","):
+            if layout not in options.layouts:
                 continue
             rows = streams.laid_out(X, "float32", layout)
             child = os.fork()
@@ -107,7 +96,9 @@ def print_case(words, folder, functions):
 
 def main():
     """Run this file under valgrind and print the counts."""
-    options = arguments()
+    options = read_options(
+        __doc__, data=None, rows=48_842, only="", layouts=("csr", "dense"), functions=5, run=False
+    )
     if options.run:
         run_cases(options)
         return

@@ -10,12 +10,12 @@ is preceded by the intervals for its samples. Printed are the share covered, the
 the intervals of the normal distribution with the same standard deviations.
 """
 
-import argparse
 import lzma
 from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
+from command import read_options
 from sklearn.datasets import load_svmlight_file
 from threadpoolctl import threadpool_limits
 
@@ -80,12 +80,7 @@ def missed(X, y, coverage, forgetting):
 
 def main():
     """Print a line for each set, kind of drift and coverage."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", metavar="DIR")
-    parser.add_argument("--rows", type=int, default=8_000)
-    parser.add_argument("--coverage", type=float, nargs="+", default=[0.9])
-    parser.add_argument("--forgetting", type=float, default=1.0)
-    options = parser.parse_args()
+    options = read_options(__doc__, "folder", rows=8_000, coverage=[0.9], forgetting=1.0)
     print("| stream | drift | asked | covered | worst 1,000 | plain | width |\n" + "|---" * 7 + "|")
     with threadpool_limits(1):
         for name in SETS:

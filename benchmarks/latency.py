@@ -11,10 +11,10 @@ call the least of the runs: what the machine does beside is left out, what the l
 The last column is their sum: with --samples 1200, what it costs that the defaults choose a width.
 """
 
-import argparse
 import time
 
 import numpy as np
+from command import read_options
 from threadpoolctl import threadpool_limits
 
 import onlinekern
@@ -91,12 +91,13 @@ def latency(name, parameters, n, runs):
 
 def main():
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--samples", type=int, default=100_000)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--learners", nargs="+", choices=list(CASES), default=list(CASES))
-    parser.add_argument("--call", choices=list(CALLS), default="learn_one")
-    options = parser.parse_args()
+    options = read_options(
+        __doc__,
+        samples=100_000,
+        runs=3,
+        learners={"nargs": "+", "choices": list(CASES), "default": list(CASES)},
+        call={"choices": list(CALLS), "default": "learn_one"},
+    )
     print("| learner | median | 99 % | 99.9 % | worst | 99.9 % / median | all, ms |")
     print("|---|---|---|---|---|---|---|")
     with threadpool_limits(1):

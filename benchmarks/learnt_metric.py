@@ -9,10 +9,10 @@ full one, and with the form that is chosen, and the processor time of the metric
 microseconds a row.
 """
 
-import argparse
 import time
 
 import numpy as np
+from command import read_options
 from forests import TARGETS, error_of, load
 
 import onlinekern as ok
@@ -60,12 +60,9 @@ def cost(folder, name, rows, form):
 
 def main():
     """Print a line for each set and learner."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder")
-    parser.add_argument("--sets", nargs="+", default=SETS)
-    parser.add_argument("--orders", type=int, default=2)
-    parser.add_argument("--rows", type=int, default=12_000)
-    given = parser.parse_args()
+    given = read_options(
+        __doc__, "folder", sets={"nargs": "+", "default": SETS}, orders=2, rows=12_000
+    )
     print(f"| set | learner | {' | '.join(FORMS)} |\n|---|---|{'---:|' * len(FORMS)}")
     for name in given.sets:
         for learner in LEARNERS:

@@ -12,10 +12,10 @@ time a row, what a model of each costs, and the largest difference of prediction
 deviation of their target. `reg` is 0.1: with "auto" all targets share the one that is chosen.
 """
 
-import argparse
 import time
 
 import numpy as np
+from command import read_options
 from sklearn.base import clone
 from sklearn.multioutput import MultiOutputRegressor
 from threadpoolctl import threadpool_limits
@@ -78,15 +78,12 @@ def row_of(rows, n_targets, title, model):
 
 def main():
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=8000)
-    parser.add_argument("--targets", default="1,4,16")
-    parser.add_argument("--components", default="200,400")
-    parser.add_argument("--filters", action="store_true")
-    options = parser.parse_args()
+    options = read_options(
+        __doc__, rows=8000, targets=("1", "4", "16"), components=("200", "400"), filters=False
+    )
     models = [
         (number, KernelRLSRegressor(n_components=int(number), reg=0.1, random_state=0))
-        for number in options.components.split(",")
+        for number in options.components
     ]
     title = "components"
     if options.filters:
@@ -96,7 +93,7 @@ def main():
     with threadpool_limits(1):
         for name, model in models:
             model.set_params(gamma=0.05)
-            for n_targets in options.targets.split(","):
+            for n_targets in options.targets:
                 print(row_of(options.rows, int(n_targets), name, model), flush=True)
 
 

@@ -9,11 +9,11 @@ replays the last piece, from a copy of the float32 one at its beginning. The eig
 A tell that nothing blows up.
 """
 
-import argparse
 import resource
 import time
 
 import numpy as np
+from command import read_options
 from threadpoolctl import threadpool_limits
 
 from onlinekern import KernelRLSRegressor
@@ -79,11 +79,7 @@ def run(forgetting, samples, replay):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--samples", type=int, default=100_000_000)
-    parser.add_argument("--forgetting", type=float, nargs="+", default=[1.0, 0.999])
-    parser.add_argument("--replay", type=int, default=100_000, help="samples of the comparison")
-    options = parser.parse_args()
+    options = read_options(__doc__, samples=100_000_000, forgetting=[1.0, 0.999], replay=100_000)
     with threadpool_limits(1):
         for forgetting in options.forgetting:
             run(forgetting, options.samples, options.replay)

@@ -8,12 +8,12 @@ the table has the median of CPU µs per sample, the share of mistakes and the su
 brackets that of the mistakes in classes that had none before, and the number of these classes.
 """
 
-import argparse
 import functools
 import statistics
 import warnings
 
 import numpy as np
+from command import read_options
 from ratio import cpu_us
 from threadpoolctl import threadpool_limits
 
@@ -45,15 +45,6 @@ LEARNERS = {
     "AROW, margin": ("AROWClassifier", {"multi_class": "margin"}),
     "StreamClassifier": ("StreamClassifier", {"random_state": 0}),
 }
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--classes", type=int, nargs="+", default=[10, 100, 1_000])
-    parser.add_argument("--rows", type=int, default=4_000, help="learnt before")
-    parser.add_argument("--learners", nargs="+", default=list(LEARNERS), choices=list(LEARNERS))
-    return parser.parse_args()
 
 
 def samples(n, classes, seed=0):
@@ -89,7 +80,12 @@ def measure(learner, classes, rows):
 
 def main():
     """Measure and print."""
-    options = arguments()
+    options = read_options(
+        __doc__,
+        classes=[10, 100, 1_000],
+        rows=4_000,
+        learners={"nargs": "+", "default": list(LEARNERS), "choices": list(LEARNERS)},
+    )
     onlinekern.show_config()
     warnings.simplefilter("ignore")
     print(f"{'':42}" + "".join(f"{count:>20,} classes{'':7}" for count in options.classes))

@@ -6,28 +6,19 @@ Learns the gaussian mixture block by block and prints the resident memory every 
 (Linux). Exits with code 1 if the memory grew after the first million.
 """
 
-import argparse
 import os
 import sys
 import time
 import warnings
 from pathlib import Path
 
+from command import read_options
+
 import onlinekern
 from onlinekern.streams import gaussian_mixture_blocks
 
 MILLION = 1_000_000
 BLOCK = 10_000
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description="Memory over a long stream must not grow.")
-    parser.add_argument("--samples", type=int, default=10 * MILLION)
-    parser.add_argument("--max-support", type=int, default=1_000)
-    parser.add_argument("--estimator", default="SPAClassifier", help="a classifier of the library")
-    parser.add_argument("--tolerance", type=float, default=4.0, help="growth allowed, in MB")
-    return parser.parse_args()
 
 
 def resident_mb():
@@ -38,7 +29,9 @@ def resident_mb():
 
 def main():
     """Learn, print, and compare the memory after the first million with the later maximum."""
-    options = arguments()
+    options = read_options(
+        __doc__, samples=10 * MILLION, max_support=1_000, estimator="SPAClassifier", tolerance=4.0
+    )
     estimator = dict(onlinekern.all_estimators("classifier"))[options.estimator]
     model = estimator(gamma=0.4, max_support=options.max_support, when_full="stop", random_state=0)
     warnings.filterwarnings("ignore", message="max_support")

@@ -13,12 +13,12 @@ dimensions; a tenth of what detectors are asked for lies anywhere. The width of 
 that models without a common beginning fit together.
 """
 
-import argparse
 import itertools
 import warnings
 from copy import deepcopy
 
 import numpy as np
+from command import read_options
 from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.metrics import roc_auc_score
 
@@ -128,12 +128,7 @@ def rows_of(n, seeds, budgets, only=()):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=4000)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--budgets", default="25,50,100")
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
+    options = read_options(__doc__, rows=4000, seeds=5, budgets="25,50,100", only="")
     budgets = [int(budget) for budget in options.budgets.split(",")]
     only = options.only.split(",") if options.only else ()
     heads = [str(budget) for budget in budgets] + [f"alone, {budget}" for budget in budgets]

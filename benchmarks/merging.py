@@ -16,12 +16,12 @@ The streams are made: y is the sign of, or itself, sin(2 x_1) + x_2 x_3 with noi
 dimensions. The width of kernels is given, so that models without a common beginning fit together.
 """
 
-import argparse
 import warnings
 from copy import deepcopy
 from time import perf_counter
 
 import numpy as np
+from command import read_options
 from sklearn.base import is_classifier, is_outlier_detector
 
 from onlinekern import all_estimators, merge
@@ -72,11 +72,7 @@ def scores(cls, n, count):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--parts", type=int, default=4)
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
+    options = read_options(__doc__, rows=20_000, parts=4, only="")
     warnings.simplefilter("ignore")
     heads = ["learner", "single", "a part", "merged", "10 rounds", "alone", "seconds"]
     print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")

@@ -18,13 +18,13 @@ With a staleness S a round begins with the model of S rounds before the last one
 of rounds one after the other. `cluster_model.py` has the time of rounds that overlap.
 """
 
-import argparse
 import math
 import time
 import warnings
 from copy import deepcopy
 
 import numpy as np
+from command import read_options
 
 from onlinekern import (
     DualSGDClassifier,
@@ -171,16 +171,17 @@ def numbers(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=262_144)
-    parser.add_argument("--workers", type=numbers, default=[4, 16, 64, 256, 1024])
-    parser.add_argument("--rounds", type=numbers, default=[1, 4, 16])
-    parser.add_argument("--only", default="")
-    parser.add_argument("--bandwidth", type=float, default=125e6, help="bytes a second")
-    parser.add_argument("--latency", type=float, default=1e-3, help="seconds a message")
-    parser.add_argument("--staleness", type=int, default=0, help="of a round, in rounds")
-    parser.add_argument("--plot", default=None)
-    options = parser.parse_args()
+    options = read_options(
+        __doc__,
+        rows=262_144,
+        workers={"type": numbers, "default": [4, 16, 64, 256, 1024]},
+        rounds={"type": numbers, "default": [1, 4, 16]},
+        only="",
+        bandwidth=125e6,
+        latency=1e-3,
+        staleness=0,
+        plot=None,
+    )
     warnings.simplefilter("ignore")
     X, y = stream(options.rows)
     found = {}

@@ -6,7 +6,6 @@ Each learner learns so many samples of 8 normal features in a process of its own
 float64. The table has kilobytes: of its pickle, and by how much the process has grown.
 """
 
-import argparse
 import multiprocessing
 import os
 import pickle
@@ -14,6 +13,7 @@ import warnings
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
+from command import read_options
 
 import onlinekern
 
@@ -64,9 +64,7 @@ def learn(learner, n, dtype):
 
 def main():
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=20_000)
-    options = parser.parse_args()
+    options = read_options(__doc__, rows=20_000)
     heads = f"{'pickle, float32':>16}{'float64':>9}{'memory, float32':>18}{'float64':>9}"
     print(f"{'kilobytes':28}{heads}")
     context = multiprocessing.get_context("spawn")

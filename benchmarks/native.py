@@ -13,7 +13,6 @@ the last of these rows. What they predict wrong of the others stands beside what
 Python alone has taught.
 """
 
-import argparse
 import ctypes
 import statistics
 import subprocess
@@ -23,6 +22,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 
 import onlinekern as ok
 from onlinekern.streams import open_source
@@ -186,9 +186,7 @@ def errors_of(library, path, X, y):
 
 def main():
     """Print the tables of docs/native.md."""
-    parser = argparse.ArgumentParser(description="The C library beside Python and exported C")
-    parser.add_argument("--waiting", metavar="DIR", help="a folder of LIBSVM files")
-    data = parser.parse_args().waiting
+    data = read_options(__doc__, waiting=None).waiting
     if data is not None:
         waiting(data)
         return

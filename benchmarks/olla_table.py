@@ -15,7 +15,6 @@ sample is kept for the test. Several classes are learnt one against the rest by 
 by the others. The dual objective is the sum over all problems.
 """
 
-import argparse
 import statistics
 import time
 from itertools import combinations
@@ -24,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from command import read_options
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -169,11 +169,7 @@ def print_lines(lines, other):
 
 def main():
     """Print a table for each set."""
-    parser = argparse.ArgumentParser(description="OLLA and its solver 'smo' against LIBSVM.")
-    parser.add_argument("--data", metavar="DIR", help="folder of the LIBSVM files")
-    parser.add_argument("--sets", nargs="*", choices=[*FILES], help="of these; default all")
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
+    options = read_options(__doc__, data=None, sets={"nargs": "*", "choices": [*FILES]}, repeats=3)
     if options.data is not None:
         for name, parts, gamma, C in files(options.data, options.sets):
             shared = {"gamma": gamma, "C": C}

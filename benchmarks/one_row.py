@@ -7,12 +7,12 @@ take turns. `StreamClassifier` learns elec2 (LIBSVM text, packed with xz) if FOL
 `StreamRegressor` eight normal features.
 """
 
-import argparse
 import lzma
 import time
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 from latency import stream
 from sklearn.datasets import load_svmlight_file
 from threadpoolctl import threadpool_limits
@@ -73,10 +73,7 @@ def streams(folder):
 
 def main():
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data")
-    parser.add_argument("--runs", type=int, default=3)
-    options = parser.parse_args()
+    options = read_options(__doc__, data=None, runs=3)
     print("| race | stream | " + " | ".join(CALLS) + " |")
     with threadpool_limits(1):
         for make, name, X, y in streams(options.data):

@@ -5,9 +5,8 @@
 Sets and rows are those of `forests.py`; rows are standardised for the first column.
 """
 
-import argparse
-
 import numpy as np
+from command import read_options
 from forests import LABELS, TARGETS, error_of, load
 
 from onlinekern import AROWClassifier, AROWRegressor, OnlineStandardScaler, PartitionFeatures
@@ -28,14 +27,7 @@ def errors_of(X, y, Z, v, number, seed):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder")
-    parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--only", default="")
-    arguments = parser.parse_args()
+    arguments = read_options(__doc__, "folder", orders=3, rows=20_000, only="")
     print("| set | rows | cells | cells of y |\n|---|---|---|---|")
     for name in [*LABELS, *TARGETS]:
         if arguments.only and name not in arguments.only.split(","):

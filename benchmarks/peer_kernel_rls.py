@@ -15,12 +15,12 @@ features x / sqrt(d) and 1 are always there.
 prints the time of a sample and the mistakes on ijcnn1, or on a stream like it.
 """
 
-import argparse
 import time
 from dataclasses import dataclass
 
 import numpy as np
 from cases import Streams
+from command import read_options
 from scipy.linalg import blas, lapack
 from threadpoolctl import threadpool_limits
 
@@ -401,10 +401,7 @@ class Entered:
 
 def main():
     """Print times and mistakes."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", metavar="DIR", help="default: a stream like ijcnn1")
-    parser.add_argument("--rows", type=int, default=20_000)
-    options = parser.parse_args()
+    options = read_options(__doc__, data=None, rows=20_000)
     X, y = Streams(options.data, options.rows).get("ijcnn1")
     X = streams.laid_out(X, "float32", "dense")
     with threadpool_limits(1):

@@ -9,10 +9,10 @@ the library's defaults and with the setting of the table. ``--split`` does eithe
 of ``peers.py --split``, on the training part in its own order.
 """
 
-import argparse
 import warnings
 
 import numpy as np
+from command import read_options
 from peer_learners import LEARNERS, SPLIT
 from peers import TRAINING_ROWS, read
 from sklearn.model_selection import ParameterGrid
@@ -46,12 +46,7 @@ def compare(learner, X, y):
 
 def main():
     """Run all learners that are installed."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", metavar="DIR", required=True, help="folder with a9a")
-    parser.add_argument("--only", default="", help="learners whose name contains this")
-    parser.add_argument("--whole", action="store_true", help="what the choice gives")
-    parser.add_argument("--split", action="store_true", help="learners of the training part")
-    options = parser.parse_args()
+    options = read_options(__doc__, data={"required": True}, only="", whole=False, split=False)
     warnings.simplefilter("ignore")
     X, y = read(options, shuffled=not options.split)
     if options.split:

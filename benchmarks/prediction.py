@@ -10,7 +10,6 @@ in turns, medians: CPU time for one thread, and the speedup of `n_jobs=2` over `
 time.
 """
 
-import argparse
 import functools
 import statistics
 import time
@@ -18,6 +17,7 @@ import warnings
 
 import numpy as np
 from cases import Streams
+from command import read_options
 from limits import PANEL, Limits, gigaflops
 from threadpoolctl import threadpool_limits
 
@@ -26,16 +26,6 @@ from benchmarks import common, streams
 
 GOAL = 0.8
 BLOCK = 256
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", metavar="DIR", help="default: streams like a9a and ijcnn1")
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--support", type=int, default=1_000)
-    parser.add_argument("--repeats", type=int, default=5)
-    return parser.parse_args()
 
 
 def sources(options):
@@ -95,7 +85,7 @@ class Case:
 
 def main():
     """Print the table."""
-    options = arguments()
+    options = read_options(__doc__, data=None, rows=20_000, support=1_000, repeats=5)
     onlinekern.show_config()
     warnings.filterwarnings("ignore", message="max_support")
     print(

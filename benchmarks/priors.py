@@ -7,9 +7,8 @@ rows, 70 % are learnt in one pass, standardised as they come, in float32, and th
 Prints mean test errors in per cent with the default and with `reg="auto"`, and what it has chosen.
 """
 
-import argparse
-
 import numpy as np
+from command import read_options
 from forests import error_of, load
 
 from onlinekern import KernelRLSClassifier, OnlineStandardScaler, make_stream_pipeline
@@ -42,14 +41,9 @@ def show(folder, name, rows, orders):
 
 def main():
     """Print a line for each set."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder")
-    parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=8_000)
-    parser.add_argument("--only")
-    given = parser.parse_args()
+    given = read_options(__doc__, "folder", orders=3, rows=8_000, only=tuple(SETS))
     print(f"| set | {' | '.join(map(str, PRIORS))} | chosen |\n|---|---|---|---|")
-    for name in given.only.split(",") if given.only else SETS:
+    for name in given.only:
         show(given.folder, name, given.rows, given.orders)
 
 

@@ -17,12 +17,12 @@ classes so far, of each of which one more is counted: of every classifier of a s
 the worst over sets of two classes and of more, and orders.
 """
 
-import argparse
 import time
 import warnings
 from functools import partial
 
 import numpy as np
+from command import read_options
 from defaults import read
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -155,15 +155,9 @@ def row_of(learners, name, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder")
-    parser.add_argument("--rows", type=int, default=8000)
-    parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--only", help="names of sets, with commas between")
-    parser.add_argument("--batch", action="store_true", help="OLLA, on sets of several classes")
-    parser.add_argument("--early", action="store_true", help="after a few rows")
-    parser.add_argument("--ridges", action="store_true", help="kernel logistic, of several r")
-    options = parser.parse_args()
+    options = read_options(
+        __doc__, "folder", rows=8000, orders=3, only=None, batch=False, early=False, ridges=False
+    )
     warnings.simplefilter("ignore")
     if options.early:
         early(options)

@@ -18,7 +18,6 @@ test. Beside it, with standardised features (and targets):
 DIR holds the sets as NAME.libsvm.xz. What FILE of `--json` holds already is not computed again.
 """
 
-import argparse
 import itertools
 import json
 import lzma
@@ -26,6 +25,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 from sklearn.datasets import load_svmlight_file
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.preprocessing import StandardScaler
@@ -187,13 +187,14 @@ def experts(folder, names, regression):
 
 def main():
     """Compute what is missing, and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", required=True, help="folder with NAME.libsvm.xz")
-    parser.add_argument("--sets", nargs="+", help="sets in place of all")
-    parser.add_argument("--json", type=Path, help="figures that are known, and the new ones")
-    parser.add_argument("--markdown", type=Path, help="write the tables")
-    parser.add_argument("--experts", action="store_true", help="the experts of the races alone")
-    options = parser.parse_args()
+    options = read_options(
+        __doc__,
+        data={"required": True},
+        sets={"nargs": "+"},
+        json=Path,
+        markdown=Path,
+        experts=False,
+    )
     known = json.loads(options.json.read_text()) if options.json and options.json.exists() else {}
     groups = {
         "sets it was made with": (KNOWN, False),

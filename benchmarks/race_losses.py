@@ -9,9 +9,8 @@ forest with its defaults; and of the combination in hindsight that has this fore
 race errs no more than the combination in hindsight, no other vote would help it.
 """
 
-import argparse
-
 import numpy as np
+from command import read_options
 from forests import SETS, TARGETS, error_of, load, new
 
 from onlinekern import StreamClassifier, StreamRegressor
@@ -94,13 +93,9 @@ def measured(folder, name, order):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("folder")
-    parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--only", help="names of sets, separated by commas")
-    arguments = parser.parse_args()
+    arguments = read_options(__doc__, "folder", orders=3, only=tuple(SETS))
     print("| " + " | ".join(HEADS) + " |\n|" + "---|" * len(HEADS))
-    for name in arguments.only.split(",") if arguments.only else SETS:
+    for name in arguments.only:
         runs = [measured(arguments.folder, name, order) for order in range(arguments.orders)]
         digits = 3 if name in TARGETS else 2
         cells = [f"{error:.{digits}f}" for error in np.mean(runs, axis=0)]

@@ -11,10 +11,10 @@ point at most (targets: 2 % of the error), in the mean of the orders that both h
 of --kept holds is not measured again.
 """
 
-import argparse
 import time
 
 import numpy as np
+from command import read_options
 from forests import BATCH, ONE_PASS, SETS, TARGETS, best, error_of, load, rivals_of, text_of
 from second_order.figures import Kept
 
@@ -56,18 +56,20 @@ def show(name, kept, folder, orders, rivals):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("folder")
-    parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--only", help="names of sets, separated by commas")
-    parser.add_argument("--rivals", default="docs/forest_rivals.json")
-    parser.add_argument("--kept", default="docs/race_rivals.json")
-    arguments = parser.parse_args()
-    names = arguments.only.split(",") if arguments.only else SETS
+    arguments = read_options(
+        __doc__,
+        "folder",
+        orders=3,
+        only=tuple(SETS),
+        rivals="docs/forest_rivals.json",
+        kept="docs/race_rivals.json",
+    )
     kept, rivals = Kept(arguments.kept), Kept(arguments.rivals).found
     heads = ["set", "race", "µs", "best of all rivals", "the race is"]
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
-    stands = [show(name, kept, arguments.folder, arguments.orders, rivals) for name in names]
+    stands = [
+        show(name, kept, arguments.folder, arguments.orders, rivals) for name in arguments.only
+    ]
     close, ahead = (sum(map(bool, told)) for told in zip(*stands, strict=True))
     print(f"\nclose to the best of all: {close} of {len(stands)}; ahead of all: {ahead}")
 

@@ -8,34 +8,18 @@ support vectors. They may differ in two cases: float32 rounds the samples of the
 is 0 up to rounding (equal rows, in a9a).
 """
 
-import argparse
 import functools
 import statistics
 import time
 
 import naive
+from command import read_options
 
 import onlinekern
 from benchmarks import bench_one, common, streams
 
 VARIANTS = [(layout, dtype) for layout in common.LAYOUTS for dtype in common.DTYPES]
 SEED = 0
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(
-        description="SPA against a naive C loop; learn_one against the cost of its update."
-    )
-    parser.add_argument(
-        "--data",
-        metavar="DIR",
-        help="folder with a9a.{train,test}.libsvm.xz; default: a stream like it",
-    )
-    parser.add_argument("--rows", type=int, help="learn the first ROWS samples of each stream only")
-    parser.add_argument("--repeats", type=int, default=7)
-    parser.add_argument("--naive-repeats", type=int, default=3)
-    return parser.parse_args()
 
 
 def cpu_us(call, samples):
@@ -115,7 +99,7 @@ def compare_single(title, X, y, parameters):
 
 def main():
     """Run all comparisons."""
-    options = arguments()
+    options = read_options(__doc__, data=None, rows=int, repeats=7, naive_repeats=3)
     onlinekern.show_config()
     if options.data:
         title, (X, y, _) = "a9a", streams.a9a(options.data)

@@ -7,10 +7,10 @@ come. Each learner makes one pass over three quarters of a random order; R^2 is 
 A cell holds R^2 of ``standardize_target=False`` and of the default; '-' is a learner that diverged.
 """
 
-import argparse
 import warnings
 
 import numpy as np
+from command import read_options
 from defaults import read
 from sklearn.metrics import r2_score
 
@@ -42,10 +42,7 @@ def shown(value):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder")
-    parser.add_argument("--rows", type=int, default=4000)
-    options = parser.parse_args()
+    options = read_options(__doc__, "folder", rows=4000)
     warnings.simplefilter("ignore")
     print(f"| learner | {' | '.join(SETS)} |\n|---|{'---:|' * len(SETS)}")
     for name, cls in onlinekern.all_estimators("regressor"):

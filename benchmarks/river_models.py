@@ -8,12 +8,12 @@ are processor time of one thread without the scaler, which has made its dictiona
 of the runs. "own rows" is the same estimator with score_one and learn_one on arrays.
 """
 
-import argparse
 import statistics
 import time
 import warnings
 
 import numpy as np
+from command import read_options
 from river import datasets, feature_extraction, linear_model, preprocessing
 
 from onlinekern import (
@@ -84,9 +84,7 @@ def run_rows(estimator, samples):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeat", type=int, default=5)
-    repeat = range(parser.parse_args().repeat)
+    repeat = range(read_options(__doc__, repeat=5).repeat)
     warnings.simplefilter("ignore")
     print("| stream | features | model | accuracy, % | µs | own rows, µs |")
     print("|---|---:|---|---:|---:|---:|")

@@ -8,13 +8,13 @@ than linear in the classes, which share the support vectors and their kernel val
 of each line is the ratio of the last cost to the first.
 """
 
-import argparse
 import copy
 import functools
 import statistics
 import warnings
 
 import numpy as np
+from command import read_options
 from ratio import cpu_us
 from threadpoolctl import threadpool_limits
 
@@ -24,14 +24,6 @@ ROWS = 4_000
 BUDGET = 512
 FEATURES = 22
 FREQUENCIES = [64, 128, 256, 512, 1_024, 2_048]
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--plot", metavar="FILE", help="draw the curves")
-    parser.add_argument("--repeats", type=int, default=5)
-    return parser.parse_args()
 
 
 def samples(n, d=FEATURES, classes=2, seed=0):
@@ -135,7 +127,7 @@ def draw(found, path):
 
 def main():
     """Measure, print and draw."""
-    options = arguments()
+    options = read_options(__doc__, plot=None, repeats=5)
     onlinekern.show_config()
     warnings.filterwarnings("ignore", message="max_support")
     found = {}

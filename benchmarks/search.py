@@ -11,12 +11,12 @@ all rows (mistakes in %, or the root mean square error) with the value that it c
 runs of all values over the whole head chose. 'whole' is what the latter cost.
 """
 
-import argparse
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 from defaults import read
 
 from onlinekern.evaluate import prequential
@@ -92,7 +92,7 @@ def row(options, name, data, totals):
     head = min(HEAD_SAMPLES, len(y))
     gamma = gamma_grid(X[:head])[0]
     cells = []
-    for learner in options.only.split(","):
+    for learner in options.only:
         method, (parameter, values) = METHODS[learner], GRIDS[learner]
         problem = Problem(X[:head], y[:head], classes, len(y), "gaussian", 0)
         one, cost, whole, halved, chosen = searched(method, problem, gamma, parameter, values)
@@ -109,7 +109,7 @@ def row(options, name, data, totals):
 
 def table(title, sets, options):
     """Print the table of some sets: pairs of (set -> number of features, whether of targets)."""
-    learners, totals = options.only.split(","), {}
+    learners, totals = options.only, {}
     heads = (f"{learner}, s | halving (whole), runs | error" for learner in learners)
     print(f"\n{title}\n\n| set | {' | '.join(heads)} |\n|---|{'---:|' * 3 * len(learners)}")
     for group, is_target in sets:
@@ -128,11 +128,7 @@ def table(title, sets, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", required=True)
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--only", default=",".join(GRIDS))
-    options = parser.parse_args()
+    options = read_options(__doc__, data={"required": True}, rows=20_000, only=tuple(GRIDS))
     warnings.simplefilter("ignore")
     table("sets that the rungs were chosen on", [(SETS, False), (TARGETS, True)], options)
     table("sets not looked at before", [(OTHERS, False), (OTHER_TARGETS, True)], options)

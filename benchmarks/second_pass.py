@@ -7,10 +7,10 @@ rows, 70 % are learnt, standardised, in float32, and the others test. Prints mea
 cent (of targets: the root mean square error over their deviation), and processor time a row.
 """
 
-import argparse
 import time
 
 import numpy as np
+from command import read_options
 from forests import SETS, TARGETS, error_of, load
 
 from onlinekern import KernelRLSClassifier, KernelRLSRegressor, OnlineStandardScaler
@@ -22,12 +22,7 @@ COLUMNS = [
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder")
-    parser.add_argument("--orders", type=int, default=5)
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--components", type=int, default=400)
-    arguments = parser.parse_args()
+    arguments = read_options(__doc__, "folder", orders=5, rows=20_000, components=400)
     print("| set | one pass | two | metric, one pass | two |\n" + "|---" * 5 + "|")
     for name in (*SETS, *MORE):
         number = name in TARGETS

@@ -11,7 +11,6 @@ least one, and the latency is that of the predictions beside it.
 Client and server share the machine: where it has two cores, each has one.
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -23,6 +22,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 
 from onlinekern import SPAClassifier, StreamClassifier
 
@@ -162,16 +162,17 @@ def line_of(row):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=5.0)
-    parser.add_argument("--sync", default="always")
-    parser.add_argument("--rows", type=int, default=1)
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     kinds = ["predict", "learn", "both"]
-    parser.add_argument("--kinds", nargs="+", choices=kinds, default=kinds)
-    parser.add_argument("--connections", nargs="+", type=int, default=[1, 16, 64])
-    parser.add_argument("--markdown", metavar="FILE")
-    options = parser.parse_args()
+    options = read_options(
+        __doc__,
+        seconds=5.0,
+        sync="always",
+        rows=1,
+        models={"nargs": "+", "choices": MODELS, "default": list(MODELS)},
+        kinds={"nargs": "+", "choices": kinds, "default": kinds},
+        connections=[1, 16, 64],
+        markdown=None,
+    )
     lines = [
         "| model | requests | connections | per second | p50, ms | p99, ms | longest, ms |",
         "|---|---|---|---|---|---|---|",

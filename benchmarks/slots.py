@@ -7,11 +7,11 @@ as the texts that they were, but for how often a word comes. Each row is predict
 mistakes in per cent are those of all rows but the first 1,000.
 """
 
-import argparse
 import warnings
 
 import numpy as np
 import pandas as pd
+from command import read_options
 from text import SETS, read
 
 from onlinekern import (
@@ -38,10 +38,7 @@ def mistakes(learner, categories, rows, y):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("folder")
-    parser.add_argument("--rows", type=int, default=4000)
-    options = parser.parse_args()
+    options = read_options(__doc__, "folder", rows=4000)
     warnings.simplefilter("ignore")
     print("|".join(["set", "learner", *WAYS]))
     for name in SETS:

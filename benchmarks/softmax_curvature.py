@@ -14,9 +14,8 @@ together. 'apart': as 'largest', but each class as if the others stood still. 'g
 from the gradient and the curvature at the old scores.
 """
 
-import argparse
-
 import numpy as np
+from command import read_options
 from defaults import read
 from probabilities import SETS, SHARE
 from scipy.special import expit, log_softmax, softmax
@@ -100,10 +99,7 @@ def log_loss_of(Z, labels, cut, r, variant):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder")
-    parser.add_argument("--rows", type=int, default=2000)
-    options = parser.parse_args()
+    options = read_options(__doc__, "folder", rows=2000)
     print(f"| set | r | {' | '.join(VARIANTS)} |\n|---|---|{'---:|' * len(VARIANTS)}")
     for name in list(SETS)[5:]:
         X, y = read(options.folder, name, SETS[name], options.rows, 0)

@@ -7,13 +7,13 @@ normal features whose labels are noisy ("generated"). All else is the default. C
 bound, support vectors, mistakes in %, CPU microseconds a sample, test-then-train.
 """
 
-import argparse
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from command import read_options
 
 import onlinekern
 from onlinekern.streams import open_source
@@ -57,11 +57,9 @@ def measure(X, y, bound):
 
 def main():
     """Print a line for each set and bound."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", metavar="DIR", help="folder of LIBSVM files")
-    parser.add_argument("--sets", nargs="*", choices=SETS, default=SETS)
-    parser.add_argument("--rows", type=int, help="learn the first ROWS samples only")
-    options = parser.parse_args()
+    options = read_options(
+        __doc__, "folder", sets={"nargs": "*", "choices": SETS, "default": SETS}, rows=int
+    )
     warnings.simplefilter("ignore")
     for name in options.sets:
         X, y = generated(GENERATED) if name == "generated" else load(options.folder, name)

@@ -12,7 +12,6 @@ dicts already. Bananas, Phishing and ImageSegments come with river (``pip instal
 'onlinekern[river]'``).
 """
 
-import argparse
 import json
 import lzma
 import os
@@ -22,6 +21,7 @@ from pathlib import Path
 from time import process_time
 
 import numpy as np
+from command import read_options
 from second_order.sets import running_standard
 from sklearn.base import clone
 from sklearn.datasets import load_svmlight_file
@@ -275,14 +275,14 @@ def cells_of(values, factor, form, name):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", default=os.environ.get("ONLINEKERN_DATA", "."), metavar="DIR")
-    parser.add_argument("--cache", default="streams_leaderboard.json", metavar="FILE")
-    parser.add_argument("--rows", type=int, default=10_000, metavar="N")
-    names = {"type": lambda text: text.split(","), "metavar": "A,B,..."}
-    parser.add_argument("--streams", default=list(STREAMS), **names)
-    parser.add_argument("--methods", default=list(METHODS), **names)
-    arguments = parser.parse_args()
+    arguments = read_options(
+        __doc__,
+        data={"default": os.environ.get("ONLINEKERN_DATA", ".")},
+        cache="streams_leaderboard.json",
+        rows=10_000,
+        streams=tuple(STREAMS),
+        methods=tuple(METHODS),
+    )
     measure_all(arguments)
     print_tables(arguments)
 

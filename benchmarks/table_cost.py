@@ -13,13 +13,13 @@ the microseconds of `learn_one` and `score_one`, and of `partial_fit` and `decis
 same rows as data frames of one row. A wider table has 25 columns more: 10 of text, 15 of numbers.
 """
 
-import argparse
 import statistics
 from functools import partial
 from time import process_time
 
 import numpy as np
 import pandas as pd
+from command import read_options
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
@@ -121,20 +121,15 @@ def print_single_rows(names, runs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--only", default=",".join(LEARNERS))
-    parser.add_argument("--single", action="store_true", help="rows one at a time")
-    options = parser.parse_args()
+    options = read_options(__doc__, rows=100_000, runs=3, only=tuple(LEARNERS), single=False)
     if options.single:
-        names = [name for name in options.only.split(",") if name != "boosting"]
+        names = [name for name in options.only if name != "boosting"]
         with threadpool_limits(1):
             print_single_rows(names, options.runs)
         return
     table, y = adult_like(options.rows)
     print(f"{options.rows:,} rows, {table.shape[1]} columns, seconds of processor time of fit")
-    names = options.only.split(",")
+    names = options.only
     given = {name: forms(name, table, y) for name in names}
     times = {(name, form): [] for name in names for form in given[name]}
     if "StreamClassifier" in names:

@@ -13,13 +13,13 @@ dictionaries of the same columns, of targets one-hot. The naive answer is the cl
 most, or the mean so far.
 """
 
-import argparse
 import itertools
 import time
 import warnings
 
 import numpy as np
 import pandas as pd
+from command import read_options
 from forests import read
 
 from onlinekern import (
@@ -255,16 +255,11 @@ def error_of(found, y, number):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("folder")
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--only", default=",".join(STREAMS))
-    parser.add_argument("--ways", default=",".join(WAYS))
-    args = parser.parse_args()
+    args = read_options(__doc__, "folder", rows=20_000, only=tuple(STREAMS), ways=tuple(WAYS))
     warnings.simplefilter("ignore")
-    ways = args.ways.split(",")
+    ways = args.ways
     print("|".join(["stream", "rows", *ways]))
-    for name in args.only.split(","):
+    for name in args.only:
         X, y = STREAMS[name](args.folder, args.rows)
         number, cells = y.dtype.kind == "f", []
         for way in ways:

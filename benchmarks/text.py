@@ -9,11 +9,11 @@ the rest; medians of CPU time, one thread. The goal is 10 us in float32 at 1,200
 50 stored elements. Other times are also scaled to these numbers, in proportion to both.
 """
 
-import argparse
 import statistics
 import warnings
 
 import numpy as np
+from command import read_options
 from ratio import cpu_us
 from scipy import sparse
 from threadpoolctl import threadpool_limits
@@ -33,16 +33,6 @@ LEARNERS = {
     "SPAClassifier": {"gamma": 0.7, "alpha": 1.0, "beta": 1.0, "eta": 0.1, "average": True},
     "KernelPAClassifier": {"gamma": 0.7, "average": False},
 }
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", metavar="DIR", help="folder of LIBSVM files")
-    parser.add_argument("--rows", type=int, default=20_000, help="rows of the streams drawn")
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--support", type=int, default=1_200, help="support vectors")
-    return parser.parse_args()
 
 
 def read(folder, name):
@@ -99,7 +89,7 @@ class Measured:
 
 def main():
     """Print a table per stream."""
-    options = arguments()
+    options = read_options(__doc__, data=None, rows=20_000, repeats=5, support=1_200)
     onlinekern.show_config()
     warnings.filterwarnings("ignore", message="max_support")
     for title, X, y in sources(options):

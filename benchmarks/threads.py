@@ -13,7 +13,6 @@ is the part of the CPU time of one thread that runs in items of the pool, and `a
 follows from it: the items are given to two threads in their order, and the rest waits for nobody.
 """
 
-import argparse
 import hashlib
 import heapq
 import multiprocessing
@@ -23,6 +22,7 @@ import warnings
 from functools import partial
 
 import numpy as np
+from command import read_options
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
@@ -33,14 +33,6 @@ from onlinekern.estimators import contract, duals
 from onlinekern.learners import linear_passive_aggressive
 
 USERS = (contract, linear_passive_aggressive, duals, race)
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=20_000)
-    parser.add_argument("--repeats", type=int, default=5)
-    return parser.parse_args()
 
 
 class Alone:
@@ -199,7 +191,7 @@ def cases(rows):
 
 def main():
     """Print the table."""
-    options = arguments()
+    options = read_options(__doc__, rows=20_000, repeats=5)
     onlinekern.show_config()
     warnings.simplefilter("ignore")
     print(f"\n{'':40}{'elapsed':>8}{'processes':>11}{'shared':>8}{'at best':>9}")

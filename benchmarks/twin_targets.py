@@ -10,11 +10,11 @@ the first 500 rows. Prints errors on the way and at the test rows in per cent of
 microseconds of processor time a row, without the twin and with it, in turn in one run.
 """
 
-import argparse
 import time
 from dataclasses import replace
 
 import numpy as np
+from command import read_options
 from forests import load
 from table_streams import FIRST, STREAMS
 
@@ -68,16 +68,12 @@ def measured(X, y, Z, v, order):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("folder")
-    parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--only", default=",".join((*TABLES, *SETS, *MADE)))
-    arguments = parser.parse_args()
+    arguments = read_options(__doc__, "folder", orders=3, only=(*TABLES, *SETS, *MADE))
     with_twin = experts.MEASURED, experts.FORESTS["regression"]
     without = tuple(tuple(replace(kind, twin=False) for kind in kinds) for kinds in with_twin)
     print("| set | on the way | test | us |\n|---|---|---|---|")
     ratios = []
-    for name in arguments.only.split(","):
+    for name in arguments.only:
         runs = []
         for order in range(1 if name in TABLES else arguments.orders):
             parts, both = parts_of(arguments.folder, name, order), []

@@ -9,12 +9,12 @@ predicted before it is learnt, means of three seeds. CPU times of one thread, fl
 repeats, which take turns.
 """
 
-import argparse
 import time
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+from command import read_options
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
@@ -24,15 +24,6 @@ from benchmarks import streams
 STORED = 48
 WIDTHS = {"a9a": 0.05, "mnist": 0.02}
 KINDS = ("plain", "orthogonal", "structured", "hashed")
-
-
-def arguments():
-    """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", metavar="DIR", help="holds a9a and MNIST")
-    parser.add_argument("--frequencies", type=int, default=1_600)
-    parser.add_argument("--repeats", type=int, default=5)
-    return parser.parse_args()
 
 
 def best(calls, repeats, rows):
@@ -120,7 +111,7 @@ def mistakes(options):
 
 
 if __name__ == "__main__":
-    given = arguments()
+    given = read_options(__doc__, data=None, frequencies=1_600, repeats=5)
     onlinekern.show_config()
     wide(given)
     dense(given)

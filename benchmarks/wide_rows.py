@@ -7,10 +7,10 @@ targets the root mean squared error in % of their deviation, means of the draws;
 processor time of a learnt row in microseconds.
 """
 
-import argparse
 import time
 
 import numpy as np
+from command import read_options
 from sklearn.datasets import make_classification, make_friedman1, make_regression
 from threadpoolctl import threadpool_limits
 
@@ -72,11 +72,7 @@ def measured(make, X, y):
 
 def main():
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=2000)
-    parser.add_argument("--features", type=int, nargs="+", default=[200, 500, 1000])
-    parser.add_argument("--draws", type=int, default=2)
-    options = parser.parse_args()
+    options = read_options(__doc__, rows=2000, features=[200, 500, 1000], draws=2)
     print("| rows | features | error | us |")
     with threadpool_limits(1):
         for name, (make, draw) in MADE.items():

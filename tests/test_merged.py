@@ -1,18 +1,15 @@
 """A merged model is at least about as good as the mean of the models of the parts."""
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pytest
+from scripts import scripts
 
 import onlinekern as ok
 from onlinekern import merge
 
-PATH = Path(__file__).parents[1] / "benchmarks" / "merged.py"
-SPEC = importlib.util.spec_from_file_location("merged", PATH)
-merged = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(merged)
+with scripts():
+    import merged
+
 QUICK = [
     ("BOLSSVMClassifier", 50),
     ("BSGDRegressor, merge", 50),

@@ -9,16 +9,15 @@ import lzma
 import re
 import subprocess
 import sys
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from scripts import BENCHMARKS, scripts
 from sklearn.datasets import dump_svmlight_file
 
-PAPERS = Path(__file__).parents[1] / "benchmarks" / "papers"
-sys.path.insert(0, str(PAPERS))
-try:
+PAPERS = BENCHMARKS / "papers"
+with scripts("papers"):
     import choose
     import datasets
     import pages
@@ -35,8 +34,6 @@ try:
     from results import FILE, Results, mark
     from rows import TABLES
     from stand_ins import N_SAMPLES, StandIns, stand_in
-finally:
-    sys.path.remove(str(PAPERS))
 
 ROWS = [
     pytest.param(row, id=f"{table}-{row.data}-{row.learner}")

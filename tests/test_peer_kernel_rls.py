@@ -1,18 +1,12 @@
 """The block NumPy peer of the benchmarks takes the decisions of the twin, one sample at a time."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from oracles.kernel_rls import kernel_rls
+from scripts import scripts
 
-BENCHMARKS = str(Path(__file__).parents[1] / "benchmarks")
-sys.path.insert(0, BENCHMARKS)
-try:
+with scripts():
     from peer_kernel_rls import BlockRLS
-finally:
-    sys.path.remove(BENCHMARKS)
 
 RNG = np.random.default_rng(0)
 X, Z = RNG.standard_normal((180, 3)), RNG.standard_normal((20, 3))

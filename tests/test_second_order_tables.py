@@ -5,26 +5,19 @@ Otherwise only a long run would find a broken column, and not every machine has 
 
 import json
 import lzma
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scripts import scripts
 from sklearn.datasets import dump_svmlight_file
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-PATHS = [str(BENCHMARKS / "second_order"), str(BENCHMARKS)]
-sys.path[:0] = PATHS
-try:
+with scripts("second_order"):
     import methods
     import picture
     import sets
     from figures import Kept
     from tables import TABLES
-finally:
-    for path in PATHS:
-        sys.path.remove(path)
 
 N_SAMPLES, D = 160, 4
 

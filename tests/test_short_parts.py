@@ -1,21 +1,19 @@
 """Rounds of many short parts: the merged model is not worse than a part, whatever is merged."""
 
-import importlib.util
 import warnings
 from copy import deepcopy
-from pathlib import Path
 
 import numpy as np
 import pytest
+from scripts import scripts
 
 import onlinekern as ok
 from onlinekern import merge
 from onlinekern.core.linalg.copies import unpacked
 
-PATH = Path(__file__).parents[1] / "benchmarks" / "short_parts.py"
-SPEC = importlib.util.spec_from_file_location("short_parts", PATH)
-short_parts = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(short_parts)
+with scripts():
+    import short_parts
+
 # One of each rule by which models are merged; all of them are `long`.
 QUICK = [
     "AROWClassifier, diagonal", "AROWClassifier, full", "AROWRegressor, diagonal",
