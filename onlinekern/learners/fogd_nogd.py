@@ -382,11 +382,6 @@ def is_last_landmark_next(learner: Any) -> bool:
     return bool(not space.moved and space.support.n + 1 >= space.n_landmarks)
 
 
-def coefficients_of_features(learner: Any) -> Floats:
-    """Return the coefficients of the model that predicts, ndarray of shape (n_outputs, n_SV)."""
-    return learner._read_in_units(lambda space: space.effective())
-
-
 @estimator
 class NOGDClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     """Nystroem online gradient descent (NOGD).
@@ -540,7 +535,7 @@ compiled loss, default='hinge'
     _calls_blas = True
     _space = nystroem_space
     _next_calls_blas = is_last_landmark_next
-    dual_coef_ = property(coefficients_of_features)
+    dual_coef_ = property(weights_of_features)
 
 
 @estimator
@@ -686,4 +681,4 @@ default='squared'
     _calls_blas = True
     _space = nystroem_space
     _next_calls_blas = is_last_landmark_next
-    dual_coef_ = property(coefficients_of_features)
+    dual_coef_ = property(weights_of_features)
