@@ -20,8 +20,8 @@ from onlinekern import (
 from onlinekern.fitted.export.describe import describe
 
 FORMS = ["diagonal", "full", "auto"]
-# A learner of each kind of term in a graph.
-GRAPHS = [
+# A learner of each kind of term, and a race.
+KINDS = [
     *("PAClassifier", "SPAClassifier", "SPARegressor", "KernelPAClassifier", "FOGDClassifier"),
     *("NOGDRegressor", "DualSGDClassifier", "KernelRLSClassifier", "KernelForestRegressor"),
     *("LOLClassifier", "StreamClassifier"),
@@ -61,7 +61,7 @@ def tolerance_of(name, dtype):
 @pytest.mark.parametrize("form", FORMS)
 def test_c(form, dtype, tmp_path):
     made = {}
-    for number, name in enumerate(CLASSES):
+    for number, name in enumerate([*KINDS, "KernelMeanDetector", "OLLAClassifier"]):
         model, X = learnt(name, form, dtype)
         made[name] = model, X, model.export_c(tmp_path / f"m{number}.c", dtype=dtype)
         assert not made[name][2].learns
@@ -84,7 +84,7 @@ def test_onnx(form, dtype, tmp_path):
     pytest.importorskip("onnx", reason="needs the extra onnx")
     runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
     wrong = []
-    for name in GRAPHS:
+    for name in KINDS:
         model, X = learnt(name, form)
         X = X.astype(np.float32)
         path = model.export_onnx(tmp_path / "model.onnx", dtype=dtype).path

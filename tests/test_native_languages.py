@@ -80,15 +80,17 @@ def in_java(folder):
     return [java, *own, "-cp", folder, "Stream"]
 
 
-def static_library(folder):
-    """Make libonlinekern.a in a folder."""
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    """Make libonlinekern.a; return its path."""
+    folder = tmp_path_factory.mktemp("library")
     linked = build(folder, "onlinekern.o", ["-O2", "-r", "-nostdlib"], libraries=())
     run([tool("ar"), "rcs", folder / "libonlinekern.a", linked])
+    return folder / "libonlinekern.a"
 
 
-def test_names_that_a_linker_sees_have_the_prefix(tmp_path):
-    static_library(tmp_path)
-    seen = run([tool("nm"), "-g", "--defined-only", tmp_path / "libonlinekern.a"])
+def test_names_that_a_linker_sees_have_the_prefix(library):
+    seen = run([tool("nm"), "-g", "--defined-only", library])
     names = [words[2] for line in seen.splitlines() if len(words := line.split()) == 3]
     assert "okn_open" in names
     assert [name for name in names if not name.startswith("okn_")] == []
@@ -97,9 +99,9 @@ def test_names_that_a_linker_sees_have_the_prefix(tmp_path):
 @pytest.fixture(
     scope="module", params=[in_c, in_rust, in_go, in_java], ids=["c", "rust", "go", "java"]
 )
-def program(request, tmp_path_factory):
+def program(request, library, tmp_path_factory):
     folder = tmp_path_factory.mktemp("languages")
-    static_library(folder)
+    shutil.copy(library, folder)
     return request.param(folder)
 
 
