@@ -25,11 +25,16 @@ SIZES = {
     "NOGDRegressor": {"budget": 15, "n_components": 10},
     "KernelAROWClassifier": {"n_components": 15, "covariance": "sketched", "sketch_size": 4},
     "KernelSCWClassifier": {"n_components": 15, "covariance": "diagonal"},
-    "KernelLogisticClassifier": {"n_components": 15, "covariance": "full", "r": 0.3},
     "FOGDClassifier": {"n_components": 40},
     "FOGDRegressor": {"n_components": 40},
     "LOLClassifier": {"n_prototypes": 12},
     # Linear features of the widest samples would fill matrices of 3,000 x 3,000.
+    "KernelLogisticClassifier": {
+        "n_components": 15,
+        "covariance": "full",
+        "r": 0.3,
+        "linear": False,
+    },
     "KernelRLSClassifier": {"n_components": 30, "linear": False},
     "KernelRLSRegressor": {"n_components": 30, "linear": False},
     "KernelForestClassifier": {"n_trees": 8, "memory": 64},
