@@ -4,13 +4,10 @@ A call that fails leaves every bit of the model as it was. After a call that suc
 that of a twin which was given only the successful calls, divided in another way.
 """
 
-import argparse
 import copy
-import inspect
 import pickle
 import sys
 import tempfile
-import time
 import warnings
 from contextlib import suppress
 from functools import partial
@@ -33,7 +30,7 @@ from states import difference, state_of
 
 import onlinekern
 from harness import subjects
-from harness.reports import Report, conclude, in_processes
+from harness.reports import Report, run
 from onlinekern.drift import RenewedLearner
 from onlinekern.fitted.save import to_bytes
 from onlinekern.preprocessing.pipeline import StreamPipeline
@@ -339,19 +336,14 @@ def try_estimator(job):
     return report
 
 
-def main():
-    parser = argparse.ArgumentParser(description=inspect.getdoc(sys.modules[__name__]))
-    parser.add_argument("--names", nargs="*", default=subjects.NAMES, help="default all")
-    parser.add_argument("--sequences", type=int, default=1, help="of each estimator")
-    parser.add_argument("--calls", type=int, default=15, help="in each sequence")
-    parser.add_argument("--shrink", action="store_true", help="what is found, to a short sequence")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=1)
-    options = parser.parse_args()
-    began = time.monotonic()
+def jobs(options):
     shared = options.sequences, options.calls, options.shrink, options.seed
-    jobs = [(name, *shared) for name in options.names]
-    return conclude(in_processes(try_estimator, jobs, options.processes), began)
+    return [(name, *shared) for name in options.names]
+
+
+def main():
+    """Try `sequences` of so many `calls` of each estimator; `shrink` what is found."""
+    return run(try_estimator, jobs, layouts=False, sequences=1, calls=15, shrink=False)
 
 
 if __name__ == "__main__":

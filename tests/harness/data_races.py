@@ -4,10 +4,8 @@ No sample is lost, every answer is finite and of one state of the model, nothing
 thread waits for ever.
 """
 
-import argparse
 import copy
 import faulthandler
-import inspect
 import pickle
 import random
 import sys
@@ -18,7 +16,7 @@ import warnings
 import numpy as np
 
 from harness import subjects
-from harness.reports import Report, conclude, in_processes
+from harness.reports import Report, run
 
 ROWS = 400
 SAME = 150
@@ -128,18 +126,14 @@ def try_estimator(job):
     return report
 
 
-def main():
-    parser = argparse.ArgumentParser(description=inspect.getdoc(sys.modules[__name__]))
-    parser.add_argument("--names", nargs="*", default=subjects.NAMES, help="default all")
-    parser.add_argument("--layouts", nargs="*", default=["dense"], choices=subjects.LAYOUTS)
-    parser.add_argument("--seconds", type=float, default=0.05, help="for each model")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=1)
-    options = parser.parse_args()
-    began = time.monotonic()
+def jobs(options):
     shared = options.seconds, options.seed
-    jobs = [(*case, *shared) for case in subjects.cases(options.names, options.layouts)]
-    return conclude(in_processes(try_estimator, jobs, options.processes), began)
+    return [(*case, *shared) for case in subjects.cases(options.names, options.layouts)]
+
+
+def main():
+    """Spend so many `seconds` on each model."""
+    return run(try_estimator, jobs, seconds=0.05)
 
 
 if __name__ == "__main__":

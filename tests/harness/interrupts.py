@@ -4,10 +4,8 @@ The call raises KeyboardInterrupt and nothing else, or ends. The model is the on
 the one after it, never one between; and the next call works.
 """
 
-import argparse
 import faulthandler
 import gc
-import inspect
 import pickle
 import random
 import signal
@@ -20,7 +18,7 @@ from sklearn.base import clone
 from states import difference, state_of
 
 from harness import subjects
-from harness.reports import Report, conclude, in_processes
+from harness.reports import Report, run
 from onlinekern.estimators.blas_threads import ONE_THREAD
 
 MOST_ROWS = 200_000
@@ -187,19 +185,14 @@ def try_estimator(job):
     return report
 
 
-def main():
-    parser = argparse.ArgumentParser(description=inspect.getdoc(sys.modules[__name__]))
-    parser.add_argument("--names", nargs="*", default=subjects.NAMES, help="default all")
-    parser.add_argument("--layouts", nargs="*", default=["dense"], choices=subjects.LAYOUTS)
-    parser.add_argument("--tries", type=int, default=4, help="of each method")
-    parser.add_argument("--milliseconds", type=float, default=0, help="that a call takes at least")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=1)
-    options = parser.parse_args()
-    began = time.monotonic()
+def jobs(options):
     shared = options.tries, options.milliseconds, options.seed
-    jobs = [(*case, *shared) for case in subjects.cases(options.names, options.layouts)]
-    return conclude(in_processes(try_estimator, jobs, options.processes), began)
+    return [(*case, *shared) for case in subjects.cases(options.names, options.layouts)]
+
+
+def main():
+    """Interrupt each method `tries` times, in calls of so many `milliseconds` at least."""
+    return run(try_estimator, jobs, tries=4, milliseconds=0.0)
 
 
 if __name__ == "__main__":

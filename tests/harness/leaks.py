@@ -6,22 +6,19 @@ that are enlarged at times do not. Models are part of a reference cycle, which t
 ends in another order.
 """
 
-import argparse
 import contextlib
 import ctypes
 import gc
-import inspect
 import os
 import pickle
 import random
 import sys
-import time
 import warnings
 
 import numpy as np
 
 from harness import subjects
-from harness.reports import Report, conclude, in_processes
+from harness.reports import Report, run
 
 # So much a cycle is a leak, beyond so much a window: what is lost in every cycle is at least one
 # block of 16 bytes; the interpreter's own tables grow a little in each window, less and less.
@@ -137,26 +134,17 @@ def without_thread_cache():
         os.execve(sys.executable, command, {**os.environ, "GLIBC_TUNABLES": tunable})
 
 
-def main():
-    without_thread_cache()
-    parser = argparse.ArgumentParser(description=inspect.getdoc(sys.modules[__name__]))
-    parser.add_argument("--names", nargs="*", default=subjects.NAMES, help="default all")
-    parser.add_argument("--layouts", nargs="*", default=["dense"], choices=subjects.LAYOUTS)
-    parser.add_argument(
-        "--cycles", type=int, default=10, help="in each of the windows of an estimator"
-    )
-    parser.add_argument("--some", type=int, default=0, help="so many estimators, drawn; 0: all")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=1)
-    options = parser.parse_args()
-    began = time.monotonic()
+def jobs(options):
     names = options.names
     if options.some:
         names = random.Random(options.seed).sample(names, options.some)
-    jobs = [(*case, options.cycles) for case in subjects.cases(names, options.layouts)]
-    report = in_processes(try_estimator, jobs, options.processes)
-    report.add(try_deliberate())
-    return conclude(report, began)
+    return [(*case, options.cycles) for case in subjects.cases(names, options.layouts)]
+
+
+def main():
+    """Try `some` estimators, 0 for all, for `cycles` in each of the windows of one."""
+    without_thread_cache()
+    return run(try_estimator, jobs, last=try_deliberate, cycles=10, some=0)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ FloatingPointError or MemoryError. Children work under a bound of memory and of 
 is a finding, and the next one goes on.
 """
 
-import argparse
 import copy
 import functools
 import hashlib
@@ -21,7 +20,6 @@ import random
 import signal
 import struct
 import sys
-import time
 import warnings
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
@@ -29,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from harness.readers import limit_memory, mutate
-from harness.reports import Report, conclude, in_processes
+from harness.reports import Report, run
 from harness.subjects import (
     CLASSES,
     FRAMES,
@@ -419,16 +417,14 @@ def try_files(job):
     return report
 
 
-def main():
-    parser = argparse.ArgumentParser(description=inspect.getdoc(sys.modules[__name__]))
-    parser.add_argument("--number", type=int, default=300, help="of mutations")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=1)
-    options = parser.parse_args()
-    began = time.monotonic()
+def jobs(options):
     share = -(-options.number // options.processes)
-    jobs = [(options.seed + k, share) for k in range(options.processes)]
-    return conclude(in_processes(try_files, jobs, options.processes), began)
+    return [(options.seed + k, share) for k in range(options.processes)]
+
+
+def main():
+    """Try a `number` of mutations."""
+    return run(try_files, jobs, names=False, number=300)
 
 
 if __name__ == "__main__":

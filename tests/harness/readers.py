@@ -4,11 +4,9 @@ Whatever the bytes are, a reader gives finite rows or raises StreamError (a Valu
 within a bound of memory and of time. Each process works under that bound (RLIMIT_AS, an alarm).
 """
 
-import argparse
 import bz2
 import faulthandler
 import gzip
-import inspect
 import io
 import lzma
 import random
@@ -16,7 +14,6 @@ import resource
 import signal
 import sys
 import tempfile
-import time
 import warnings
 from pathlib import Path
 from unittest import mock
@@ -24,7 +21,7 @@ from unittest import mock
 import numpy as np
 from scipy import sparse
 
-from harness.reports import Report, conclude, in_processes
+from harness.reports import Report, run
 from onlinekern.streams import StreamError, open_source, read_blocks
 
 MOST_BYTES = 768 << 20
@@ -211,17 +208,14 @@ def try_files(job):
     return report
 
 
-def main():
-    parser = argparse.ArgumentParser(description=inspect.getdoc(sys.modules[__name__]))
-    parser.add_argument("--number", type=int, default=500, help="of mutations")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--keep", help="folder for files that are findings")
-    options = parser.parse_args()
-    began = time.monotonic()
+def jobs(options):
     share = -(-options.number // options.processes)
-    jobs = [(options.seed + k, share, options.keep) for k in range(options.processes)]
-    return conclude(in_processes(try_files, jobs, options.processes), began)
+    return [(options.seed + k, share, options.keep) for k in range(options.processes)]
+
+
+def main():
+    """Try a `number` of mutations; `keep` files that are findings in a folder."""
+    return run(try_files, jobs, names=False, number=500, keep=None)
 
 
 if __name__ == "__main__":
