@@ -324,26 +324,31 @@ def with_field(model, path, name, value):
     return again
 
 
-def seen_fields(name, parameters):
+def seen_fields(name, parameters, known=frozenset()):
     """Return the fields of which exported code knows, and those that could be changed.
 
-    A field is one of a record of some name, or of a kind of objects.
+    A field is one of a record of some name, or of a kind of objects. Those that are `known` from
+    other models are not tried again.
     """
-    known, tried = set(), set()
+    known, tried = set(known), set()
     for task in tasks_of(name):
         model = fitted(Case(name, parameters, task), *samples(task))
-        space = answering(opened(model._model)).arguments.space
+        space, before = answering(opened(model._model)).arguments.space, None
         for path, field, value in leaves(space):
             part = at(space, path)
             place = part.kind_.name if part.kind_.module else path[-1], field
-            before = text_of(with_field(model, path, field, value))
+            if place in known:
+                continue
+            before = before or text_of(with_field(model, path, field, value))
             for other in changed(value):
                 try:
                     after = text_of(with_field(model, path, field, other))
                 except (ValueError, TypeError, FloatingPointError):
                     continue
                 tried.add(place)
-                known |= {place} if after != before else set()
+                if after != before:
+                    known.add(place)
+                    break
     return known, tried
 
 
@@ -370,8 +375,7 @@ def exported():
     """Return the fields that exported code knows of, and those that could be changed."""
     known, tried = set(), set()
     for name, parameters in EXPORTED:
-        seen, changeable = seen_fields(name, parameters)
-        known |= seen
+        known, changeable = seen_fields(name, parameters, known)
         tried |= changeable
     return known, tried
 
