@@ -154,6 +154,8 @@ def test_fields_are_what_models_hold(which):
     for model in models(which):
         whole = opened(model._model)
         for path, state in parts_of(whole):
+            if "blank" in path:
+                continue  # it has learnt nothing, so there is None where arrays will be
             if (path and isinstance(path[-1], int)) or state.kind_.name != "a record":
                 arguments = getattr(state, "arguments", None)
                 if (state.kind_.name, getattr(arguments, "kind", "")) not in SHARED:
