@@ -11,7 +11,8 @@ the spread over the orders of the best, and processor time a row as a ratio to t
 metric, the median over the orders.
 
 --costs prints microseconds a row without and with a metric after 10,000 and 100,000 made rows of 8,
-20 and 100 features, and milliseconds of a renewal. Run it on one thread (OMP_NUM_THREADS=1).
+20 and 100 features, and milliseconds of all the work of a renewal, done at once, which a stream
+spreads over 512 samples. Run it on one thread (OMP_NUM_THREADS=1).
 
 --picture draws the error along a made stream of 20 features, of which three matter, and their
 importances beside the true ones.
@@ -87,7 +88,7 @@ def made(n, d, seed=0):
 
 
 def show_costs():
-    print("| features | metric | us a row, 10,000 rows | 100,000 rows | a renewal, ms |")
+    print("| features | metric | us a row, 10,000 rows | 100,000 rows | a renewal at once, ms |")
     print("|" + "---|" * 5)
     for d in (8, 20, 100):
         X, y = made(100_000, d)
@@ -105,7 +106,7 @@ def show_costs():
 
 
 def renewal_of(model):
-    """Return the milliseconds of a renewal that learns the model anew, as text."""
+    """Return the milliseconds of a renewal that learns the model anew in one call, as text."""
     space = model.steps[-1][1]._model.space
     if not hasattr(space, "learn_anew"):
         return "-"
