@@ -1,15 +1,10 @@
-"""The experts of a race, with their costs and the estimators that they stand for.
-
-Costs are in microseconds a sample, on one core of 2024 with AVX2, rounded (benchmarks/race.py).
-They are part of the definition of a race. Nothing is measured at run time: two runs are equal.
-"""
+"""The experts of a race, with their costs (`costs`) and the estimators that they stand for."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any, Literal
 
 import numpy as np
@@ -25,6 +20,14 @@ from onlinekern.learners.kernel_forest import KernelForestClassifier, KernelFore
 from onlinekern.learners.least_squares import KernelRLSClassifier, KernelRLSRegressor
 from onlinekern.learners.linear_passive_aggressive import PAClassifier
 from onlinekern.learners.passive_aggressive import KernelPAClassifier
+from onlinekern.learners.race.costs import (
+    FOREST_COSTS,
+    LIGHT_COST,
+    PER_PRODUCT,
+    RENEWED,
+    linear_cost,
+    squares_cost,
+)
 from onlinekern.learners.second_order import AROWClassifier, AROWRegressor
 
 Layout = tuple[tuple[int, int], ...]
@@ -41,14 +44,6 @@ LARGEST = 0.35
 # Beside a forest they are smaller.
 LARGEST_BESIDE = 0.25
 MOST = 0.6
-# A sample of kernel least squares costs so much: always, for each pair of its features, and for
-# each product of a kernel value. Without a gate all samples enter, which costs this factor.
-FIXED = 2.0
-PER_PAIR = 1.6e-4
-PER_PRODUCT = 1e-4
-UNGATED = 1.5
-# With a metric it costs this factor: the renewals of a stream of ten thousand.
-RENEWED = 1.4
 # Samples that metrics are learnt from are kept: of more features, they would take the memory.
 MOST_MEASURED = 128
 # Sparse rows of more features are those of text or of hashed categories: no kernel has room for
@@ -99,9 +94,6 @@ MOST_BESIDE_LIGHT = 0.65
 LEFT_BESIDE = 0.9
 REST = 8
 LITTLE = 0.03
-# What linear least squares cost there, which have no landmarks: each feature, and each pair.
-PER_WIDE = 0.025
-PER_WIDE_PAIR = 6.5e-5
 # Trees are cut by the mean of a target and its twin: by the twin alone, even targets and those with
 # noise that multiplies lose (docs/race_tried.md).
 WEIGHTS_OF_TWINS = (0.5, 0.5)
@@ -168,32 +160,6 @@ class ForestKind:
         return make(n_trees=n_trees, begin_anew=False, random_state=0, **parameters)
 
 
-@dataclass(frozen=True)
-class ForestCost:
-    """What a sample costs a forest, with all that renewals take of a stream of some thousands.
-
-    For its teacher: always, for each feature, and for each of its slopes, by features and outputs;
-    and each tree: always, by the root of the number of features, among which cuts are sought, and
-    for each output.
-    """
-
-    teacher: float
-    feature: float
-    slope: float
-    tree: float
-    root: float
-    cell: float
-
-    def always(self, width: int, n_outputs: int) -> float:
-        """Return the cost of its teacher."""
-        each = self.feature + self.slope * min(n_outputs, MOST_SLOPES)
-        return self.teacher + width * each
-
-    def each(self, width: int, n_outputs: int) -> float:
-        """Return the cost of a tree."""
-        return self.tree + self.root * sqrt(width) + self.cell * n_outputs
-
-
 # Where there is no forest, kernels of several widths race.
 WIDTHS: dict[str, tuple[float, ...]] = {
     "classification": (0.3, 1.0, 3.0),
@@ -243,16 +209,6 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
         ),
     ),
 }  # fmt: skip
-# Those of classes have the form of measured times, in units in which all experts that are awake
-# cost together what the race takes (docs/race.md).
-FOREST_COSTS = {
-    "classification": ForestCost(8.0, 0.1, 0.016, tree=0.16, root=0.01, cell=0.015),
-    "regression": ForestCost(5.0, 0.0, 0.05, tree=0.09, root=0.044, cell=0.01),
-}
-# With a light teacher.
-LIGHT_COST = ForestCost(8.0, 0.06, 0.005, tree=0.16, root=0.01, cell=0.015)
-# More outputs are replaced by so many (`features.gradients`).
-MOST_SLOPES = 8
 # Scores of the hinge and of the logistic loss are no least squares: their links have these slopes.
 HINGE = 2.0
 LOGISTIC = 1.0
@@ -508,19 +464,6 @@ def forest_of(
             break
         kept //= 2
     return [of_size(found, kept)] if found >= FEWEST_TREES else []
-
-
-def squares_cost(task: str, length: int, width: int) -> float:
-    """Return the cost of least squares of so many features of a kernel."""
-    entering = 1.0 if task == "classification" else UNGATED
-    return FIXED + entering * PER_PAIR * length**2 + PER_PRODUCT * length * width
-
-
-def linear_cost(task: str, n_features: int, is_wide: bool) -> float:
-    """Return the cost of linear least squares, of rows that are wide as it was measured."""
-    if is_wide:
-        return FIXED + PER_WIDE * n_features + PER_WIDE_PAIR * n_features**2
-    return squares_cost(task, n_features + 1, 1)
 
 
 def squares_of(
