@@ -200,7 +200,10 @@ def test_whole_numbers_larger_than_any_type_are_floats():
         (HIGH.astype(object), "bool"),
         (np.where(HIGH, 1, 0.0).astype(object), "float"),
         (np.where(HIGH, datetime.date(2026, 3, 1), datetime.datetime(2026, 3, 2)), "str"),
-        (np.where(HIGH, *(datetime.datetime(2026, 3, d, tzinfo=datetime.UTC) for d in (1, 2))), "str"),
+        (
+            np.where(HIGH, *(datetime.datetime(2026, 3, d, tzinfo=datetime.UTC) for d in (1, 2))),
+            "str",
+        ),
     ],
 )
 def test_labels_that_are_objects_are_told_what_to_do(labels, advice):

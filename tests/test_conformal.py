@@ -34,6 +34,7 @@ from onlinekern import (
     OnlineStandardScaler,
     PAClassifier,
     PARegressor,
+    SPAOneClass,
     StreamClassifier,
     StreamRegressor,
     TableEncoder,
@@ -677,6 +678,9 @@ def test_what_is_refused():
             model.predict_interval(X)
     with pytest.raises(TypeError, match="estimator must be a classifier, got KernelRLSRegressor"):
         ConformalClassifier(KernelRLSRegressor()).fit(X, y > 0)
+    for kind, conformal in (("classifier", ConformalClassifier), ("regressor", ConformalRegressor)):
+        with pytest.raises(TypeError, match=f"estimator must be a {kind}, got SPAOneClass"):
+            conformal(SPAOneClass()).fit(X, y > 0)
     with pytest.raises(TypeError, match="estimator must be a regressor, got StreamPipeline"):
         ConformalRegressor(make_stream_pipeline(KernelRLSClassifier())).partial_fit(X, y)
     with pytest.raises(ValueError, match="'estimator' parameter of ConformalClassifier"):

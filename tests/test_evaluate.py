@@ -84,6 +84,7 @@ def test_prequential_squared_error():
         (lambda X, y: (X, y), TypeError, "must yield pairs"),
         (lambda X, y: X, TypeError, "must yield pairs"),
         (lambda X, y: "rows.csv", TypeError, "must yield pairs"),
+        (lambda X, y: sparse.csr_matrix(X), TypeError, r"such as \[\(X, y\)\], got csr_matrix"),
         (lambda X, y: [(X, y, y)], TypeError, "must yield pairs"),
         (lambda X, y: [({"a": 1.0}, 1)], TypeError, "must yield pairs"),
         (lambda X, y: [(X, y[:-1])], ValueError, "10 rows of X with 9 targets"),

@@ -403,6 +403,7 @@ def test_what_does_not_fit_is_refused():
     two = [ok.PAClassifier().fit(X, y), ok.PAClassifier(C=0.3).fit(X, y)]
     cases = [
         ([], {}, ValueError, "models must hold one"),
+        (None, {}, TypeError, "models must be a list of estimators, got None"),
         ([one, StandardScaler()], {}, TypeError, "estimators of onlinekern"),
         ([one, two[0]], {}, ValueError, "one class"),
         (two, {}, ValueError, "C=1.0 and C=0.3"),

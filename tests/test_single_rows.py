@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onlinekern import KernelPAClassifier
+from onlinekern import (
+    KernelPAClassifier,
+    KernelRLSRegressor,
+    OnlineStandardScaler,
+    PAClassifier,
+    SPAClassifier,
+    SPAOneClass,
+    StreamClassifier,
+    TableEncoder,
+)
+from onlinekern.drift import LossDetector, MMDDetector
 
 D = 2_100  # stored sparse, and no multiple of the vector length
 
@@ -139,3 +149,45 @@ def test_bad_rows_are_found(model, rows):
         with pytest.raises(ValueError, match=r"x (contains|has|must)"):
             model.learn_one(bad, 1)
     assert model.n_seen_ == seen
+
+
+NO_ROWS = [np.ones((2, 2)), np.ones((1, 4)), np.ones((4, 1)), np.ones((2, 2, 1)), [[1, 2], [3, 4]]]
+SPARSE = [sparse.csr_matrix(np.ones((2, 4))), sparse.csr_matrix((0, 4))]
+LEARNERS = {
+    "linear": (PAClassifier, (1, [0, 1])),
+    "race": (StreamClassifier, (1, [0, 1])),
+    "holds rows back": (SPAClassifier, (1, [0, 1])),
+    "targets": (KernelRLSRegressor, (1.0,)),
+    "one class": (SPAOneClass, ()),
+}
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["first", "later"])
+@pytest.mark.parametrize(("learner", "told"), LEARNERS.values(), ids=LEARNERS)
+def test_matrices_are_no_samples_in_any_call(learner, told, begun):
+    model = learner()
+    if begun:
+        model.learn_one(np.arange(4.0), *told)
+    seen = copy.deepcopy(vars(model)).keys()
+    for x in [*NO_ROWS, *SPARSE]:
+        with pytest.raises(ValueError, match="one sample"):
+            model.learn_one(x, *told)
+    assert vars(model).keys() == seen
+    assert getattr(model, "n_seen_", 0) == begun
+
+
+@pytest.mark.parametrize("part", [OnlineStandardScaler, TableEncoder, MMDDetector])
+def test_matrices_are_no_samples_of_what_stands_beside_learners(part):
+    for x in NO_ROWS:
+        with pytest.raises(ValueError, match="one sample"):
+            getattr(part(), "update" if part is MMDDetector else "learn_transform_one")(x)
+
+
+def test_a_loss_is_one_number():
+    detector = LossDetector().update(0.5).update(np.array([0.5]))
+    for losses in ([0.1, 0.2], np.empty(0), np.ones((2, 2))):
+        with pytest.raises(ValueError, match="loss must be one number, got"):
+            detector.update(losses)
+    with pytest.raises(ValueError, match="loss must be finite and >= 0, got nan"):
+        detector.update(np.nan)
+    assert detector.n_seen_ == 2

@@ -113,9 +113,12 @@ class LossDetector(Detector):
         Raises
         ------
         ValueError
-            If the loss is negative or no finite number.
+            If the loss is negative or no finite number, or not one.
         """
-        self._see(checked(np.reshape(loss, -1), "loss"))
+        losses = checked(np.reshape(loss, -1), "loss")
+        if len(losses) != 1:
+            raise ValueError(f"loss must be one number, got {len(losses)}: update_many takes more")
+        self._see(losses)
         return self
 
     @all_or_nothing
@@ -218,7 +221,7 @@ def checked(values: Any, name: str) -> Floats:
         raise ValueError(f"{name} must have one dimension, got the shape {losses.shape}")
     if not (np.isfinite(losses) & (losses >= 0)).all():
         wrong = losses[~(np.isfinite(losses) & (losses >= 0))][0]
-        raise ValueError(f"{name} must be finite and >= 0, got {wrong!r}")
+        raise ValueError(f"{name} must be finite and >= 0, got {wrong}")
     return losses
 
 

@@ -62,7 +62,7 @@ def plain_targets(y: Any) -> Any:
         return y.data
     if isinstance(y, np.ndarray) and y.dtype.kind == "T":
         return y.astype(object)
-    if isinstance(y, list | tuple) or getattr(y, "dtype", None) == object:
+    if isinstance(y, list | tuple) or str(getattr(y, "dtype", "")) == "object":
         return dates_in(y)
     if not hasattr(y, "isna"):
         return y

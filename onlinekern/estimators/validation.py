@@ -270,7 +270,7 @@ def one_row(x: Any) -> Any:
     """Return one sample, an array of shape (n_features,) or a CSR matrix, as a matrix of one row.
 
     Dictionaries, and lists of other things than numbers, become lists. What has the names of
-    columns, a row of a data frame, becomes a table."""
+    columns, a row of a data frame, becomes a table. A number is a sample of one feature."""
     if isinstance(x, Mapping):
         return [x]
     if has_names(x):
@@ -279,7 +279,18 @@ def one_row(x: Any) -> Any:
         raise TypeError("x must be one sample, got a list of dictionaries: give one of them")
     if isinstance(x, list | tuple) and any(isinstance(value, str) for value in x):
         return [list(x)]
-    return x if sp.issparse(x) else np.reshape(x, (1, -1))
+    if sp.issparse(x):
+        if x.ndim == 2 and x.shape[0] != 1:
+            raise ValueError(f"x must be one sample, got a sparse matrix of {x.shape[0]} rows")
+        return x
+    if is_matrix(x):
+        raise ValueError(f"x must be one sample of shape (n_features,), got shape {np.shape(x)}")
+    return np.reshape(x, (1, -1))
+
+
+def is_matrix(x: Any) -> bool:
+    """Return whether an array or a list has several axes, and so is no sample."""
+    return not isinstance(x, Mapping) and not has_names(x) and np.ndim(x) > 1
 
 
 def has_names(x: Any) -> bool:
@@ -355,7 +366,7 @@ def named_row(estimator: Any, x: Any, error: Exception) -> Any:
 
 def refused(estimator: Any, x: Any, error: Exception) -> Exception:
     """Return the error to raise where the core has refused one sample: what `partial_fit` says."""
-    if sp.issparse(x):
+    if sp.issparse(x) or is_matrix(x):
         return error
     return explained(estimator, one_row(x), error, estimator._takes_missing)
 

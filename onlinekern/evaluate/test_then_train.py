@@ -341,7 +341,10 @@ def _labels(estimator: Any, classes: ArrayLike | None) -> ArrayLike | None:
         return classes
     name = type(estimator).__name__
     if classes is not None and is_regressor(estimator):
-        raise ValueError(f"classes are for classifiers, and {name} is a regressor")
+        raise ValueError(
+            f"classes are for classifiers, and {name} is a regressor; rows and their targets are "
+            "one argument, as in [(X, y)]"
+        )
     if classes is None and is_classifier(estimator):
         classes = getattr(estimator, "classes_", None)
         if classes is None:

@@ -64,7 +64,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         if start:
             learner = clone(self._default() if self.estimator is None else self.estimator)
             kind, other = get_tags(self).estimator_type, get_tags(learner).estimator_type
-            if {kind, other} == {"classifier", "regressor"}:
+            if other not in (kind, None):
                 raise TypeError(f"estimator must be a {kind}, got {type(learner).__name__}")
             coverage = self._new_coverage(learner, lesson)
         else:

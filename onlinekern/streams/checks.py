@@ -48,7 +48,8 @@ def pairs_of(blocks: Iterable[Any], name: str) -> Iterator[tuple[Any, Any]]:
     ValueError
         If y has more or fewer values than X has rows.
     """
-    for block in blocks:
+    # Arrays yield rows, and tables the names of columns: neither is worth telling.
+    for block in [blocks] if hasattr(blocks, "shape") else blocks:
         if not isinstance(block, tuple | list) or len(block) != 2 or np.ndim(block[1]) == 0:
             raise TypeError(
                 f"{name} must yield pairs (X, y) of rows and their targets, such as [(X, y)], got "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -83,6 +83,8 @@ def merge(
     >>> merge(parts, base=first).n_seen_
     600
     """
+    if not isinstance(models, Iterable):
+        raise TypeError(f"models must be a list of estimators, got {models!r}")
     models = list(models)
     if not models:
         raise ValueError("models must hold one model at least")
