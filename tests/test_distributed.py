@@ -183,12 +183,14 @@ def test_data_frames(samples, expected, client):
 
 def test_parquet(samples, expected, client, tmp_path):
     pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
     frame = frame_of(samples)
     for number, first in enumerate(range(0, N, 2 * CHUNK)):
         part = pa.Table.from_pandas(frame.iloc[first : first + 2 * CHUNK])
         folder = tmp_path / f"day{number}"
         folder.mkdir()
-        pa.parquet.write_table(part, folder / "part.parquet", row_group_size=CHUNK)
+        parquet.write_table(part, folder / "part.parquet", row_group_size=CHUNK)
     (tmp_path / "_metadata.parquet").write_text("no table")
     same(learnt(client, tmp_path, "sold", sample_weight="weight"), expected, samples[0])
     with pytest.raises(ValueError, match="no column named 'price'"):

@@ -93,7 +93,7 @@ def test_the_list_of_public_names_is_true():
         "from onlinekern import SPAClassifier",
         "import onlinekern.preprocessing.kernel_features",
         "import onlinekern; onlinekern.show_config()",
-        "from onlinekern.cli import main; main(['compare'])",
+        "from onlinekern.cli import main; main(['methods', 'spa'])",
     ],
 )
 def test_source_folder_says_what_to_do(code, tmp_path):
