@@ -23,8 +23,8 @@ from onlinekern import (
     TableEncoder,
     make_stream_pipeline,
 )
+from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.evaluate import METHODS, LabelQuery, delays_of, prequential
-from onlinekern.evaluate.delayed import one_after_another
 from onlinekern.evaluate.test_then_train import Run
 from onlinekern.streams import gaussian_mixture
 

@@ -7,10 +7,10 @@ from collections import deque
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from onlinekern.compat._on_dictionaries import OnDictionaries
+from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.estimators.table_errors import check_labels, explained
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.estimators.validation import check_weights, one_row
@@ -91,12 +91,7 @@ class ClassesAsTheyCome(OnDictionaries):
         if not self._waiting:
             return rows, y, weights
         kept = [row for row, _ in self._waiting]
-        if isinstance(rows, list):
-            joined: Any = [row for part in (*kept, rows) for row in part]
-        elif self.sparse:
-            joined = sp.vstack([*kept, rows], format="csr")
-        else:
-            joined = np.vstack([*kept, rows])
+        joined = one_after_another([*kept, rows])
         before = [weight for _, weight in self._waiting]
         return joined, [self._labels[0]] * len(kept) + y, np.concatenate([before, weights])
 

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from onlinekern.distributed.parts import Part, to_array
+from onlinekern.estimators.row_blocks import rows_of
 from onlinekern.estimators.types import Function
-from onlinekern.estimators.validation import rows_of
 
 
 @dataclass
@@ -78,10 +78,7 @@ class Rows:
 
 def rows_at(block: tuple[Any, ...], kept: Any) -> tuple[Any, ...]:
     """Return the rows of a block at some places."""
-    X, y, *more = (
-        one if one is None else one.take(kept) if hasattr(one, "schema") else rows_of(one, kept)
-        for one in block
-    )
+    X, y, *more = (None if one is None else rows_of(one, kept) for one in block)
     # Without those that are missing, objects may all be text.
     return (X, None if y is None else to_array(y), *more)
 

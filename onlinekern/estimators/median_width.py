@@ -28,6 +28,7 @@ from onlinekern.estimators.kernel_width import (
     median_width,
     tries_widths,
 )
+from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.estimators.savable import require
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class WarmUp:
         known, targets, weights = self.samples
         samples = rows_at(X, rows)
         if known is not None:
-            samples = joined(known, samples)
+            samples = one_after_another([known, samples])
         told = y[rows] if known is None else np.concatenate([targets, y[rows]])
         kept = samples, told, np.concatenate([weights, weight])
         return replace(self, samples=kept)
@@ -147,13 +148,6 @@ class WarmUp:
 def is_matrix(X: Any) -> bool:
     """Return whether X is a dense or CSR matrix."""
     return isinstance(X, (np.ndarray, sp.csr_matrix, sp.csr_array)) and X.ndim == 2
-
-
-def joined(known: Any, more: Any) -> Any:
-    """Return rows with more rows below, in the form of the first."""
-    if sp.issparse(known):
-        return sp.vstack([known, sp.csr_matrix(more)], format="csr")
-    return np.concatenate([known, more.toarray() if sp.issparse(more) else more])
 
 
 def width_of(estimator: Any, X: Any) -> float:

@@ -371,11 +371,6 @@ def refused(estimator: Any, x: Any, error: Exception) -> Exception:
     return explained(estimator, one_row(x), error, estimator._takes_missing)
 
 
-def rows_of(X: Any, piece: slice) -> Any:
-    """Return some rows of a matrix, a list or a data frame, with the names of their columns."""
-    return X.iloc[piece] if hasattr(X, "iloc") else X[piece]
-
-
 @contextmanager
 def names_are_no_matter() -> Iterator[None]:
     """Return a context in which rows without names are no reason to warn."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
+from onlinekern.estimators.row_blocks import one_after_another, rows_of
 from onlinekern.estimators.table_door import asks_for_encoder
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices
-from onlinekern.estimators.validation import rows_of
 from onlinekern.evaluate.baselines import Majority, NoChange
 from onlinekern.preprocessing.pipeline import StreamPipeline
 from onlinekern.preprocessing.steps import does_something, learner_of, takes
@@ -84,53 +82,6 @@ def delays_of(times: ArrayLike, arrivals: ArrayLike) -> Indices:
     return np.maximum(before - np.arange(len(times)) - 1, 0)
 
 
-def rows_at(X: Any, places: Indices) -> Any:
-    """Return the rows at some places, copied, in that order and of the kind of X."""
-    if hasattr(X, "iloc"):
-        return X.iloc[places]
-    if library_of(X) == "pyarrow":
-        return X.take(places)
-    return [copy.copy(X[k]) for k in places.tolist()] if isinstance(X, list) else X[places]
-
-
-def one_after_another(parts: Sequence[Any]) -> Any:
-    """Return the rows of several parts of a stream, of the kind of the first part."""
-    first = parts[0]
-    if sparse.issparse(first):
-        return sparse.vstack(parts, format="csr")
-    if isinstance(first, list):
-        return [row for part in parts for row in part]
-    if library_of(first) == "pyarrow":
-        import pyarrow as pa
-
-        return pa.concat_tables(parts, promote_options="permissive")
-    if library_of(first) == "polars":
-        import polars
-
-        return polars.concat(parts, how="vertical_relaxed")
-    return of_pandas(parts) if hasattr(first, "iloc") else np.concatenate(parts)
-
-
-def library_of(X: Any) -> str:
-    """Return the name of the library whose class X is of."""
-    return type(X).__module__.partition(".")[0]
-
-
-def of_pandas(parts: Sequence[Any]) -> Any:
-    """Return data frames one after another; columns of categories keep their type."""
-    import pandas as pd
-    from pandas.api.types import union_categoricals
-
-    parts = [part for part in parts if len(part)] or [*parts[:1]]
-    found = pd.concat(parts, ignore_index=True)
-    for name in found.columns:
-        columns = [part[name] for part in parts]
-        kinds = {column.dtype.name for column in columns}
-        if kinds == {"category"} and found[name].dtype.name != "category":
-            found[name] = union_categoricals(columns)
-    return found
-
-
 @dataclass(frozen=True)
 class Arrivals:
     """The labels that come while a block of samples is predicted.
@@ -168,7 +119,7 @@ class Waiting:
 
     def part(self, rows: Any) -> Waiting:
         """Return the samples at some places; copies, as the caller's arrays may change."""
-        return Waiting(rows_at(self.X, rows), self.y[rows], self.numbers[rows], self.due[rows])
+        return Waiting(rows_of(self.X, rows), self.y[rows], self.numbers[rows], self.due[rows])
 
     def each(self, first: int, last: int) -> Iterator[tuple[Any, Array]]:
         """Yield samples one by one, as rows and labels."""
@@ -305,9 +256,9 @@ def predict_passing_over(
     weight = np.repeat([0.0, 1.0], [len(asked), len(arriving.y)])
     more = {} if classes is None else {"classes": classes}
     if weight.all():
-        told = estimator.partial_fit_predict(rows_at(both.X, order), both.y[order], **more)
+        told = estimator.partial_fit_predict(rows_of(both.X, order), both.y[order], **more)
     else:
-        rows = rows_at(both.X, order), both.y[order]
+        rows = rows_of(both.X, order), both.y[order]
         told = estimator.partial_fit_predict(*rows, sample_weight=weight[order], **more)
     found = np.empty_like(told)
     found[order] = told

@@ -12,10 +12,10 @@ from sklearn.utils import check_random_state
 
 from onlinekern.estimators.atomic import all_or_nothing, fit_method
 from onlinekern.estimators.parameters import RandomState, Share, positional_estimator
+from onlinekern.estimators.row_blocks import rows_of
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Samples
-from onlinekern.estimators.validation import rows_of
 from onlinekern.evaluate.delayed import has_encoder, passes_over
 from onlinekern.evaluate.errors import losses_of
 from onlinekern.evaluate.exchanging import Recent, cells_of, exchanged, names_in, pooled, rows_like

@@ -21,11 +21,11 @@ from onlinekern.estimators.parameters import (
     Share,
     estimator,
 )
+from onlinekern.estimators.row_blocks import rows_of
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
-from onlinekern.estimators.validation import rows_of
-from onlinekern.evaluate.delayed import Arrivals, delays_from, rows_at, teaching
+from onlinekern.evaluate.delayed import Arrivals, delays_from, teaching
 from onlinekern.evaluate.refitting import inside
 from onlinekern.learners.ahead import strangeness
 from onlinekern.preprocessing.steps import learner_of
@@ -407,7 +407,7 @@ class Asked:
             i += n
             if answers[-1]:
                 number = position + i - 1
-                row = rows_at(X, np.array([i - 1])), y[i - 1 : i].copy()
+                row = rows_of(X, np.array([i - 1])), y[i - 1 : i].copy()
                 heappush(self._waiting, (number + delays[i - 1], number, *row))
             while self._waiting and self._waiting[0][0] < position + i:
                 due, number, x, label = heappop(self._waiting)

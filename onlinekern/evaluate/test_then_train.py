@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from onlinekern.estimators.array_types import plain_targets
+from onlinekern.estimators.row_blocks import rows_of
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.types import (
     ArrayLike,
@@ -22,7 +23,6 @@ from onlinekern.estimators.types import (
     Samples,
     StreamLearner,
 )
-from onlinekern.estimators.validation import rows_of
 from onlinekern.evaluate.delayed import Arrivals, Late, check_delay, losses_come
 from onlinekern.evaluate.errors import Curve, Metrics
 from onlinekern.evaluate.queries import Asked, LabelQuery

@@ -15,8 +15,9 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_consistent_length
 
+from onlinekern.estimators.row_blocks import rows_of
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.estimators.validation import check_weights, csr_of, rows_of
+from onlinekern.estimators.validation import check_weights, csr_of
 from onlinekern.preprocessing.steps import takes
 
 

@@ -16,7 +16,7 @@ from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.features import DistanceKernel, Frequencies, fourier_map, frequencies_of
 from onlinekern.estimators.kernel import as_csr, new_kernel
 from onlinekern.estimators.kernel_width import check_representable, kernel_width
-from onlinekern.estimators.median_width import COUNTS, is_matrix, joined
+from onlinekern.estimators.median_width import COUNTS, is_matrix
 from onlinekern.estimators.parameters import (
     Count,
     Finite,
@@ -26,6 +26,7 @@ from onlinekern.estimators.parameters import (
     estimator,
     warn_of_waiting,
 )
+from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.estimators.savable import require
 from onlinekern.estimators.scikit_learn import in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
@@ -152,7 +153,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
             given.random_sample()  # who shares the generator draws other numbers
         maker = self._with(parameters)
         known, counts = rows.shape[0], maker._counts()
-        rows = joined(rows, rows_at(X, np.arange(min(X.shape[0], counts[-1] - known))))
+        rows = one_after_another([rows, rows_at(X, np.arange(min(X.shape[0], counts[-1] - known)))])
         places = [count - 1 - known for count in counts if known < count <= rows.shape[0]]
         found = []
         for piece in np.split(np.arange(X.shape[0]), places):

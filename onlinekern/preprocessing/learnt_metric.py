@@ -15,6 +15,7 @@ from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Positive, RandomState, estimator, warn_of_waiting
+from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.estimators.scikit_learn import in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.preprocessing.taught import Target, TaughtTransformer
@@ -280,4 +281,4 @@ def moved(X: Any, metrics: list[tuple[int, MetricRoot]], sparse: bool) -> Any:
         first = last
     if len(found) == 1:
         return found[0]
-    return sp.vstack(found, format="csr") if sparse else np.concatenate(found)
+    return one_after_another(found)

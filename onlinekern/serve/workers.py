@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.serve.inbox import Inbox, Job
 from onlinekern.serve.metrics import Learning
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.rows import Samples
 from onlinekern.serve.served import ServedModel
 from onlinekern.serve.store import Store
-from onlinekern.streams.blocks import stacked
 
 logger = logging.getLogger("onlinekern.serve")
 
@@ -37,7 +37,7 @@ def joined(jobs: list[Job]) -> Samples:
     if len(jobs) == 1:
         return jobs[0].samples
     columns = zip(*(job.samples for job in jobs), strict=True)
-    return Samples(*map(stacked, columns))
+    return Samples(*map(one_after_another, columns))
 
 
 def divided(answers: Any, jobs: list[Job]) -> list[Any]:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
-from onlinekern.estimators.validation import rows_of
+from onlinekern.estimators.row_blocks import one_after_another, rows_of
 from onlinekern.streams.errors import StreamError
 
 
@@ -91,19 +87,4 @@ def joined(blocks: list[tuple[Any, ...]]) -> tuple[Any, ...]:
     """Return blocks of one form as one."""
     if len(blocks) == 1:
         return blocks[0]
-    return tuple(stacked(parts) for parts in zip(*blocks, strict=True))
-
-
-def stacked(parts: tuple[Any, ...]) -> Any:
-    """Return arrays, matrices, lists or record batches behind one another; None for Nones."""
-    if parts[0] is None:
-        return None
-    if isinstance(parts[0], list):
-        return list(chain.from_iterable(parts))
-    if sparse.issparse(parts[0]):
-        return sparse.vstack(parts, format="csr")
-    if isinstance(parts[0], np.ndarray):
-        return np.concatenate(parts)
-    import pyarrow as pa
-
-    return pa.Table.from_batches(parts).combine_chunks().to_batches()[0]
+    return tuple(one_after_another(parts) for parts in zip(*blocks, strict=True))

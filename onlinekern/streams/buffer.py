@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.streams.blocks import in_blocks
 
 BUDGET_BYTES = 64 << 20
@@ -172,12 +173,11 @@ def rows_per_block(X: Any) -> int:
 
 
 def _stacked(rows: Any) -> Any:
-    if not sparse.issparse(rows[0]):
-        return np.concatenate(rows)
-    width = max(X.shape[1] for X in rows)
-    for X in rows:
-        X.resize(X.shape[0], width)
-    return sparse.vstack(rows, format="csr")
+    if sparse.issparse(rows[0]):
+        width = max(X.shape[1] for X in rows)
+        for X in rows:
+            X.resize(X.shape[0], width)
+    return one_after_another(rows)
 
 
 def _write(file: Any, X: Any, y: Any) -> None:

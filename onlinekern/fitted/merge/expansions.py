@@ -20,9 +20,9 @@ from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.dual_sgd import DualSpace, FeatureMerging
 from onlinekern.core.models.space import InverseTimeSpace, KernelSpace
 from onlinekern.core.models.union import kernel_values, take_in
+from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.merge.averages import Averaging, merged_steps
-from onlinekern.fitted.merge.maps import stacked
 from onlinekern.fitted.merge.mix import Mix, of
 from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
 from onlinekern.fitted.state import State, closed, inherited, opened
@@ -120,7 +120,7 @@ def union(mix: Mix, expansions: list[Expansion]) -> Expansion:
         first[own] = base + np.arange(len(part))
         base += len(part)
     order = np.argsort(places, kind="stable")
-    rows = stacked([part.rows for part in expansions])[first[order]]
+    rows = one_after_another([part.rows for part in expansions])[first[order]]
     return Expansion(rows, coefficients[:, order], places[order], first[order])
 
 

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from onlinekern.core.features.nested import NestedNystroem
 from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.union import kernel_values
+from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.merge.mix import every, of
 from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
@@ -116,7 +116,7 @@ def common_landmarks(
     landmarks = [part.state.rows for part in parts]
     places = [(np.arange(n.shape[0]) + 0.5) / max(n.shape[0], 1) for n in landmarks]
     order = np.argsort(np.concatenate(places), kind="stable")
-    rows = stacked(landmarks)[order]
+    rows = one_after_another(landmarks)[order]
     if weights is not None and first.n_components < len(order) <= MOST_PROJECTED:
         coefficients = coefficients_of(parts, weights)[:, order]
         chosen = nearest_landmarks(first, rows, coefficients)
@@ -147,8 +147,3 @@ def turn_onto(common: Any, part: State) -> Floats:
     """Return T, which takes the features of one map to those of another."""
     values = kernel_values(common.landmarks, part.state.rows)
     return common.whitening() @ values.T @ part.whitening.T
-
-
-def stacked(parts: list[Any]) -> Array | Any:
-    """Stack the rows of several arrays or CSR matrices."""
-    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)

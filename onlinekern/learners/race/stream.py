@@ -25,10 +25,10 @@ from onlinekern.estimators.array_types import column_of_labels
 from onlinekern.estimators.calibration import FLOOR
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.contract import Learner
-from onlinekern.estimators.median_width import joined
 from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
+from onlinekern.estimators.row_blocks import one_after_another, rows_of
 from onlinekern.estimators.table_door import Encoded, encoded, feature_names
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sample, Samples
 from onlinekern.estimators.validation import (
@@ -39,7 +39,6 @@ from onlinekern.estimators.validation import (
     labels_of,
     learn_row,
     own_weight,
-    rows_of,
     same_labels,
     validate_data,
 )
@@ -441,7 +440,7 @@ mistakes so
         weight = np.ones(len(y)) if sample_weight is None else check_weights(sample_weight, X)
         if "_waiting" in self.__dict__:
             before, labels, weights = self.__dict__["_waiting"]
-            X, y = joined(before, X), np.concatenate([labels, y])
+            X, y = one_after_another([before, X]), np.concatenate([labels, y])
             weight = np.concatenate([weights, weight])
         last = slice(max(0, len(y) - MOST_WAITING), None)
         self.__dict__["_waiting"] = rows_at(X, last), y[last], weight[last]
