@@ -217,10 +217,9 @@ def column_of_targets(y: Any, several: bool = False) -> Any:
     """
     try:
         targets = plain_targets(y)
-        if several and not sp.issparse(targets) and np.ndim(targets) == 2:
-            several = np.shape(targets)[1] > 1
+        if several and not sp.issparse(targets):
             targets = np.asarray(targets)
-        if not (several and np.ndim(targets) == 2):
+        if not several or targets.ndim != 2 or targets.shape[1] == 1:
             targets = validation.column_or_1d(targets, warn=True, input_name="y")
         if targets.dtype.kind == "O":
             targets = targets.astype(np.float64)
