@@ -760,7 +760,7 @@ class Renewal:
         n = min(forest.entered, forest.memory)
         least = int(forest.spread * n)
         if forest.entered <= forest.early:
-            least = int(forest.spread * n / 8)
+            least = int(forest.spread * n / 16)
             return least if least > 1 else 0
         if forest.entered < forest.memory or least == 0:
             return least

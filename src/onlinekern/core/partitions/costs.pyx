@@ -67,7 +67,7 @@ OUTPUT_THEN = 3
 LEARN_THEN = 114
 # The first renewals take so many times fewer samples than others: a stream that ends before they
 # are whole errs more (docs/kernel_forests_tried.md).
-EARLY_SHARE = 8
+EARLY_SHARE = 16
 
 
 def learnt_again(double n_leaves, Py_ssize_t n_outputs):
