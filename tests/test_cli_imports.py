@@ -64,11 +64,11 @@ def loaded(folder, *arguments):
         (["info"], 25, ["sklearn", "scipy.signal", "matplotlib", "pyarrow", *COMPARING]),
         (["info", "model.okn"], 128, [*DRAWING, *COMPARING, *KEEPING, *SERVING]),
         (
-            ["predict", "model.okn", "rows.csv", "--target", "y"], 145,
+            ["predict", "model.okn", "rows.csv", "--target", "y"], 146,
             [*DRAWING, *COMPARING, *KEEPING, *SERVING, "onlinekern.evaluate"],
         ),
         (
-            ["train", "rows.csv", "--target", "y", "-o", "model.okn"], 156,
+            ["train", "rows.csv", "--target", "y", "-o", "model.okn"], 157,
             [*DRAWING, *COMPARING, *KEEPING, *SERVING, "onlinekern.reports.record"],
         ),
     ],

@@ -10,13 +10,13 @@ import numpy as np
 
 from onlinekern.core import LOSSES, RULES, SCHEDULES
 from onlinekern.core.base.random import Generator
+from onlinekern.core.learning.trials import alarms_of
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.partitions.costs import samples_spread_over
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT
 from onlinekern.core.partitions.tables import N_ORDERS
 from onlinekern.core.renewed_model import renewed
 from onlinekern.core.stream import Model
-from onlinekern.estimators.alarms import alarms_of
 from onlinekern.estimators.categories import (
     CategoricalFeatures,
     Categories,
@@ -295,8 +295,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         ``renewal_spread * n`` samples, and the old forest answers until the new one is whole. From
         sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
         that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
-        Up to the 512th sample it is spread over a sixteenth as many, 2 samples behind the 128th and 8
-        behind the 512th. The first two, at 32 and 64, are done at once in some 2 milliseconds.
+        Up to the 512th sample it is spread over a sixteenth as many, 2 samples behind the 128th and
+        8 behind the 512th. The first two, at 32 and 64, are done at once in some 2 milliseconds.
     begin_anew : bool, default=True
         Whether a forest that has learnt nothing begins beside this one when its losses have grown
         for sure (`onlinekern.drift.LossDetector`). For 1,000 samples both learn, in twice the time
@@ -480,8 +480,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         ``renewal_spread * n`` samples, and the old forest answers until the new one is whole. From
         sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
         that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
-        Up to the 512th sample it is spread over a sixteenth as many, 2 samples behind the 128th and 8
-        behind the 512th. The first two, at 32 and 64, are done at once in some 2 milliseconds.
+        Up to the 512th sample it is spread over a sixteenth as many, 2 samples behind the 128th and
+        8 behind the 512th. The first two, at 32 and 64, are done at once in some 2 milliseconds.
     begin_anew : bool, default=True
         Whether a forest that has learnt nothing begins beside this one when its losses have grown
         for sure (`onlinekern.drift.LossDetector`). For 1,000 samples both learn, in twice the time

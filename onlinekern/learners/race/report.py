@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.estimators.alarms import alarms_of
+from onlinekern.core.learning.trials import alarms_of
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert
 

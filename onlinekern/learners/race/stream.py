@@ -13,6 +13,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_consistent_length
 
 from onlinekern.core.learning.labels import class_numbers
+from onlinekern.core.learning.trials import alarms_of
 from onlinekern.core.learning.twin import TwinTarget
 from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.linalg.running_moments import RunningMoments
@@ -20,7 +21,6 @@ from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.race import Race
 from onlinekern.core.renewed_race import renewed
 from onlinekern.core.samples.rows import rows_at
-from onlinekern.estimators.alarms import alarms_of
 from onlinekern.estimators.array_types import column_of_labels
 from onlinekern.estimators.calibration import FLOOR
 from onlinekern.estimators.classification import OnlineClassifier

@@ -1,8 +1,9 @@
 from typing import Any
 
 from onlinekern.core.learning.rank_bets import RankBets
-from onlinekern.estimators.types import Array, Floats
+from onlinekern.estimators.types import Array, Floats, Indices
 
+def alarms_of(model: Any) -> Indices: ...
 def seen_of(weights: Floats, offered: int, largest: float) -> tuple[Array, float]: ...
 def next_pause(pause: int, new_stays: bool, stays: float, leaves: float) -> int: ...
 

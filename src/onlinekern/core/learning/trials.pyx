@@ -62,6 +62,15 @@ cdef int64_t pause_behind(int64_t pause, bint new_stays, double stays,
     return min(2 * pause, MOST_PAUSE) if pause > 0 else LENGTH // 2
 
 
+def alarms_of(model):
+    """The numbers of the samples behind which a rival began, ndarray of int64.
+
+    There are none where a model does not begin anew, as those of older files.
+    """
+    trials = getattr(model, "trials", None)
+    return np.array(() if trials is None else trials.alarms, dtype=np.int64)
+
+
 def seen_of(const double[::1] weights, int64_t offered, double largest):
     """Which samples are looked at, for trials in Python.
 
