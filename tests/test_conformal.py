@@ -932,3 +932,40 @@ def test_one_model_without_a_seed_does_not_depend_on_the_calls(learner, equal):
         equal(one, other)
     single = [whole.predict_interval(X[k : k + 1]) for k in range(len(X))]
     equal(np.hstack(single), np.vstack(whole.predict_interval(X)))
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_intervals_hold_what_is_predicted_exactly(several):
+    """No interval is narrower than its middle, and what is told says so."""
+    X = np.random.default_rng(0).normal(size=(3000, 3))
+    y = np.zeros(3000)
+    y = np.column_stack([X[:, 0], y]) if several else y
+    learner = KernelForestRegressor(n_trees=3) if several else PARegressor()
+    model = ConformalRegressor(learner)
+    for k in range(0, 2900, 100):
+        model.partial_fit(X[k : k + 100], y[k : k + 100])
+    for k in range(2900, 3000):
+        model.learn_one(X[k], y[k])
+    assert np.atleast_1d(model.coverage_)[-1] == 1
+    assert np.atleast_1d(model.threshold_)[-1] == 0
+    assert model.n_outputs_ == (2 if several else 1)
+
+
+def test_one_target_in_a_list_is_one():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    lists, numbers = ConformalRegressor(PARegressor()), ConformalRegressor(PARegressor())
+    for x in X:
+        lists.learn_one(x, [x[0]])
+        numbers.learn_one(x, x[0])
+    assert lists._coverage.threshold == numbers._coverage.threshold
+
+
+def test_columns_of_intervals_of_several_targets_are_named(tmp_path, capsys):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    model = ConformalRegressor(KernelForestRegressor(n_trees=3)).partial_fit(X, X[:, :2])
+    model.save(tmp_path / "model.okn")
+    dump_svmlight_file(X[:2], np.zeros(2), str(tmp_path / "rows.txt"), zero_based=False)
+    asked = "predict", tmp_path / "model.okn", tmp_path / "rows.txt", "--what", "intervals"
+    code, told, _ = run(capsys, *asked)
+    assert code == 0
+    assert told.splitlines()[0] == "lower_0,upper_0,lower_1,upper_1"

@@ -1,6 +1,7 @@
 """Learners that begin anew at alarms: as sample by sample, whatever the calls."""
 
 import copy
+import datetime
 import pickle
 from functools import cache
 
@@ -656,3 +657,16 @@ def test_equal_losses_raise_no_alarm():
     """Nothing but the draws of their ranks tells them apart, and these are those of all streams."""
     detector = RenewedLearner(PAClassifier())._new_detector()
     assert not detector.update_many(np.zeros(500_000)).alarms_.size
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ns"])
+def test_labels_that_are_dates_are_saved(tmp_path, unit):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    days = np.array(["2020-01-01", "2020-01-02"], dtype=f"datetime64[{unit}]")
+    y = days[(X[:, 0] > 0).astype(int)]
+    model = RenewedLearner(PAClassifier(class_weight="balanced"))
+    model.partial_fit(X[:200], y[:200], classes=np.unique(y))
+    model.learn_one(X[200], datetime.date(2020, 1, 1))
+    model.save(tmp_path / "model.okn")
+    again = load(tmp_path / "model.okn")
+    assert again.partial_fit(X[201:], y[201:]).score(X, y.astype("M8[D]").tolist()) > 0.9

@@ -1,6 +1,7 @@
 """Forests that begin anew when their losses grow, against the oracle and in any order of calls."""
 
 import copy
+import gc
 import pickle
 import threading
 
@@ -282,6 +283,40 @@ def test_merged_forests_have_no_rival(n_anew):
     late = slice(3000, 3400) if n_anew > 1 else slice(0, 400)
     assert merged.score(X[late], y[late]) > 0.8
     assert np.isfinite(merged.partial_fit(X, y).decision_function(X)).all()
+
+
+def test_merged_forests_that_went_over_to_the_rival_of_their_base():
+    """It is what they have in common, and its samples count once."""
+    rng = np.random.default_rng(0)
+    X = rng.random((7300, 5))
+    y = (X[:, 0] + X[:, 1] > 1).astype(int)
+    turned = y.copy()
+    turned[2000:2400] = 1 - y[2000:2400]
+    base = KernelForestClassifier(**SMALL).partial_fit(X[:2150], turned[:2150], classes=[0, 1])
+    assert base._model.rival is not None
+    assert base._model.began == base.alarms_[-1]
+    parts = [
+        copy.deepcopy(base).partial_fit(X[part], y[part])
+        for part in (slice(4000, 5200), slice(6000, 7300))
+    ]
+    assert [part._model.began for part in parts] == [0, 0]
+    merged = merge(parts, base=base)
+    assert merged.n_seen_ == 2150 + 1200 + 1300
+    assert merged._model.began == 0
+    assert merged.score(X[2500:4000], y[2500:4000]) > 0.95
+
+
+def test_a_long_call_keeps_no_forest_that_has_gone():
+    """Undo needs none of those that began in the call."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 4))
+    y = np.where(np.arange(9000) // 1500 % 2, X[:, 0], -X[:, 0]) * 3
+    model = KernelForestRegressor(**SMALL)
+    before = sum(isinstance(one, Model) for one in gc.get_objects())
+    model.partial_fit(X, y)
+    assert len(model.alarms_) >= 4
+    gc.collect()
+    assert sum(isinstance(one, Model) for one in gc.get_objects()) - before <= 5
 
 
 def test_merged_without_an_alarm_is_as_it_was():

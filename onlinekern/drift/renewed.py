@@ -429,7 +429,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
                 error = float(learner._winners(scores)[0] != number)
             else:
                 error = abs(scores[0, 0] - number)
-            one = Lesson(x[None], np.asarray([y]))
+            one = Lesson(x[None], np.asarray(plain_targets([y])))
             seen, _ = self._look(one)
             _, alarm = self._until_alarm(np.array([error]), seen)
             self._keep(one)

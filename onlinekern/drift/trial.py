@@ -53,7 +53,7 @@ class Attention(NamedTuple):
         counts = self.counts
         if isinstance(class_weight, str):
             # Without the number of classes, which changes no ratio.
-            known, labels = dict(counts), lesson.y.tolist()
+            known, labels = dict(counts), numbers_of(lesson.y)
             total = sum(known.values())
             for i in np.flatnonzero(own).tolist():
                 known[labels[i]] = known.get(labels[i], 0) + 1
@@ -67,6 +67,13 @@ class Attention(NamedTuple):
         seen[own], largest = seen_of(weights[own], self.offered, self.largest)
         n_counted = int(np.count_nonzero(own))
         return seen, weights, Attention(self.offered + n_counted, largest, counts)
+
+
+def numbers_of(labels: Array) -> list[Any]:
+    """Return labels in types that models are saved with; dates are equal in any unit."""
+    if labels.dtype.kind in "mM":
+        labels = labels.astype(f"{labels.dtype.kind}8[us]").astype(np.int64)
+    return labels.tolist()
 
 
 class Course:

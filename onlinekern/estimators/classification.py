@@ -9,6 +9,7 @@ from scipy.special import log_expit, log_softmax, logsumexp
 
 from onlinekern.core import HEADS
 from onlinekern.core.learning.labels import class_numbers
+from onlinekern.estimators.array_types import plain_targets
 from onlinekern.estimators.atomic import UndoneOnFailure, fit_method, lock_of
 from onlinekern.estimators.calibration import (
     Calibration,
@@ -66,6 +67,22 @@ class Classifier(ClassifierMixin, Learner):
         """
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def score(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of the samples whose label is predicted.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        float
+        """
+        return super().score(X, plain_targets(y), sample_weight)
 
     def predict(self, X: Samples) -> Array:
         """Predict the labels of samples.

@@ -209,15 +209,18 @@ class TargetCoverage:
         Parameters
         ----------
         scores : ndarray of shape (n, n_targets)
-        held : bool, default=False
+        held : bool or ndarray of shape (n, n_targets), default=False
+            The targets that are covered whatever the threshold.
         """
-        columns = zip(self.each, np.ascontiguousarray(scores.T), strict=True)
-        return np.column_stack([one.append(own, held) for one, own in columns])
+        covered = np.broadcast_to(held, scores.shape).T
+        columns = zip(self.each, np.ascontiguousarray(scores.T), covered, strict=True)
+        return np.column_stack([one.append(own, anyway) for one, own, anyway in columns])
 
-    def append_one(self, scores: Floats, counts: bool, held: bool = False) -> Floats:
+    def append_one(self, scores: Floats, counts: bool, held: Any = False) -> Floats:
         """Take the scores of a sample up; return the thresholds before, (1, n_targets)."""
-        pairs = zip(self.each, scores.tolist(), strict=True)
-        return np.column_stack([one.append_one(own, counts, held) for one, own in pairs])
+        covered = np.broadcast_to(held, scores.shape).tolist()
+        each = zip(self.each, scores.tolist(), covered, strict=True)
+        return np.column_stack([one.append_one(own, counts, anyway) for one, own, anyway in each])
 
     def fault(self) -> str | None:
         """Return what is wrong with a state that was read, None if nothing is."""

@@ -31,7 +31,7 @@ OBJECTS = "Unknown label type: unknown"
 # And of those that have more axes than they should.
 ONE_AXIS = "should be a 1d array"
 OF_MISSING_TARGETS = (
-    "Input contains NaN", "Input y contains NaN", "value of NA is ambiguous", OBJECTS,
+    "Input contains NaN", "Input y contains NaN", "value of NA is ambiguous", "NAType", OBJECTS,
     "not supported between instances",
 )  # fmt: skip
 # What labels of these types of Python become an array of; all others become text.

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.estimators.array_types import column_of_labels
+from onlinekern.estimators.array_types import column_of_labels, plain_targets
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.coverage import ClassCoverage, Coverage, TargetCoverage
 from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin, available_if
@@ -76,7 +76,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
     -----
     The last 512 errors count; with more than 98 % coverage, the last ``10 / (1 - coverage)``, at
     most 65,536. Until there are ``1 / (1 - coverage) - 1`` of them, the intervals are infinite;
-    later one reaches beyond the largest error kept by a fifth of their range at most. A sample of
+    later one reaches beyond the largest error kept by about a fifth of their range. A sample of
     weight 0 counts for nothing, any other once. However a stream is cut into calls, the intervals
     are the same, if that is so of the predictions.
 
@@ -214,6 +214,8 @@ class ConformalRegressor(RegressorMixin, Conformal):
             as before, or the weight is negative or not finite.
         """
         weight, followed = own_weight(sample_weight), vars(self).get("_coverage")
+        if np.shape(y) == (1,):
+            y = y[0]
         if followed is None and np.ndim(y):  # They tell how many there are.
             return learn_row(self, x, [y], weight)
         if isinstance(followed, TargetCoverage):
@@ -274,6 +276,18 @@ class ConformalRegressor(RegressorMixin, Conformal):
         return super()._learn(lesson, start)
 
     @property
+    def n_outputs_(self) -> int:
+        """Targets of a sample."""
+        check_is_fitted(self)
+        return len(self._coverage.each) if self._follows_several else 1
+
+    @property
+    def threshold_(self) -> Any:
+        """Half the width of the intervals now; infinite as long as too few errors are known."""
+        found = np.maximum(super().threshold_, 0.0)
+        return found if self._follows_several else float(found)
+
+    @property
     def _follows_several(self) -> bool:
         return isinstance(vars(self).get("_coverage"), TargetCoverage)
 
@@ -290,11 +304,15 @@ class ConformalRegressor(RegressorMixin, Conformal):
 
     def _answers(self, learner: Any, lesson: Lesson, edges: list[int]) -> tuple[Any, Floats, Any]:
         predicted = predict_ahead(learner, lesson)
-        return predicted, np.abs(lesson.y - predicted), False
+        errors = np.abs(lesson.y - predicted)
+        # No interval is narrower than its middle (`around`).
+        return predicted, errors, errors == 0
 
-    def _score_of(self, scores: Floats, number: Any) -> tuple[Any, bool]:
+    def _score_of(self, scores: Floats, number: Any) -> tuple[Any, Any]:
         errors = np.abs(number - scores[0])
-        return errors if self._follows_several else float(errors[0]), False
+        if self._follows_several:
+            return errors, errors == 0
+        return float(errors[0]), bool(errors[0] == 0)
 
     def _default(self) -> Any:
         from onlinekern.learners.race.stream import StreamRegressor
@@ -576,6 +594,21 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         if not hasattr(self.estimator_, "classes_"):  # as long as one label has come
             return np.ones((len(self.estimator_.predict(X)), 1), dtype=bool)
         return self._sets(strangeness(self.estimator_, X), self._threshold)
+
+    def score(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the share of the samples whose label is predicted.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        float
+        """
+        return super().score(X, plain_targets(y), sample_weight)
 
     @available_if(learner_has("predict_proba"))
     def predict_proba(self, X: Samples) -> Floats:

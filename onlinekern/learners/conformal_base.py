@@ -118,7 +118,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         return coverage.append(coverage.told_by(scores, lesson.counts), held)
 
     def _take_row_up(
-        self, coverage: Any, number: Any, score: Any, counts: bool, held: bool
+        self, coverage: Any, number: Any, score: Any, counts: bool, held: Any
     ) -> Floats:
         """Take up the score of a row; return the thresholds before it."""
         return coverage.append_one(score, counts, held)
@@ -128,7 +128,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         named = "feature_names_in_" in vars(vars(self).get("estimator_", self))
         return len_of(X) == 1 and type(y) is np.ndarray and y.shape == (1,) and not named
 
-    def _score_of(self, scores: Floats, number: Any) -> tuple[Any, bool]:
+    def _score_of(self, scores: Floats, number: Any) -> tuple[Any, Any]:
         """Return the score of a row that had these scores, and whether it is held anyway."""
         raise NotImplementedError(f"{type(self).__name__}._score_of")
 

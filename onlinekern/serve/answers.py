@@ -14,4 +14,5 @@ class JSON(Response):
     media_type = "application/json"
 
     def render(self, content: Any) -> bytes:
-        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode()
+        # Labels may be dates.
+        return json.dumps(content, allow_nan=False, default=str, separators=(",", ":")).encode()

@@ -76,7 +76,7 @@ def open_source(
 
     files = located(path, storage_options)
     based: Any = options.get("zero_based", "auto")
-    said = options.get("n_features"), None if based == "auto" else based
+    said = options.get("n_features"), None if based in ("auto", False) else based
     check_used(files, target is not None, reading, n_features=said[0], zero_based=said[1])
     form: Any = Raw()
     if encoder is not None:

@@ -132,13 +132,17 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
 
 def merged_races(mix: Mix, races: list[State], base: State | None) -> State:
     """Merge `RenewedRace`s."""
-    merged = merged_renewed(mix, races, base, "race", "race.progress.began", merged_race)
+    rival = base.rival if base else None
+    begun = rival.progress.began if rival else None
+    merged = merged_renewed(mix, races, base, begun, "race", "race.progress.began", merged_race)
     return merged.changed(race=counted(mix, merged.race, *of(races, base, "race")))
 
 
 def merged_models(mix: Mix, models: list[State], base: State | None) -> State:
     """Merge `RenewedModel`s."""
-    merged = merged_renewed(mix, models, base, "model", "began", merged_model)
+    rival = base.rival if base else None
+    begun = base.began + base.model.seen - rival.seen if base and rival else None
+    merged = merged_renewed(mix, models, base, begun, "model", "began", merged_model)
     each, before = of(models, base, "model")
     seen = [one.began + one.model.seen for one in models]
     total = base.model.loss if base else 0.0
@@ -154,23 +158,28 @@ def merged_renewed(
     mix: Mix,
     each: list[State],
     base: State | None,
+    begun: int | None,
     name: str,
     place: str,
     merge: Callable[[Mix, list[State], State | None], State],
 ) -> State:
     """Merge what begins anew: trials end, and losses are looked at from now on.
 
-    What has begun anew has nothing of the base any more. If more than half have, they are merged
-    without it, and without the others; if fewer, what they know is left out. `name` is that of
-    the field of what answers, `place` that of where it began.
+    Some go on from what answers in the base, others from its rival, which began at sample `begun`,
+    others have nothing of the base any more. Those that are most are merged, with what they have of
+    it; what the others know is left out. `name` is that of the field of what answers, `place` that
+    of where it began.
     """
     own = each[0]
     starts, started = of(each, base, place)
-    anew = [base is not None and start != started for start in starts]
-    most = sum(anew) > len(each) / 2
-    chosen = [k for k in range(len(each)) if anew[k] == most]
+    known = {} if base is None else {started: "own", begun: "rival"} | {started: "own"}
+    origins = [known.get(start, "none") for start in starts]
+    most = max(("own", "rival", "none"), key=origins.count)
+    chosen = [k for k, origin in enumerate(origins) if origin == most]
     some = replace(mix, weights=tuple(mix.weights[k] for k in chosen))
-    kept, before = of([each[k] for k in chosen], None if most else base, name)
+    kept, before = of([each[k] for k in chosen], base if most == "own" else None, name)
+    if base is not None and most == "rival":
+        before = base.rival
     bets, alone = own.trials.bets, without_rival(own)
     return alone.changed(
         **{name: merge(some, kept, before)},

@@ -121,7 +121,14 @@ class StreamLearner(Learner):
     def _ladder(self, race: Any) -> list[Expert]:
         """Return the experts that a race began with."""
         n_outputs = self._outputs_at_first or race.head.n_outputs
-        return self._experts(race.d, n_outputs, not race.moments.centred, race.layout)
+        found = self._experts(race.d, n_outputs, not race.moments.centred, race.layout)
+        if len(found) != len(race.experts):
+            raise ValueError(
+                f"this race has {len(race.experts)} experts and would have {len(found)} today: a "
+                "former version made it, or parameters have been set since. It goes on learning "
+                "and predicting, but has no report and takes no further classes"
+            )
+        return found
 
     def _renew(self, model: Any) -> None:
         """Do nothing: the experts keep their parameters."""

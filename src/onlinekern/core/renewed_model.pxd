@@ -17,8 +17,11 @@ cdef class RenewedModel(Model):
     cdef Model rival_before
     cdef int64_t began_before
     cdef list exchanged           # the rivals that have been exchanged since
+    cdef bint own_is_new          # whether what this holds now was not there before the call
+    cdef bint rival_is_new        # the same of the rival
 
     cdef int exchange(self, Model other) except -1
     cdef int begin_trial(self, int64_t number) except -1
     cdef int end_trial(self) except -1
+    cdef int note_exchange(self) except -1
     cdef int take(self, Lesson lesson) except -1

@@ -64,7 +64,7 @@ cdef class RenewedModel(Model):
         """Let a rival begin behind a sample."""
         cdef Model rival = copy.deepcopy(self.blank)
         rival.checkpoint()
-        self.rival = rival
+        self.rival, self.rival_is_new = rival, True
         return self.trials.begin(number)
 
     cdef int end_trial(self) except -1:
@@ -111,7 +111,11 @@ cdef class RenewedModel(Model):
         if not noted:
             return self.end_trial()
         if weight > 0 and self.trials.see(loss_of(self, y, predictions), weight):
-            self.begin_trial(self.began + self.counters.seen)
+            try:
+                self.begin_trial(self.began + self.counters.seen)
+            except BaseException:
+                self.rollback()
+                raise
         return 0
 
     cdef int take(self, Lesson lesson) except -1:
@@ -133,10 +137,25 @@ cdef class RenewedModel(Model):
             self.rival.checkpoint()
         self.trials.checkpoint()
         self.rival_before, self.began_before, self.exchanged = self.rival, self.began, []
+        self.own_is_new = self.rival_is_new = False
+
+    cdef int note_exchange(self) except -1:
+        """Take note of an exchange, unless neither was there before the call: undo needs no such.
+
+        One that takes the one before back leaves none of both.
+        """
+        if not (self.own_is_new and self.rival_is_new):
+            if self.exchanged and self.exchanged[len(self.exchanged) - 1] is self.rival:
+                self.exchanged.pop()
+            else:
+                self.exchanged.append(self.rival)
+        self.own_is_new, self.rival_is_new = self.rival_is_new, self.own_is_new
+        return 0
 
     cdef void rollback(self):
         while self.exchanged:
             self.exchange(self.exchanged.pop())
+        self.own_is_new = self.rival_is_new = False
         self.rival, self.began = self.rival_before, self.began_before
         Model.rollback(self)
         if self.rival is not None:
@@ -239,9 +258,10 @@ cdef class _ModelLesson(Lesson):
         return self.model.begin_trial(seen)
 
     cdef int exchange(self, int64_t seen) except -1:
-        self.model.exchange(self.model.rival)
-        self.model.exchanged.append(self.model.rival)
-        self.model.began = seen - self.model.counters.seen
+        cdef RenewedModel model = self.model
+        model.exchange(model.rival)
+        model.note_exchange()
+        model.began = seen - model.counters.seen
         return 0
 
     cdef int drop(self) except -1:
