@@ -30,6 +30,7 @@ from onlinekern.preprocessing.steps import (
     BeforeCalls,
     inner,
     learner_of,
+    states_of,
     undone_on_failure,
 )
 
@@ -354,6 +355,10 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "estimator_" in vars(self)
+
+    def _states_before(self) -> list[BeforeCall]:
+        """Return the states of those learners that are ours, which are taught in their place."""
+        return states_of(vars(self).get("estimator_"), self.rival_)
 
     def _renew_parameters(self, before: dict[str, Any]) -> None:
         super()._renew_parameters(before)

@@ -97,6 +97,7 @@ def all_or_nothing(method: Function, checked: bool = False) -> Function:
             before = twin.__dict__.copy()
             learnt = learnt_by(self)
             calls = learnt.calls if learnt is not None else 0
+            inside = self._states_before() if hasattr(type(self), "_states_before") else ()
             try:
                 if checked and not (goes_on and twin.__sklearn_is_fitted__()):
                     check_parameters_of(twin)
@@ -110,6 +111,8 @@ def all_or_nothing(method: Function, checked: bool = False) -> Function:
                 # A signal or a warning turned into an error may come after the model has learnt.
                 if learnt is not None and learnt.calls != calls:
                     learnt.undo()
+                for one in inside:
+                    one.take_back()
                 change_attributes(self, twin.__dict__, before)
                 raise
 

@@ -22,7 +22,7 @@ from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interv
 from onlinekern.estimators.types import Array, Floats, Sample, Samples
 from onlinekern.learners.ahead import Lesson, learns_alone
 from onlinekern.preprocessing.pipeline import StreamPipeline
-from onlinekern.preprocessing.steps import undone_on_failure
+from onlinekern.preprocessing.steps import BeforeCall, states_of, undone_on_failure
 
 
 def learner_has(method: str) -> Callable[[Any], bool]:
@@ -102,6 +102,10 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
             thresholds = self._take_row_up(coverage, number, score, bool(weight > 0), held)
             self._coverage = coverage
         return scores, thresholds
+
+    def _states_before(self) -> list[BeforeCall]:
+        """Return the state of the learner, if it is one of ours that is taught in its place."""
+        return states_of(vars(self).get("estimator_"))
 
     def _renew_parameters(self, before: dict[str, Any]) -> None:
         super()._renew_parameters(before)

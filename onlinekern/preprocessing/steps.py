@@ -78,6 +78,20 @@ class BeforeCall:
             self.learnt.undo()
         change_attributes(self.step, vars(self.step).copy(), self.attributes)
 
+    def take_back(self) -> None:
+        """Restore the step if it has learnt one call: a signal may come when that has ended."""
+        if self.learnt is not None and self.learnt.calls == self.calls + 1:
+            self.restore()
+
+
+def states_of(*learners: Any) -> list[BeforeCall]:
+    """Return the states of those learners that are ours and have learnt something."""
+    return [
+        BeforeCall(one)
+        for one in learners
+        if hasattr(one, "__dict__") and learnt_by(one) is not None
+    ]
+
 
 class BeforeCalls(BeforeCall):
     """State of a step before several calls: a copy."""
