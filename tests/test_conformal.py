@@ -120,7 +120,7 @@ def test_thresholds_are_those_of_the_twin(share, kind):
     np.testing.assert_allclose(coverage.threshold, following, rtol=1e-12)
     told = np.isfinite(found) & ~np.isnan(scores)
     assert (coverage.told, coverage.held) == (told.sum(), (scores <= found)[told].sum())
-    assert coverage.fault() is None
+    coverage._check_loaded()
 
 
 @pytest.mark.parametrize("share", [0.8, 0.9, 0.95])
@@ -155,7 +155,7 @@ def test_scores_that_grow_beyond_all_bounds():
         thresholds = coverage.append(np.geomspace(1e-300, 1e300, 30_000))
         assert not np.isnan(thresholds).any()
         coverage.append(np.array([np.inf, 1e308, -1e308, -np.inf] * 400))
-        assert coverage.fault() is None
+        coverage._check_loaded()
         np.testing.assert_allclose(coverage.weights.sum(), 1)
 
 
@@ -728,7 +728,7 @@ def test_a_state_of_before_has_no_correction(tmp_path):
     del model._coverage.correction
     model.save(tmp_path / "m.okn")
     for other in (onlinekern.load(tmp_path / "m.okn"), pickle.loads(pickle.dumps(model))):
-        assert other._coverage.fault() is None
+        other._coverage._check_loaded()
         assert other.partial_fit(X, y)._coverage.correction != 0
 
 

@@ -24,7 +24,7 @@ from onlinekern.distributed.parts import Part, Stream
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.resuming import Place, check_same_run, load_at, run_of, without_place
 from onlinekern.distributed.rows import Rows
-from onlinekern.estimators.types import ArrayLike
+from onlinekern.estimators.types import Classes
 from onlinekern.preprocessing.steps import is_fitted
 from onlinekern.streams.checks import check_count
 
@@ -34,7 +34,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Options(TypedDict, total=False):
     """What `fit` may be told on every engine; see `onlinekern.distributed.fit`."""
 
-    classes: ArrayLike | None
+    classes: Classes
     rounds: int
     passes: int
     n_learners: int | None

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from onlinekern.drift.wealth import NOTHING, Wealth, first_alarm, mean
 from onlinekern.estimators.atomic import all_or_nothing
 from onlinekern.estimators.parameters import estimator
-from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import BaseEstimator, Interval
 from onlinekern.estimators.types import Indices
 
@@ -56,6 +56,7 @@ class Detector(Savable, BaseEstimator):
 
     run_length: RunLength = 10_000.0
 
+    _learnt_as = "_wealth"
     _most_kinds: ClassVar[int] = 1
 
     def _forget(self) -> None:
@@ -84,7 +85,7 @@ class Detector(Savable, BaseEstimator):
 
     def _open(self) -> None:
         """Prepare for the samples of a call."""
-        if not self._has_begun():
+        if not self.__sklearn_is_fitted__():
             self._begin()
         self._alarmed = False
 
@@ -98,9 +99,6 @@ class Detector(Savable, BaseEstimator):
         self._found = (*self._found, number)
         self._begin()
         self._alarmed = True
-
-    def _has_begun(self) -> bool:
-        return "_wealth" in self.__dict__
 
     @all_or_nothing
     def reset(self) -> Self:
@@ -137,10 +135,13 @@ class Detector(Savable, BaseEstimator):
         # Two detectors must not fill one block of rows.
         return deepcopy(self)
 
+    def _check_loaded(self) -> None:
+        require(self._is_sound(), "its state is none of a detector")
+
     def _is_sound(self) -> bool:
         """Return whether the attributes fit together, as those of a file may not."""
         own = vars(self)
-        if not self._has_begun():
+        if not self.__sklearn_is_fitted__():
             return not own.keys() - set(self._get_param_names())
         count: Any = own.get("_n_seen")
         found: Any = own.get("_found")
@@ -158,6 +159,3 @@ class Detector(Savable, BaseEstimator):
             and type(own.get("_threshold")) is float
             and type(own.get("_seed")) is int
         )
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._has_begun()

@@ -190,7 +190,7 @@ class LossDetector(Detector):
 
     def _is_sound(self) -> bool:
         own = vars(self)
-        if not super()._is_sound() or not self._has_begun():
+        if not super()._is_sound() or not self.__sklearn_is_fitted__():
             return super()._is_sound()
         counts, known, bound = own.get("_counts"), own.get("_known"), own.get("_bound")
         return (

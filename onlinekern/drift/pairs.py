@@ -134,7 +134,7 @@ class PairDetector(Detector):
         return self
 
     def _see_rows(self, X: Any) -> None:
-        X = self._rows(X, reset=not self._has_begun())
+        X = self._rows(X, reset=not self.__sklearn_is_fitted__())
         self._open()
         if self._queue is not None:
             self._queue = self._queue.copy()
@@ -253,7 +253,7 @@ class PairDetector(Detector):
 
     def _is_sound(self) -> bool:
         own = vars(self)
-        if not super()._is_sound() or not self._has_begun():
+        if not super()._is_sound() or not self.__sklearn_is_fitted__():
             return super()._is_sound()
         block, names = 2 * self._block, ("n_features_in_", "_n_first", "_n_pairs", "_waits")
         counts: Any = tuple(own.get(name) for name in names)

@@ -19,10 +19,19 @@ from onlinekern.drift.trial import LEAST_PAUSE, Attention, Course, Pair
 from onlinekern.estimators.array_types import column_of_labels, plain_targets
 from onlinekern.estimators.atomic import UndoneOnFailure, all_or_nothing, fit_method
 from onlinekern.estimators.contract import Learner
-from onlinekern.estimators.parameters import note_waiting, positional_estimator, warn_of_waiting
+from onlinekern.estimators.parameters import positional_estimator, warn_of_waiting
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval, available_if
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sample, Samples
+from onlinekern.estimators.types import (
+    Array,
+    ArrayLike,
+    Classes,
+    Floats,
+    Indices,
+    Sample,
+    Samples,
+    Weights,
+)
 from onlinekern.estimators.validation import are_plain_targets, labels_in, learn_row, own_weight
 from onlinekern.learners.ahead import Lesson, learns_alone
 from onlinekern.preprocessing.steps import (
@@ -126,12 +135,13 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
     n_recent: Annotated[int, Interval(Integral, 1, None, closed="left")] = 20
     n_trial: Annotated[int, Interval(Integral, 0, None, closed="left")] = 1000
 
+    _learnt_as = "estimator_"
     # The learner that answers goes on as it began.
-    _waits = frozenset({"estimator", "detector"})
+    _begins_with = frozenset({"estimator", "detector"})
     _waits_for = "with the next learner that begins, at an alarm or when it is fitted anew"
 
     @fit_method
-    def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Forget what has been learnt, then learn samples in their order, each predicted before.
 
         Parameters
@@ -156,11 +166,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     @fit_method
     def partial_fit(
-        self,
-        X: Samples,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: ArrayLike, classes: Classes = None, sample_weight: Weights = None
     ) -> Self:
         """Learn samples in their order, each predicted before.
 
@@ -182,11 +188,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     @fit_method
     def partial_fit_predict(
-        self,
-        X: Samples,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: ArrayLike, classes: Classes = None, sample_weight: Weights = None
     ) -> Array:
         """Predict each sample, then learn it: `partial_fit` that tests first.
 
@@ -202,7 +204,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         return self._renew_and_learn(Lesson.of(X, self._targets(y), sample_weight, classes))
 
     def learn_one(
-        self, x: Sample, y: Any, classes: ArrayLike | None = None, sample_weight: float = 1.0
+        self, x: Sample, y: Any, classes: Classes = None, sample_weight: float = 1.0
     ) -> Self:
         """Learn one sample, predicted before, as `partial_fit` does.
 
@@ -291,7 +293,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         return self._learnt.decision_function(X)
 
     @available_if(learner_has("score"))
-    def score(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> float:
         """Score predictions as the learner does: the share that is right, or R².
 
         Parameters
@@ -353,16 +355,9 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         tags.target_tags.multi_output = inner.target_tags.multi_output
         return tags
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "estimator_" in vars(self)
-
     def _states_before(self) -> list[BeforeCall]:
         """Return the states of those learners that are ours, which are taught in their place."""
         return states_of(vars(self).get("estimator_"), self.rival_)
-
-    def _renew_parameters(self, before: dict[str, Any]) -> None:
-        super()._renew_parameters(before)
-        note_waiting(self, before)
 
     def _targets(self, y: Any) -> Array:
         """Return the labels, or one target or several of each sample."""
@@ -377,8 +372,8 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
 
     def _renew_and_learn(self, lesson: Lesson) -> Array:
         """Learn samples; return the predictions before."""
-        warn_of_waiting(self, start="estimator_" not in vars(self))
-        if "estimator_" not in vars(self):
+        warn_of_waiting(self, start=not self.__sklearn_is_fitted__())
+        if not self.__sklearn_is_fitted__():
             self._begin()
         n = len(lesson.y)
         at_once = n <= PIECE and learns_alone(self.estimator_, "partial_fit_predict")

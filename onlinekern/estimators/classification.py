@@ -22,7 +22,7 @@ from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import operations, require
 from onlinekern.estimators.scikit_learn import ClassifierMixin
 from onlinekern.estimators.table_errors import check_labels
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
+from onlinekern.estimators.types import Array, ArrayLike, Classes, Floats, Sample, Samples, Weights
 from onlinekern.estimators.validation import (
     are_whole,
     goes_by_names,
@@ -68,7 +68,7 @@ class Classifier(ClassifierMixin, Learner):
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def score(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> float:
         """Return the share of the samples whose label is predicted.
 
         Parameters
@@ -293,11 +293,7 @@ class OnlineClassifier(Classifier):
 
     @fit_method
     def partial_fit(
-        self,
-        X: Samples,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: ArrayLike, classes: Classes = None, sample_weight: Weights = None
     ) -> Self:
         """Learn one pass over a batch, in its order.
 
@@ -320,11 +316,7 @@ class OnlineClassifier(Classifier):
 
     @fit_method
     def partial_fit_predict(
-        self,
-        X: Samples,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: ArrayLike, classes: Classes = None, sample_weight: Weights = None
     ) -> Array:
         """Predict each sample, then learn it: `partial_fit` that tests first.
 
@@ -342,11 +334,7 @@ class OnlineClassifier(Classifier):
 
     @fit_method
     def _partial_fit_scores(
-        self,
-        X: Samples,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: ArrayLike, classes: Classes = None, sample_weight: Weights = None
     ) -> Floats:
         """Score each sample, then learn it; return the scores, (n_samples, n_outputs).
 
@@ -355,7 +343,7 @@ class OnlineClassifier(Classifier):
         return self._partial_fit(X, y, self._classes(classes), sample_weight, scored=True)
 
     def learn_one(
-        self, x: Sample, y: Any, classes: ArrayLike | None = None, sample_weight: float = 1.0
+        self, x: Sample, y: Any, classes: Classes = None, sample_weight: float = 1.0
     ) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
@@ -439,7 +427,7 @@ class OnlineClassifier(Classifier):
                 return float(same[0])
         raise ValueError(f"y is {y!r}, which is none of the classes {self.classes_}")
 
-    def _classes(self, classes: ArrayLike | None) -> Any:
+    def _classes(self, classes: Classes) -> Any:
         """Return the labels, at the first call from `classes`."""
         fitted = self.__sklearn_is_fitted__()
         if fitted and (classes is None or same_labels(classes, self.classes_)):

@@ -17,6 +17,7 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state, gen_even_slices
 
+from onlinekern.core import LOSSES
 from onlinekern.core.base.pool import run_together
 from onlinekern.core.base.random import Generator
 from onlinekern.core.learning.sampling import Sampler
@@ -41,12 +42,12 @@ from onlinekern.estimators.median_width import (
 )
 from onlinekern.estimators.memory import Form, check_size
 from onlinekern.estimators.parameters import (
+    OF_NEW_MODELS,
     Count,
     RandomState,
     are_same,
     estimator,
     note_constraints,
-    note_waiting,
     parameters_of_rule,
     warn_of_waiting,
 )
@@ -55,7 +56,7 @@ from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scales import LEAST, warn_of_scales
 from onlinekern.estimators.scikit_learn import BaseEstimator, InvalidParameterError
 from onlinekern.estimators.table_door import Encode
-from onlinekern.estimators.types import ArrayLike, Floats, Sample, Samples
+from onlinekern.estimators.types import ArrayLike, Floats, Sample, Samples, Weights
 from onlinekern.estimators.validation import (
     check_results,
     check_weights,
@@ -93,6 +94,7 @@ class Learner(Savable, BaseEstimator):
     verbose: Annotated[int, "verbose"] = 0
 
     _learnt_as = "_model"
+    _begins_with = OF_NEW_MODELS
     # This parameter and the number of features decide how large a model is.
     _size: ClassVar[str | None] = None
     # If true, the first samples of a stream give the kernel's width (`median_width`).
@@ -132,7 +134,7 @@ class Learner(Savable, BaseEstimator):
             raise explained(error, self.get_params(deep=False)) from None
 
     @fit_method
-    def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Learn from scratch, in `n_epochs` passes.
 
         Parameters
@@ -167,7 +169,7 @@ class Learner(Savable, BaseEstimator):
         return self
 
     def _partial_fit(
-        self, X: Any, y: Any, labels: Any, sample_weight: ArrayLike | None, scored: bool = False
+        self, X: Any, y: Any, labels: Any, sample_weight: Weights, scored: bool = False
     ) -> Any:
         """Continue, or begin, with one pass in the given order; return the predictions made.
 
@@ -191,7 +193,7 @@ class Learner(Savable, BaseEstimator):
             return scores if scored else self._decode(predictions)
 
     def _validate(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, start: bool, whole: bool = False
+        self, X: Any, y: Any, sample_weight: Weights, start: bool, whole: bool = False
     ) -> Any:
         """Return validated X (C order or CSR, of the model's dtype), y and weights.
 
@@ -349,7 +351,6 @@ class Learner(Savable, BaseEstimator):
     def _renew_parameters(self, before: dict[str, Any]) -> None:
         super()._renew_parameters(before)
         self._renew(self._model)
-        note_waiting(self, before)
 
     export_c = exportable.export_c
     export_onnx = exportable.export_onnx
@@ -462,6 +463,7 @@ class Learner(Savable, BaseEstimator):
             ) from None
 
     def __sklearn_is_fitted__(self) -> bool:
+        # Here, since each call asks: it enters one module fewer.
         return "_model" in self.__dict__
 
     @property
@@ -520,6 +522,10 @@ class Learner(Savable, BaseEstimator):
     def _head(self) -> Any:
         """Return the head, which makes scalar problems of scores and a target."""
         raise NotImplementedError(f"{type(self).__name__}._head")
+
+    def _plain_loss(self) -> Any:
+        """Return the loss whose slope is 1 or 0."""
+        return LOSSES["hinge"]()
 
     # The rule says what follows.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from onlinekern.core.learning.coverage import begin, follow
+from onlinekern.estimators.savable import require
 from onlinekern.estimators.types import Array, Floats
 
 # So many of the last scores give the threshold: few enough to follow a stream. Where a share is
@@ -124,34 +125,30 @@ class Coverage:
         )
         return thresholds
 
-    def fault(self) -> str | None:
-        """Return what is wrong with a state that was read, None if nothing is."""
+    def _check_loaded(self) -> None:
+        """Raise ValueError if a state that was read does not fit together."""
         own = vars(self)
         new = vars(Coverage(0.5))
         # Arrays may be those of a file.
         named = own.keys() | {"begun", "correction"}
-        if named != new.keys() or not all(isinstance(own[k], type(new[k])) for k in own):
-            return "its coverage is none"
-        if not 0 < self.share < 1:
-            return "its share is none"
+        known = named == new.keys() and all(isinstance(own[k], type(new[k])) for k in own)
+        require(known, "its coverage is none")
+        require(0 < self.share < 1, "its share is none")
         for name, value in vars(Coverage(self.share)).items():
-            if isinstance(value, np.ndarray) and (
-                own[name].dtype != value.dtype or own[name].shape != value.shape
-            ):
-                return f"its {name} are none"
-        known = self.recent[: min(self.seen, len(self.recent))] if self.seen >= 0 else self.recent
-        if not np.array_equal(np.sort(known), self.ordered[: len(known)]):
-            return "its scores do not ascend"
+            if isinstance(value, np.ndarray):
+                fits = own[name].dtype == value.dtype and own[name].shape == value.shape
+                require(fits, f"its {name} are none")
+        recent = self.recent[: min(self.seen, len(self.recent))] if self.seen >= 0 else self.recent
+        ascend = np.array_equal(np.sort(recent), self.ordered[: len(recent)])
+        require(ascend, "its scores do not ascend")
         levels, weights = self.levels, self.weights
         are_levels = (levels >= self.share - 1) & (levels <= 1)
         are_weights = (weights >= 0) & (weights <= 1)
-        if not (are_levels & are_weights).all() or not weights.sum() > 0:
-            return "its levels are none"
-        if not abs(self.correction) <= 1 - self.share:
-            return "its correction is none"
-        if not 0 <= self.held <= self.told <= self.seen or np.isnan(self.threshold):
-            return "its counts are none"
-        return None
+        sound = (are_levels & are_weights).all() and weights.sum() > 0
+        require(sound, "its levels are none")
+        require(abs(self.correction) <= 1 - self.share, "its correction is none")
+        counted = 0 <= self.held <= self.told <= self.seen and not np.isnan(self.threshold)
+        require(counted, "its counts are none")
 
 
 class TargetCoverage:
@@ -222,13 +219,11 @@ class TargetCoverage:
         each = zip(self.each, scores.tolist(), covered, strict=True)
         return np.column_stack([one.append_one(own, counts, anyway) for one, own, anyway in each])
 
-    def fault(self) -> str | None:
-        """Return what is wrong with a state that was read, None if nothing is."""
-        if vars(self).keys() != vars(TargetCoverage(0.5, 0)).keys() or type(self.each) is not list:
-            return "its coverage is none"
-        if not all(type(one) is Coverage and one.share == self.share for one in self.each):
-            return "the coverage of a target is none"
-        return next((fault for one in self.each if (fault := one.fault())), None)
+    def _check_loaded(self) -> None:
+        """Raise ValueError if a state that was read does not fit together."""
+        known = vars(self).keys() == vars(TargetCoverage(0.5, 0)).keys() and type(self.each) is list
+        require(known, "its coverage is none")
+        check_each(self.each, self.share, "target")
 
 
 class ClassCoverage:
@@ -325,15 +320,19 @@ class ClassCoverage:
                 found[place] = one
         return found
 
-    def fault(self) -> str | None:
-        """Return what is wrong with a state that was read, None if nothing is."""
-        if vars(self).keys() != vars(ClassCoverage(0.5)).keys():
-            return "its coverage is none"
+    def _check_loaded(self) -> None:
+        """Raise ValueError if a state that was read does not fit together."""
+        require(vars(self).keys() == vars(ClassCoverage(0.5)).keys(), "its coverage is none")
         labels, each = self.labels, self.each
-        if not isinstance(labels, np.ndarray) or labels.ndim != 1 or type(each) is not list:
-            return "its coverage of classes is none"
-        if len(labels) != len(each) or not np.array_equal(np.unique(labels), labels):
-            return "its coverage is of other classes"
-        if not all(type(one) is Coverage and one.share == self.share for one in each):
-            return "the coverage of a class is none"
-        return next((fault for one in each if (fault := one.fault())), None)
+        known = isinstance(labels, np.ndarray) and labels.ndim == 1 and type(each) is list
+        require(known, "its coverage of classes is none")
+        fits = len(labels) == len(each) and np.array_equal(np.unique(labels), labels)
+        require(fits, "its coverage is of other classes")
+        check_each(each, self.share, "class")
+
+
+def check_each(each: list[Coverage], share: float, what: str) -> None:
+    """Raise ValueError unless these are sound coverages of this share."""
+    for one in each:
+        require(type(one) is Coverage and one.share == share, f"the coverage of a {what} is none")
+        one._check_loaded()

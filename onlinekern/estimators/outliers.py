@@ -12,7 +12,7 @@ from onlinekern.estimators.contract import AS_IT_IS, Learner
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import MOST_COUNT, require
 from onlinekern.estimators.scikit_learn import Interval, OutlierMixin
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples, Weights
 from onlinekern.estimators.validation import (
     check_weights,
     goes_by_names,
@@ -96,9 +96,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
     contamination: Annotated[float, Interval(Real, 0, 0.5, closed="right")] = 0.1
 
     @fit_method
-    def fit(
-        self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def fit(self, X: Samples, y: ArrayLike | None = None, sample_weight: Weights = None) -> Self:
         """Learn from scratch, in `n_epochs` passes.
 
         `offset_` becomes the quantile `contamination` of the scores of X under the final model;
@@ -125,7 +123,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
 
     @fit_method
     def partial_fit(
-        self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self, X: Samples, y: ArrayLike | None = None, sample_weight: Weights = None
     ) -> Self:
         """Learn one pass over a batch, in its order.
 
@@ -147,7 +145,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
 
     @fit_method
     def partial_fit_predict(
-        self, X: Samples, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+        self, X: Samples, y: ArrayLike | None = None, sample_weight: Weights = None
     ) -> Array:
         """Predict each sample, then learn it: `partial_fit` that tests first.
 
@@ -262,7 +260,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         _ = self._fitted_model  # which raises an error where there is none
         return self._recent.quantile
 
-    def _follow(self, X: Any, sample_weight: ArrayLike | None) -> Any:
+    def _follow(self, X: Any, sample_weight: Weights) -> Any:
         fresh = not self.__sklearn_is_fitted__()
         recent = RecentQuantile(self.contamination) if fresh else self._followed()
         scores = self._partial_fit(X, None, None, sample_weight)

@@ -255,7 +255,7 @@ def note_waiting(estimator: Any, before: dict[str, Any]) -> None:
     One that has its first value again waits no more. Those of an estimator inside wait with it.
     """
     own = vars(estimator)
-    waits = getattr(estimator, "_waits", OF_NEW_MODELS)
+    waits = estimator._begins_with
     known = {name: before[name] for name in before if name.partition("__")[0] in waits}
     known.update(own.pop("_waiting_parameters", {}))
     now = estimator.get_params() if any("__" in name for name in known) else own

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from onlinekern.core import HEADS
+from onlinekern.core import HEADS, LOSSES
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import estimator
@@ -18,7 +18,7 @@ from onlinekern.estimators.several_targets import (
     number_of_targets,
     of_targets,
 )
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples, Weights
 from onlinekern.estimators.validation import (
     goes_by_names,
     learn_encoded,
@@ -69,6 +69,9 @@ class Regressor(RegressorMixin, Learner):
         # The targets of a sample lie side by side.
         return np.ascontiguousarray(y, dtype=np.float64).reshape(-1)
 
+    def _plain_loss(self) -> Any:
+        return LOSSES["epsilon_insensitive"](self.epsilon)  # type: ignore[attr-defined]
+
     def _head(self) -> Any:
         several = (self._n_targets,) if self._n_targets > 1 else ()
         if not self.standardize_target:
@@ -107,7 +110,7 @@ class OnlineRegressor(Regressor):
     """Base of regressors that learn from a stream."""
 
     @fit_method
-    def partial_fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Learn one pass over a batch, in its order.
 
         Parameters
@@ -124,9 +127,7 @@ class OnlineRegressor(Regressor):
         return self
 
     @fit_method
-    def partial_fit_predict(
-        self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Array:
+    def partial_fit_predict(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> Array:
         """Predict each sample, then learn it: `partial_fit` that tests first.
 
         Parameters

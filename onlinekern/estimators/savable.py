@@ -35,8 +35,10 @@ class Savable:
     _doc_link_template = SITE + "/generated/onlinekern.{estimator_name}.html"
     # Older files lack these parameters, whose default is another value.
     _absent: ClassVar[dict[str, Any]] = {}
-    # The attribute of what has been learnt, if Python code uses it without a look.
+    # The attribute of what has been learnt: who has it is fitted.
     _learnt_as: ClassVar[str] = ""
+    # Parameters that a stream begins with: set later, they wait for `fit`.
+    _begins_with: ClassVar[Any] = frozenset()
 
     def save(
         self,
@@ -127,7 +129,7 @@ class Savable:
                 inner = {name: known[name] for name in known if name in params and "__" in name}
             try:
                 super().set_params(**params)  # type: ignore[misc]
-                if params and getattr(self, "__sklearn_is_fitted__", bool)():
+                if params and self.__sklearn_is_fitted__():
                     self._renew_parameters({**before, **inner})
             except Exception:
                 vars(self).update(before)
@@ -141,9 +143,10 @@ class Savable:
 
         `before` has the values that they had.
         """
-        from onlinekern.estimators.parameters import check_parameters_of
+        from onlinekern.estimators.parameters import check_parameters_of, note_waiting
 
         check_parameters_of(self)
+        note_waiting(self, before)
 
     def _validate_params(self) -> None:
         """Raise InvalidParameterError for the first parameter that is not valid."""
@@ -154,6 +157,9 @@ class Savable:
 
     def _check_loaded(self) -> None:
         """Raise ValueError if the attributes that a file has given do not fit together."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._learnt_as in self.__dict__
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a pickle holds: the attributes of one moment, while other threads teach."""

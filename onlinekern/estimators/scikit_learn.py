@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Self
 
-    from onlinekern.estimators.types import Array, ArrayLike, Function, Samples
+    from onlinekern.estimators.types import Array, ArrayLike, Function, Samples, Weights
 
     def available_if(check: Callable[[Any], bool]) -> Callable[[Function], Function]: ...
 
@@ -67,14 +67,10 @@ if TYPE_CHECKING:
     class ClassifierMixin:
         classes_: Array
 
-        def score(
-            self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None
-        ) -> float: ...
+        def score(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> float: ...
 
     class RegressorMixin:
-        def score(
-            self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None
-        ) -> float: ...
+        def score(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> float: ...
 
     class OutlierMixin:
         def fit_predict(self, X: Samples, y: Any = None, **kwargs: Any) -> Array: ...

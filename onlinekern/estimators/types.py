@@ -10,6 +10,7 @@ __all__ = [
     "Array",
     "ArrayLike",
     "BatchLearner",
+    "Classes",
     "DriftDetector",
     "Floats",
     "Function",
@@ -19,6 +20,7 @@ __all__ = [
     "Seed",
     "Sparse",
     "StreamLearner",
+    "Weights",
 ]
 
 # SciPy has no type stubs.
@@ -28,6 +30,9 @@ Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 Samples: TypeAlias = ArrayLike | Sparse
 Sample: TypeAlias = ArrayLike | Mapping[Any, Any]
+# All labels of a stream, and the weights of samples, neither of which need be given.
+Classes: TypeAlias = ArrayLike | None
+Weights: TypeAlias = ArrayLike | None
 Seed: TypeAlias = int | Sequence[int] | np.random.Generator
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.estimators.types import Array, ArrayLike, Floats
+from onlinekern.estimators.types import Array, ArrayLike, Classes, Floats
 
 # Elements of the tables that are made at once, so that many classes take no more memory than few.
 MOST_ELEMENTS = 2**18
@@ -21,7 +21,7 @@ class NoChange:
     def __init__(self) -> None:
         self.last_: Any = None
 
-    def partial_fit_predict(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Array:
+    def partial_fit_predict(self, X: Any, y: ArrayLike, classes: Classes = None) -> Array:
         """Return the labels before those of y, and keep the last one."""
         y = np.asarray(y)
         if self.last_ is None:
@@ -43,7 +43,7 @@ class Majority:
         self.counts_: Any = np.zeros(1)
         self.total_ = 0.0
 
-    def partial_fit_predict(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Array:
+    def partial_fit_predict(self, X: Any, y: ArrayLike, classes: Classes = None) -> Array:
         """Return what was most frequent, or the mean, before each of y."""
         y = np.asarray(y)
         if classes is None:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from onlinekern.estimators.types import Array, ArrayLike, Floats
+from onlinekern.estimators.types import Array, Classes, Floats
 from onlinekern.evaluate.baselines import MOST_ELEMENTS, Majority, NoChange
 from onlinekern.evaluate.delayed import Arrivals
 
@@ -250,7 +250,7 @@ class Metrics(Errors):
     predictors = ("error", "no_change_error", "majority_error")
 
     def __init__(
-        self, classes: ArrayLike | None, unit: float, window: int | None, fading: float | None
+        self, classes: Classes, unit: float, window: int | None, fading: float | None
     ) -> None:
         self._classes = None if classes is None else np.unique(classes)
         self._unit = unit

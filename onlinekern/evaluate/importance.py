@@ -15,7 +15,7 @@ from onlinekern.estimators.parameters import RandomState, Share, positional_esti
 from onlinekern.estimators.row_blocks import rows_of
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Samples
+from onlinekern.estimators.types import Array, ArrayLike, Classes, Floats, Indices, Samples, Weights
 from onlinekern.evaluate.delayed import has_encoder, passes_over
 from onlinekern.evaluate.errors import losses_of
 from onlinekern.evaluate.exchanging import Recent, cells_of, exchanged, names_in, pooled, rows_like
@@ -129,8 +129,10 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
     n_kept: Annotated[int, Interval(Integral, 1, None, closed="left")] = 100
     random_state: RandomState = None
 
+    _learnt_as = "_sums"
+
     @all_or_nothing
-    def update(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def update(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Explain samples by the estimator as it is now, which learns nothing.
 
         Call it before the estimator learns them.
@@ -160,11 +162,7 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
 
     @fit_method
     def partial_fit(
-        self,
-        X: Samples,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: ArrayLike, classes: Classes = None, sample_weight: Weights = None
     ) -> Self:
         """Explain each sample, then let the estimator learn it.
 
@@ -187,11 +185,7 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
 
     @fit_method
     def partial_fit_predict(
-        self,
-        X: Samples,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: ArrayLike, classes: Classes = None, sample_weight: Weights = None
     ) -> Array:
         """Predict and explain each sample, then let the estimator learn it.
 
@@ -236,9 +230,6 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
         known = np.where(weight > 0, weight, 1.0)
         spread = np.maximum(squares / known - self.feature_importances_**2, 0.0)
         return np.sqrt(spread * weights) / known
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_sums" in vars(self)
 
     def _check_begun(self) -> None:
         if "_sums" not in vars(self):

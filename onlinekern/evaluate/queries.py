@@ -22,7 +22,7 @@ from onlinekern.estimators.parameters import (
     estimator,
 )
 from onlinekern.estimators.row_blocks import rows_of
-from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import BaseEstimator
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.evaluate.delayed import Arrivals, delays_from, teaching
@@ -123,6 +123,8 @@ class LabelQuery(Savable, BaseEstimator):
     step: Share = 0.01
     explore: Part = 0.2
     random_state: RandomState = None
+
+    _learnt_as = "_n_seen"
 
     def ask(self, model: Any, X: Samples) -> Array:
         """Say which labels to ask for, by the model as it is now.
@@ -270,8 +272,8 @@ class LabelQuery(Savable, BaseEstimator):
         first = self.budget if self.strategy == "quantile" else self.threshold
         return float(vars(self).get("_level", first))
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_n_seen" in vars(self)
+    def _check_loaded(self) -> None:
+        require(self._is_sound(), "its state is none of a query")
 
     def _is_sound(self) -> bool:
         """Return whether the attributes fit together, as those of a file may not."""

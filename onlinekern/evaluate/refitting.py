@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from onlinekern.estimators.types import Array, ArrayLike
+from onlinekern.estimators.types import Array, Classes
 
 
 class Refitted:
@@ -35,7 +35,7 @@ class Refitted:
         """Support vectors of the last fit."""
         return int(np.sum(getattr(self.estimator, "n_support_", 0))) if self._fitted else 0
 
-    def partial_fit_predict(self, X: Any, y: Any, classes: ArrayLike | None = None) -> Array:
+    def partial_fit_predict(self, X: Any, y: Any, classes: Classes = None) -> Array:
         """Return the predictions of the last fit for X, and keep X and y."""
         predicted = self.predict(X)
         self.keep(X, y)

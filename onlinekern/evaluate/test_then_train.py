@@ -18,6 +18,7 @@ from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.types import (
     ArrayLike,
     BatchLearner,
+    Classes,
     DriftDetector,
     Floats,
     Samples,
@@ -126,7 +127,7 @@ class Run:
     def __init__(
         self,
         estimator: Any,
-        classes: ArrayLike | None = None,
+        classes: Classes = None,
         unit: float = 1.0,
         *,
         window: int | None = None,
@@ -335,7 +336,7 @@ def check_recording(window: int | None, fading: float | None, watch: Any) -> Non
         raise ValueError("watch needs a window or fading, got window=None and fading=None")
 
 
-def _labels(estimator: Any, classes: ArrayLike | None) -> ArrayLike | None:
+def _labels(estimator: Any, classes: Classes) -> ArrayLike | None:
     """Return all classes of a stream: those given, or that the estimator knows; None of targets."""
     if isinstance(estimator, type) or not hasattr(estimator, "__sklearn_tags__"):
         return classes
@@ -352,7 +353,7 @@ def _labels(estimator: Any, classes: ArrayLike | None) -> ArrayLike | None:
     return classes
 
 
-def _stream_learner(estimator: Any, classes: ArrayLike | None) -> Any:
+def _stream_learner(estimator: Any, classes: Classes) -> Any:
     """Return an estimator that predicts before it learns; a batch estimator is wrapped."""
     check_instance("estimator", estimator)
     if hasattr(estimator, "partial_fit_predict"):
@@ -368,7 +369,7 @@ def _stream_learner(estimator: Any, classes: ArrayLike | None) -> Any:
 def prequential(
     estimator: StreamLearner | BatchLearner,
     stream: Iterable[tuple[Samples, ArrayLike]],
-    classes: ArrayLike | None = None,
+    classes: Classes = None,
     *,
     window: int | None = WINDOW,
     fading: float | None = None,

@@ -289,7 +289,7 @@ class QKLMSRegressor(LeastMeanSquares, OnlineRegressor, KernelEstimator):
     epsilon: NotNegative = 0.5
     budget: Count | None = 500
 
-    _waits = OF_NEW_MODELS | {"epsilon"}
+    _begins_with = OF_NEW_MODELS | {"epsilon"}
 
     def _budget(self, rng: Generator) -> Any:
         distance = self.epsilon if self.kernel == "laplacian" else self.epsilon * self.epsilon

@@ -405,6 +405,9 @@ class BPA(KernelEstimator):
     C: Positive = 1.0
     budget: Count = 500
 
+    def _rule(self) -> Any:
+        return RULES["pa1"](self._plain_loss(), self.C)
+
     def _budget(self, rng: Generator) -> Any:
         return POLICIES["bpa_s"](self.budget)
 
@@ -519,9 +522,6 @@ class BPAClassifier(OnlineClassifier, BPA):
     (True, 100)
     """
 
-    def _rule(self) -> Any:
-        return RULES["pa1"](LOSSES["hinge"](), self.C)
-
 
 @estimator
 class BPARegressor(OnlineRegressor, BPA):
@@ -630,6 +630,3 @@ class BPARegressor(OnlineRegressor, BPA):
     """
 
     epsilon: NotNegative = 0.1
-
-    def _rule(self) -> Any:
-        return RULES["pa1"](LOSSES["epsilon_insensitive"](self.epsilon), self.C)

@@ -1,7 +1,5 @@
 """Conformal prediction along a stream: intervals and sets of labels around any learner."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from math import isfinite
 from typing import Any, Self
@@ -13,9 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.estimators.array_types import column_of_labels, plain_targets
 from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.coverage import ClassCoverage, Coverage, TargetCoverage
+from onlinekern.estimators.parameters import positional_estimator
+from onlinekern.estimators.savable import require
 from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin, available_if
 from onlinekern.estimators.several_targets import finite_target, finite_targets, number_of_targets
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
+from onlinekern.estimators.types import Array, ArrayLike, Classes, Floats, Sample, Samples, Weights
 from onlinekern.estimators.validation import (
     NUMBERS,
     are_plain_targets,
@@ -34,8 +34,10 @@ from onlinekern.learners.ahead import (
     strangeness_ahead,
 )
 from onlinekern.learners.conformal_base import Conformal, learner_has, len_of
+from onlinekern.preprocessing.steps import learner_of
 
 
+@positional_estimator
 class ConformalRegressor(RegressorMixin, Conformal):
     """Regression with intervals that hold the targets of a share of the samples, on any stream.
 
@@ -113,13 +115,10 @@ class ConformalRegressor(RegressorMixin, Conformal):
     """
 
     _ahead = "partial_fit_predict"
-
-    def __init__(self, estimator: Any = None, coverage: float = 0.9) -> None:
-        self.estimator = estimator
-        self.coverage = coverage
+    _several = TargetCoverage
 
     @fit_method
-    def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Learn from scratch: the samples once, in their order, each predicted before.
 
         Parameters
@@ -143,7 +142,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
         return self
 
     @fit_method
-    def partial_fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Learn samples in their order, each predicted before.
 
         Parameters
@@ -159,9 +158,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
         return self
 
     @fit_method
-    def partial_fit_predict(
-        self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Array:
+    def partial_fit_predict(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> Array:
         """Predict each sample, then learn it: `partial_fit` that tests first.
 
         Parameters
@@ -178,7 +175,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
 
     @fit_method
     def partial_fit_interval(
-        self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: Samples, y: ArrayLike, sample_weight: Weights = None
     ) -> tuple[Array, Array]:
         """Tell the interval of each sample, then learn it: `partial_fit` that tests first.
 
@@ -291,6 +288,13 @@ class ConformalRegressor(RegressorMixin, Conformal):
     def _follows_several(self) -> bool:
         return isinstance(vars(self).get("_coverage"), TargetCoverage)
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if self._follows_several:
+            n = len(self._coverage.each)
+            n_targets = getattr(learner_of(self.estimator_), "n_outputs_", n)
+            require(n_targets == n > 1, "its coverage is of other targets")
+
     def _new_coverage(self, learner: Any, lesson: Lesson) -> Any:
         if lesson.y.ndim > 1:
             # Others say so themselves: not all that learn several have the tag.
@@ -330,6 +334,7 @@ def around(predicted: Floats, threshold: Any) -> tuple[Floats, Floats]:
     return middle - width, middle + width
 
 
+@positional_estimator
 class ConformalClassifier(ClassifierMixin, Conformal):
     """Classification with sets of labels that hold the true one in a share of the samples.
 
@@ -424,28 +429,15 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     (2, 2)
     """
 
-    _ahead = "_partial_fit_scores"
-    _absent = {"by_class": False}
-    _parameter_constraints = {
-        **Conformal._parameter_constraints,
-        "allow_empty": ["boolean"],
-        "by_class": ["boolean"],
-    }
+    allow_empty: bool = True
+    by_class: bool = False
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        coverage: float = 0.9,
-        allow_empty: bool = True,
-        by_class: bool = False,
-    ) -> None:
-        self.estimator = estimator
-        self.coverage = coverage
-        self.allow_empty = allow_empty
-        self.by_class = by_class
+    _ahead = "_partial_fit_scores"
+    _several = ClassCoverage
+    _absent = {"by_class": False}
 
     @fit_method
-    def fit(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> Self:
         """Learn from scratch: the samples once, in their order, each scored before.
 
         Parameters
@@ -472,11 +464,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
 
     @fit_method
     def partial_fit(
-        self,
-        X: Samples,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: ArrayLike, classes: Classes = None, sample_weight: Weights = None
     ) -> Self:
         """Learn samples in their order, each scored before.
 
@@ -497,11 +485,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
 
     @fit_method
     def partial_fit_predict(
-        self,
-        X: Samples,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: ArrayLike, classes: Classes = None, sample_weight: Weights = None
     ) -> Array:
         """Predict each sample, then learn it: `partial_fit` that tests first.
 
@@ -520,11 +504,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
 
     @fit_method
     def partial_fit_set(
-        self,
-        X: Samples,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: ArrayLike, classes: Classes = None, sample_weight: Weights = None
     ) -> Array:
         """Tell the set of each sample, then learn it: `partial_fit` that tests first.
 
@@ -542,7 +522,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         return self._sets(strange, thresholds.reshape(len(strange), -1))
 
     def learn_one(
-        self, x: Sample, y: Any, classes: ArrayLike | None = None, sample_weight: float = 1.0
+        self, x: Sample, y: Any, classes: Classes = None, sample_weight: float = 1.0
     ) -> Self:
         """Learn one sample, scored before, as `partial_fit` does.
 
@@ -595,7 +575,7 @@ class ConformalClassifier(ClassifierMixin, Conformal):
             return np.ones((len(self.estimator_.predict(X)), 1), dtype=bool)
         return self._sets(strangeness(self.estimator_, X), self._threshold)
 
-    def score(self, X: Samples, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> float:
         """Return the share of the samples whose label is predicted.
 
         Parameters
@@ -716,6 +696,13 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         if not isinstance(coverage, ClassCoverage):
             return super()._take_row_up(coverage, number, score, counts, held)
         return coverage.append_one(score, counts, held, int(number), self.classes_)
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        followed = vars(self).get("_coverage")
+        if isinstance(followed, ClassCoverage):
+            known = np.isin(followed.labels, self._labels())
+            require(bool(known.all()), "its coverage is of other classes")
 
     def _sets(self, strange: Floats, thresholds: Any) -> Array:
         """Return the sets of labels that are no stranger than the thresholds."""

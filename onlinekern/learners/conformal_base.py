@@ -1,12 +1,9 @@
 """The base of conformal learners: it teaches another, and knows what share of its answers hold."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
@@ -16,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.estimators.atomic import UndoneOnFailure, lock_of
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.coverage import Coverage
-from onlinekern.estimators.parameters import note_waiting, warn_of_waiting
-from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval, available_if
+from onlinekern.estimators.parameters import Share, positional_estimator, warn_of_waiting
+from onlinekern.estimators.savable import Savable, require
+from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, available_if
 from onlinekern.estimators.types import Array, Floats, Sample, Samples
 from onlinekern.learners.ahead import Lesson, learns_alone
 from onlinekern.preprocessing.pipeline import StreamPipeline
@@ -30,21 +27,19 @@ def learner_has(method: str) -> Callable[[Any], bool]:
     return lambda model: hasattr(model._learner, method)
 
 
+@positional_estimator
 class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
     """Base of learners that wrap another, and know what share of its answers hold."""
 
-    estimator: Any
-    coverage: float
-    estimator_: Any
-    _coverage: Any  # a Coverage, or a ClassCoverage
+    estimator: Annotated[Any, HasMethods(["fit", "partial_fit", "predict"])] | None = None
+    coverage: Share = 0.9
+
+    _learnt_as = "_coverage"
+    _begins_with = frozenset({"estimator", "coverage", "by_class"})
     # With this method a learner of this library answers all samples of a call ahead.
     _ahead: ClassVar[str]
-    # A stream goes on with those that it began with.
-    _waits = frozenset({"estimator", "coverage", "by_class"})
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [HasMethods(["fit", "partial_fit", "predict"]), None],
-        "coverage": [Interval(Real, 0, 1, closed="neither")],
-    }
+    # What follows several classes or targets; one `Coverage` follows all samples alike.
+    _several: ClassVar[type]
 
     def _default(self) -> Any:
         """Return the learner that None stands for."""
@@ -73,7 +68,8 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         with self._undone_on_failure(learner, len(edges) > 2) as taught:
             answers, scores, held = self._answers(taught, lesson, edges)
             thresholds = self._take_up(coverage, lesson, answers, scores, held)
-        self.estimator_, self._coverage = taught, coverage
+        self.estimator_: Any = taught
+        self._coverage: Any = coverage
         return answers, thresholds
 
     def _learn_row(self, x: Any, number: Any, weight: float = 1.0) -> tuple[Floats, Floats] | None:
@@ -107,9 +103,16 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         """Return the state of the learner, if it is one of ours that is taught in its place."""
         return states_of(vars(self).get("estimator_"))
 
-    def _renew_parameters(self, before: dict[str, Any]) -> None:
-        super()._renew_parameters(before)
-        note_waiting(self, before)
+    def _check_loaded(self) -> None:
+        own = vars(self)
+        if not {"_coverage", "estimator_"} & own.keys():
+            return
+        followed: Any = own.get("_coverage")
+        learner = own.get("estimator_")
+        require(type(followed) in (Coverage, self._several), "its coverage is none")
+        followed._check_loaded()
+        learns = hasattr(learner, "predict") and hasattr(learner, "partial_fit")
+        require(learns, "it has no learner")
 
     def _new_coverage(self, learner: Any, lesson: Lesson) -> Any:
         """Return what follows the scores of a stream that begins with these samples."""
@@ -196,9 +199,6 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.estimator_.score_one(x)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "estimator_" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -105,7 +105,7 @@ class KernelForest(Learner):
 
     _calls_blas = True
     _size = "n_trees"
-    _waits = OF_NEW_MODELS | OF_FORESTS
+    _begins_with = OF_NEW_MODELS | OF_FORESTS
     _takes_missing = True
     _takes_categories = True
     _any_scale = True

@@ -204,7 +204,7 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
         return MeanSpace(features, forgetting=float(self.forgetting))
 
     @property
-    def _waits(self) -> frozenset[str]:
+    def _begins_with(self) -> frozenset[str]:  # type: ignore[override]
         # The least squares of the leverage keep them.
         return OF_NEW_MODELS | ({"reg", "forgetting"} if self.statistic == "leverage" else set())
 

@@ -256,7 +256,7 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
     r: Positive = 0.1
 
     def _rule(self) -> Any:
-        return RULES["arow"](LOSSES["hinge"](), self.r)
+        return RULES["arow"](self._plain_loss(), self.r)
 
 
 @estimator
@@ -444,7 +444,7 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
     confidence: Confidence = 0.75
 
     def _rule(self) -> Any:
-        return RULES[self.variant](LOSSES["hinge"](), self.confidence, self.C)
+        return RULES[self.variant](self._plain_loss(), self.confidence, self.C)
 
 
 @estimator

@@ -54,7 +54,7 @@ class KernelRLS(FeatureEstimator):
     metric_exponent: Positive = 0.5
 
     _calls_blas = True
-    _waits = OF_NEW_MODELS | {"reg", "forgetting"}
+    _begins_with = OF_NEW_MODELS | {"reg", "forgetting"}
     # The metric is learnt from the outputs from this one on.
     _first_taught = 0
     coef_ = property(weights_of_features)

@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import compute_class_weight
 
-from onlinekern.core import HEADS, LOSSES, RULES
+from onlinekern.core import HEADS, RULES
 from onlinekern.core.base.pool import run_together
 from onlinekern.core.base.random import Generator, shuffled
 from onlinekern.core.learning.heads import Weighted
@@ -32,7 +32,7 @@ from onlinekern.estimators.passes import (
 )
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.scikit_learn import Interval
-from onlinekern.estimators.types import ArrayLike, Samples
+from onlinekern.estimators.types import ArrayLike, Samples, Weights
 from onlinekern.estimators.warnings import warn
 
 # On sparse samples the steps of the constant are this factor smaller than those of the weights.
@@ -70,7 +70,7 @@ class LinearPA(LinearEstimator):
         y: ArrayLike,
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Learn from scratch, or from given weights, in passes.
 
@@ -200,10 +200,6 @@ class LinearPA(LinearEstimator):
 
     def _finish(self) -> None:
         self.n_iter_ = 1
-
-    def _plain_loss(self) -> Any:
-        """Return the loss whose slope is 1 or 0."""
-        raise NotImplementedError(f"{type(self).__name__}._plain_loss")
 
     def _problem_head(self, k: int) -> Any:
         """Return the head of the problem of one class against the rest."""
@@ -361,9 +357,6 @@ class PAClassifier(LinearPA, OnlineClassifier):
 
     loss: Literal["hinge", "squared_hinge"] = "hinge"
 
-    def _plain_loss(self) -> Any:
-        return LOSSES["hinge"]()
-
     def _weigh_classes(self, y: Any) -> None:
         if self.class_weight is None or (y is None and self.class_weight == "balanced"):
             # A stream has no counts of the whole; `_weigh` uses those so far.
@@ -504,6 +497,3 @@ class PARegressor(LinearPA, OnlineRegressor):
     _absent = {}
     loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive"
     epsilon: NotNegative = 0.1
-
-    def _plain_loss(self) -> Any:
-        return LOSSES["epsilon_insensitive"](self.epsilon)

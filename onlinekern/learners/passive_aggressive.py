@@ -2,7 +2,7 @@
 
 from typing import Any, Literal, TypeAlias
 
-from onlinekern.core import LOSSES, RULES
+from onlinekern.core import RULES
 from onlinekern.core.learning.losses import Loss
 from onlinekern.core.learning.rules import Rule
 from onlinekern.estimators.classification import OnlineClassifier
@@ -35,6 +35,9 @@ class KernelPA(KernelEstimator):
     average: Average = "decay"
     max_support: Count | None = None
     when_full: WhenFull = "nearest"
+
+    def _rule(self) -> Any:
+        return passive_aggressive(self.variant, self._plain_loss(), self.C)
 
 
 @estimator
@@ -166,9 +169,6 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
     True
     """
 
-    def _rule(self) -> Any:
-        return passive_aggressive(self.variant, LOSSES["hinge"](), self.C)
-
 
 @estimator
 class KernelPARegressor(OnlineRegressor, KernelPA):
@@ -295,7 +295,3 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
     """
 
     epsilon: NotNegative = 0.1
-
-    def _rule(self) -> Any:
-        loss = LOSSES["epsilon_insensitive"](self.epsilon)
-        return passive_aggressive(self.variant, loss, self.C)

@@ -288,7 +288,7 @@ class BOLSSVMClassifier(OnlineClassifier, KernelEstimator):
     multi_class: Literal["ovr", "margin"] = "margin"
 
     _calls_blas = True
-    _waits = OF_NEW_MODELS | {"C"}
+    _begins_with = OF_NEW_MODELS | {"C"}
 
     def _rule(self) -> Any:
         return RULES["perceptron"]()

@@ -6,7 +6,7 @@ A class is its documentation, its parameters and the parts of the core that it i
 from numbers import Real
 from typing import Annotated, Any, Literal, TypeAlias
 
-from onlinekern.core import LOSSES, RULES
+from onlinekern.core import RULES
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.parameters import NotNegative, Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
@@ -158,7 +158,7 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
 
     def _rule(self) -> Any:
         name = "cw" if self.constraint == "deviation" else "cw_variance"
-        return RULES[name](LOSSES["hinge"](), self.confidence)
+        return RULES[name](self._plain_loss(), self.confidence)
 
 
 @estimator
@@ -286,7 +286,7 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     confidence: Confidence = 0.75
 
     def _rule(self) -> Any:
-        return RULES[self.variant](LOSSES["hinge"](), self.confidence, self.C)
+        return RULES[self.variant](self._plain_loss(), self.confidence, self.C)
 
 
 @estimator
@@ -410,7 +410,7 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
     r: Positive = 1.0
 
     def _rule(self) -> Any:
-        return RULES["arow"](LOSSES["hinge"](), self.r)
+        return RULES["arow"](self._plain_loss(), self.r)
 
 
 @estimator
@@ -524,4 +524,4 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     epsilon: NotNegative = 0.0
 
     def _rule(self) -> Any:
-        return RULES["arow"](LOSSES["epsilon_insensitive"](self.epsilon), self.r)
+        return RULES["arow"](self._plain_loss(), self.r)

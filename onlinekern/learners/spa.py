@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from onlinekern.core import LOSSES, RULES, SAMPLERS
+from onlinekern.core import RULES, SAMPLERS
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.kernel import KernelEstimator, WhenFull
 from onlinekern.estimators.outliers import OnlineOutlierDetector
@@ -37,6 +37,9 @@ class SPA(KernelEstimator):
     average: Average = "decay"
     max_support: Count | None = 10_000
     when_full: WhenFull = "nearest"
+
+    def _rule(self) -> Any:
+        return RULES["pa1"](self._plain_loss(), self.eta)
 
     def _sampler(self) -> Any:
         return loss_proportional(self.alpha, self.beta)
@@ -192,9 +195,6 @@ class SPAClassifier(OnlineClassifier, SPA):
 
     gamma: TriedWidth = "best"  # type: ignore[assignment]
 
-    def _rule(self) -> Any:
-        return RULES["pa1"](LOSSES["hinge"](), self.eta)
-
 
 @estimator
 class SPARegressor(OnlineRegressor, SPA):
@@ -330,9 +330,6 @@ class SPARegressor(OnlineRegressor, SPA):
     gamma: TriedWidth = "best"  # type: ignore[assignment]
     epsilon: NotNegative = 0.1
 
-    def _rule(self) -> Any:
-        return RULES["pa1"](LOSSES["epsilon_insensitive"](self.epsilon), self.eta)
-
 
 @estimator
 class SPAOneClass(OnlineOutlierDetector, SPA):
@@ -462,6 +459,3 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
 
     beta: Positive = 5.0
     average: Average = True
-
-    def _rule(self) -> Any:
-        return RULES["pa1"](LOSSES["hinge"](), self.eta)

@@ -16,7 +16,7 @@ from onlinekern.estimators import exportable
 from onlinekern.estimators.atomic import lock_of
 from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import available_if
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples
+from onlinekern.estimators.types import Array, ArrayLike, Classes, Floats, Sample, Samples, Weights
 from onlinekern.estimators.validation import names_are_no_matter, one_row, own_weight
 from onlinekern.preprocessing.steps import (
     does_something,
@@ -82,11 +82,7 @@ class StreamPipeline(Savable, Pipeline):
     """
 
     def fit(
-        self,
-        X: Samples,
-        y: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        **params: Any,
+        self, X: Samples, y: ArrayLike | None = None, sample_weight: Weights = None, **params: Any
     ) -> Self:
         """Fit each transformer on all samples, transform them, and fit the learner.
 
@@ -120,8 +116,8 @@ class StreamPipeline(Savable, Pipeline):
         self,
         X: Samples,
         y: ArrayLike | None = None,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        classes: Classes = None,
+        sample_weight: Weights = None,
     ) -> Self:
         """Learn a batch, in its order, through all steps.
 
@@ -153,8 +149,8 @@ class StreamPipeline(Savable, Pipeline):
         self,
         X: Samples,
         y: ArrayLike | None = None,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        classes: Classes = None,
+        sample_weight: Weights = None,
     ) -> Array:
         """Predict each sample, then learn it: `partial_fit` that tests first.
 
@@ -173,18 +169,14 @@ class StreamPipeline(Savable, Pipeline):
 
     @available_if(final_has("_partial_fit_scores"))
     def _partial_fit_scores(
-        self,
-        X: Samples,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        self, X: Samples, y: ArrayLike, classes: Classes = None, sample_weight: Weights = None
     ) -> Floats:
         """Score each sample, then learn it, as `partial_fit_predict`; return the scores."""
         return self._teach("_partial_fit_scores", X, y, classes, sample_weight)
 
     @available_if(final_has("partial_fit"))
     def learn_one(
-        self, x: Sample, y: Any = None, classes: ArrayLike | None = None, sample_weight: float = 1.0
+        self, x: Sample, y: Any = None, classes: Classes = None, sample_weight: float = 1.0
     ) -> Self:
         """Learn one sample through all steps.
 
@@ -370,6 +362,7 @@ class StreamPipeline(Savable, Pipeline):
             fits = known or hasattr(step[1], "get_params")
             require(fits, f"its step {step[0]!r} is no estimator")
 
+    __sklearn_is_fitted__ = Pipeline.__sklearn_is_fitted__
     export_c = exportable.export_c
     export_onnx = exportable.export_onnx
 

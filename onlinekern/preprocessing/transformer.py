@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.estimators.parameters import note_waiting
 from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import BaseEstimator
 
@@ -26,13 +25,8 @@ class CoreTransformer(Savable, TransformerMixin, BaseEstimator):
     _acts: ClassVar[frozenset[str]] = frozenset()
 
     @property
-    def _waits(self) -> frozenset[str]:
-        """Parameters that wait for `fit`, if they are set in mid-stream."""
+    def _begins_with(self) -> frozenset[str]:
         return frozenset(self._get_param_names()) - self._acts
-
-    def _renew_parameters(self, before: dict[str, Any]) -> None:
-        super()._renew_parameters(before)
-        note_waiting(self, before)
 
     @property
     def _known(self) -> Any:
@@ -46,9 +40,6 @@ class CoreTransformer(Savable, TransformerMixin, BaseEstimator):
             known = own[self._learnt_as]
             require(isinstance(known, self._kind), f"its {self._learnt_as[1:]} is none")
             require(own.get("n_features_in_") == known.d, "the number of features is not one")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._learnt_as in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ from sklearn.base import is_classifier
 
 from onlinekern.distributed.dask import require
 from onlinekern.distributed.keyed import PREDICTION, KeyLearner, learner_of_keys
-from onlinekern.estimators.types import ArrayLike
+from onlinekern.estimators.types import Classes
 
 
 class KeyedStreams(NamedTuple):
@@ -37,7 +37,7 @@ def learn_stream(
     *,
     order: str | None = None,
     features: Sequence[str] | str | None = None,
-    classes: ArrayLike | None = None,
+    classes: Classes = None,
     uid: str = "onlinekern",
 ) -> KeyedStreams:
     """Learn a stream of Flink, test-then-train: a model for each key.

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from onlinekern.distributed import keyed
 from onlinekern.distributed.dask import require
 from onlinekern.distributed.keyed import PREDICTION, learner_of_keys
-from onlinekern.estimators.types import ArrayLike
+from onlinekern.estimators.types import Classes
 from onlinekern.fitted.save import from_bytes, to_bytes
 
 STATE = "model binary"
@@ -24,7 +24,7 @@ def learn_stream(
     *,
     order: str,
     features: Sequence[str] | str | None = None,
-    classes: ArrayLike | None = None,
+    classes: Classes = None,
 ) -> Any:
     """Learn a stream of Spark, test-then-train: a model for each key.
 

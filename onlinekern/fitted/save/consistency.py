@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from onlinekern.estimators.atomic import LEARNT
 from onlinekern.estimators.savable import require
 
@@ -22,18 +20,14 @@ def complete(loaded: Any) -> None:
     """Set the derived attributes of an object; raise ValueError if the others do not agree, or if
     it has learnt with parameters that are not valid."""
     check_parameters(loaded)
-    check_detector(loaded)
     own, learnt = vars(loaded), getattr(loaded, "_learnt_as", None)
-    for name in (*LEARNT, "_map"):
+    for name in (*LEARNT, "_map", "_wealth", "_coverage"):
         # Only a class that learns one of these, its `_learnt_as`, may have it.
         require(name not in own or name == learnt, f"{name} is of another class")
     if "_model" in own:
         check_learner(loaded)
     if hasattr(loaded, "_check_loaded"):
         loaded._check_loaded()
-    # Their module is imported only where there is one.
-    if {"_coverage", "estimator_"} & own.keys():
-        check_conformal(loaded)
 
 
 def check_parameters(loaded: Any) -> None:
@@ -48,15 +42,6 @@ def check_parameters(loaded: Any) -> None:
     require(type(waiting) is dict and waiting.keys() <= names, "what waits for fit is none of it")
     if own.keys() - names:
         loaded._validate_params()
-
-
-def check_detector(detector: Any) -> None:
-    """Check a detector of change, which knows what fits together."""
-    is_sound = getattr(detector, "_is_sound", None)
-    if is_sound is None:
-        require("_wealth" not in vars(detector), "_wealth is of another class")
-    else:
-        require(is_sound(), "its state is none of a detector")
 
 
 def check_learner(learner: Any) -> None:
@@ -93,28 +78,3 @@ def check_features(learner: Any) -> None:
         require(n_features == len(encoder._columns), "the number of columns is not one")
         n_features = encoder.n_features_out_
     require(n_features == learner._model.d, "the number of features is not one")
-
-
-def check_conformal(model: Any) -> None:
-    from onlinekern.estimators.coverage import ClassCoverage, Coverage, TargetCoverage
-    from onlinekern.learners.conformal import ConformalClassifier
-    from onlinekern.learners.conformal_base import Conformal
-    from onlinekern.preprocessing.steps import learner_of
-
-    own = vars(model)
-    if not isinstance(model, Conformal):
-        require("_coverage" not in own, "_coverage is of another class")
-        return
-    followed: Any = own.get("_coverage")
-    learner = own.get("estimator_")
-    several = ClassCoverage if isinstance(model, ConformalClassifier) else TargetCoverage
-    require(type(followed) in (Coverage, several), "its coverage is none")
-    fault = followed.fault()
-    require(fault is None, fault)
-    if isinstance(followed, ClassCoverage):
-        known = np.isin(followed.labels, getattr(learner, "classes_", followed.labels))
-        require(bool(known.all()), "its coverage is of other classes")
-    if isinstance(followed, TargetCoverage):
-        n_targets = getattr(learner_of(learner), "n_outputs_", len(followed.each))
-        require(n_targets == len(followed.each) > 1, "its coverage is of other targets")
-    require(hasattr(learner, "predict") and hasattr(learner, "partial_fit"), "it has no learner")

@@ -10,7 +10,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.atomic import fit_method, lock_of, twin_of
-from onlinekern.estimators.parameters import estimator, note_waiting, warn_of_waiting
+from onlinekern.estimators.parameters import estimator, warn_of_waiting
 from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import BaseEstimator, Interval, StrOptions, in_container
 from onlinekern.estimators.types import Array
@@ -163,6 +163,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     when: str | tuple[str, ...] | list[str] | None = None
     sparse: bool | None = None
 
+    _learnt_as = "_columns"
+
     @fit_method
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the columns of X from scratch.
@@ -298,16 +300,14 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         return encoded_row(self, x, learn)
 
     @property
-    def _waits(self) -> frozenset[str]:
-        """Parameters that wait for `fit`, if they are set in mid-stream."""
+    def _begins_with(self) -> frozenset[str]:
         return frozenset(self._get_param_names())
 
     def _renew_parameters(self, before: dict[str, Any]) -> None:
-        super()._renew_parameters(before)
         # Missing values may be refused, or no more, at any time.
         if "keep" not in (before.get("missing"), self.missing):
             before = {name: value for name, value in before.items() if name != "missing"}
-        note_waiting(self, before)
+        super()._renew_parameters(before)
 
     def _now(self) -> Self:
         """Return a twin that keeps what is known now, whatever this encoder learns."""
@@ -549,9 +549,6 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         require(own.get("n_features_in_") == len(columns), "the number of columns is not one")
         scaler = own.get("_scaler")
         require(type(scaler) in (type(None), OnlineStandardScaler), "its scaler is none")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_columns" in vars(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
