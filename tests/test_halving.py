@@ -134,8 +134,8 @@ class Counts(BaseEstimator):
 @pytest.fixture
 def counted(monkeypatch):
     """A method whose sixth setting of twelve is the best."""
-    monkeypatch.setattr(onlinekern, "Counts", Counts, raising=False)
-    monkeypatch.setattr(onlinekern, "__all__", [*onlinekern.__all__, "Counts"])
+    monkeypatch.setattr(onlinekern, "CountsClassifier", Counts, raising=False)
+    monkeypatch.setattr(onlinekern, "__all__", [*onlinekern.__all__, "CountsClassifier"])
     monkeypatch.setattr(Counts, "learnt", 0)
     every = (2, 3, 4, 5, 6, 13, 12, 11, 10, 9, 8, 7)
     return Method("counts", "Counts", "Counts", grid={"every": every})

@@ -13,12 +13,15 @@ except ModuleNotFoundError as error:
         "compiled for this Python: install it (pip install .) and start Python in another folder"
     ) from None
 
-from onlinekern.core.kernels.kernels import KERNEL_ALIASES, KERNELS
-from onlinekern.core.learning.losses import LOSSES
-from onlinekern.core.learning.point_rules import PENALTIES, POINT_RULES
-from onlinekern.core.learning.sampling import SAMPLERS
-from onlinekern.core.learning.schedules import SCHEDULES
-from onlinekern.core.models.sdrogd import DISCRIMINANTS, STEP_SIZES
+from onlinekern.core.kernels.kernels import KERNEL_ALIASES as KERNEL_ALIASES
+from onlinekern.core.kernels.kernels import KERNELS as KERNELS
+from onlinekern.core.learning.losses import LOSSES as LOSSES
+from onlinekern.core.learning.point_rules import PENALTIES as PENALTIES
+from onlinekern.core.learning.point_rules import POINT_RULES as POINT_RULES
+from onlinekern.core.learning.sampling import SAMPLERS as SAMPLERS
+from onlinekern.core.learning.schedules import SCHEDULES as SCHEDULES
+from onlinekern.core.models.sdrogd import DISCRIMINANTS as DISCRIMINANTS
+from onlinekern.core.models.sdrogd import STEP_SIZES as STEP_SIZES
 
 
 def joined(table: str, *modules: str) -> dict[str, Any]:
@@ -47,19 +50,4 @@ FEATURE_MAPS = joined(
     *("features.nested", "features.joined", "features.metric"),
 )
 
-__all__ = [
-    "COVARIANCES",
-    "DISCRIMINANTS",
-    "FEATURE_MAPS",
-    "HEADS",
-    "KERNELS",
-    "KERNEL_ALIASES",
-    "LOSSES",
-    "PENALTIES",
-    "POINT_RULES",
-    "POLICIES",
-    "RULES",
-    "SAMPLERS",
-    "SCHEDULES",
-    "STEP_SIZES",
-]
+__all__ = sorted(name for name in globals() if name.isupper())

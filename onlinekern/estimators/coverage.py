@@ -113,16 +113,9 @@ class Coverage:
 
     def _follow(self, scores: Floats) -> Floats:
         """Take scores up; return the threshold before each."""
-        thresholds, self.threshold, self.correction, self.seen = follow(
-            scores,
-            self.recent,
-            self.ordered,
-            self.levels,
-            self.weights,
-            self.correction,
-            self.seen,
-            1 - self.share,
-        )
+        arrays = self.recent, self.ordered, self.levels, self.weights
+        numbers = self.correction, self.seen, 1 - self.share
+        thresholds, self.threshold, self.correction, self.seen = follow(scores, *arrays, *numbers)
         return thresholds
 
     def _check_loaded(self) -> None:

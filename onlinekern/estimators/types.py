@@ -4,24 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-__all__ = [
-    "Array",
-    "ArrayLike",
-    "BatchLearner",
-    "Classes",
-    "DriftDetector",
-    "Floats",
-    "Function",
-    "Indices",
-    "Sample",
-    "Samples",
-    "Seed",
-    "Sparse",
-    "StreamLearner",
-    "Weights",
-]
+from numpy.typing import ArrayLike as ArrayLike
+from numpy.typing import NDArray
 
 # SciPy has no type stubs.
 Sparse: TypeAlias = Any

@@ -129,8 +129,8 @@ class Theorem:
     source: str
     quantity: Literal["loss", "mistakes"]
     guarantee: Literal["always", "expectation", "probability"]
-    # What of the model breaks its conditions, a clause each.
-    broken: Callable[[Any], Iterator[str]]
+    # What of a model breaks its conditions: each yields clauses.
+    conditions: tuple[Callable[[Any], Iterator[str]], ...]
     bound: Callable[[Any, Comparator], float]
     # Above this norm of the comparator it says nothing.
     largest_norm: Callable[[Any], float] = lambda model: math.inf
@@ -148,24 +148,34 @@ def _broken_by_loss(model: Any) -> Iterator[str]:
         yield f"loss with slopes of at most 1 ({', '.join(LIPSCHITZ)}), got {model.loss!r}"
 
 
-def _unlike(model: Any, **wanted: Any) -> Iterator[str]:
-    """Yield the parameters that do not have the values that are wanted."""
-    for name, value in wanted.items():
-        if getattr(model, name) != value:
-            yield f"{name}={value!r}, got {getattr(model, name)!r}"
+def _unlike(**wanted: Any) -> Callable[[Any], Iterator[str]]:
+    """Return what yields the parameters that do not have the values that are wanted."""
+
+    def clauses(model: Any) -> Iterator[str]:
+        for name, value in wanted.items():
+            if getattr(model, name) != value:
+                yield f"{name}={value!r}, got {getattr(model, name)!r}"
+
+    return clauses
 
 
-def _broken_by_any(model: Any) -> Iterator[str]:
-    """What breaks every theorem."""
+def _broken_by_classes(model: Any) -> Iterator[str]:
     if len(model.classes_) != 2:
         yield f"two classes, got {len(model.classes_)}"
-    yield from _unlike(model, class_weight=None)
+
+
+def _broken_by_width(model: Any) -> Iterator[str]:
     # The cosine kernel has no width.
     if model.kernel != "cosine" and model.gamma in ("median", "best"):
         yield (
             "gamma that is known before the first sample (while it is measured, samples are "
             f"learnt again), got {model.gamma!r}"
         )
+
+
+# The conditions of every theorem.
+ALWAYS = (_broken_by_classes, _unlike(class_weight=None), _broken_by_width)
+CONSTANT = _unlike(schedule="constant")
 
 
 def _zero_loss(model: Any, quantity: str) -> float:
@@ -189,14 +199,12 @@ def _kernel_error(model: Any, confidence: float) -> float:
 def _broken_by_frequencies(model: Any) -> Iterator[str]:
     if model.frequencies != "plain":
         yield f"independent frequencies (frequencies='plain'), got {model.frequencies!r}"
-    yield from _unlike(model, fit_intercept=False)
 
 
 # SPA
 
 
 def _broken_spa(model: Any) -> Iterator[str]:
-    yield from _broken_by_kernel(model)
     if model.max_support is not None and model.n_support_ >= model.max_support:
         yield f"max_support that is not reached, got {model.max_support}"
 
@@ -212,9 +220,6 @@ def _spa(model: Any, u: Comparator) -> float:
 
 
 def _broken_bogd(model: Any) -> Iterator[str]:
-    yield from _broken_by_kernel(model)
-    yield from _broken_by_loss(model)
-    yield from _unlike(model, schedule="constant", removal="uniform")
     if model.budget < 2:
         yield f"budget of at least 2, got {model.budget}"
     if model.cap is not None and model.cap < 1:
@@ -235,13 +240,6 @@ def _bogd(model: Any, u: Comparator) -> float:
 # FOGD and DualSGD
 
 
-def _broken_fogd(model: Any) -> Iterator[str]:
-    yield from _broken_by_loss(model)
-    yield from _unlike(model, schedule="constant")
-    yield from _broken_by_frequencies(model)
-    yield from _unlike(model, reg=0)
-
-
 def _fogd(model: Any, u: Comparator) -> float:
     n, square, off = model.n_seen_, u.norm**2, 0.0
     if u.confidence is not None:
@@ -249,12 +247,6 @@ def _fogd(model: Any, u: Comparator) -> float:
         error = _kernel_error(model, u.confidence)
         square, off = (1 + error) * square, error * n * u.norm
     return u.loss + off + square / (2 * model.eta) + model.eta * n / 2
-
-
-def _broken_dual_sgd(model: Any) -> Iterator[str]:
-    yield from _broken_by_loss(model)
-    yield from _broken_by_frequencies(model)
-    yield from _unlike(model, max_step=None)
 
 
 def _dual_sgd(model: Any, u: Comparator) -> float:
@@ -271,7 +263,6 @@ def _dual_sgd(model: Any, u: Comparator) -> float:
 
 
 def _broken_projectron(model: Any) -> Iterator[str]:
-    yield from _broken_by_kernel(model)
     if model.budget is not None and model.plus_plus:
         yield f"budget=None with plus_plus, got {model.budget}"
     elif model.budget is not None and model.n_support_ >= model.budget:
@@ -288,7 +279,6 @@ def _rbp(model: Any, u: Comparator) -> float:
 
 
 def _broken_forgetron(model: Any) -> Iterator[str]:
-    yield from _broken_by_kernel(model)
     # With a smaller one, shrinking may cost more than 1/32 a mistake.
     if model.budget < LEAST_FORGETRON:
         yield f"budget of at least {LEAST_FORGETRON}, got {model.budget}"
@@ -300,33 +290,39 @@ def _forgetron(model: Any, u: Comparator) -> float:
 
 THEOREMS: dict[type[Learner], Theorem] = {
     SPAClassifier: Theorem(
-        "after Lu, Zhao, Hoi (2016)", "loss", "expectation", _broken_spa, _spa
+        "after Lu, Zhao, Hoi (2016)", "loss", "expectation",
+        (_broken_by_kernel, _broken_spa), _spa,
     ),
     BOGDClassifier: Theorem(
         "after Zhao, Wang, Wu, Jin, Hoi (2012), where the cap does not act",
-        "loss", "expectation", _broken_bogd, _bogd,
+        "loss", "expectation",
+        (_broken_by_kernel, _broken_by_loss, CONSTANT, _unlike(removal="uniform"), _broken_bogd),
+        _bogd,
     ),
     FOGDClassifier: Theorem(
-        "after Lu, Hoi, Wang, Zhao, Liu (2016)", "loss", "always", _broken_fogd, _fogd,
-        confidence="may",
+        "after Lu, Hoi, Wang, Zhao, Liu (2016)", "loss", "always",
+        (_broken_by_loss, CONSTANT, _broken_by_frequencies, _unlike(fit_intercept=False, reg=0)),
+        _fogd, confidence="may",
     ),
     DualSGDClassifier: Theorem(
         "after Le, Nguyen, Nguyen, Phung (2016), with the error of the features",
-        "loss", "probability", _broken_dual_sgd, _dual_sgd, confidence="must",
+        "loss", "probability",
+        (_broken_by_loss, _broken_by_frequencies, _unlike(fit_intercept=False, max_step=None)),
+        _dual_sgd, confidence="must",
     ),
     ProjectronClassifier: Theorem(
         "after Orabona, Keshet, Caputo (2009)",
-        "mistakes", "always", _broken_projectron, _projectron,
+        "mistakes", "always", (_broken_by_kernel, _broken_projectron), _projectron,
         lambda model: 1 / (2 * model.eta),
     ),
     RBPClassifier: Theorem(
         "after Cavallanti, Cesa-Bianchi, Gentile (2007), for one comparator",
-        "mistakes", "expectation", _broken_by_kernel, _rbp,
+        "mistakes", "expectation", (_broken_by_kernel,), _rbp,
         lambda model: math.sqrt(model.budget),
     ),
     ForgetronClassifier: Theorem(
         "Dekel, Shalev-Shwartz, Singer (2008), self-tuned; not proved again",
-        "mistakes", "always", _broken_forgetron, _forgetron,
+        "mistakes", "always", (_broken_by_kernel, _broken_forgetron), _forgetron,
         lambda model: math.sqrt((model.budget + 1) / math.log(model.budget + 1)) / 4,
     ),
 }  # fmt: skip
@@ -423,7 +419,8 @@ def regret_bound(
     _check_confidence(theorem, name, confidence)
     fitted: Any = model
     n = fitted.n_seen_
-    clauses = [*_broken_by_any(fitted), *theorem.broken(fitted)]
+    each = (*ALWAYS, *theorem.conditions)
+    clauses = [clause for condition in each for clause in condition(fitted)]
     if clauses:
         raise ValueError(f"the bound of {name} needs {'; '.join(clauses)}")
     if n == 0:

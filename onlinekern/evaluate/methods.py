@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import onlinekern
 from onlinekern._registry import public
 
 POWERS_OF_TEN = (1.0, 0.1, 10.0, 0.01, 100.0, 0.001, 1000.0)
@@ -34,8 +35,11 @@ class Method:
     ----------
     name, label : str
         The name on the command line, and in tables.
-    classifier, regressor : str or None
-        Names of the estimator classes in ``onlinekern``; None for a task that it does not do.
+    family : str
+        What the names of its estimator classes in ``onlinekern`` begin with, before 'Classifier'
+        and 'Regressor'. It does those tasks for which there is one.
+    task : str or None
+        The only task that it does, though there are classes for both.
     fixed : mapping
         Parameters that the method fixes.
     defaults : mapping
@@ -55,8 +59,8 @@ class Method:
 
     name: str
     label: str
-    classifier: str | None
-    regressor: str | None = None
+    family: str
+    task: str | None = None
     fixed: Mapping[str, Any] = field(default_factory=dict)
     grid: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     per_sample: tuple[str, ...] = ()
@@ -67,7 +71,18 @@ class Method:
 
     def estimator_name(self, task: str) -> str | None:
         """Return the name of the estimator class for a task, None if there is none."""
-        return self.classifier if task == "classification" else self.regressor
+        name = self.family + ("Classifier" if task == "classification" else "Regressor")
+        return name if self.task in (None, task) and name in onlinekern.__all__ else None
+
+    @property
+    def classifier(self) -> str | None:
+        """Name of the class of classifiers."""
+        return self.estimator_name("classification")
+
+    @property
+    def regressor(self) -> str | None:
+        """Name of the class of regressors."""
+        return self.estimator_name("regression")
 
     def build(self, task: str, parameters: Any) -> Any:
         """Return an estimator; ``parameters`` may not contradict ``fixed``.
@@ -119,100 +134,88 @@ class Method:
 METHODS = {
     method.name: method
     for method in (
-        Method("stream", "Stream", "StreamClassifier", "StreamRegressor", scales=True),
-        Method("kernel-forest", "Kernel forest", "KernelForestClassifier", "KernelForestRegressor",
-               scales=True),
-        Method("perceptron", "Perceptron", "KernelPerceptronClassifier"),
-        Method("ogd", "OGD", "KernelOGDClassifier", "KernelOGDRegressor",
+        Method("stream", "Stream", "Stream", scales=True),
+        Method("kernel-forest", "Kernel forest", "KernelForest", scales=True),
+        Method("perceptron", "Perceptron", "KernelPerceptron"),
+        Method("ogd", "OGD", "KernelOGD", grid={"eta": POWERS_OF_TEN}),
+        Method("pegasos", "Pegasos", "KernelPegasos", grid={"reg": POWERS_OF_TEN},
+               per_sample=("reg",)),
+        Method("pa", "PA", "KernelPA", fixed={"variant": "pa"}),
+        Method("pa1", "PA-I", "KernelPA", fixed={"variant": "pa1"}, grid={"C": AGGRESSIVENESS}),
+        Method("pa2", "PA-II", "KernelPA", fixed={"variant": "pa2"}, grid={"C": AGGRESSIVENESS}),
+        Method("rbp", "RBP", "RBP"),
+        Method("forgetron", "Forgetron", "Forgetron"),
+        Method("ahpatron", "Ahpatron", "Ahpatron", grid={"eta": POWERS_OF_TEN}),
+        Method("bpa", "BPA-S", "BPA", grid={"C": AGGRESSIVENESS}),
+        Method("bogd", "BOGD", "BOGD", fixed={"removal": "uniform"}, grid={"eta": POWERS_OF_TEN}),
+        Method("bogd++", "BOGD++", "BOGD", fixed={"removal": "nonuniform"},
                grid={"eta": POWERS_OF_TEN}),
-        Method("pegasos", "Pegasos", "KernelPegasosClassifier",
-               grid={"reg": POWERS_OF_TEN}, per_sample=("reg",)),
-        Method("pa", "PA", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa"}),
-        Method("pa1", "PA-I", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa1"},
-               {"C": AGGRESSIVENESS}),
-        Method("pa2", "PA-II", "KernelPAClassifier", "KernelPARegressor", {"variant": "pa2"},
-               {"C": AGGRESSIVENESS}),
-        Method("rbp", "RBP", "RBPClassifier"),
-        Method("forgetron", "Forgetron", "ForgetronClassifier"),
-        Method("ahpatron", "Ahpatron", "AhpatronClassifier", grid={"eta": POWERS_OF_TEN}),
-        Method("bpa", "BPA-S", "BPAClassifier", "BPARegressor", grid={"C": AGGRESSIVENESS}),
-        Method("bogd", "BOGD", "BOGDClassifier", "BOGDRegressor", {"removal": "uniform"},
-               {"eta": POWERS_OF_TEN}),
-        Method("bogd++", "BOGD++", "BOGDClassifier", "BOGDRegressor", {"removal": "nonuniform"},
-               {"eta": POWERS_OF_TEN}),
-        Method("oskl", "OSKL", "OSKLClassifier", grid={"eta": POWERS_OF_TEN}),
-        Method("projectron", "Projectron", "ProjectronClassifier", None, {"plus_plus": False}),
-        Method("projectron++", "Projectron++", "ProjectronClassifier", None, {"plus_plus": True}),
-        Method("bolssvm", "BOLSSVM", "BOLSSVMClassifier", grid={"C": (1.0, 10.0, 0.1)}),
-        Method("bsgd-remove", "BSGD-remove", "BSGDClassifier", "BSGDRegressor",
-               {"maintenance": "remove"}, {"reg": (2.0, 16.0, 64.0)}, per_sample=("reg",)),
-        Method("bsgd-project", "BSGD-project", "BSGDClassifier", "BSGDRegressor",
-               {"maintenance": "project"}, {"reg": (2.0, 16.0, 64.0)}, per_sample=("reg",)),
-        Method("bsgd-merge", "BSGD-merge", "BSGDClassifier", "BSGDRegressor",
-               {"maintenance": "merge"}, {"reg": (2.0, 16.0, 64.0)}, per_sample=("reg",),
-               kernels=("gaussian", "rbf")),
-        Method("sdrogd", "SDROGD", "SDROGDClassifier",
+        Method("oskl", "OSKL", "OSKL", grid={"eta": POWERS_OF_TEN}),
+        Method("projectron", "Projectron", "Projectron", fixed={"plus_plus": False}),
+        Method("projectron++", "Projectron++", "Projectron", fixed={"plus_plus": True}),
+        Method("bolssvm", "BOLSSVM", "BOLSSVM", grid={"C": (1.0, 10.0, 0.1)}),
+        Method("bsgd-remove", "BSGD-remove", "BSGD", fixed={"maintenance": "remove"},
+               grid={"reg": (2.0, 16.0, 64.0)}, per_sample=("reg",)),
+        Method("bsgd-project", "BSGD-project", "BSGD", fixed={"maintenance": "project"},
+               grid={"reg": (2.0, 16.0, 64.0)}, per_sample=("reg",)),
+        Method("bsgd-merge", "BSGD-merge", "BSGD", fixed={"maintenance": "merge"},
+               grid={"reg": (2.0, 16.0, 64.0)}, per_sample=("reg",), kernels=("gaussian", "rbf")),
+        Method("sdrogd", "SDROGD", "SDROGD",
                grid={"discriminative": (0.2, 0.0, 1.0), "within_weight": (0.5, 0.9)}),
-        Method("spa", "SPA", "SPAClassifier", "SPARegressor", grid={"eta": POWERS_OF_TEN}),
-        Method("spa-last", "SPA-last", "SPAClassifier", "SPARegressor", {"average": False},
-               {"eta": POWERS_OF_TEN}),
-        Method("spa-paper", "SPA, paper", "SPAClassifier", "SPARegressor", {"average": True},
-               {"eta": POWERS_OF_TEN}, defaults={"beta": 5.0, "max_support": None}),
-        Method("dualsgd", "DualSGD", "DualSGDClassifier", "DualSGDRegressor",
-               grid={"reg": (2.0, 16.0, 64.0, 256.0, 1024.0)}, per_sample=("reg",),
-               kernels=KERNELS_OF_THE_DISTANCE),
-        Method("dualsgd-logistic", "DualSGD-logistic", "DualSGDClassifier",
+        Method("spa", "SPA", "SPA", grid={"eta": POWERS_OF_TEN}),
+        Method("spa-last", "SPA-last", "SPA", fixed={"average": False},
+               grid={"eta": POWERS_OF_TEN}),
+        Method("spa-paper", "SPA, paper", "SPA", fixed={"average": True},
+               grid={"eta": POWERS_OF_TEN}, defaults={"beta": 5.0, "max_support": None}),
+        Method("dualsgd", "DualSGD", "DualSGD", grid={"reg": (2.0, 16.0, 64.0, 256.0, 1024.0)},
+               per_sample=("reg",), kernels=KERNELS_OF_THE_DISTANCE),
+        Method("dualsgd-logistic", "DualSGD-logistic", "DualSGD", task="classification",
                fixed={"loss": "logistic"}, grid={"reg": (2.0, 16.0)}, per_sample=("reg",),
                kernels=KERNELS_OF_THE_DISTANCE),
-        Method("fogd", "FOGD", "FOGDClassifier", "FOGDRegressor",
+        Method("fogd", "FOGD", "FOGD", grid={"eta": POWERS_OF_TEN},
+               kernels=KERNELS_OF_THE_DISTANCE),
+        Method("fogd-paper", "FOGD, paper", "FOGD", task="classification",
+               fixed={"loss": "hinge", "schedule": "constant", "average": False},
                grid={"eta": POWERS_OF_TEN}, kernels=KERNELS_OF_THE_DISTANCE),
-        Method("fogd-paper", "FOGD, paper", "FOGDClassifier", None,
-               {"loss": "hinge", "schedule": "constant", "average": False}, {"eta": POWERS_OF_TEN},
-               kernels=KERNELS_OF_THE_DISTANCE),
-        Method("nogd", "NOGD", "NOGDClassifier", "NOGDRegressor",
-               grid={"eta": POWERS_OF_TEN}),
-        Method("kernel-rls", "Kernel RLS", "KernelRLSClassifier", "KernelRLSRegressor",
-               grid={"reg": (0.1, 0.01, 1.0)}),
-        Method("kernel-rls-lot", "Kernel RLS-lot", "KernelRLSClassifier",
+        Method("nogd", "NOGD", "NOGD", grid={"eta": POWERS_OF_TEN}),
+        Method("kernel-rls", "Kernel RLS", "KernelRLS", grid={"reg": (0.1, 0.01, 1.0)}),
+        Method("kernel-rls-lot", "Kernel RLS-lot", "KernelRLS", task="classification",
                fixed={"gate": "loss_proportional"}, grid={"reg": (0.1, 0.01, 1.0)}),
-        Method("kernel-arow", "Kernel AROW", "KernelAROWClassifier", grid={"r": (0.1, 0.03, 1.0)}),
-        Method("kernel-arow-diagonal", "Kernel AROW-diag", "KernelAROWClassifier",
+        Method("kernel-arow", "Kernel AROW", "KernelAROW", grid={"r": (0.1, 0.03, 1.0)}),
+        Method("kernel-arow-diagonal", "Kernel AROW-diag", "KernelAROW",
                fixed={"covariance": "diagonal"}, grid={"r": (0.1, 0.03, 1.0)}),
-        Method("kernel-scw1", "Kernel SCW-I", "KernelSCWClassifier", fixed={"variant": "scw1"},
+        Method("kernel-scw1", "Kernel SCW-I", "KernelSCW", fixed={"variant": "scw1"},
                grid=SOFT_CONFIDENCE),
-        Method("kernel-logistic", "Kernel logistic", "KernelLogisticClassifier",
+        Method("kernel-logistic", "Kernel logistic", "KernelLogistic",
                grid={"r": (0.03, 0.1, 0.3)}),
-        Method("klms", "KLMS", None, "KLMSRegressor", grid={"eta": STEPS}),
-        Method("qklms", "QKLMS", None, "QKLMSRegressor", grid={"eta": STEPS},
-               kernels=KERNELS_OF_THE_DISTANCE),
-        Method("kapa", "KAPA-2", None, "KAPARegressor", {"variant": "kapa2"}, {"eta": STEPS}),
-        Method("krls", "KRLS-ALD", None, "KRLSRegressor", grid={"nu": (0.01, 0.1, 0.3)}),
-        Method("sw-krls", "SW-KRLS", None, "SlidingWindowKRLSRegressor", grid={"reg": RIDGES}),
-        Method("fb-krls", "FB-KRLS", None, "FixedBudgetKRLSRegressor", grid={"reg": RIDGES}),
-        Method("krls-t", "KRLS-T", None, "KRLSTRegressor", grid={"noise": RIDGES}),
-        Method("linear-perceptron", "Lin. Perceptron", "PerceptronClassifier"),
-        Method("linear-ogd", "Lin. OGD", "OGDClassifier", "OGDRegressor",
-               grid={"eta": POWERS_OF_TEN}),
-        Method("linear-pegasos", "Lin. Pegasos", "PegasosClassifier",
-               grid={"reg": POWERS_OF_TEN}, per_sample=("reg",)),
-        Method("linear-pa", "Lin. PA", "PAClassifier", "PARegressor", {"variant": "pa"}),
-        Method("linear-pa1", "Lin. PA-I", "PAClassifier", "PARegressor", {"variant": "pa1"},
-               {"C": POWERS_OF_TEN}),
-        Method("linear-pa2", "Lin. PA-II", "PAClassifier", "PARegressor", {"variant": "pa2"},
-               {"C": POWERS_OF_TEN}),
-        Method("cw", "CW", "CWClassifier", grid={"confidence": (0.75, 0.6, 0.9)}),
-        Method("scw1", "SCW-I", "SCWClassifier", fixed={"variant": "scw1"}, grid=SOFT_CONFIDENCE),
-        Method("scw2", "SCW-II", "SCWClassifier", fixed={"variant": "scw2"}, grid=SOFT_CONFIDENCE),
-        Method("arow", "AROW", "AROWClassifier", "AROWRegressor", grid={"r": (1.0, 0.1, 10.0)}),
-        Method("lol", "LOL", "LOLClassifier"),
-        Method("lol-paper", "LOL, paper", "LOLClassifier", None, {"joint": True, **PAPERS_LOL},
-               {"C": AGGRESSIVENESS}),
-        Method("i-lol-paper", "I-LOL, paper", "LOLClassifier", None,
-               {"joint": False, **PAPERS_LOL}, {"C": AGGRESSIVENESS}),
-        Method("olla", "OLLA", "OLLAClassifier", "OLLARegressor", grid={"C": (1.0, 10.0, 100.0)},
-               batch=True),
-        Method("olla-logistic", "OLLA-logistic", "OLLAClassifier", None, {"loss": "logistic"},
-               {"C": (1.0, 10.0, 100.0)}, batch=True),
+        Method("klms", "KLMS", "KLMS", grid={"eta": STEPS}),
+        Method("qklms", "QKLMS", "QKLMS", grid={"eta": STEPS}, kernels=KERNELS_OF_THE_DISTANCE),
+        Method("kapa", "KAPA-2", "KAPA", fixed={"variant": "kapa2"}, grid={"eta": STEPS}),
+        Method("krls", "KRLS-ALD", "KRLS", grid={"nu": (0.01, 0.1, 0.3)}),
+        Method("sw-krls", "SW-KRLS", "SlidingWindowKRLS", grid={"reg": RIDGES}),
+        Method("fb-krls", "FB-KRLS", "FixedBudgetKRLS", grid={"reg": RIDGES}),
+        Method("krls-t", "KRLS-T", "KRLST", grid={"noise": RIDGES}),
+        Method("linear-perceptron", "Lin. Perceptron", "Perceptron"),
+        Method("linear-ogd", "Lin. OGD", "OGD", grid={"eta": POWERS_OF_TEN}),
+        Method("linear-pegasos", "Lin. Pegasos", "Pegasos", grid={"reg": POWERS_OF_TEN},
+               per_sample=("reg",)),
+        Method("linear-pa", "Lin. PA", "PA", fixed={"variant": "pa"}),
+        Method("linear-pa1", "Lin. PA-I", "PA", fixed={"variant": "pa1"},
+               grid={"C": POWERS_OF_TEN}),
+        Method("linear-pa2", "Lin. PA-II", "PA", fixed={"variant": "pa2"},
+               grid={"C": POWERS_OF_TEN}),
+        Method("cw", "CW", "CW", grid={"confidence": (0.75, 0.6, 0.9)}),
+        Method("scw1", "SCW-I", "SCW", fixed={"variant": "scw1"}, grid=SOFT_CONFIDENCE),
+        Method("scw2", "SCW-II", "SCW", fixed={"variant": "scw2"}, grid=SOFT_CONFIDENCE),
+        Method("arow", "AROW", "AROW", grid={"r": (1.0, 0.1, 10.0)}),
+        Method("lol", "LOL", "LOL"),
+        Method("lol-paper", "LOL, paper", "LOL", fixed={"joint": True, **PAPERS_LOL},
+               grid={"C": AGGRESSIVENESS}),
+        Method("i-lol-paper", "I-LOL, paper", "LOL", fixed={"joint": False, **PAPERS_LOL},
+               grid={"C": AGGRESSIVENESS}),
+        Method("olla", "OLLA", "OLLA", grid={"C": (1.0, 10.0, 100.0)}, batch=True),
+        Method("olla-logistic", "OLLA-logistic", "OLLA", task="classification",
+               fixed={"loss": "logistic"}, grid={"C": (1.0, 10.0, 100.0)}, batch=True),
     )
 }  # fmt: skip
 

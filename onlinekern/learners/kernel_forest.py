@@ -179,31 +179,16 @@ class KernelForest(Learner):
         return renewed(model) if self.begin_anew else model
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
-        return ForestSpace(
-            X.shape[1],
-            X.dtype,
-            n_outputs,
-            self._n_labels(),
-            rule_on_cells(self.rule, of_targets=self._n_labels() == 0),
-            self._noises(),
-            LEVELS[self.levels],
-            self.n_trees,
-            self.max_leaf,
-            self.n_candidates,
-            float(self.max_samples),
-            self.max_rows,
-            self.memory,
-            self.n_replays,
-            float(self.renewal_spread),
-            EARLY,
-            self.when_full == "renew",
-            int(rng.random(1)[0] * 2**53),
-            tuple(place for place, _ in self._categories),
-            self._n_exact(),
-            EXACT_FROM,
-            self.teacher == "light",
-            self._cut_weights,
-        )
+        n_labels, seed = self._n_labels(), int(rng.random(1)[0] * 2**53)
+        form = X.shape[1], X.dtype, n_outputs, n_labels
+        rule = rule_on_cells(self.rule, of_targets=n_labels == 0)
+        experts = rule, self._noises(), LEVELS[self.levels]
+        trees = self.n_trees, self.max_leaf, self.n_candidates
+        samples = float(self.max_samples), self.max_rows, self.memory
+        renewals = self.n_replays, float(self.renewal_spread), EARLY, self.when_full == "renew"
+        coded = tuple(place for place, _ in self._categories)
+        cuts = self._n_exact(), EXACT_FROM, self.teacher == "light", self._cut_weights
+        return ForestSpace(*form, *experts, *trees, *samples, *renewals, seed, coded, *cuts)
 
     def _n_exact(self) -> int:
         """Return how many trees are cut exactly, once there are samples enough."""

@@ -90,25 +90,13 @@ class KernelRLS(FeatureEstimator):
         follows = given == "auto"
         reg = FIRST_REG if follows else float(given)
         forgetting = float(self.forgetting)
+        own = features, n_outputs, reg, forgetting, reach, residuals, False, follows
         if self.metric == "none":
-            return LeastSquaresSpace(
-                features, n_outputs, reg, forgetting, reach, residuals, follows=follows
-            )
-        return MetricLeastSquares(
-            features,
-            n_outputs,
-            reg,
-            forgetting,
-            reach,
-            residuals,
-            False,
-            follows,
-            self._n_labels(),
-            float(self.metric_exponent),
-            int(rng.random(1)[0] * 2**53),
-            () if self.metric == "auto" else None,
-            self._first_taught,
-        )
+            return LeastSquaresSpace(*own)
+        exponent, seed = float(self.metric_exponent), int(rng.random(1)[0] * 2**53)
+        choice = () if self.metric == "auto" else None
+        metric = self._n_labels(), exponent, seed, choice, self._first_taught
+        return MetricLeastSquares(*own, *metric)
 
     def _metric_bytes(self, n_features: int, itemsize: int) -> int:
         """Return the bytes of the samples that are kept for a metric, and of the metric."""

@@ -244,23 +244,11 @@ class LOLClassifier(OnlineClassifier):
             number = f"n_prototypes={k}" if fixed is None else f"the number of prototypes, {k}"
             raise ValueError(f"n_assign must be at most {number}, got {n_assign}")
         arow = self.step == "arow"
-        space = LocalSpace(
-            X.shape[1],
-            X.dtype,
-            n_outputs,
-            k,
-            n_assign,
-            self.sharing,
-            bool(self.joint),
-            bool(self.center),
-            bool(self.fit_intercept),
-            self.local_features == "offset",
-            self.average,
-            arow,
-            arow and self.r == "scale",
-            sp.issparse(X),
-            fixed is not None,
-        )
+        form, prototypes = (X.shape[1], X.dtype, n_outputs), (k, n_assign, self.sharing)
+        shapes = bool(self.joint), bool(self.center), bool(self.fit_intercept)
+        offsets, scales = self.local_features == "offset", arow and self.r == "scale"
+        steps = self.average, arow, scales, sp.issparse(X), fixed is not None
+        space = LocalSpace(*form, *prototypes, *shapes, offsets, *steps)
         if fixed is not None:
             space.prototypes.set_fixed(fixed)
         return space

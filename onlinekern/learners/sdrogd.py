@@ -209,15 +209,8 @@ class SDROGDClassifier(OnlineClassifier, LinearEstimator):
         sketch = FrequentDirections(sketch_rows(self.sketch_size, n_features), n_features)
         scatter = Scatter(sketch, len(self.classes_), self.sketch == "centred")
         average = self.between == "linear" if self.average is None else self.average
-        return SketchedSpace(
-            scatter,
-            self._discriminant(),
-            self._step_size(),
-            n_outputs,
-            self.batch_size,
-            bool(self.fit_intercept),
-            average,
-        )
+        steps = self._discriminant(), self._step_size(), n_outputs, self.batch_size
+        return SketchedSpace(scatter, *steps, bool(self.fit_intercept), average)
 
     def _renew(self, model: Model) -> None:
         super()._renew(model)

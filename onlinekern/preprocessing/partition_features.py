@@ -239,17 +239,10 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         n_bytes += self.n_trees * int(self.max_samples * kept) * 2 * NODE_BYTES
         check_size("n_trees", self.n_trees, n_bytes, n_features)
         at, trees = ((kept,), (self.n_trees,)) if whole else plan_of(kept, self.n_trees)
-        return Partition(
-            n_features,
-            X.dtype,
-            at,
-            trees,
-            self.max_leaf,
-            self.n_candidates,
-            float(self.max_samples),
-            "none" if y is None else self._kind_of(y),
-            int(check_random_state(self.random_state).random_sample() * 2**53),
-        )
+        seed = int(check_random_state(self.random_state).random_sample() * 2**53)
+        cuts = self.max_leaf, self.n_candidates, float(self.max_samples)
+        kind = "none" if y is None else self._kind_of(y)
+        return Partition(n_features, X.dtype, at, trees, *cuts, kind, seed)
 
     def _drawn(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return the rows that the trees of `fit` grow from, in their order."""
