@@ -1,6 +1,7 @@
 """A call that fails leaves the model unchanged, wherever it fails."""
 
 import copy
+import itertools
 import signal
 import threading
 import time
@@ -10,19 +11,27 @@ import numpy as np
 import pytest
 from harness.calls import with_value
 from learners import CLASSES, NAMES, width
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from onlinekern import (
     BSGDClassifier,
+    ConformalClassifier,
+    ConformalRegressor,
     KernelOGDClassifier,
     KernelOGDRegressor,
+    KernelPAClassifier,
+    KernelPARegressor,
     KernelPerceptronClassifier,
+    PAClassifier,
+    PARegressor,
     SPAClassifier,
     SPAOneClass,
     all_estimators,
 )
+from onlinekern.drift import LossDetector, RenewedLearner
+from onlinekern.estimators import atomic
 
 LAYOUTS = ["dense", "csr", "wide"]
 # No label is unknown to it.
@@ -31,14 +40,20 @@ TAKES_LABELS_UP = "StreamClassifier"
 FOLDING = {"eta": 0.4, "reg": 1.5, "average": True}
 
 
-def trained(name, stream, as_layout, layout="dense", n=40):
+def begun(learner, stream, n, convert=np.asarray):
     """Return an estimator in mid-stream, and the next rows and targets."""
-    X, y = stream("binary" if is_classifier(CLASSES[name]()) else "regression", n=n + 60)
-    X = as_layout(X, layout)
-    model = CLASSES[name](**width(name), random_state=7)
+    model = clone(learner)
+    X, y = stream("binary" if is_classifier(model) else "regression", n=n + 60)
+    X = convert(X)
     first = {"classes": ["no", "yes"]} if is_classifier(model) else {}
     model.partial_fit(X[:n], y[:n], **first)
     return model, X[n:], y[n:]
+
+
+def trained(name, stream, as_layout, layout="dense", n=40):
+    """Return one of all estimators in mid-stream, and the next rows and targets."""
+    learner = CLASSES[name](**width(name), random_state=7)
+    return begun(learner, stream, n, lambda X: as_layout(X, layout))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -279,6 +294,66 @@ def test_interruption_after_learning(method, monkeypatch, stream, state_of, same
     monkeypatch.setattr(KernelPerceptronClassifier, "_finish", interrupted)
     with pytest.raises(Stop):
         getattr(model, method)(X[50:], y[50:])
+    same_state(model, before)
+
+
+# Its alarms come early, so that two learn at sample 160.
+HASTY = LossDetector(run_length=50, random_state=0)
+WRAPPED = {
+    "sets": ConformalClassifier(KernelPAClassifier(gamma=0.5, random_state=0)),
+    "intervals": ConformalRegressor(KernelPARegressor(gamma=0.5, random_state=0)),
+    "renewed": RenewedLearner(PAClassifier(random_state=0), HASTY),
+    "renewed regression": RenewedLearner(PARegressor(random_state=0), HASTY),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        *itertools.product(WRAPPED, ["partial_fit", "partial_fit_predict"]),
+        ("sets", "partial_fit_set"),
+        ("intervals", "partial_fit_interval"),
+        ("renewed", "learn_one"),
+        ("renewed regression", "learn_one"),
+    ],
+)
+def test_interruption_behind_the_learner_inside(
+    name, method, monkeypatch, stream, state_of, same_state
+):
+    """The learner inside has ended its call, and what is around it has yet to take its own."""
+    model, X, y = begun(WRAPPED[name], stream, 160)
+    before, change, stopped = state_of(model), atomic.change_attributes, []
+    inside = [model.estimator_, getattr(model, "rival_", model.estimator_)]
+    calls = [one._model.calls for one in inside]
+
+    def interrupted(estimator, *states):
+        if estimator is model and not stopped and [one._model.calls for one in inside] != calls:
+            stopped.append([one._model.calls for one in inside])
+            raise KeyboardInterrupt
+        change(estimator, *states)
+
+    monkeypatch.setattr(atomic, "change_attributes", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        getattr(model, method)(*((X[0], y[0]) if method == "learn_one" else (X, y)))
+    assert stopped == [[n + 1 for n in calls]]
+    same_state(model, before)
+
+
+@pytest.mark.parametrize("learner", [ConformalClassifier(PAClassifier()), ConformalRegressor()])
+def test_interruption_behind_a_row_of_the_learner_inside(
+    learner, monkeypatch, stream, state_of, same_state
+):
+    model, X, y = begun(learner, stream, 50)
+    before, learnt = state_of(model), []
+
+    def interrupted(*_):
+        learnt.append(model.estimator_.n_seen_)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(model), "_take_row_up", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.learn_one(X[0], y[0])
+    assert learnt == [51]
     same_state(model, before)
 
 
