@@ -280,8 +280,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         ``renewal_spread * n`` samples, and the old forest answers until the new one is whole. From
         sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
         that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
-        Up to the 512th sample it is spread over a sixteenth of these, 2 samples behind the 128th and
-        8 behind the 512th. The first two, at 32 and 64, are done at once in some 2 milliseconds.
+        Up to the 512th sample it is spread over a sixteenth of these, 2 samples behind the 128th
+        and 8 behind the 512th. Those at 32 and 64 are done at once, in some 2 milliseconds.
     begin_anew : bool, default=True
         Whether a forest that has learnt nothing begins beside this one when its losses have grown
         for sure (`onlinekern.drift.LossDetector`). For 1,000 samples both learn, in twice the time
@@ -465,8 +465,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         ``renewal_spread * n`` samples, and the old forest answers until the new one is whole. From
         sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
         that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
-        Up to the 512th sample it is spread over a sixteenth of these, 2 samples behind the 128th and
-        8 behind the 512th. The first two, at 32 and 64, are done at once in some 2 milliseconds.
+        Up to the 512th sample it is spread over a sixteenth of these, 2 samples behind the 128th
+        and 8 behind the 512th. Those at 32 and 64 are done at once, in some 2 milliseconds.
     begin_anew : bool, default=True
         Whether a forest that has learnt nothing begins beside this one when its losses have grown
         for sure (`onlinekern.drift.LossDetector`). For 1,000 samples both learn, in twice the time

@@ -540,8 +540,8 @@ class KernelLogisticClassifier(OnlineClassifier, KernelSecondOrder):
         `partial_fit` and `learn_one` count the samples so far, each with itself.
     multi_class : {'softmax', 'ovr'}, default='softmax'
         For more than two classes: 'softmax' learns them together, by one loss; 'ovr' solves one
-        binary problem per class, and divides the probabilities by their sum, which is worse on
-        most sets (docs/accuracy.md). All classes share the features.
+        binary problem per class, which is worse on most sets (docs/accuracy.md). All classes share
+        the features.
     encode : {'auto', True, False}, default='auto'
         Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
         (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table

@@ -654,8 +654,8 @@ there.
     log(sum e^2 / (1 + v)) + sum log(1 + v)``, minus twice the logarithm of the density of the
     targets, each given those before: ``sum y^2 - b' A^-1 b`` and ``log |A / reg|`` give the sums
     for every `reg` by a Cholesky factor of its A. It looks upwards and downwards from the present
-    one; from there on the solution is the exact one for the new `reg`. A model exported to C goes
-    on with the `reg` that it has.
+    one; from there on the solution is the exact one for the new `reg`. C that goes on learning
+    chooses in the same way.
 
     The weights have the prior variance ``noise_**2 / reg_``. The regression is exact with
     ``standardize_target=False``: else each target is standardised by the mean and scale of those so

@@ -41,8 +41,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     ========== ==================================== ==============================================
     kind       values                               features
     ========== ==================================== ==============================================
-    number     integers, floats, decimals           the number; where missing, the mean of those
-                                                    before, and a second feature says so if values
+    number     integers, floats, decimals,          the number; where missing, the mean of those
+               durations (seconds)                  before, and a second feature says so if values
                                                     are missing in the first call
     boolean    true, false                          1, 0; missing as for numbers
     category   text, dictionary types               one-hot: each takes the next free feature when
