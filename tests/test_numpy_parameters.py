@@ -1,5 +1,6 @@
 """Parameters that are NumPy's numbers are Python's to all that reckons with them."""
 
+import re
 from numbers import Integral, Real
 
 import numpy as np
@@ -94,6 +95,31 @@ def test_whole_numbers(name, kind):
         check(name, kind, whole_numbers(ESTIMATORS[name], LARGE[kind]))
 
 
+def with_truth(cls):
+    """Return the parameters of a class that may be true or false."""
+    known = cls._parameter_constraints
+    return [name for name in cls._get_param_names() if "boolean" in known.get(name, ())]
+
+
+@pytest.mark.parametrize("value", [True, False])
+@pytest.mark.parametrize("name", [name for name, cls in ESTIMATORS.items() if with_truth(cls)])
+def test_truth(name, value):
+    cls = ESTIMATORS[name]
+    given = {key: SHORT[key] for key in SHORT if key in cls._get_param_names()}
+    given |= dict.fromkeys(with_truth(cls), value)
+    same = made(cls, given)
+    truth = {key: np.bool_(value) for key in with_truth(cls)}
+    model = made(cls, given | truth)
+    try:
+        expected = learnt(same)
+    except ValueError as error:  # One has no effect beside the others.
+        with pytest.raises(ValueError, match=re.escape(str(error))):
+            learnt(model)
+    else:
+        assert difference(learnt(model), expected) is None
+    assert all(model.get_params()[key] is truth[key] for key in truth)
+
+
 @pytest.mark.parametrize("kind", [np.float16, np.float32], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_numbers(name, kind):
@@ -105,6 +131,7 @@ def test_numbers_are_found():
     assert whole_numbers(KernelForestClassifier, 32)["n_trees"] == 32
     assert "memory" not in whole_numbers(KernelForestClassifier, 32)
     assert {"eta", "alpha", "coef0"} <= numbers(SPAClassifier).keys()
+    assert {"encode", "average"} <= set(with_truth(SPAClassifier))
     assert {"TableEncoder", "NystroemFeatures", "ConformalRegressor"} <= ESTIMATORS.keys()
 
 

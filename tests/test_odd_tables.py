@@ -7,6 +7,8 @@ import pytest
 from commands import run
 
 from onlinekern import (
+    ConformalClassifier,
+    ConformalRegressor,
     KernelForestClassifier,
     KernelMeanDetector,
     KernelRLSRegressor,
@@ -17,6 +19,7 @@ from onlinekern import (
     TableEncoder,
     make_stream_pipeline,
 )
+from onlinekern.drift import RenewedLearner
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -123,6 +126,40 @@ def test_a_series_in_place_of_a_table_is_an_error_that_says_so(method):
         getattr(model, method)(MIXED.iloc[0])
     with pytest.raises(ValueError, match="is a Series"):
         KernelMeanDetector().fit(MIXED.iloc[0])
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS, OnlineStandardScaler, TableEncoder])
+def test_arrays_with_named_fields_are_told_what_to_do(learner):
+    fields = np.array([(1, 0.5), (2, 0.25)] * 9, dtype=[("a", int), ("b", float)])
+    y = [0, 1] * 9
+    for X in (fields, fields.view(np.recarray)):
+        with pytest.raises(TypeError, match=r"named fields: pandas.DataFrame\(X\) is a table"):
+            learner().fit(X, y)
+    learner().fit(pd.DataFrame(fields), y)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("method", ["partial_fit", "partial_fit_predict", "score", "predict"])
+def test_dictionaries_of_numbers_have_the_names_that_were_learnt(learner, method):
+    model = fitted(learner, NUMBERS)
+    given = () if method == "predict" else (targets(learner),)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        getattr(model, method)(NUMBERS[["b", "a"]].to_dict("records"), *given)
+
+
+def test_wrappers_say_the_same_of_what_is_no_table():
+    polars = pytest.importorskip("polars")
+    for model in (ConformalRegressor(), ConformalClassifier(), RenewedLearner(PAClassifier())):
+        for X, y, words in (
+            (NUMBERS[:0], LABELS[:0], "0 sample"),
+            (NUMBERS[:0], [], "0 sample"),
+            (polars.from_pandas(NUMBERS).lazy(), NUMBERS["a"] > 0, "X is a LazyFrame"),
+            (None, NUMBERS["a"] > 0, "X is None"),
+            (NUMBERS["a"], NUMBERS["a"] > 0, "X is a Series"),
+        ):
+            with pytest.raises((TypeError, ValueError), match=words):
+                model.fit(X, np.asarray(y, dtype=float))
 
 
 def test_dictionaries_have_the_names_of_their_columns():

@@ -14,7 +14,13 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import balanced_accuracy_score, recall_score
 
-from onlinekern import StreamClassifier, StreamRegressor, merge
+from onlinekern import (
+    OnlineStandardScaler,
+    StreamClassifier,
+    StreamRegressor,
+    make_stream_pipeline,
+    merge,
+)
 from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.models.least_squares import LeastSquaresSpace
@@ -621,6 +627,12 @@ def test_one_class_may_come_alone():
     for use in (learner.report, lambda: merge([learner, learner])):
         with pytest.raises(NotFittedError, match="has seen samples of one class only"):
             use()
+    pipeline = make_stream_pipeline(OnlineStandardScaler(), StreamClassifier(time_budget=12.0))
+    pipeline.partial_fit(X[ones], text[ones]).learn_one(X[ones[0]], "yes")
+    np.testing.assert_array_equal(pipeline.predict(X[:3]), "yes")
+    with pytest.raises(NotFittedError, match="has seen samples of one class only"):
+        pipeline.predict_proba(X)
+    np.testing.assert_array_equal(pipeline.partial_fit(X, text)[-1].classes_, ["no", "yes"])
     learner = pickle.loads(pickle.dumps(learner))
     with pytest.raises(ValueError, match="features"):
         learner.partial_fit(X[:2, :2], text[:2])

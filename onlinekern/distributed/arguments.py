@@ -55,4 +55,4 @@ def check_checkpoint(estimator: Any, path: Any, resume: bool, storage_options: A
 
 def takes_tables(estimator: Any) -> bool:
     """Return whether an estimator begins with an encoder of tables, or is sure to make one."""
-    return encoder_of(estimator) is not None or getattr(estimator, "encode", None) is True
+    return encoder_of(estimator) is not None or getattr(estimator, "encode", None) in (True,)

@@ -80,8 +80,9 @@ OF_NEW_MODELS = frozenset(OF_A_MODEL.split())
 # These types say less of a parameter than a base class may have said.
 PLAIN = {bool: "boolean", int: Integral, float: Real, NoneType: None}
 KINDS = (*PLAIN.values(), str, dict)
-# NumPy's integers overflow, and its short floats round, in what is reckoned with them.
-NUMPY_NUMBERS = frozenset(np.dtype(code).type for code in "bBhHiIlLqQef")
+# NumPy's integers overflow, and its short floats round, in what is reckoned with them; its truth is
+# neither `True` nor `False`.
+NUMPY_NUMBERS = frozenset(np.dtype(code).type for code in "?bBhHiIlLqQef")
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)

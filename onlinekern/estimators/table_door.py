@@ -62,7 +62,7 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
     """
     if isinstance(X, Encoded):
         return X
-    X = plain_samples(X)
+    X = with_names(estimator, plain_samples(X), start)
     check_rows(X)
     own = vars(estimator)
     # With warm_start the weights go on, so the features stay, too.
@@ -81,6 +81,29 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
     rows = encoded_by(found, X, learn)
     estimator.encoder_ = found
     return Encoded(rows)
+
+
+def with_names(estimator: Any, X: Any, start: bool) -> Any:
+    """Return samples as they are, but a frame whose columns have other names than text with text.
+
+    scikit-learn takes the columns of such a frame by their places, in any order, without a word.
+    The numbers from 0 on are places: they are the names that pandas gives the columns of an array.
+    """
+    names = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
+    if all(isinstance(name, str) for name in names):
+        return X
+    if start or not hasattr(estimator, "feature_names_in_"):
+        if are_places(names):
+            return X
+        places = set(range(len(names)))
+        if not start and len(places.intersection(names)) == len(names):
+            return X[sorted(places)]
+    return X.set_axis([str(name) for name in names], axis="columns")
+
+
+def are_places(names: list[Any]) -> bool:
+    """Return whether the names of columns are the numbers from 0 on."""
+    return names == list(range(len(names)))
 
 
 def encoded_by(encoder: Any, X: Any, learn: bool) -> Any:

@@ -23,6 +23,7 @@ from onlinekern.estimators.array_types import plain_targets
 from onlinekern.estimators.atomic import UndoneOnFailure, lock_of
 from onlinekern.estimators.table_door import (
     Encoded,
+    are_places,
     encoded,
     encoded_by,
     holds_rows_by_name,
@@ -152,7 +153,8 @@ def validate_data(
     """
     own = estimator.__dict__
     given = y, dtype, reset, y_numeric, multi_output, missing
-    if type(X) is not np.ndarray or "encoder_" in own or (reset and own.get("encode") is True):
+    other = type(X) is not np.ndarray or X.dtype.kind == "V"
+    if other or "encoder_" in own or (reset and own.get("encode") is True):
         in_order = put_in_order(X)
         X = encoded(estimator, X, reset, learn)
         if not isinstance(X, Encoded):
@@ -239,7 +241,7 @@ def check_targets(y: Any) -> None:
         raise ValueError("y must be an array of targets, got a sparse matrix")
     if y.dtype.kind not in NUMBERS:
         raise ValueError(f"y must hold numbers, got an array of dtype {y.dtype}")
-    finite = np.isfinite(y.reshape(len(y), -1)).all(axis=1)
+    finite = np.isfinite(y).all(axis=tuple(range(1, y.ndim)))
     if not finite.all():
         row = int(np.argmin(finite))
         raise ValueError(f"y must hold finite numbers; y[{row}] is missing or {y[row]}")
@@ -310,14 +312,14 @@ def goes_by_names(attributes: Any, x: Any) -> bool:
 
 
 def row_of_table(x: Any) -> Any:
-    """Return a Series, or a table of one row, as a table; without names of columns as a row."""
+    """Return a Series, or a table of one row, as a table; as a row if its names are places."""
     if hasattr(x, "columns"):
         if len(x) != 1:
             raise ValueError(f"x must be one sample, got a table of {len(x)} rows")
         return x
-    if all(isinstance(name, str) for name in x.index):
-        return x.to_frame().T.infer_objects()
-    return [x.tolist()]
+    if are_places(list(x.index)):
+        return [x.tolist()]
+    return x.to_frame().T.infer_objects()
 
 
 def row_of(estimator: Any, x: Any) -> Any:

@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_consistent_length
 
 from onlinekern.estimators.row_blocks import rows_of
+from onlinekern.estimators.table_errors import check_rows
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.estimators.validation import check_weights, csr_of
 from onlinekern.preprocessing.steps import takes
@@ -43,6 +44,8 @@ class Lesson:
 
         They are a part of a stream, or the `whole` of what is learnt.
         """
+        if type(X) is not np.ndarray:
+            check_rows(X)
         X = csr_of(X)
         if not (sp.issparse(X) or hasattr(X, "iloc") or hasattr(X, "__getitem__")):
             X = np.asarray(X)

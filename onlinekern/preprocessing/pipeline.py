@@ -352,6 +352,10 @@ class StreamPipeline(Savable, Pipeline):
         with lock_of(self), undone_on_failure(self):
             yield
 
+    def __sklearn_is_fitted__(self) -> bool:
+        # A learner that waits for a second class predicts the first, and says what it lacks.
+        return bool("_waiting" in vars(learner_of(self)) or super().__sklearn_is_fitted__())
+
     def _check_loaded(self) -> None:
         steps: Any = vars(self).get("steps")
         require(isinstance(steps, list) and len(steps) > 0, "it has no steps")

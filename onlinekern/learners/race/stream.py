@@ -39,6 +39,7 @@ from onlinekern.estimators.validation import (
     labels_of,
     learn_row,
     own_weight,
+    put_in_order,
     same_labels,
     validate_data,
 )
@@ -399,9 +400,15 @@ mistakes so
     def _partial_fit(
         self, X: Any, y: Any, labels: Any, sample_weight: Any, scored: bool = False
     ) -> Any:
-        fitted = self.__sklearn_is_fitted__()
         # Pieces are cut off below: it is the whole call that tells what the columns of a table are.
-        X = encoded(self, X, start=not fitted and "_waiting" not in self.__dict__, learn=True)
+        start = not self.__sklearn_is_fitted__() and "_waiting" not in self.__dict__
+        rows = encoded(self, X, start=start, learn=True)
+        with put_in_order(X):
+            return self._learn_labels(rows, y, labels, sample_weight, scored)
+
+    def _learn_labels(self, X: Any, y: Any, labels: Any, sample_weight: Any, scored: bool) -> Any:
+        """Learn rows of numbers, piece by piece where labels come that are new."""
+        fitted = self.__sklearn_is_fitted__()
         given = np.asarray(y) if type(y) is list else y
         if fitted and class_numbers(given, self.classes_) is not None:
             return super()._partial_fit(X, given, self.classes_, sample_weight, scored)
