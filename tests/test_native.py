@@ -329,10 +329,25 @@ def test_what_cannot_learn_says_what_to_set(library, tmp_path):
             native.checked(library.okn_can_learn(native.handle))
 
 
-def test_no_file_is_said(library, tmp_path):
+@pytest.mark.parametrize("place", ["model.okn", "."], ids=["nothing", "folder"])
+def test_no_file_is_said(place, library, tmp_path):
     with pytest.raises(Refused, match="cannot be read") as refused:
-        Native(library, tmp_path / "model.okn")
+        Native(library, tmp_path / place)
     assert refused.value.code == -5
+
+
+def test_an_array_that_would_be_too_large_is_not_saved(library, tmp_path):
+    X, y = samples("ovr", LEARNT)
+    model = onlinekern.KernelPAClassifier(gamma=0.5, max_support=8, when_full="oldest").fit(X, y)
+    contents = Contents.of(model)
+    name = next(name for name in contents.arrays if name.endswith(".terms"))
+    # With eight elements along its empty axis it would take 2^64 bytes, that is 0.
+    contents.arrays[name] = np.empty((0, 2**58))
+    write_contents(tmp_path / "model.okn", contents.class_name, contents.tree, contents.arrays)
+    native = Native(library, tmp_path / "model.okn")
+    native.learn(X[:1], [(native.predict(X[:1])[0] + 1) % 3])
+    with pytest.raises(Refused, match="no memory"):
+        native.save(tmp_path / "saved.okn")
 
 
 STRANGE = [None, True, -1, 0, 1, 2**31, 2**53, 10**30, 0.5, -1e300, 1e308, "x", [0], [9999], [], {}]
@@ -372,6 +387,7 @@ def damaged_arrays(arrays, rng):
         lambda: own.astype(np.float32),
         lambda: own[..., None],
         lambda: own[:0],
+        lambda: np.empty((0, 2 ** rng.integers(55, 60)), own.dtype),
     ]
     if own.size and rng.random() < 0.5:
         is_wide = own.dtype.itemsize == 8
@@ -390,8 +406,12 @@ def write_damaged(path, contents, rng):
         tree = damaged_tree(tree, rng)
     else:
         arrays = damaged_arrays(arrays, rng)
+    write_contents(path, contents.class_name, tree, arrays)
+
+
+def write_contents(path, class_name, tree, arrays):
     texts = {"format": "onlinekern", "format_version": "1", "library_version": "0.1"}
-    texts |= {"class": contents.class_name, "tree": tree}
+    texts |= {"class": class_name, "tree": tree}
     texts["sha256"] = checksum(texts, arrays)
     with path.open("wb") as stream:
         container.write(stream, arrays, texts)

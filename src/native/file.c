@@ -10,6 +10,8 @@
 
 /* The library safetensors has this limit. */
 #define MOST_HEADER_BYTES 100000000
+/* So many take a number of bytes that does not overflow. */
+#define MOST_ELEMENTS (INT64_MAX / 16)
 
 static const struct {
     const char *name;
@@ -31,7 +33,9 @@ static int read_bytes(const char *path, char **bytes, size_t *size, const char *
     *fault = "the file cannot be read";
     if (!stream)
         return OKN_CANNOT_READ;
-    if (fseek(stream, 0, SEEK_END) || (length = ftell(stream)) < 0 || fseek(stream, 0, SEEK_SET)) {
+    /* A folder can be opened, but no byte of it be read. */
+    if ((getc(stream) == EOF && ferror(stream)) || fseek(stream, 0, SEEK_END)
+        || (length = ftell(stream)) < 0 || fseek(stream, 0, SEEK_SET)) {
         fclose(stream);
         return OKN_CANNOT_READ;
     }
@@ -68,7 +72,7 @@ static int read_entry(const json *header, const json_value *value, file_array *o
     for (int32_t axis = 0; axis < shape->count; axis++) {
         int64_t length;
         if (okn_json_whole(okn_json_at(header, shape, axis), &length) < 0 || length < 0
-            || (length > 0 && out->count > INT64_MAX / 16 / length))
+            || (length > 0 && out->count > MOST_ELEMENTS / length))
             return -1;
         out->shape[axis] = length;
         out->count *= length;
@@ -246,8 +250,13 @@ int okn_array_resize(file_array *own, int axis, int64_t length)
     unsigned char *bytes;
     if (axis != OKN_MOST_AXES && axis >= own->n_axes)
         return OKN_NO_MEMORY;
-    for (int j = 0; j < own->n_axes; j++)
-        count *= j == axis ? length : own->shape[j];
+    for (int j = 0; j < own->n_axes; j++) {
+        const int64_t side = j == axis ? length : own->shape[j];
+        /* Where an axis of the file has no elements, the others may be of any size. */
+        if (side > 0 && count > MOST_ELEMENTS / side)
+            return OKN_NO_MEMORY;
+        count *= side;
+    }
     bytes = calloc((size_t)(count * own->width) + 1, 1);
     if (!bytes)
         return OKN_NO_MEMORY;

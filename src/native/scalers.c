@@ -64,7 +64,7 @@ static int read_scaler(okn_t *model, scaler *own)
     const json_value *clip = parameter_of(model, own->node, "clip");
     const int64_t d = model->n_features;
     const json_value *array = okn_tree_entry(model, state, "moments");
-    int64_t width;
+    int64_t width = -1;
     int wrong = 0;
     if (!node)
         return okn_tree_unknown(model, "its scaler has learnt nothing");
