@@ -137,3 +137,19 @@ def test_float32_has_room_for_the_distances_of_a_kernel(layout):
     assert wide.score(layout(X * 1e20), y) > 0.95
     # Fourier features multiply frequencies with samples: they have room.
     assert FOGDClassifier(random_state=0).fit(far, y).score(far, y) > 0.85
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix])
+def test_float32_has_room_for_the_width_of_a_kernel(layout):
+    X = np.random.default_rng(0).standard_normal((300, 3))
+    y = X[:, 0] * X[:, 1] > 0
+    tiny = layout((X * 1e-20).astype(np.float32))
+    with pytest.raises(ValueError, match=r"too large for samples of float32.*as float64"):
+        KernelPAClassifier().fit(tiny, y)
+    with pytest.raises(ValueError, match=r"gamma=1e\+39 is too large.*at most 8\.5e\+37"):
+        NystroemFeatures(gamma=1e39, kernel="laplacian").fit(tiny)
+    model = KernelPAClassifier(kernel="exponential", random_state=0).fit(tiny, y)
+    assert model.score(tiny, y) > 0.9
+    for size, form in ((1e-20, np.float64), (1e-17, np.float32)):
+        small = layout((X * size).astype(form))
+        assert KernelPAClassifier(random_state=0).fit(small, y).score(small, y) > 0.9

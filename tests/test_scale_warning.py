@@ -258,7 +258,7 @@ def test_a_constant_that_a_scaler_has_moved_to_0():
         SPAClassifier(random_state=0).fit(X, X[:, 0] > 0)
 
 
-@pytest.mark.parametrize("unit", [1e-200, 1e-100, 1e100, 1e200])
+@pytest.mark.parametrize("unit", [1e-316, 1e-200, 1e-100, 1e100, 1e200])
 @pytest.mark.parametrize("layout", [np.asarray, sp.csr_matrix])
 def test_units_do_not_matter_to_shares_of_distances(unit, layout):
     """Their squares may be beyond the largest number, or 0."""

@@ -123,15 +123,27 @@ def check_representable(gamma: float, X: Any, kernel: Any) -> None:
     the distances that make a kernel value differ from 1 overflow, and it would be 0. Wider kernels
     than that are refused at once, so no sample needs to be looked at later: under all others, a
     distance that overflows has the kernel value 0 in exact arithmetic, too.
+
+    Where gamma itself overflows, the kernel value of equal samples would be NaN. The exponential
+    kernel takes its root.
     """
-    least = MOST_EXPONENT / float(np.finfo(X.dtype).max)
-    if not has_width(kernel) or gamma >= least:
+    largest = float(np.finfo(X.dtype).max)
+    least, most = MOST_EXPONENT / largest, largest / 4
+    if own_name(kernel) == "exponential":
+        most = np.inf
+    if not has_width(kernel) or least <= gamma <= most:
         return
     wider = " Or pass X as float64." if X.dtype == np.float32 else ""
+    if gamma < least:
+        fault, bound = (
+            "small",
+            f"at least {least:.2g}: the distances that such a kernel tells apart",
+        )
+    else:
+        fault, bound = "large", f"at most {most:.2g}: products with it"
     raise ValueError(
-        f"gamma={gamma:.3g} is too small for samples of {X.dtype}, where it must be at least "
-        f"{least:.2g}: the distances that such a kernel tells apart overflow{longest(X)}. "
-        f"Scale the features.{wider}"
+        f"gamma={gamma:.3g} is too {fault} for samples of {X.dtype}, where it must be {bound} "
+        f"overflow{longest(X)}. Scale the features.{wider}"
     )
 
 

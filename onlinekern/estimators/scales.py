@@ -106,8 +106,9 @@ def warn_of_distances(estimator: Any, rows: Any) -> None:
     if len(numbers) < 2:
         return
     feature = numbers[largest.argmax()]
-    # Shares stay as they are, and squares are finite.
-    rows = rows * 2.0 ** -int(np.frexp(largest.max())[1])
+    # Shares stay as they are, and squares are finite. Of tiny numbers the factor would not be.
+    root = 2.0 ** (-int(np.frexp(largest.max())[1]) // 2)
+    rows = rows * root * root
     with np.errstate(over="ignore", invalid="ignore"):
         own, others = (
             pair_distances(columns_of(rows, chosen), True)
