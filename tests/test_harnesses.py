@@ -69,6 +69,12 @@ def test_data_races():
     assert int(printed.split(" models")[0].split()[-1]) == len(subjects.NAMES)
 
 
+def test_servers():
+    pytest.importorskip("uvicorn", reason="needs the extra serve")
+    printed = run("servers", "--rounds", 1, "--seconds", 1, "--clients", 4, "--models", "tables")
+    assert int(printed.split(" answers to who learns")[0].split()[-1]) > 10
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("broker", queues.BROKERS)
 def test_killed_consumers(broker):

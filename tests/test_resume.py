@@ -13,6 +13,7 @@ from onlinekern import OLLAClassifier, PAClassifier, SPAClassifier
 from onlinekern.evaluate import checkpoint as _checkpoint
 from onlinekern.evaluate import compare
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval, Snapshot
+from onlinekern.fitted.save.lock import FileLock
 from onlinekern.streams import Source, gaussian_mixture
 
 resource = pytest.importorskip("resource")
@@ -301,6 +302,21 @@ def test_one_run_at_a_time_has_a_checkpoint(tmp_path):
     with pytest.raises(FileExistsError):
         Checkpoint(path, every, {}, resume=False)
     Checkpoint(path, every, {}, resume=True).close()
+
+
+def test_a_full_disk_takes_a_lock(tmp_path, monkeypatch):
+    def full(number, data):
+        raise OSError(28, "No space left on device")
+
+    path = str(tmp_path / "run.lock")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", full)
+        lock = FileLock(path, "another run", "wait for it")
+    with pytest.raises(ValueError, match=r"another run \(process unknown\)"):
+        FileLock(path, "another run", "wait for it")
+    lock.release()
+    FileLock(path, "another run", "wait for it").release()
+    assert os.listdir(tmp_path) == []
 
 
 def test_two_runs_on_one_checkpoint(tmp_path, source):

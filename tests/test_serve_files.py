@@ -379,6 +379,53 @@ def test_sigterm_finishes_what_was_sent(path):
     assert answers == [200] * len(answers)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_server_can_be_ended_as_soon_as_it_serves(path, state, number):
+    with process(path) as (server, port):
+        assert Client(port).learn(*samples(3))[0] == 200
+        server.kill()
+        server.wait()
+    with process(path) as (server, _):
+        server.send_signal(number)
+        assert server.wait() == 0
+        assert "holds all up to request 1" in server.stdout.read()
+        assert server.stderr.read() == ""
+    assert not os.path.exists(f"{state}.lock")
+
+
+def test_a_body_that_does_not_come_holds_up_no_end(path, state):
+    with process(path) as (server, port):
+        assert Client(port).learn(*samples(3))[0] == 200
+        with socket.create_connection(("127.0.0.1", port)) as one:
+            one.sendall(b"POST /learn HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{")
+            # It is read when a request behind it has been answered.
+            assert Client(port).get("/health")[0] == 200
+            server.terminate()
+            answer = http.client.HTTPResponse(one)
+            answer.begin()
+            assert (answer.status, answer.headers["Retry-After"]) == (503, "5")
+            assert json.loads(answer.read()) == {"error": "the server is shutting down"}
+        assert server.wait() == 0
+        # One line, and no traceback.
+        assert len(server.stderr.read().splitlines()) == 1
+    assert onlinekern.load(state).n_seen_ == 63
+
+
+def test_a_client_that_leaves_is_no_fault_of_the_server(path):
+    """It sends many requests at once, and reads no answer."""
+    body = json.dumps({"rows": samples(4)[0].tolist()}).encode()
+    ask = b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    with process(path, "--read-only") as (server, port):
+        for _ in range(20):
+            with socket.create_connection(("127.0.0.1", port)) as one:
+                one.sendall(30 * ask)
+                time.sleep(0.02)
+        assert Client(port).get("/health")[0] == 200
+        server.terminate()
+        assert server.wait() == 0
+        assert server.stderr.read() == ""
+
+
 def test_command_line_refusals(path, tmp_path, capsys, monkeypatch):
     missing = str(tmp_path / "missing.okn")
     assert missing in refused_command(capsys, missing)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
+import logging
 import os
 import signal
 import socket
@@ -50,6 +52,17 @@ class Server(uvicorn.Server):
                 signal.signal(number, handler)
 
 
+def is_of_the_server(record: logging.LogRecord) -> bool:
+    """Return whether uvicorn logs anything else than a traceback of a client's.
+
+    It answers several requests that came at once to a connection that is closed already, and uvloop
+    then raises RuntimeError. Requests that last too long at the end it names in a line of its own.
+    """
+    error = record.exc_info and record.exc_info[1]
+    has_gone = isinstance(error, RuntimeError) and "the handler is closed" in str(error)
+    return not (has_gone or isinstance(error, asyncio.CancelledError))
+
+
 def serve(request: Request) -> None:
     """Serve a model until SIGINT or SIGTERM.
 
@@ -74,10 +87,14 @@ def serve(request: Request) -> None:
                 gc.collect()
                 gc.freeze()
                 service.start()
-                # The socket listens already: who connects now waits for some milliseconds.
-                console.print(f"serving at {address}", **PLAIN)
-                console.file.flush()
-                Server(configuration(request, app)).run(sockets=[listener])
+                server = Server(configuration(request, app))
+                logging.getLogger("uvicorn.error").addFilter(is_of_the_server)
+                # Whoever reads the line may end the server at once.
+                with server.capture_signals():
+                    # The socket listens already: who connects now waits for some milliseconds.
+                    console.print(f"serving at {address}", **PLAIN)
+                    console.file.flush()
+                    server.run(sockets=[listener])
         finally:
             service.close()
     for store in stores_of(service):

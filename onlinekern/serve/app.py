@@ -105,6 +105,9 @@ async def read_body(request: Request, most_bytes: int) -> bytes:
         raise Refusal(408, f"the body did not come within {BODY_SECONDS:.0f} seconds") from None
     except ClientDisconnect:
         raise Refusal(400, "the client has gone") from None
+    except asyncio.CancelledError:
+        # The server ends, and has waited for what is under way.
+        raise Refusal(503, "the server is shutting down", 5) from None
     if n_bytes > most_bytes:
         raise Refusal(413, f"the body is larger than {most_bytes:,} bytes (--max-bytes)")
     return bytes(body)

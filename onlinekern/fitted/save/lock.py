@@ -51,8 +51,10 @@ class FileLock:
             ) from None
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(number), os.stat(self.path)):
-                os.ftruncate(number, 0)
-                os.write(number, f"{os.getpid()}\n".encode())
+                # Who holds it is for a message: a full disk takes the lock without it.
+                with suppress(OSError):
+                    os.ftruncate(number, 0)
+                    os.write(number, f"{os.getpid()}\n".encode())
                 self._number = number
                 return True
         os.close(number)
