@@ -74,12 +74,17 @@ def samples(n_classes, n=170, d=9, seed=0, coded=()):
     return X, np.digitize(f, np.quantile(f, np.arange(1, n_classes) / n_classes)), weight
 
 
-def run(X, y, weight, n_classes, **parameters):
-    """Return a model that has learnt, its predictions before that, and its twin's result."""
+def learnt(X, y, weight, n_classes, **parameters):
+    """Return a model that has learnt, and its predictions before that."""
     cls = KernelForestClassifier if n_classes > 0 else KernelForestRegressor
     model = cls(random_state=3, **{**SMALL, **parameters})
     known = {"classes": np.arange(n_classes)} if n_classes > 0 else {}
-    predictions = model.partial_fit_predict(X, y, sample_weight=weight, **known)
+    return model, model.partial_fit_predict(X, y, sample_weight=weight, **known)
+
+
+def run(X, y, weight, n_classes, **parameters):
+    """Return a model that has learnt, its predictions before that, and its twin's result."""
+    model, predictions = learnt(X, y, weight, n_classes, **parameters)
     given = {key: value for key, value in model.get_params().items() if key in TWINS}
     dense = X.toarray() if sp.issparse(X) else X
     space = model._model.space
@@ -149,7 +154,7 @@ def test_twin_of_cuts_by_a_sum_of_targets(setting, monkeypatch):
     assert_alike(model, predictions, twin, X, y)
     # What is left out tells nothing of cuts.
     y[:, 1] = y[::-1, 1]
-    other, _, _ = run(X, y, weight, -3, **SETTINGS[setting])
+    other, _ = learnt(X, y, weight, -3, **SETTINGS[setting])
     for name in ("features", "cuts", "metric"):
         np.testing.assert_array_equal(state(other)[name], state(model)[name])
     assert (state(other)["cells"] != state(model)["cells"]).any()
@@ -277,7 +282,7 @@ def test_twin_of_rules(rule, task):
     X, y, weight = samples(CLASSES[task])
     model, predictions, twin = run(X, y, weight, CLASSES[task], rule=rule)
     assert_alike(model, predictions, twin, X, y)
-    other, _, _ = run(X, y, weight, CLASSES[task])
+    other, _ = learnt(X, y, weight, CLASSES[task])
     assert not np.array_equal(state(other)["cells"], state(model)["cells"])
     variances = state(model)["cells"][..., 0]
     assert (variances == 1).all() == (rule in ("pa1", "pa2", "logistic"))
@@ -332,7 +337,7 @@ def test_twin_of_exact_trees(task, memory, d, exact):
     np.testing.assert_array_equal(predictions, twin.predictions)
     assert_twins(model, twin, X)
     learners.TREES_OF_EXACT = 10
-    other, _, _ = run(X, y, weight, CLASSES[task], memory=memory)
+    other, _ = learnt(X, y, weight, CLASSES[task], memory=memory)
     assert not np.array_equal(state(other)["cuts"], state(model)["cuts"])
 
 

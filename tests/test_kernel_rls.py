@@ -71,7 +71,7 @@ def is_twin(model, run, rows, X, tolerance):
     assert model.n_entered_ == len(run.entered)
     scores = model._scores(rows[:40])
     np.testing.assert_allclose(scores, run.decision_function(X[:40]), atol=tolerance)
-    expected = [run.variance(x) for x in X[:40]]
+    expected = [run.answer(x)[1] for x in X[:40]]
     np.testing.assert_allclose(model.leverage(rows[:40]), expected, rtol=tolerance, atol=tolerance)
 
 

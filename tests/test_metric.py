@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from grids import grid
 from oracles.kernel_rls import kernel_rls
 from oracles.kernels import KERNELS as FORMULAS
 from oracles.metric import metric_of
@@ -112,9 +113,11 @@ def test_the_metric_of_the_last_outputs_is_its_twin(metric):
     assert not np.allclose(other.metric_, model.metric_)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("task", ["binary", "three"])
-@pytest.mark.parametrize("case", CASES[:2] + CASES[5:9] + OF_CLASSES, ids=str)
+@pytest.mark.parametrize(
+    ("case", "task", "dtype"),
+    grid(CASES[:2] + CASES[5:9] + OF_CLASSES, ["binary", "three"], [np.float32, np.float64]),
+    ids=str,
+)
 def test_classifier_is_its_twin(case, task, dtype):
     X, y = samples(task, n=LENGTH[case["metric"] == "auto"])
     model = new_model(task, **case)

@@ -116,9 +116,10 @@ class Groups:
         """Write the orders of rows into scaled rows, in their type."""
         parts = zip(self.groups, self.axes(), self.bases, self.steps, strict=True)
         for group, axes, base, steps in parts:
-            Z[:, axes] = base[: len(axes)]
+            own = np.tile(base[: len(axes)], (len(X), 1)).astype(Z.dtype)
             for j, step in zip(group, steps, strict=True):
-                Z[np.ix_(X[:, j] > self.middles[j], axes)] += step[: len(axes)]
+                own += (X[:, j : j + 1] > self.middles[j]) * step[: len(axes)]
+            Z[:, axes] = own
 
     def shared(self, shares):
         """Return shares of the axes with those of the orders shared among the members."""

@@ -39,6 +39,13 @@ def in_turn(values):
     return np.add.accumulate(np.append(0.0, values))[-1]
 
 
+def in_lanes(values):
+    """Add float32 numbers up in eight lanes, number j in lane j % 8."""
+    lanes = np.zeros((-(-len(values) // 8), 8), dtype=single)
+    lanes.flat[: len(values)] = values
+    return np.add.accumulate(lanes)[-1]
+
+
 @dataclass
 class Tree:
     """A binary tree; a leaf is its own left child, and has an infinite cut."""
@@ -99,17 +106,17 @@ class Scale:
     def axes(self, X):
         """Return the rows in double, without directions."""
         Z = self.looked_up(X)
+        if self.groups:
+            self.groups.fill(X, Z)
         return self.gaps.fill(X, Z)[0] if self.gaps else Z
 
     def looked_up(self, X):
-        """Return the rows in double, without directions, 0 where values are missing."""
+        """Return the rows in double, without directions and groups, 0 where values are missing."""
         Z = np.zeros((len(X), len(self.sources()) - 2 * bool(self.gaps)))
         own = self.bends.fill(X.astype(float)) if self.bends else X.astype(float)
         Z[:, : X.shape[1]] = np.nan_to_num((own - self.center) * self.factor)
         for table in self.tables:
             Z[:, table.column] = [table.look_up(value) for value in X[:, table.source]]
-        if self.groups:
-            self.groups.fill(X, Z)
         return Z
 
     def rows(self, X):
@@ -322,10 +329,10 @@ class Grower:
         if len(own) > 255:
             first = int((len(own) - 254) * self.uniform())
             scored = own[first : first + 255]
-        best, most = None, -1.0
+        best, most, total = None, -1.0, self.sums(scored, np.ones(len(scored), dtype=single))
         for e in range(min(self.n_candidates, len(own) // 4)):
             cut = self.draw(TURNS[e % 5], own)
-            gain = -1.0 if cut is None else self.gain(scored, *cut)
+            gain = -1.0 if cut is None else self.gain(scored, total, *cut)
             if gain > most:
                 best, most = cut, gain
         return best
@@ -400,10 +407,7 @@ class Grower:
             if kind != "axes":
                 weights = weights * (self.slopes[one] + self.slopes[other])
             weights = weights[columns]
-            # Weight j is in lane j % 8, whose sum is float32.
-            lanes = np.zeros(8, dtype=single)
-            for j, weight in enumerate(weights):
-                lanes[j % 8] += weight
+            lanes = in_lanes(weights)
             total = in_turn(lanes.astype(float))
             if total > 0:
                 break
@@ -433,12 +437,15 @@ class Grower:
             j = max(np.flatnonzero(weights))
         return j
 
-    def gain(self, own, feature, at):
-        """Return by how much a cut lowers the squared deviations, up to a constant."""
+    def gain(self, own, total, feature, at):
+        """Return by how much a cut lowers the squared deviations, up to a constant.
+
+        `total` is the sum of what is left of all these rows.
+        """
         inside = (self.rows[own, feature] <= at).astype(single)
         n_left = int(inside.sum())
-        left, all_of = (self.sums(own, part) for part in (inside, np.ones_like(inside)))
-        rest = all_of - left
+        left = self.sums(own, inside)
+        rest = total - left
         return in_turn(left * left) / max(n_left, 1) + in_turn(rest * rest) / max(
             len(own) - n_left, 1
         )
@@ -448,10 +455,7 @@ class Grower:
         part = self.left[own] * inside[:, None]
         if part.shape[1] > 1:
             return np.add.accumulate(part)[-1].astype(float)
-        lanes = np.zeros(8, dtype=single)
-        for i, number in enumerate(part[:, 0]):
-            lanes[i % 8] += number
-        return np.array([in_turn(lanes.astype(float))])
+        return np.array([in_turn(in_lanes(part[:, 0]).astype(float))])
 
 
 class Experts:
@@ -586,9 +590,8 @@ class KernelForest:
         z = self.scale.rows(x[None, :])[0]
         return [tree.cells(z) for tree in self.trees]
 
-    def scores(self, x):
-        """Return the scores that predict."""
-        scores, _ = self.experts.scores(self.cells(x))
+    def answer(self, scores):
+        """Return the scores that predict, of those of the experts."""
         return self.offset + self.unit * (self.weights() @ scores)
 
     def goals(self, y):
@@ -608,9 +611,8 @@ class KernelForest:
             return Y
         return Y @ (draws.randint(2, size=(self.n_outputs, 8)) * 2.0 - 1.0) / np.sqrt(8)
 
-    def learn(self, x, y, weight):
-        found = self.cells(x)
-        scores, _ = self.experts.scores(found)
+    def learn(self, x, y, weight, found, scores):
+        """Learn a sample that is in the cells `found`, and has these scores of the experts."""
         if self.n_classes == 0 and self.entered == 0:
             self.offset = np.full(self.n_outputs, y, dtype=float)
         self.note_errors(scores, self.goals(y), weight)
@@ -883,7 +885,9 @@ def kernel_forest(
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
     predictions, mistakes, total = [], 0, 0.0
     for x, target, weight in zip(X, y, weights, strict=True):
-        scores = model.scores(x)
+        found = model.cells(x)
+        each, _ = model.experts.scores(found)
+        scores = model.answer(each)
         winner = int(scores[0] > 0) if n_classes == 2 else int(scores.argmax())
         predictions.append(winner if n_classes else scores if y.ndim == 2 else scores[0])
         if weight == 0:
@@ -893,5 +897,5 @@ def kernel_forest(
             total += weight * np.maximum(1 - model.goals(target) * scores, 0).sum()
         else:
             total += weight * np.sum((target - scores) ** 2) / 2
-        model.learn(x, target, weight)
+        model.learn(x, target, weight, found, each)
     return Result(np.array(predictions), mistakes, total, model)

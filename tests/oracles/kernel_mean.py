@@ -62,7 +62,7 @@ def leverage_scores(X, feature_map, run):
     v is that of the features in a run of least squares over the same rows, and what the row has
     beyond their span, unless that is a rounding error, over the regulariser.
     """
-    before, after = run.variances.copy(), np.array([run.variance(x) for x in X])
+    before, after = run.variances.copy(), np.array([run.answer(x)[1] for x in X])
     for i, x in enumerate(X if isinstance(feature_map, Landmarks) else ()):
         own, z = feature_map.kernel(x[None], x[None])[0, 0], run.map.features(x)
         first = z[: np.searchsorted(run.map.places, i)]

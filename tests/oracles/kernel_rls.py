@@ -212,12 +212,14 @@ class Run:
 
     def decision_function(self, Z):
         """Return the scores of new samples, (m, K)."""
-        return np.array([self.weights @ self.phi(z) for z in np.asarray(Z, float)])
+        weights = self.weights
+        return np.array([weights @ self.phi(z) for z in np.asarray(Z, float)])
 
-    def variance(self, x):
-        """Return phi' A^-1 phi."""
+    def answer(self, x):
+        """Return the scores of a sample, (K,), and phi' A^-1 phi."""
         phi = self.phi(x)
-        return phi @ np.linalg.solve(self.A, phi)
+        told = phi @ np.linalg.solve(self.A, np.column_stack([self.b, phi]))
+        return told[:-1], told[-1]
 
     def learn(self, i, x, targets, importance):
         """Learn sample i; it enters if the importance is above 0."""
@@ -252,26 +254,28 @@ class Run:
         """Take the reg of the best predictions so far."""
         while self.due <= len(self.features):
             self.due *= 2
-        place = int(np.argmin([self.surprise(reg) for reg in CHOICES]))
+        place = int(np.argmin(self.surprises(CHOICES)))
         best = CHOICES[max(place - self.below, 0)]
         self.A += (best - self.reg) * np.eye(len(self.A))
         self.reg = best
 
-    def surprise(self, reg):
-        """Return how badly least squares with this reg predict the samples that entered."""
+    def surprises(self, regs):
+        """Return how badly least squares with each reg predict the samples that entered."""
         n, length = len(self.features), len(self.A)
-        A, b = reg * np.eye(length), np.zeros((length, self.n_outputs))
-        totals, logarithms = np.zeros(self.n_outputs), 0.0
-        ages = self.forgetting ** np.arange(n - 1.0, -1, -1)
+        A = np.multiply.outer(regs, np.eye(length))
+        b, totals = np.zeros((len(regs), length, self.n_outputs)), 0.0
+        logarithms, ages = 0.0, self.forgetting ** np.arange(n - 1.0, -1, -1)
         for phi, (weight, targets), age in zip(self.features, self.terms, ages, strict=True):
-            row, a = np.pad(phi, (0, length - len(phi))), weight * age
-            solved = np.linalg.solve(A, np.c_[b, row])
-            e, v = targets - row @ solved[:, :-1], row @ solved[:, -1]
-            totals += a * e**2 / (1 + a * v)
-            logarithms += np.log(1 + a * v)
-            A += a * np.outer(row, row)
-            b += a * np.outer(row, targets)
-        return (ages.sum() * np.log(totals) + logarithms).sum()
+            row, a = np.zeros((length, 1)), weight * age
+            row[: len(phi), 0] = phi
+            columns = np.concatenate([b, np.broadcast_to(row, (len(regs), length, 1))], axis=2)
+            told = row[:, 0] @ np.linalg.solve(A, columns)
+            e, v = targets - told[:, :-1], told[:, -1:]
+            totals = totals + a * e**2 / (1 + a * v)
+            logarithms = logarithms + np.log(1 + a * v)
+            A += a * row * row.T
+            b += a * row * targets
+        return (ages.sum() * np.log(totals) + logarithms).sum(axis=1)
 
 
 def targets_of(head, label, n_outputs):
@@ -292,8 +296,7 @@ def learn(run, X, y, head, sample_weight):
     run.predictions, run.variances = np.zeros(np.shape(y)), np.zeros(len(X))
     run.scores = np.zeros((len(X), run.n_outputs))
     for i, x in enumerate(X):
-        run.scores[i] = run.weights @ run.phi(x)
-        run.variances[i] = run.variance(x)
+        run.scores[i], run.variances[i] = run.answer(x)
         several = isinstance(head, HEADS["several"])
         run.predictions[i] = run.scores[i] if several else head.predict(run.scores[i])
         if sample_weight[i] == 0:

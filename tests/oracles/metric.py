@@ -144,19 +144,22 @@ class InMetric(Run):
         doublings = np.log2(self.n_kept / FIRST)
         return doublings >= 0 and doublings == int(doublings)
 
-    def gradients(self, x):
-        """Return the gradients of the scores, with little prior, (K, d)."""
-        steps = STEP * np.eye(self.n_features)
+    def sharp_weights(self):
+        """Return the weights with little prior, (K, D)."""
         extra = self.forgetting**self.since * (min(self.reg, SHARP_REG) - self.reg)
-        weights = np.linalg.solve(self.A + extra * np.eye(len(self.A)), self.b).T
-        ahead = np.array([weights @ self.phi(x + step) for step in steps])
-        behind = np.array([weights @ self.phi(x - step) for step in steps])
-        return (ahead - behind).T / (2 * STEP)
+        return np.linalg.solve(self.A + extra * np.eye(len(self.A)), self.b).T
+
+    def gradients(self, x, weights):
+        """Return the gradients of the scores, (K, d)."""
+        steps = STEP * np.eye(self.n_features)
+        ahead = np.array([self.phi(x + step) for step in steps])
+        behind = np.array([self.phi(x - step) for step in steps])
+        return weights @ (ahead - behind).T / (2 * STEP)
 
     def begin_renewal(self):
         """Learn a metric, and choose landmarks in it."""
-        taught, kept = slice(self.first_taught, None), self.kept[-self.interval :]
-        found = [self.gradients(x)[taught] for _, x, _, _ in kept[-TAUGHT:]]
+        kept, weights = self.kept[-self.interval :], self.sharp_weights()[self.first_taught :]
+        found = [self.gradients(x, weights) for _, x, _, _ in kept[-TAUGHT:]]
         G = np.mean([g.T @ g for g in found], axis=0)
         draws = np.random.RandomState(splitmix(self.seed, self.n_kept) >> 32)
         place, width = self.place, self.width
@@ -249,9 +252,10 @@ class InMetric(Run):
         places = np.arange(len(kept))
         if inner.selection == "first":
             places = np.sort(draws.permutation(len(kept))[: inner.n_components])
+        root = root_of(metric)
         for place in places:
             i, x, _, weight = kept[place]
-            inner.consider(i, root_of(metric) @ x, weight > 0)
+            inner.consider(i, root @ x, weight > 0)
         return inner
 
     def learn_anew(self, map, samples):
