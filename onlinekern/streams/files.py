@@ -272,6 +272,8 @@ def read_blocks(
     StreamError
         If a file cannot be learnt from, or its columns or targets are not those of the first; the
         message names the file, and the columns or the row.
+    OSError
+        If a file cannot be opened.
 
     Examples
     --------
@@ -330,7 +332,7 @@ def read_tables(
     Raises
     ------
     StreamError
-        If `read_blocks` raises it.
+        If `read_blocks` raises it, as it does OSError.
 
     Examples
     --------
