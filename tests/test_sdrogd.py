@@ -274,6 +274,29 @@ def test_rows_that_overflow_change_nothing():
     assert (sketch.squared_norm_, sketch.error_bound_) == before[1:]
 
 
+@pytest.mark.parametrize("scale", [1e154, 1e155, 1e200])
+def test_a_sketch_whose_norm_overflows_is_none(scale):
+    """It could be pickled, but not be restored."""
+    sketch = FrequentDirections(2).fit(np.eye(3))
+    before = sketch.sketch_
+    with pytest.raises(FloatingPointError, match="row 1 .* overflow"):
+        sketch.partial_fit([[1.0, 0, 0], [0, 2 * scale, 0]])
+    assert np.array_equal(sketch.sketch_, before)
+    assert sketch.squared_norm_ == 3
+    large, other = (FrequentDirections(2).fit([[1e154, 0, 0]]) for _ in range(2))
+    with pytest.raises(FloatingPointError, match="overflow"):
+        large.merge(other)
+    assert np.array_equal(pickle.loads(pickle.dumps(large)).sketch_, [[1e154, 0, 0]])
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e-155, 1e-80])
+def test_tiny_samples_give_a_model_that_can_be_restored(scale):
+    X, y = stream(n=90, d=4)
+    model = SDROGDClassifier().fit(X * scale, y)
+    restored = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(restored.decision_function(X), model.decision_function(X))
+
+
 def test_merge_is_a_sketch_of_all_rows():
     X, _ = stream(n=300, d=25)
     one, other = FrequentDirections(6).fit(X[:100]), FrequentDirections(6).fit(X[100:])

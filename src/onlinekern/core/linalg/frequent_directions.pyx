@@ -99,6 +99,8 @@ cdef class FrequentDirections:
             square += row[j] * row[j]
         if square == 0:
             return OK
+        if not isfinite(self.tally.squared_norm + square):
+            return NOT_FINITE
         self.tally.n += 1
         self.tally.squared_norm += square
         return self.shrink() if self.tally.n == 2 * self.size else OK
@@ -285,6 +287,8 @@ cdef class FrequentDirections:
         """Become a sketch of the rows of both this sketch and the other."""
         squares = self.tally.squared_norm + other.tally.squared_norm
         shrinkage = other.tally.shrinkage
+        if not isfinite(squares):
+            raise FloatingPointError("the rows of both sketches overflow; scale the features")
         self.insert(other.rows())
         self.tally.squared_norm = squares
         self.tally.shrinkage += shrinkage

@@ -11,6 +11,7 @@ The rows of the centred sketch are sqrt(N_c / (N_c + 1)) (x - u_c), computed bef
 By Welford's identity, the sum of their outer products is exactly N S_w although u_c changes, and
 there is no cancellation. A sample of weight w counts as w equal samples.
 """
+from libc.float cimport DBL_MIN
 from libc.math cimport sqrt
 from libc.stdint cimport uint64_t
 from libc.stdlib cimport calloc, free
@@ -180,7 +181,8 @@ cdef class Scatter:
             dgemv(b"N", &d, &rows, &one, self.sketch.buffer.values, &d, self.products, &unit, &zero,
                   self.scratch, &unit)
             length = dnrm2(&d, self.scratch, &unit)
-            if not length > 0:
+            # Of a smaller number the inverse would overflow.
+            if not length >= DBL_MIN:
                 break
             value = length
             memset(top, 0, self.d * sizeof(double))
