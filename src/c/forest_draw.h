@@ -6,16 +6,33 @@
 #include <immintrin.h>
 #endif
 
+/* Doubles of a vector. */
+#if defined(__AVX512F__)
+#define PART 8
+#elif defined(__AVX2__)
+#define PART 4
+#else
+#define PART 2
+#endif
+typedef float part __attribute__((vector_size(4 * PART)));
+typedef double doubles __attribute__((vector_size(8 * PART)));
+typedef int64_t longs __attribute__((vector_size(8 * PART)));
+
 /* Candidates that are drawn, and then scored, together. */
 #define GROUP 32
 /* Random numbers of a cut, as a rule: two rows, a column and a place. */
 #define NUMBERS_OF_CUT 4
 /* Pairs drawn until two rows differ. */
 #define TRIES 3
+/* Fewer cuts are drawn one by one, and those of so many columns that their weights would not be near. */
+#define LEAST_ABREAST 3
+#define MOST_ABREAST 512
 
 /* What a candidate may cut, and what a difference counts for. Axes, as far as the rows differ; axes,
  * times the slope of the function; directions, times the slope. */
 enum { AXES, STEEP_AXES, STEEP };
+/* Each kind of cut gets its turn. */
+static const int TURNS[5] = {AXES, STEEP_AXES, AXES, STEEP_AXES, STEEP};
 
 /* Number n of the random numbers in [0, 1) of a seed, as `base.random` counts them. */
 INLINE double random_number(uint64_t seed, uint64_t n)
@@ -74,24 +91,43 @@ INLINE numbers8 last_weights_of(const float *x, const float *z, const float *a, 
 #endif
 }
 
-/* Set the weights of the columns that a cut between two rows may take, and their sums in each lane:
- * lane k sums up the weights k, k + 8, k + 16, ... Returns the sum of all. */
-INLINE double weigh(const ok_cutter *cutter, int32_t one, int32_t other, int kind, ptrdiff_t begin,
-                    ptrdiff_t n, double *lanes)
+/* The columns that a cut of some kind may take. */
+typedef struct {
+    ptrdiff_t begin, n;
+} range;
+
+INLINE range range_of(const ok_cutter *cutter, int kind)
 {
+    int steep = kind == STEEP && cutter->n_drawn_from > cutter->n_axes;
+    ptrdiff_t begin = steep ? cutter->n_axes : 0;
+    return (range){begin, (steep ? cutter->n_drawn_from : cutter->n_axes) - begin};
+}
+
+/* Set the weights of the columns that a cut between two rows may take. Returns their sums in each
+ * lane: lane k sums up the weights k, k + 8, k + 16, ... */
+INLINE numbers8 weigh(const ok_cutter *cutter, int32_t one, int32_t other, int kind, range columns,
+                      float *out)
+{
+    ptrdiff_t begin = columns.begin, n = columns.n;
     const float *x = cutter->rows + one * cutter->width + begin;
     const float *z = cutter->rows + other * cutter->width + begin;
     const float *a = cutter->slopes + cutter->slope_of[one] * cutter->n_drawn_from + begin;
     const float *b = cutter->slopes + cutter->slope_of[other] * cutter->n_drawn_from + begin;
     numbers8 sum = {0};
-    double total = 0;
     for (ptrdiff_t j = 0; j < n; j += LANES) {
         numbers8 weights = n - j < LANES
             ? last_weights_of(x + j, z + j, a + j, b + j, n - j, kind)
             : weights_of(load8(x + j), load8(z + j), load8(a + j), load8(b + j), kind);
-        memcpy(cutter->weights + j, &weights, sizeof weights);
+        memcpy(out + j, &weights, sizeof weights);
         sum += weights;
     }
+    return sum;
+}
+
+/* The sum of all lanes, each of which is set. */
+INLINE double sum_up_lanes(numbers8 sum, double *lanes)
+{
+    double total = 0;
     UNROLL
     for (int k = 0; k < LANES; k++) {
         lanes[k] = (double)sum[k];
@@ -100,20 +136,12 @@ INLINE double weigh(const ok_cutter *cutter, int32_t one, int32_t other, int kin
     return total;
 }
 
-/* The one of n columns up to which the weights sum to `left`, lane by lane. What is left falls below
- * 0 behind the column that is sought: so those before it are counted, without a branch. */
-INLINE ptrdiff_t column_at(double left, const double *lanes, const float *weights, ptrdiff_t n)
+/* The one of n columns up to which the weights sum to `left`, from lane j on, up to which `left` is
+ * what remains. What is left falls below 0 behind the column that is sought: so those before it are
+ * counted, without a branch. */
+INLINE ptrdiff_t column_in(double left, ptrdiff_t j, const float *weights, ptrdiff_t n)
 {
-    double rest[LANES];
-    ptrdiff_t j = 0, more = 0;
-    UNROLL
-    for (int k = 0; k < LANES - 1; k++) {
-        rest[k] = left;
-        j += left >= lanes[k];
-        left -= lanes[k];
-    }
-    rest[LANES - 1] = left;
-    left = rest[j];
+    ptrdiff_t more = 0;
     for (ptrdiff_t first = 0; first + LANES < n; first += LANES) {
         double weight = (double)weights[first + j];
         more += (left >= weight) & (first + LANES + j < n);
@@ -125,6 +153,33 @@ INLINE ptrdiff_t column_at(double left, const double *lanes, const float *weight
         for (j = n - 1; weights[j] == 0; j--)
             ;
     return j;
+}
+
+/* The same, lane by lane. */
+INLINE ptrdiff_t column_at(double left, const double *lanes, const float *weights, ptrdiff_t n)
+{
+    double rest[LANES];
+    ptrdiff_t j = 0;
+    UNROLL
+    for (int k = 0; k < LANES - 1; k++) {
+        rest[k] = left;
+        j += left >= lanes[k];
+        left -= lanes[k];
+    }
+    rest[LANES - 1] = left;
+    return column_in(rest[j], j, weights, n);
+}
+
+/* Make the cut between two rows, in column j. */
+INLINE void place(float one, float other, ptrdiff_t j, double where, ok_cut *cut)
+{
+    float low = one < other ? one : other, high = one < other ? other : one;
+    cut->gain = 0;
+    cut->feature = j;
+    cut->at = (float)((double)low + ((double)high - (double)low) * where);
+    /* Rounding must not put both rows on one side. */
+    if (cut->at >= high)
+        cut->at = low;
 }
 
 /* The column that a cut of an axis with gaps takes: guesses, or one of the sides. */
@@ -140,29 +195,118 @@ INLINE int draw(ok_cutter *cutter, ahead *next, int kind, ptrdiff_t first, ptrdi
 {
     const int32_t *order = cutter->order + first;
     double lanes[LANES], total = 0;
-    int steep = kind == STEEP && cutter->n_drawn_from > cutter->n_axes;
-    ptrdiff_t begin = steep ? cutter->n_axes : 0, j;
-    ptrdiff_t n_columns = (steep ? cutter->n_drawn_from : cutter->n_axes) - begin;
+    range columns = range_of(cutter, kind);
     int32_t one = order[(ptrdiff_t)((double)n * uniform(cutter, next))], other = one;
     for (int attempt = 0; attempt < TRIES && !(total > 0); attempt++) {
         other = order[(ptrdiff_t)((double)n * uniform(cutter, next))];
-        total = weigh(cutter, one, other, kind, begin, n_columns, lanes);
+        total = sum_up_lanes(weigh(cutter, one, other, kind, columns, cutter->weights), lanes);
     }
     if (!(total > 0))
         return 0;
-    j = begin + column_at(total * uniform(cutter, next), lanes, cutter->weights, n_columns);
+    ptrdiff_t j = columns.begin
+        + column_at(total * uniform(cutter, next), lanes, cutter->weights, columns.n);
     const float *x = cutter->rows + one * cutter->width;
     const float *z = cutter->rows + other * cutter->width;
     if (cutter->side_of && j < cutter->n_axes && cutter->side_of[j] > 0)
         j = side_of(cutter, next, j, x, z);
-    float low = x[j] < z[j] ? x[j] : z[j], high = x[j] < z[j] ? z[j] : x[j];
-    cut->gain = 0;
-    cut->feature = j;
-    cut->at = (float)((double)low + ((double)high - (double)low) * uniform(cutter, next));
-    /* Rounding must not put both rows on one side. */
-    if (cut->at >= high)
-        cut->at = low;
+    place(x[j], z[j], j, uniform(cutter, next), cut);
     return 1;
+}
+
+#if defined(__clang__)
+#define MIXED_LANES(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define MIXED_LANES(a, b, ...) __builtin_shuffle(a, b, (integers8){__VA_ARGS__})
+#endif
+
+/* Transpose LANES rows: three times the first half of them is interleaved with the second. */
+INLINE void transpose8(numbers8 *rows)
+{
+    numbers8 other[LANES];
+    UNROLL
+    for (int stage = 1; stage < LANES; stage *= 2) {
+        UNROLL
+        for (int i = 0; i < LANES / 2; i++) {
+            other[2 * i] = MIXED_LANES(rows[i], rows[i + LANES / 2], 0, 8, 1, 9, 2, 10, 3, 11);
+            other[2 * i + 1] = MIXED_LANES(rows[i], rows[i + LANES / 2], 4, 12, 5, 13, 6, 14, 7,
+                                           15);
+        }
+        UNROLL
+        for (int i = 0; i < LANES; i++)
+            rows[i] = other[i];
+    }
+}
+
+/* Of some of the cuts whose sums in each lane are side by side, from c on: the sum of all lanes, the
+ * lane up to which they sum to a share of it, and what remains. */
+INLINE void find_lanes(const numbers8 *sums, int c, const double *shares, double *totals,
+                       double *rests, int64_t *lanes_of)
+{
+    doubles weights[LANES], total = {0}, left, rest;
+    longs lane = {0};
+    UNROLL
+    for (int k = 0; k < LANES; k++) {
+        part sum;
+        memcpy(&sum, (const float *)&sums[k] + c, sizeof sum);
+        weights[k] = __builtin_convertvector(sum, doubles);
+        total += weights[k];
+    }
+    memcpy(&left, shares + c, sizeof left);
+    left *= total;
+    rest = left;
+    UNROLL
+    for (int k = 0; k < LANES - 1; k++) {
+        longs beyond = left >= weights[k];
+        left -= weights[k];
+        lane -= beyond;
+        rest = (doubles)(((longs)left & beyond) | ((longs)rest & ~beyond));
+    }
+    memcpy(totals + c, &total, sizeof total);
+    memcpy(rests + c, &rest, sizeof rest);
+    memcpy(lanes_of + c, &lane, sizeof lane);
+}
+
+/* Draw so many cuts, at most LANES, as `draw` does where no column has gaps: the rows that they are
+ * between one by one, and their columns side by side. Returns how many are drawn before the first
+ * whose rows do not differ: `draw` is to draw that one. */
+INLINE ptrdiff_t draw_abreast(ok_cutter *cutter, ahead *next, ptrdiff_t turn, ptrdiff_t n_cuts,
+                              ptrdiff_t first, ptrdiff_t n, ok_cut *cuts)
+{
+    const int32_t *order = cutter->order + first;
+    const ptrdiff_t size = cutter->width + 2 * LANES;
+    int32_t one[LANES], other[LANES];
+    range columns[LANES];
+    ptrdiff_t used[LANES];
+    uint64_t drawn[LANES];
+    double shares[LANES] = {0}, places[LANES], totals[LANES], rests[LANES];
+    int64_t lanes_of[LANES];
+    numbers8 sums[LANES] = {{0}};
+    for (ptrdiff_t c = 0; c < n_cuts; c++) {
+        int kind = TURNS[(turn + c) % 5];
+        drawn[c] = cutter->drawn, used[c] = next->used;
+        one[c] = other[c] = order[(ptrdiff_t)((double)n * uniform(cutter, next))];
+        /* A row does not differ from itself. */
+        for (int attempt = 0; attempt < TRIES && one[c] == other[c]; attempt++)
+            other[c] = order[(ptrdiff_t)((double)n * uniform(cutter, next))];
+        shares[c] = uniform(cutter, next), places[c] = uniform(cutter, next);
+        columns[c] = range_of(cutter, kind);
+        sums[c] = weigh(cutter, one[c], other[c], kind, columns[c], cutter->weights + c * size);
+    }
+    transpose8(sums);
+    UNROLL
+    for (int c = 0; c < LANES; c += PART)
+        find_lanes(sums, c, shares, totals, rests, lanes_of);
+    for (ptrdiff_t c = 0; c < n_cuts; c++) {
+        if (!(totals[c] > 0)) {
+            cutter->drawn = drawn[c], next->used = used[c];
+            return c;
+        }
+        ptrdiff_t j = columns[c].begin
+            + column_in(rests[c], (ptrdiff_t)lanes_of[c], cutter->weights + c * size, columns[c].n);
+        place(cutter->rows[one[c] * cutter->width + j], cutter->rows[other[c] * cutter->width + j],
+              j, places[c], cuts + c);
+    }
+    return n_cuts;
 }
 
 /* Let the rows come nearer that cuts will be drawn by, a line of 16 numbers at a time. */

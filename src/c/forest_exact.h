@@ -276,7 +276,12 @@ INLINE void count_all(const int is_single, const int is_near, const uint16_t *co
                 continue;
             }
             UNROLL
-            for (int a = 0; a < OK_SOUGHT; a++)
+            for (int a = 0; a < LANES; a++)
+                count_row(counts, a, bins[a], pair, number, 1);
+            if (n_axes <= LANES)
+                continue;
+            UNROLL
+            for (int a = LANES; a < OK_SOUGHT; a++)
                 count_row(counts, a, bins[a], pair, number, 1);
             continue;
         }

@@ -7,9 +7,6 @@
 /* Rows that are looked at before any of them changes its place. */
 #define LOOKED_AT 128
 
-/* Each kind of cut gets its turn. */
-static const int TURNS[5] = {AXES, STEEP_AXES, AXES, STEEP_AXES, STEEP};
-
 static ok_cut best_cut(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last)
 {
     ok_cut best = {-1, 0, 0}, cuts[GROUP];
@@ -17,6 +14,7 @@ static ok_cut best_cut(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last)
     ahead next;
     ptrdiff_t n = last - first, n_drawn = 1, n_cuts = 0;
     int is_scored = n >= LEAST_SCORED && cutter->n_candidates > 1;
+    int is_abreast = is_scored && !cutter->side_of && cutter->width <= MOST_ABREAST;
     next.n = next.used = 0;
     /* Compilers do not see that no cut is scored before these are summed up. */
     memset(scored.sums, 0, sizeof scored.sums);
@@ -30,11 +28,20 @@ static ok_cut best_cut(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last)
             fetch(cutter, &next, first, n);
         sum_up(cutter, cutter->order + first + skipped, n_scored, &scored);
     }
-    for (ptrdiff_t e = 0; e < n_drawn; e++) {
-        int turn = is_scored ? (int)(e % 5) : (int)(5 * uniform(cutter, &next));
-        n_cuts += draw(cutter, &next, TURNS[turn], first, n, cuts + n_cuts);
+    for (ptrdiff_t e = 0; e < n_drawn;) {
+        ptrdiff_t wanted = n_drawn - e < LANES ? n_drawn - e : LANES, drawn = 0;
+        if (wanted > GROUP - n_cuts)
+            wanted = GROUP - n_cuts;
+        if (is_abreast && wanted >= LEAST_ABREAST)
+            drawn = draw_abreast(cutter, &next, e, wanted, first, n, cuts + n_cuts);
+        e += drawn, n_cuts += drawn;
+        if (drawn < wanted) {
+            int turn = is_scored ? (int)(e % 5) : (int)(5 * uniform(cutter, &next));
+            n_cuts += draw(cutter, &next, TURNS[turn], first, n, cuts + n_cuts);
+            e++;
+        }
         /* Several are scored together, which draws no random numbers. */
-        if (n_cuts < GROUP && e < n_drawn - 1)
+        if (n_cuts < GROUP && e < n_drawn)
             continue;
         if (is_scored)
             score(cutter, &scored, cuts, n_cuts);
@@ -42,26 +49,31 @@ static ok_cut best_cut(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last)
             if (cuts[u].gain > best.gain)
                 best = cuts[u];
         n_cuts = 0;
-        if (e < n_drawn - 1)
-            look_ahead(cutter, &next, n_drawn - 1 - e);
+        if (e < n_drawn)
+            look_ahead(cutter, &next, n_drawn - e);
     }
     return best;
 }
 
-/* Exchange n rows, from `first` on, so that those that go left come before the others, of which the
- * first is at `middle`. Returns where it is then. */
+/* Exchange n <= LOOKED_AT rows, from `first` on, so that those that go left come before the others,
+ * of which the first is at `middle`. Returns where it is then.
+ *
+ * A row that goes left takes the place of the first of the others, which takes the place of the row.
+ * Without a branch, which nobody could foresee; and those that go left wait beside, since what is
+ * written would be read at once. */
 INLINE ptrdiff_t exchange_rows(int32_t *order, ptrdiff_t first, ptrdiff_t n,
                                const uint8_t *is_left, ptrdiff_t middle)
 {
+    int32_t left[LOOKED_AT];
+    ptrdiff_t n_left = 0;
     for (ptrdiff_t i = 0; i < n; i++) {
-        /* Without a branch, which nobody could foresee. */
-        int32_t row = order[first + i], there = order[middle];
-        int32_t exchanged = (row ^ there) & -(int32_t)is_left[i];
-        order[first + i] = row ^ exchanged;
-        order[middle] = there ^ exchanged;
-        middle += is_left[i];
+        int32_t row = order[first + i], there = order[middle + n_left];
+        order[first + i] = row ^ ((row ^ there) & -(int32_t)is_left[i]);
+        left[n_left] = row;
+        n_left += is_left[i];
     }
-    return middle;
+    memcpy(order + middle, left, (size_t)n_left * sizeof(int32_t));
+    return middle + n_left;
 }
 
 static ptrdiff_t divide(const ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last, ptrdiff_t middle,

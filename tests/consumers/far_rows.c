@@ -25,7 +25,7 @@ static ok_cut cut_behind(int32_t before, ptrdiff_t n_numbers)
     const size_t n_rows = (size_t)before + ROWS, bytes = n_rows * WIDTH * sizeof(float);
     int32_t order[ROWS], *slope_of = zeros(n_rows);
     float *left = zeros(n_rows * (size_t)n_numbers), *slopes = zeros(WIDTH),
-          *weights = zeros(WIDTH + 2 * OK_CUT_LANES);
+          *weights = zeros(OK_CUT_LANES * (WIDTH + 2 * OK_CUT_LANES));
     float *rows = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (rows == MAP_FAILED)

@@ -37,7 +37,7 @@ typedef struct {
     const float *left;              /* what is left of these, */
     ptrdiff_t n_numbers;            /* 1 or OK_CUT_LANES a row */
     int32_t *order;                 /* rows, node by node */
-    float *weights;                 /* of columns, for a draw: two vectors more than columns */
+    float *weights;                 /* of columns, for OK_CUT_LANES draws: each two vectors more */
     uint64_t seed, drawn;           /* random numbers of the tree, and how many have been drawn */
 } ok_cutter;
 

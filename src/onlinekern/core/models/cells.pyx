@@ -167,6 +167,9 @@ cdef class ForestCells:
     cdef Status touch(self, const int32_t *cells) noexcept nogil:
         """Keep copies of records before they change. Returns a status."""
         cdef Py_ssize_t t
+        # Whether a record has been copied stands in no cache, as a rule.
+        for t in range(self.n_trees):
+            ok_prefetch((<Journal> self.journals[t]).stamps + cells[t])
         for t in range(self.n_trees):
             if (<Journal> self.journals[t]).wants(cells[t]) \
                     and (<Journal> self.journals[t]).keep(cells[t], self.record(t, cells[t])) < 0:

@@ -57,7 +57,7 @@ cdef class Cutter:
         self.n_rows, self.width, self.n_axes = rows.shape[0], rows.shape[1], n_axes
         self.n_candidates = n_candidates
         self.order = <int32_t *> calloc(self.n_rows + 1, sizeof(int32_t))
-        self.weights = <float *> calloc(self.width + 2 * LANES, sizeof(float))
+        self.weights = <float *> calloc(LANES * (self.width + 2 * LANES), sizeof(float))
         self.columns = <float *> calloc(self.n_rows * self.width + 1, sizeof(float))
         if self.order == NULL or self.weights == NULL or self.columns == NULL:
             raise MemoryError(f"no memory to grow trees from {self.n_rows} rows")
