@@ -354,7 +354,7 @@ class StreamPipeline(Savable, Pipeline):
 
     def __sklearn_is_fitted__(self) -> bool:
         # A learner that waits for a second class predicts the first, and says what it lacks.
-        return bool("_waiting" in vars(learner_of(self)) or super().__sklearn_is_fitted__())
+        return bool("_waiting" in vars(learner_of(self)) or Pipeline.__sklearn_is_fitted__(self))
 
     def _check_loaded(self) -> None:
         steps: Any = vars(self).get("steps")
@@ -366,7 +366,6 @@ class StreamPipeline(Savable, Pipeline):
             fits = known or hasattr(step[1], "get_params")
             require(fits, f"its step {step[0]!r} is no estimator")
 
-    __sklearn_is_fitted__ = Pipeline.__sklearn_is_fitted__
     export_c = exportable.export_c
     export_onnx = exportable.export_onnx
 
