@@ -8,9 +8,14 @@ from typing import Any
 import onlinekern
 
 
+def is_public(name: str) -> bool:
+    """Whether there is a public object of that name; nothing is imported for the answer."""
+    return name in onlinekern.__all__
+
+
 def public(name: str) -> Any:
     """The public object of that name; None if there is none."""
-    return getattr(onlinekern, name) if name in onlinekern.__all__ else None
+    return getattr(onlinekern, name) if is_public(name) else None
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from functools import wraps
 from math import isfinite
 from numbers import Real
@@ -13,6 +13,7 @@ from river.utils.dataframe import into_frame, into_series, to_numpy
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from onlinekern._registry import public
 from onlinekern.compat._records import Records
 from onlinekern.compat._vocabulary import Vocabulary
 from onlinekern.estimators.types import Floats, Function
@@ -75,6 +76,8 @@ class OnDictionaries:
 
     _is_kind: ClassVar[Callable[[Any], bool]]
     _kind: ClassVar[str]
+    # The learner with which river tests the class.
+    _example: ClassVar[str]
 
     def __init__(
         self, estimator: Any, max_features: int | None = None, sparse: bool = False
@@ -103,6 +106,32 @@ class OnDictionaries:
         else:
             raise ValueError("max_features and sparse are for features that are numbers: the "
                              "TableEncoder has parameters of its own")  # fmt: skip
+
+    @names_features
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
+        """Learn the rows of a data frame, in their order: what `learn_one` learns of each.
+
+        Parameters
+        ----------
+        X : data frame of shape (n_samples, n_features)
+        y : series of shape (n_samples,)
+        w : float or array-like of shape (n_samples,), default=1.0
+        """
+        frame = into_frame(X)
+        labels = into_series(y).to_list()
+        if len(labels) != len(frame):
+            raise ValueError(f"X has {len(frame)} rows, y has {len(labels)}")
+        if not labels:
+            return
+        if self._vocabulary.width == 0:
+            self._look_at(value for column in frame.iter_columns() for value in column)
+        known = self._vocabulary.take_up(frame.columns)
+        try:
+            weights = np.array(np.broadcast_to(np.asarray(w, dtype=np.float64), len(labels)))
+            self._learn_rows(self._rows(frame), labels, weights)
+        except BaseException:
+            self._vocabulary.forget(known)
+            raise
 
     @property
     def feature_names(self) -> list[Hashable]:
@@ -140,23 +169,9 @@ class OnDictionaries:
             vocabulary.forget(known)
             raise
 
-    def _teach_many(self, X: Any, y: Any, w: Any) -> None:
-        """Learn the rows of a data frame, in their order."""
-        frame = into_frame(X)
-        labels = into_series(y).to_list()
-        if len(labels) != len(frame):
-            raise ValueError(f"X has {len(frame)} rows, y has {len(labels)}")
-        if not labels:
-            return
-        if self._vocabulary.width == 0:
-            self._look_at(value for column in frame.iter_columns() for value in column)
-        known = self._vocabulary.take_up(frame.columns)
-        try:
-            weights = np.array(np.broadcast_to(np.asarray(w, dtype=np.float64), len(labels)))
-            self._learn_rows(self._rows(frame), labels, weights)
-        except BaseException:
-            self._vocabulary.forget(known)
-            raise
+    @classmethod
+    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
+        yield {"estimator": public(cls._example)(random_state=0)}
 
     def _rows(self, frame: Any) -> Any:
         if isinstance(self._vocabulary, Records):

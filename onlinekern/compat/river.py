@@ -8,7 +8,6 @@ ensembles and drift detectors. docs/river.md shows them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -73,6 +72,7 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
 
     _is_kind = staticmethod(is_classifier)
     _kind = "classifier"
+    _example = "PAClassifier"
 
     @names_features
     def learn_one(self, x: Features, y: Any, w: float = 1.0) -> None:
@@ -93,18 +93,6 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
             kind than those before. Nothing is learnt then.
         """
         self._teach_one(x, y, w)
-
-    @names_features
-    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
-        """Learn the rows of a data frame, in their order: what `learn_one` learns of each.
-
-        Parameters
-        ----------
-        X : data frame of shape (n_samples, n_features)
-        y : series of shape (n_samples,)
-        w : float or array-like of shape (n_samples,), default=1.0
-        """
-        self._teach_many(X, y, w)
 
     @names_features
     def predict_one(self, x: Features, **kwargs: Any) -> Any:
@@ -188,12 +176,6 @@ class RiverClassifier(ClassesAsTheyCome, base.MiniBatchClassifier):
     def _multiclass(self) -> bool:
         return True
 
-    @classmethod
-    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        from onlinekern.learners.linear_passive_aggressive import PAClassifier
-
-        yield {"estimator": PAClassifier(random_state=0)}
-
 
 class RiverRegressor(OnDictionaries, base.MiniBatchRegressor):
     """A regressor of onlinekern as a regressor of river.
@@ -229,6 +211,7 @@ class RiverRegressor(OnDictionaries, base.MiniBatchRegressor):
 
     _is_kind = staticmethod(is_regressor)
     _kind = "regressor"
+    _example = "PARegressor"
 
     @names_features
     def learn_one(self, x: Features, y: float, w: float = 1.0) -> None:
@@ -249,18 +232,6 @@ class RiverRegressor(OnDictionaries, base.MiniBatchRegressor):
             learnt then.
         """
         self._teach_one(x, y, w)
-
-    @names_features
-    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
-        """Learn the rows of a data frame, in their order: what `learn_one` learns of each.
-
-        Parameters
-        ----------
-        X : data frame of shape (n_samples, n_features)
-        y : series of shape (n_samples,)
-        w : float or array-like of shape (n_samples,), default=1.0
-        """
-        self._teach_many(X, y, w)
 
     @names_features
     def predict_one(self, x: Features) -> float:
@@ -298,12 +269,6 @@ class RiverRegressor(OnDictionaries, base.MiniBatchRegressor):
             values = self.estimator_.predict(self._rows(frame))
         return to_native_series(values, name=None, like=frame)
 
-    @classmethod
-    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        from onlinekern.learners.linear_passive_aggressive import PARegressor
-
-        yield {"estimator": PARegressor(random_state=0)}
-
 
 class RiverDetector(OnDictionaries, base.AnomalyDetector):
     """An outlier detector of onlinekern as an anomaly detector of river.
@@ -337,6 +302,7 @@ class RiverDetector(OnDictionaries, base.AnomalyDetector):
 
     _is_kind = staticmethod(is_outlier_detector)
     _kind = "outlier detector"
+    _example = "KernelMeanDetector"
 
     @names_features
     def learn_one(self, x: Features, w: float = 1.0) -> None:
@@ -372,12 +338,6 @@ class RiverDetector(OnDictionaries, base.AnomalyDetector):
         if self._vocabulary.width == 0:
             return 0.0
         return -float(self.estimator_.score_one(self._vocabulary.row(x)))
-
-    @classmethod
-    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        from onlinekern.learners.kernel_mean import KernelMeanDetector
-
-        yield {"estimator": KernelMeanDetector(random_state=0)}
 
 
 def Learner(

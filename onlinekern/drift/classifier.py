@@ -9,6 +9,7 @@ from sklearn.base import clone
 from onlinekern.drift.pairs import PairDetector
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.types import Floats
+from onlinekern.estimators.validation import wrong_type
 
 
 @estimator
@@ -88,10 +89,8 @@ class ClassifierDetector(PairDetector):
         super()._validate_params()
         for method in ("partial_fit", "decision_function"):
             if self.classifier is not None and not hasattr(self.classifier, method):
-                raise TypeError(
-                    f"classifier must have partial_fit and decision_function, got "
-                    f"{type(self.classifier).__name__}"
-                )
+                wanted = "have partial_fit and decision_function"
+                raise wrong_type("classifier", wanted, self.classifier)
 
     def _new_witness(self, rows: Floats) -> None:
         if self.classifier is None:

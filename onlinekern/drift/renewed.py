@@ -32,7 +32,13 @@ from onlinekern.estimators.types import (
     Samples,
     Weights,
 )
-from onlinekern.estimators.validation import are_plain_targets, labels_in, learn_row, own_weight
+from onlinekern.estimators.validation import (
+    are_plain_targets,
+    labels_in,
+    learn_row,
+    own_weight,
+    wrong_type,
+)
 from onlinekern.learners.ahead import Lesson, learns_alone
 from onlinekern.preprocessing.steps import (
     BeforeCall,
@@ -396,10 +402,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         self._n_kept = self._n_seen = 0
         self._bounded = None if is_classifier(self.estimator) else Bounded()
         if self._bounded is not None and not is_regressor(self.estimator):
-            raise TypeError(
-                "estimator must be a classifier or a regressor, got "
-                f"{type(self.estimator).__name__}"
-            )
+            raise wrong_type("estimator", "be a classifier or a regressor", self.estimator)
 
     def _new_detector(self) -> Any:
         if self.detector is None:

@@ -11,11 +11,7 @@ from onlinekern.core import HEADS
 from onlinekern.core.learning.labels import class_numbers
 from onlinekern.estimators.array_types import plain_targets
 from onlinekern.estimators.atomic import UndoneOnFailure, fit_method, lock_of
-from onlinekern.estimators.calibration import (
-    Calibration,
-    SoftmaxCalibration,
-    calibration_of,
-)
+from onlinekern.estimators.calibration import Calibration, SoftmaxCalibration, calibration_of
 from onlinekern.estimators.class_weights import balance, factor_of, factor_of_balance, factors_of
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import estimator
@@ -229,11 +225,7 @@ class Classifier(ClassifierMixin, Learner):
 
     def _balanced(self, y: Any, weight: Any, whole: bool) -> Floats:
         """Return the factors of 'balanced', and note the counts of the classes."""
-        counts = None
-        if not whole and self.__sklearn_is_fitted__():
-            counts = self.__dict__.get("_class_counts")
-        if counts is None:
-            counts = np.zeros(len(self.classes_), dtype=np.int64)
+        counts = self._counts(begun=not whole and self.__sklearn_is_fitted__())
         if len(y) == 1 and not whole:
             counted = weight is None or weight[0] > 0
             factor, self._class_counts = factor_of_balance(y[0], counts, counted)
@@ -245,15 +237,17 @@ class Classifier(ClassifierMixin, Learner):
             factors = self._class_counts.sum() / (len(self.classes_) * of_class)
         return factors
 
+    def _counts(self, begun: bool = True) -> Any:
+        """Return how many samples of each class have come, if some have."""
+        counts = self.__dict__.get("_class_counts") if begun else None
+        return np.zeros(len(self.classes_), dtype=np.int64) if counts is None else counts
+
     def _weigh_one(self, number: float, weight: float) -> tuple[float, Any]:
         """Return the weight of one sample, and the counts of classes after it, if they are kept."""
         if not isinstance(self.class_weight, str):
             weights: Any = self.class_weight
             return weight * factor_of(weights, self._numbers, number, self._takes_labels_up), None
-        counts = self.__dict__.get("_class_counts")
-        if counts is None:
-            counts = np.zeros(len(self.classes_), dtype=np.int64)
-        factor, counts = factor_of_balance(number, counts, weight > 0)
+        factor, counts = factor_of_balance(number, self._counts(), weight > 0)
         return weight * factor, counts
 
     def _check_loaded(self) -> None:
@@ -368,11 +362,10 @@ class OnlineClassifier(Classifier):
             negative or not finite.
         """
         attributes = self.__dict__
-        if "_waiting_parameters" in attributes:  # That is said once, by a call that succeeds.
-            return learn_row(self, x, [y], classes, own_weight(sample_weight))
         model = attributes.get("_model")
         if (
             model is None or "_warm_up" in attributes or "encoder_" in attributes
+            or "_waiting_parameters" in attributes
             or (type(x) is not np.ndarray and goes_by_names(attributes, x))
         ):  # fmt: skip
             return self._learn_row_of_table(x, y, classes, sample_weight)
@@ -396,7 +389,9 @@ class OnlineClassifier(Classifier):
 
     def _learn_row_of_table(self, x: Any, y: Any, classes: Any, weight: float) -> Self:
         """Learn one sample whose columns have names, or the first ones."""
-        encodes = {"_model", "encoder_"} <= vars(self).keys() and "_warm_up" not in vars(self)
+        own = vars(self).keys()
+        # What waits is said once, by a call that succeeds.
+        encodes = {"_model", "encoder_"} <= own and not {"_warm_up", "_waiting_parameters"} & own
         if not encodes or (classes is not None and has_more(classes, self.classes_)):
             return learn_row(self, x, [y], classes, own_weight(weight))
         known = isinstance(y, Hashable) and y in self._numbers

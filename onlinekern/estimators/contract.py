@@ -38,7 +38,6 @@ from onlinekern.estimators.median_width import (
     first_samples,
     is_warming_up,
     learn_first,
-    renumber,
 )
 from onlinekern.estimators.memory import Form, check_size
 from onlinekern.estimators.parameters import (
@@ -345,7 +344,8 @@ class Learner(Savable, BaseEstimator):
 
     def _renumber(self, numbers: Any) -> None:
         """Take note that class k has become class numbers[k]."""
-        renumber(self, numbers)
+        if is_warming_up(self):
+            self._warm_up: Any = vars(self)["_warm_up"].renumbered(numbers)
 
     @all_or_nothing
     def _renew_parameters(self, before: dict[str, Any]) -> None:

@@ -255,9 +255,3 @@ def learnt_anew(estimator: Any, maker: Any) -> tuple[Model, float]:
     if y.ndim == 2:
         errors = (errors / fresh.target_scale**2).sum(axis=1)
     return fresh, float(np.dot(weight, errors))
-
-
-def renumber(estimator: Any, numbers: Any) -> None:
-    """Number the classes of the samples that are kept anew: class k is now numbers[k]."""
-    if is_warming_up(estimator):
-        estimator._warm_up = estimator._warm_up.renumbered(numbers)

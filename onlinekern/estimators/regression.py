@@ -163,12 +163,11 @@ class OnlineRegressor(Regressor):
             as before, or the weight is negative or not finite.
         """
         attributes = self.__dict__
-        if "_waiting_parameters" in attributes:  # That is said once, by a call that succeeds.
-            return learn_row(self, x, [y], own_weight(sample_weight))
         model = attributes.get("_model")
         encodes = "encoder_" in attributes
+        # What waits is said once, by a call that succeeds.
         if (
-            model is None or "_warm_up" in attributes
+            model is None or "_warm_up" in attributes or "_waiting_parameters" in attributes
             or (type(x) is not np.ndarray and not encodes and goes_by_names(attributes, x))
         ):  # fmt: skip
             return learn_row(self, x, [y], own_weight(sample_weight))

@@ -450,6 +450,11 @@ def own_weight(weight: float) -> list[float] | None:
     return None if number == 1 else [number]
 
 
+def wrong_type(name: str, wanted: str, value: Any) -> TypeError:
+    """Return the error to raise for an argument that must be, or have, something else."""
+    return TypeError(f"{name} must {wanted}, got {type(value).__name__}")
+
+
 def one_of(option: str, value: Any, known: Any) -> None:
     """Raise ValueError, which names the option, unless a value is one of those known."""
     if value not in known:

@@ -15,11 +15,7 @@ def warn(message: str, category: type[Warning]) -> None:
     """Warn of something in the first line, from here upwards, that is not of these packages."""
     frame = sys._getframe(1)
     level = 2
-    while frame.f_back is not None and is_ours(frame.f_globals.get("__name__", "")):
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in OURS:
         frame = frame.f_back
         level += 1
     warnings.warn(message, category, stacklevel=level)
-
-
-def is_ours(module: str) -> bool:
-    return module.partition(".")[0] in OURS

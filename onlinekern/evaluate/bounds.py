@@ -11,6 +11,7 @@ from typing import Any, Literal
 from onlinekern.core import LOSSES
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.gradient import loss_of
+from onlinekern.estimators.validation import wrong_type
 from onlinekern.learners.bogd import BOGDClassifier
 from onlinekern.learners.budgeted import ForgetronClassifier, RBPClassifier
 from onlinekern.learners.dual_sgd import DualSGDClassifier
@@ -479,7 +480,7 @@ def sketch_bound(model: SDROGDClassifier) -> SketchBound:
     (True, True)
     """
     if not isinstance(model, SDROGDClassifier):
-        raise TypeError(f"model must be an SDROGDClassifier, got {type(model).__name__}")
+        raise wrong_type("model", "be an SDROGDClassifier", model)
     space = model._fitted_model.space
     sketch, scatter = space.scatter.sketch, space.scatter
     bound = sketch.squared_norm / (sketch.size + 1)

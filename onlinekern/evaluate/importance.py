@@ -250,7 +250,8 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
             for first, last in pairwise(edges):
                 part = lesson.part(first, last)
                 # A label that is new must not be known before its sample is asked of.
-                is_new = has_labels and at_once and brings_a_label(self.estimator, part)
+                alone = has_labels and at_once and last == first + 1
+                is_new = alone and part.y[0] not in labels_known(self.estimator, part)
                 way = ask_and_teach if at_once and not is_new else ask_and_teach_each
                 answers, before = way(self.estimator, lesson, asked, first, last)
                 told.append(answers)
@@ -351,11 +352,6 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
     def n_seen_(self) -> int:
         """Samples explained."""
         return int(vars(self).get("_n_seen", 0))
-
-
-def brings_a_label(estimator: Any, part: Lesson) -> bool:
-    """Return whether a sample, alone in its call, has a label that a classifier does not know."""
-    return len(part.y) == 1 and part.y[0] not in labels_known(estimator, part)
 
 
 def ask_and_teach(

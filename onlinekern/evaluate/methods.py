@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import onlinekern
-from onlinekern._registry import public
+from onlinekern._registry import is_public, public
 
 POWERS_OF_TEN = (1.0, 0.1, 10.0, 0.01, 100.0, 0.001, 1000.0)
 AGGRESSIVENESS = (1.0, 0.5, 2.0, 0.25)
@@ -72,7 +71,7 @@ class Method:
     def estimator_name(self, task: str) -> str | None:
         """Return the name of the estimator class for a task, None if there is none."""
         name = self.family + ("Classifier" if task == "classification" else "Regressor")
-        return name if self.task in (None, task) and name in onlinekern.__all__ else None
+        return name if self.task in (None, task) and is_public(name) else None
 
     @property
     def classifier(self) -> str | None:

@@ -24,6 +24,7 @@ from onlinekern.estimators.types import (
     Samples,
     StreamLearner,
 )
+from onlinekern.estimators.validation import wrong_type
 from onlinekern.evaluate.delayed import Arrivals, Late, check_delay, losses_come
 from onlinekern.evaluate.errors import Curve, Metrics
 from onlinekern.evaluate.queries import Asked, LabelQuery
@@ -155,7 +156,7 @@ class Run:
         self._watch = watch
         delays = check_delay(delay)
         if query is not None and not isinstance(query, LabelQuery):
-            raise TypeError(f"query must be a LabelQuery, got {type(query).__name__}")
+            raise wrong_type("query", "be a LabelQuery", query)
         if query is not None:
             query._validate_params()
         self._late = None if delays is None or query is not None else Late(delays)
@@ -359,10 +360,7 @@ def _stream_learner(estimator: Any, classes: Classes) -> Any:
     if hasattr(estimator, "partial_fit_predict"):
         return estimator
     if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
-        raise TypeError(
-            "estimator must have partial_fit_predict, or fit and predict, "
-            f"got {type(estimator).__name__}"
-        )
+        raise wrong_type("estimator", "have partial_fit_predict, or fit and predict", estimator)
     return Refitted(estimator, classes)
 
 
@@ -458,9 +456,7 @@ def prequential(
     if detector is not None and not (
         hasattr(detector, "update") and hasattr(detector, "drift_detected")
     ):
-        raise TypeError(
-            f"detector must have update and drift_detected, got {type(detector).__name__}"
-        )
+        raise wrong_type("detector", "have update and drift_detected", detector)
     run = Run(
         estimator, classes, window=window, fading=fading, detector=detector, on_drift=on_drift,
         delay=delay, query=query, watch=watch,

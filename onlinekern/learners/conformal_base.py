@@ -17,6 +17,7 @@ from onlinekern.estimators.parameters import Share, positional_estimator, warn_o
 from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, available_if
 from onlinekern.estimators.types import Array, Floats, Sample, Samples
+from onlinekern.estimators.validation import wrong_type
 from onlinekern.learners.ahead import Lesson, learns_alone
 from onlinekern.preprocessing.pipeline import StreamPipeline
 from onlinekern.preprocessing.steps import BeforeCall, states_of, undone_on_failure
@@ -60,7 +61,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
             learner = clone(self._default() if self.estimator is None else self.estimator)
             kind, other = get_tags(self).estimator_type, get_tags(learner).estimator_type
             if other not in (kind, None):
-                raise TypeError(f"estimator must be a {kind}, got {type(learner).__name__}")
+                raise wrong_type("estimator", f"be a {kind}", learner)
             coverage = self._new_coverage(learner, lesson)
         else:
             learner, coverage = self.estimator_, self._coverage.copy()

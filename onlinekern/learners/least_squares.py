@@ -13,10 +13,7 @@ from onlinekern.core.features.nested import NestedNystroem
 from onlinekern.core.kernels.derivatives import check_gradient
 from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.core.models.metric_choice import holds_matrix
-from onlinekern.core.models.metric_least_squares import (
-    MetricLeastSquares,
-    most_kept,
-)
+from onlinekern.core.models.metric_least_squares import MetricLeastSquares, most_kept
 from onlinekern.core.models.residuals import Residuals
 from onlinekern.core.samples.rows import rows_at
 from onlinekern.core.stream import Model
@@ -145,10 +142,6 @@ class KernelRLS(FeatureEstimator):
     def _losses(self, model: Model, scores: Floats, y: Any) -> Floats:
         """Return the losses in whose proportion samples become landmarks of the second pass."""
         raise NotImplementedError(f"{type(self).__name__}._losses")
-
-    def _n_labels(self) -> int:
-        """Return the number of classes, 0 of a regression."""
-        raise NotImplementedError(f"{type(self).__name__}._n_labels")
 
     @property
     def n_entered_(self) -> int:
@@ -457,9 +450,6 @@ there.
     def _losses(self, model: Model, scores: Floats, y: Any) -> Floats:
         return np.maximum(0, 1 - margins_of_classes(scores, y.astype(np.intp)))
 
-    def _n_labels(self) -> int:
-        return len(self.classes_)
-
 
 def margins_of_classes(scores: Floats, numbers: Array) -> Floats:
     """Return the margins of samples of these classes: of two, y f; else less the best rival."""
@@ -700,9 +690,6 @@ there.
     def _losses(self, model: Model, scores: Floats, y: Any) -> Floats:
         targets = (y.reshape(scores.shape) - model.target_mean) / model.target_scale
         return np.abs(targets - scores).sum(axis=1)
-
-    def _n_labels(self) -> int:
-        return 0
 
     def predict(self, X: Samples, return_std: bool = False) -> Any:
         """Predict the targets of samples.

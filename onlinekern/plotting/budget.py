@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 
 from onlinekern.estimators.types import ArrayLike
+from onlinekern.estimators.validation import wrong_type
 from onlinekern.evaluate.test_then_train import PrequentialResult, prequential
 from onlinekern.plotting.blocks import blocks_of, name_of, with_classes
 from onlinekern.plotting.style import COLOURS, axes_for, name_error
@@ -118,9 +119,7 @@ class BudgetDisplay:
             raise ValueError("budgets must hold at least one value, got none")
         parameter = bound_of(estimator, parameter)
         if y is None and not isinstance(X, list | tuple):
-            raise TypeError(
-                f"X must be a list of blocks, which is read for each budget, got {type(X).__name__}"
-            )
+            raise wrong_type("X", "be a list of blocks, which is read for each budget", X)
         blocks, known = with_classes(estimator, list(blocks_of(X, y)), classes)
         results = [
             prequential(clone(estimator).set_params(**{parameter: value}), blocks, known)

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.calibration import CalibrationDisplay
 
+from onlinekern.estimators.validation import wrong_type
 from onlinekern.plotting.blocks import blocks_of, cut, name_of, with_classes
 from onlinekern.plotting.style import axes_for
 from onlinekern.streams.checks import check_count
@@ -97,7 +98,7 @@ class PrequentialCalibrationDisplay(CalibrationDisplay):
         check_count("rows", rows)
         for method in ("partial_fit", "predict_proba"):
             if not hasattr(estimator, method):
-                raise TypeError(f"estimator must have {method}, got {type(estimator).__name__}")
+                raise wrong_type("estimator", f"have {method}", estimator)
         blocks, known = with_classes(estimator, blocks_of(X, y), classes)
         if known is None or len(known) != 2:
             raise ValueError(f"classes must be two for a calibration curve, got {known}")

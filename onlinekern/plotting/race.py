@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from onlinekern.estimators.validation import wrong_type
 from onlinekern.plotting.style import COLOURS, GREY, axes_for, check_suffix, own_figure
 
 if TYPE_CHECKING:
@@ -158,10 +159,7 @@ class RaceDisplay:
 def check_race(estimator: Any) -> None:
     """Raise TypeError unless an estimator is a race."""
     if not hasattr(estimator, "report"):
-        raise TypeError(
-            "estimator must be a StreamClassifier or StreamRegressor, "
-            f"got {type(estimator).__name__}"
-        )
+        raise wrong_type("estimator", "be a StreamClassifier or StreamRegressor", estimator)
 
 
 def plot_race(report: RaceReport, path: str | PathLike[str]) -> None:

@@ -30,8 +30,8 @@ from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.estimators.savable import require
 from onlinekern.estimators.scikit_learn import in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
-from onlinekern.estimators.validation import check_results, validate_data
-from onlinekern.preprocessing.transformer import FLOATS, CoreTransformer
+from onlinekern.estimators.validation import check_results
+from onlinekern.preprocessing.transformer import CoreTransformer
 
 
 @estimator
@@ -72,7 +72,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         MemoryError
             If the map does not fit into the available memory.
         """
-        X = validate_data(self, X, dtype=FLOATS, reset=True)
+        X = self._validate(X, reset=True)
         warn_of_waiting(self, start=True)
         self.__dict__.pop("_first", None)
         self.gamma_ = kernel_width(self.gamma, X, self.kernel)
@@ -93,7 +93,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         self : object
         """
         if self._is_settled():
-            self._check(X)
+            self._validate(X)
             warn_of_waiting(self)
         else:
             self._learn_first(X)
@@ -115,7 +115,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         """
         if self._is_settled():
             warn_of_waiting(self)
-            return self._features_of(self._check(X))
+            return self._features_of(self._validate(X))
         return self._learn_first(X, transform=True)
 
     def transform(self, X: Samples) -> Array:
@@ -137,17 +137,17 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
             If X has not `n_features_in_` finite features.
         """
         check_is_fitted(self)
-        return self._features_of(self._check(X))
+        return self._features_of(self._validate(X))
 
     @fit_method
     def _learn_first(self, X: Any, transform: bool = False) -> Any:
         """Learn rows while the map is not settled. Return their features if `transform`."""
         warn_of_waiting(self)
         if self.__sklearn_is_fitted__():
-            X = self._check(X)
+            X = self._validate(X)
             rows, draws, parameters = vars(self)["_first"]
         else:
-            X = validate_data(self, X, dtype=FLOATS, reset=True)
+            X = self._validate(X, reset=True)
             given = check_random_state(self.random_state)
             rows, draws, parameters = X[:0], copy.deepcopy(given), self.get_params(deep=False)
             given.random_sample()  # who shares the generator draws other numbers
@@ -158,7 +158,9 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         found = []
         for piece in np.split(np.arange(X.shape[0]), places):
             if len(piece) and piece[0] in places:
-                maker._make_anew(rows_at(rows, np.arange(known + piece[0] + 1)), draws)
+                first = rows_at(rows, np.arange(known + piece[0] + 1))
+                maker.gamma_ = kernel_width(maker.gamma, first, maker.kernel)
+                maker._map = maker._stream_map(first, copy.deepcopy(draws))
                 made = {k: v for k, v in vars(maker).items() if k not in parameters}
                 self.__dict__.update(made)
             if len(piece) and transform:
@@ -174,11 +176,6 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         twin.__dict__.update({**vars(self), **parameters})
         return twin
 
-    def _make_anew(self, rows: Any, draws: np.random.RandomState) -> None:
-        """Make the map of the first rows of a stream."""
-        self.gamma_ = kernel_width(self.gamma, rows, self.kernel)
-        self._map = self._stream_map(rows, copy.deepcopy(draws))
-
     def _is_settled(self) -> bool:
         """Return whether more samples of a stream do not change the map."""
         return self.__sklearn_is_fitted__() and "_first" not in vars(self)
@@ -187,9 +184,6 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         features = self._map.transform(X)
         check_results(features, "feature vector")
         return features
-
-    def _check(self, X: Any) -> Any:
-        return validate_data(self, X, dtype=self._dtype, reset=False)
 
     @property
     def _n_features_out(self) -> Any:
@@ -411,8 +405,9 @@ class NystroemFeatures(FeatureTransformer):
         most = self._most_landmarks
         return (*(count for count in (1, *COUNTS) if count < most), most)
 
-    def _check(self, X: Any) -> Any:
-        return as_csr(super()._check(X), self._map.landmarks.stored_sparse)
+    def _validate(self, X: Any, reset: bool = False) -> Any:
+        rows = super()._validate(X, reset)
+        return rows if reset else as_csr(rows, self._map.landmarks.stored_sparse)
 
     @property
     def projection_(self) -> Floats:

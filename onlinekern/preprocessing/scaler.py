@@ -188,7 +188,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
             If X has not `n_features_in_` finite features.
         """
         check_is_fitted(self)
-        X = self._validate(X, reset=False)
+        X = self._validate(X)
         values = np.empty_like(elements(X))
         self._moments.transform(X, values, **self._scaling())
         return scaled_like(X, values)
@@ -214,7 +214,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
         """
         check_is_fitted(self)
         with names_are_no_matter():  # Scaled rows are arrays, whatever was learnt.
-            X = self._validate(X, reset=False)
+            X = self._validate(X)
         if sp.issparse(X):
             if self._moments.centred:
                 raise ValueError("X is sparse, but means were subtracted: pass dense samples")
@@ -329,7 +329,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
         narrow = getattr(x, "dtype", None) == np.float32
         return np.empty(self.n_features_in_, np.float32 if narrow else np.float64)
 
-    def _validate(self, X: Any, reset: bool) -> Any:
+    def _validate(self, X: Any, reset: bool = False) -> Any:
         dtype = getattr(X, "dtype", None)
         plain = not reset and type(dtype) is np.dtype and dtype in FLOATS
         return validate_data(self, X, dtype=dtype if plain else FLOATS, reset=reset)

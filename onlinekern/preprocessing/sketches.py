@@ -18,8 +18,8 @@ from onlinekern.estimators.parameters import positional_estimator, warn_of_waiti
 from onlinekern.estimators.savable import MOST_COUNT, require
 from onlinekern.estimators.scikit_learn import Interval, RealNotInt, in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
-from onlinekern.estimators.validation import check_results, validate_data
-from onlinekern.preprocessing.transformer import FLOATS, CoreTransformer
+from onlinekern.estimators.validation import check_results
+from onlinekern.preprocessing.transformer import CoreTransformer
 
 SketchSize: TypeAlias = (
     Annotated[int, Interval(Integral, 1, None, closed="left")]
@@ -261,10 +261,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
             If X has not `n_features_in_` finite features.
         """
         check_is_fitted(self)
-        return projected(self._validate(X, reset=False), self.components_)
-
-    def _validate(self, X: Any, reset: bool) -> Any:
-        return validate_data(self, X, dtype=FLOATS, reset=reset)
+        return projected(self._validate(X), self.components_)
 
     def _decomposed(self) -> tuple[Floats, Floats]:
         """Return singular values and right singular vectors of the sketch, l of each."""

@@ -23,13 +23,14 @@ class TaughtTransformer(CoreTransformer):
     target: Target
     _labels: tuple[str, ...]
 
-    def _validate(self, X: Any, reset: bool = False) -> Any:
-        return validate_data(self, X, dtype=FLOATS if reset else self._known.dtype, reset=reset)
+    @property
+    def _dtype(self) -> Any:
+        return self._known.dtype
 
     def _validate_both(self, X: Any, y: Any, start: bool) -> tuple[Any, Any]:
         """Return validated rows and targets."""
         kind = self.target if start else self._known.kind
-        dtype = FLOATS if start else self._known.dtype
+        dtype = FLOATS if start else self._dtype
         numeric = kind == "numbers"
         X, y = validate_data(self, X, y, dtype=dtype, reset=start, y_numeric=numeric)
         if not start and bool(self._labels) != is_text(y):

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import BaseEstimator
+from onlinekern.estimators.validation import validate_data
 
 FLOATS = [np.float64, np.float32]
 
@@ -33,6 +34,15 @@ class CoreTransformer(Savable, TransformerMixin, BaseEstimator):
         """What has been learnt; NotFittedError if this is nothing."""
         check_is_fitted(self)
         return vars(self)[self._learnt_as]
+
+    @property
+    def _dtype(self) -> Any:
+        """The types of samples that are not the first: those that it has learnt, or all."""
+        return FLOATS
+
+    def _validate(self, X: Any, reset: bool = False) -> Any:
+        """Return validated rows."""
+        return validate_data(self, X, dtype=FLOATS if reset else self._dtype, reset=reset)
 
     def _check_loaded(self) -> None:
         own = vars(self)

@@ -13,6 +13,7 @@ from sklearn.base import is_classifier, is_outlier_detector
 from sklearn.exceptions import NotFittedError
 
 from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.validation import wrong_type
 from onlinekern.evaluate.test_then_train import WINDOW, PrequentialResult
 from onlinekern.fitted.save import to_bytes
 from onlinekern.plotting.importances import ImportanceDisplay, found_in
@@ -118,7 +119,7 @@ def report_html(
     check_model(model)
     check_count("window", window)
     if result is not None and not isinstance(result, PrequentialResult):
-        raise TypeError(f"result must be a PrequentialResult, got {type(result).__name__}")
+        raise wrong_type("result", "be a PrequentialResult", result)
     learner = inner(learner_of(model))
     boxes = [
         *curve_of(result, window),
@@ -145,7 +146,7 @@ def report_html(
 def check_model(model: Any) -> None:
     """Raise TypeError unless this is an estimator, and NotFittedError if it has learnt nothing."""
     if not hasattr(model, "get_params") or isinstance(model, type):
-        raise TypeError(f"model must be a fitted estimator, got {type(model).__name__}")
+        raise wrong_type("model", "be a fitted estimator", model)
     if hasattr(model, "fit"):
         check_learnt(model)
     elif not model.__sklearn_is_fitted__():

@@ -17,6 +17,7 @@ from onlinekern.distributed.parts import Part, Stream, listed_parts
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.resuming import Place
 from onlinekern.distributed.starting import Asked, Options, takes_options
+from onlinekern.estimators.validation import wrong_type
 
 # A cluster on this machine, and how often its jobs are begun again.
 RESTARTS = 3
@@ -113,10 +114,8 @@ class Jobs:
     def __init__(self, environment: Callable[[], Any] | None) -> None:
         require("pyflink.datastream", "flink")
         if environment is not None and not callable(environment):
-            raise TypeError(
-                "environment must be a function without arguments that gives the environment of a "
-                f"job, got {type(environment).__name__}"
-            )
+            wanted = "be a function without arguments that gives the environment of a job"
+            raise wrong_type("environment", wanted, environment)
         self.begin = environment or on_this_machine
         self.parallelism = self.environment().get_parallelism()
 

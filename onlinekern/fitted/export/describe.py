@@ -68,7 +68,9 @@ def of_learner(learner: Any) -> parts.Scoring:
         if isinstance(model, Race):
             steps, body = of_race(model)
         else:
-            steps, body = rounding(model.dtype), of_model(model, shift_of(learner))
+            # What is added to the scores of a detector.
+            shift = -float(learner.offset_) if hasattr(learner, "_recent") else 0.0
+            steps, body = rounding(model.dtype), of_model(model, shift)
             if isinstance(model.head, OneVsOne):
                 body = parts.PairVote(model.head.n_labels, body)
     return parts.Scoring(
@@ -81,11 +83,6 @@ def of_learner(learner: Any) -> parts.Scoring:
         missing=learner._takes_missing,
         table=table,
     )
-
-
-def shift_of(learner: Any) -> float:
-    """Return what is added to the scores of a detector."""
-    return -float(learner.offset_) if hasattr(learner, "_recent") else 0.0
 
 
 def labels_of(learner: Any) -> Array | None:

@@ -18,60 +18,17 @@ from onlinekern.fitted.export.states import (
 from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Constant, Terms, dense
 from onlinekern.fitted.families.features import (
-    SUPPORT_SET,
     SUPPORT_VECTORS,
     expansion,
     kernel_of,
     map_of,
     weighted,
 )
-from onlinekern.fitted.families.policies import (
-    FACTOR,
-    INVERSE,
-    LENGTHS,
-    MACHINES,
-    MARGINS,
-    NORM,
-    NOTHING,
-    POSTERIOR,
-    SAMPLES,
-    SPANS,
-    VALUES,
-    WEIGHTS,
-    Learnt,
-)
+from onlinekern.fitted.families.policies import options_of
 from onlinekern.fitted.grow import Growth
-from onlinekern.fitted.merge.averages import Averaging
 from onlinekern.fitted.merge.expansions import check_sets, merged_expansion
-from onlinekern.fitted.merge.filters import merged_affine, merged_dependence, merged_samples
 from onlinekern.fitted.merge.mix import Mix
-from onlinekern.fitted.merge.trackers import merged_tracker
-from onlinekern.fitted.state import State, closed, describe, kind_of
-
-BOUND = "max_support="
-# Policies with an inverse.
-SLOTTED: dict[str, Any] = {"slots": True, "plain": True}
-
-
-def policy(path: str, arguments: str, learnt: Learnt = NOTHING, **options: Any) -> None:
-    """Describe a policy by the arguments of its class, and by what it learns.
-
-    `drops`: who leaves is projected onto those who stay. `merge` and `begin` are the rules for
-    spaces with the policy. `unbounded`: it may fill all room for support vectors. `slots`: some are
-    free between two steps. `plain`: C has no average. `offsets`: added to the scores.
-    """
-    plain = path == "budgets.policy.Budget"
-    # Policies of other packages have arguments without names, and learn what they like.
-    own = f"arguments({arguments})", f"learnt({learnt.fields})"
-    own = ("arguments=", "learnt") if plain else own
-    text = f"cls= {own[0]} state(set({SUPPORT_SET} n added) refused~ {own[1]})"
-    describe(path, text, by_function=plain, options={"learnt": learnt, **options})
-
-
-def options_of(cls: type) -> dict[str, Any]:
-    """Return the options of a policy; none for one of another package."""
-    kind = kind_of(cls)
-    return kind.options if kind else {}
+from onlinekern.fitted.state import State, closed, describe
 
 
 def merged_support_vectors(mix: Mix, parts: list[State], base: State | None) -> State:
@@ -85,36 +42,6 @@ def begin(space: State, old: State, growth: Growth) -> None:
     """Set what policies know of a class that never came."""
     if rule := options_of(space.budget.cls).get("begin"):
         rule(space, old, growth)
-
-
-def begin_machines(space: State, old: State, growth: Growth) -> None:
-    """Let a new machine have targets of -1: it is minus the last row, that of the target 1."""
-    learnt, before = space.budget.state.learnt, old.budget.state.learnt
-    learnt.offsets[:, growth.new] = -1.0
-    for field in ("targets", "products"):
-        known = getattr(before, field)
-        rows = growth.along(known[:-1])
-        rows[growth.new] = 0.0 - known[-1]
-        setattr(learnt, field, np.vstack([rows, known[-1]]))
-
-
-def begin_features(space: State, old: State, growth: Growth) -> None:
-    """Let new weights and offsets begin, which have their companions below them."""
-    learnt, before = space.budget.state.learnt, old.budget.state.learnt
-    weights, halves = (
-        [growth.along(half) for half in np.split(rows, 2)]
-        for rows in (before.weights, before.offsets)
-    )
-    if space.budget.arguments.offset and growth.level:
-        both = growth.numbers(old.state, Averaging(space.arguments.averaged))
-        for half, number in zip(halves, both, strict=True):
-            half[growth.new] = number
-    learnt.weights, learnt.offsets = np.vstack(weights), np.concatenate(halves)
-
-
-def begin_norm(space: State, old: State, growth: Growth) -> None:
-    """Let the norm of all functions together be computed anew."""
-    space.budget.state.learnt.square = -1.0
 
 
 def terms(space: Any) -> Terms:
@@ -231,36 +158,6 @@ def dual_taught(space: State, found: Taught) -> State:
     return space.changed(budget=budget.changed(state=budget.state.changed(learnt=learnt)))
 
 
-policy("budgets.policy.Budget", "", unbounded=True)
-policy("budgets.policy.RefuseWhenFull", BOUND, drops=True, unbounded=True)
-policy("budgets.eviction.OldestEviction", BOUND, drops=True)
-policy("budgets.eviction.RandomEviction", f"{BOUND} rng=", drops=True)
-policy("budgets.eviction.UniformEviction", f"{BOUND} rng= max_coefficient=")
-policy("budgets.eviction.NonuniformEviction", f"{BOUND} rng= max_coefficient=")
-policy("budgets.bpa.CheapestReplacement", BOUND, LENGTHS, drops=True)
-policy("budgets.forgetron.ShrinkingEviction", BOUND, MARGINS, drops=True, plain=True)
-halving = {"drops": True, "begin": begin_norm, **SLOTTED}
-policy("budgets.halving.Halving", f"{BOUND} radius=", NORM, **halving)
-policy("budgets.removal_projection.Removal", BOUND, LENGTHS, drops=True, slots=True)
-policy("budgets.removal_projection.Projection", BOUND, INVERSE, drops=True, **SLOTTED)
-policy("budgets.merging.Merging", BOUND, drops=True, **SLOTTED)
-projectron = {"drops": True, "plain": True, "unbounded": True}
-policy("budgets.projectron.Projectron", f"eta= {BOUND} price= joint=", FACTOR, **projectron)
-policy("budgets.quantisation.NearestWhenFull", BOUND, LENGTHS, drops=True, unbounded=True)
-policy("budgets.quantisation.Quantise", f"similarity= {BOUND}", drops=True, unbounded=True)
-merging = f"map= {BOUND} merge_size= offset="
-policy("models.dual_sgd.FeatureMerging", merging, WEIGHTS, begin=begin_features, slots=True)
-affine, given = "budgets.affine_projection", f"{BOUND} order= eta= reg= normalised="
-policy(f"{affine}.AffineProjection", given, SAMPLES, merge=merged_affine, **SLOTTED)
-dependence = {"merge": merged_dependence, "plain": True}
-policy("budgets.dependence.LinearDependence", f"{BOUND} nu=", SPANS, **dependence)
-RIDGES: dict[str, Any] = {"merge": merged_samples, **SLOTTED}
-machines = {"offsets": True, "begin": begin_machines, **RIDGES}
-policy("budgets.bolssvm.LeastSquaresPolicy", f"{BOUND} C= share=", MACHINES, **machines)
-policy("budgets.recursive.SlidingWindow", f"{BOUND} reg=", VALUES, **RIDGES)
-policy("budgets.recursive.FixedBudget", f"{BOUND} reg= eta=", VALUES, **RIDGES)
-given = f"{BOUND} noise= forgetting= back_to_prior="
-policy("budgets.tracker.Tracker", given, POSTERIOR, merge=merged_tracker, **SLOTTED)
 SPACE = f"cls= {SUPPORT_VECTORS} budget"
 RULES: dict[str, Any] = {"merge": merged_support_vectors, "begin": begin}
 LEARNS: dict[str, Any] = {"terms": terms, "learning": learning, "taught": taught, **RULES}

@@ -16,6 +16,7 @@ import numpy as np
 
 from onlinekern.core.models.metric_least_squares import KEPT, renewal_interval
 from onlinekern.estimators.types import Floats
+from onlinekern.fitted.families.forest import finished as renewed
 from onlinekern.fitted.families.forest import kept_samples, last
 from onlinekern.fitted.families.least_squares import (
     SUMS,
@@ -72,10 +73,7 @@ def finished(part: State) -> State:
     """Return a model whose renewal is done: models that go on have done it, in the same way."""
     if part.begun is None:
         return part
-    space = closed(part)
-    space.finish_renewal()
-    done: State = opened(space)
-    return done
+    return renewed(part)
 
 
 def in_metric(space: State) -> State:

@@ -234,12 +234,9 @@ def merged_twin(mix: Mix, twins: Sequence[State], base: State | None) -> State:
     sizes = np.sort(np.concatenate([own.sizes for own in twins]))
     # Of sizes that all models have in common, these are again those.
     places = (np.arange(most) + 0.5) * len(sizes) / max(1, most)
-    return twins[0].told(
-        vote=merged_vote(mix, *of(twins, base, "vote")),
-        sizes=sizes[places.astype(np.intp)],
-        errors=float(mix.mean([own.errors for own in twins])),
-        met=float(mix.mean([own.met for own in twins])),
-    )
+    errors, met = (float(mix.mean(of(twins, None, name)[0])) for name in ("errors", "met"))
+    vote = merged_vote(mix, *of(twins, base, "vote"))
+    return twins[0].told(vote=vote, sizes=sizes[places.astype(np.intp)], errors=errors, met=met)
 
 
 def merged_progress(mix: Mix, each: list[State], old: State | None) -> State:

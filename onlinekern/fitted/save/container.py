@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from onlinekern.estimators.savable import require
 from onlinekern.estimators.types import Array
 
 # The library safetensors has this limit.
@@ -107,10 +108,8 @@ def read_header(stream: BinaryIO) -> Header:
     size = stream.seek(0, os.SEEK_END)
     stream.seek(0)
     length = int.from_bytes(stream.read(8), "little")
-    if size < 10 or length < 2 or length > MOST_HEADER_BYTES:
-        raise ValueError("is no safetensors file")
-    if length > size - 8:
-        raise ValueError("is no safetensors file, or it is cut off")
+    require(size >= 10 and 2 <= length <= MOST_HEADER_BYTES, "is no safetensors file")
+    require(length <= size - 8, "is no safetensors file, or it is cut off")
     header = parse(stream.read(length))
     metadata = header.pop(METADATA, {})
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
@@ -125,16 +124,14 @@ def parse(text: bytes) -> dict[str, Any]:
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
-        if len(found) != len(pairs):
-            raise ValueError("a name is given twice")
+        require(len(found) == len(pairs), "a name is given twice")
         return found
 
     try:
         header = json.loads(text, object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"is no safetensors file: its header is no JSON: {error}") from None
-    if not isinstance(header, dict):
-        raise ValueError("is no safetensors file: its header is no JSON object")
+    require(isinstance(header, dict), "is no safetensors file: its header is no JSON object")
     return header
 
 
@@ -159,10 +156,8 @@ def check_places(entries: Iterable[Entry], n_bytes: int) -> None:
         if entry.start != reached:
             raise ValueError("has a wrong header: its arrays do not lie one after another")
         reached = entry.stop
-    if reached > n_bytes:
-        raise ValueError(f"is cut off: {reached - n_bytes} bytes are missing")
-    if reached < n_bytes:
-        raise ValueError(f"has {n_bytes - reached} bytes too many at its end")
+    require(reached <= n_bytes, f"is cut off: {reached - n_bytes} bytes are missing")
+    require(reached >= n_bytes, f"has {n_bytes - reached} bytes too many at its end")
 
 
 def read_array(stream: BinaryIO, header: Header, name: str) -> Array:

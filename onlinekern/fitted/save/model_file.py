@@ -7,6 +7,7 @@ import json
 from typing import Any, BinaryIO, NamedTuple
 
 from onlinekern._config import version as library_version
+from onlinekern.estimators.savable import require
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.save import container
 from onlinekern.fitted.save.reader import Reader
@@ -118,8 +119,7 @@ def restore(stream: BinaryIO) -> tuple[Any, dict[str, Any]]:
     if type(model).__name__ != header.metadata["class"]:
         raise ValueError(f"the model is no {header.metadata['class']}")
     own = json.loads(header.metadata.get(OWN, "{}"), parse_constant=no_number)
-    if not isinstance(own, dict):
-        raise ValueError("its metadata are no dictionary")
+    require(isinstance(own, dict), "its metadata are no dictionary")
     return model, own
 
 

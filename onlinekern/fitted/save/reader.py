@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.save import arrays, registered
 from onlinekern.fitted.save.consistency import complete
@@ -40,19 +40,15 @@ class Reader:
         self.stored = stored
         self.objects: list[Any] = []
         self.depths: list[int] = []
-        if not isinstance(nodes, list) or not nodes:
-            raise ValueError("it has no nodes")
+        require(isinstance(nodes, list) and nodes, "it has no nodes")
         for node in nodes:
             self.depth = 0
             made = self.object_of(node)
-            if self.depth > MOST_DEPTH:
-                raise ValueError(f"node {len(self.objects)} is nested too deep")
+            require(self.depth <= MOST_DEPTH, f"node {len(self.objects)} is nested too deep")
             self.objects.append(made)
             self.depths.append(self.depth)
-        if stored:
-            raise ValueError(f"no node uses the array {next(iter(stored))!r}")
-        if not isinstance(self.model, Savable):
-            raise ValueError("its last node is no model")
+        require(not stored, f"no node uses the array {next(iter(stored), None)!r}")
+        require(isinstance(self.model, Savable), "its last node is no model")
 
     @property
     def model(self) -> Any:
@@ -82,28 +78,24 @@ class Reader:
         return self.objects[number]
 
     def values(self, references: Any) -> list[Any]:
-        if not isinstance(references, list):
-            raise ValueError(f"node {len(self.objects)} has no list of items")
+        require(isinstance(references, list), f"node {len(self.objects)} has no list of items")
         return [self.value(reference) for reference in references]
 
     def of_type(self, reference: Any, *kinds: type) -> Any:
         """Return the object of a reference; raise ValueError unless it has one of these types."""
         found = self.value(reference)
-        if type(found) not in kinds:
-            raise ValueError(f"node {len(self.objects)} holds a {type(found).__name__}")
+        require(type(found) in kinds, f"node {len(self.objects)} holds a {type(found).__name__}")
         return found
 
     def dictionary(self, keys: Any, values: Any) -> dict[Any, Any]:
         made = dict(zip(self.values(keys), self.values(values), strict=True))
-        if len(made) != len(keys):
-            raise ValueError(f"node {len(self.objects)} has a key twice")
+        require(len(made) == len(keys), f"node {len(self.objects)} has a key twice")
         return made
 
     def array(self, array: Any, dtype: Any, order: Any) -> Array:
         if not isinstance(array, str) or array not in self.stored:
             raise ValueError(f"there is no array {array!r}, or two nodes use it")
-        if order not in ("C", "F"):
-            raise ValueError(f"the order of an array must be C or F, got {order!r}")
+        require(order in ("C", "F"), f"the order of an array must be C or F, got {order!r}")
         made = arrays.from_numbers(self.stored.pop(array), arrays.dtype_of(dtype))
         return made.T if order == "F" else made
 
@@ -136,8 +128,7 @@ class Reader:
 
     def named(self, references: Any, cls: type) -> dict[str, Any]:
         """Return attributes; raise ValueError if one hides a method or a property."""
-        if not isinstance(references, dict):
-            raise ValueError(f"node {len(self.objects)} has no attributes")
+        require(isinstance(references, dict), f"node {len(self.objects)} has no attributes")
         for name in references:
             hidden = getattr(cls, name, None)
             if callable(hidden) or isinstance(hidden, property) or name.startswith("__"):
@@ -149,8 +140,7 @@ class Reader:
         given, others = self.named(parameters, cls), self.named(attributes, cls)
         known: Any = cls._get_param_names() if hasattr(cls, "_get_param_names") else ()
         for name in given:
-            if name not in known:
-                raise ValueError(f"{class_} has a parameter {name!r} that it does not know")
+            require(name in known, f"{class_} has a parameter {name!r} that it does not know")
         given = {**getattr(cls, "_absent", {}), **given}
         made: Any = cls(**given) if known else object.__new__(cls)
         vars(made).update(others)

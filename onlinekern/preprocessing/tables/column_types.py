@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,25 +40,6 @@ MOST_INTEGER = 2**63 - 1
 DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Numbers of features that the columns of a table become (see `TableEncoder`).
-
-    With `codes` categories are one number each, and with `keeps` missing values stay NaN. `dates`
-    are the parts of dates, by the clocks of `zone`. All categories and words share so many `slots`,
-    if that is not None.
-    """
-
-    max_categories: int | None
-    hashed_features: int
-    text_features: int
-    codes: bool = False
-    keeps: bool = False
-    dates: tuple[str, ...] = ("day", "week", "year")
-    zone: str | None = None
-    slots: int | None = None
-
-
 def texts_of(values: Any) -> Any:
     """Return values as an array of strings; "" where one is missing."""
     texts = values if values.type == pa.string() else pc.cast(values, pa.string(), safe=False)
@@ -90,14 +70,17 @@ def family(kind: Any) -> str:
     return "text" if types.is_string(kind) else "other"
 
 
-def guessed_kind(values: Any, stored: Any, sizes: Sizes) -> str:
-    """Guess the kind of a column, by the type in which it is stored or by the first texts."""
+def guessed_kind(values: Any, stored: Any, most: int) -> str:
+    """Guess the kind of a column, by the type in which it is stored or by the first texts.
+
+    Categories have `most` features at most.
+    """
     found = family(values.type)
     if pa.types.is_dictionary(stored) and found != "date":
-        return category_kind(values, sizes)
+        return category_kind(values, most)
     if found == "missing" or (found == "text" and values.null_count == len(values)):
         return "ignore"
-    return text_kind(values, sizes) if found == "text" else found
+    return text_kind(values, most) if found == "text" else found
 
 
 def looks_like_numbers(values: Any) -> str | None:
@@ -112,7 +95,7 @@ def looks_like_numbers(values: Any) -> str | None:
     return texts[0] if found else None
 
 
-def text_kind(values: Any, sizes: Sizes) -> str:
+def text_kind(values: Any, most: int) -> str:
     """Return whether texts are dates, categories or words."""
     texts = [text for text in texts_of(values[:FIRST_ROWS]).to_pylist() if text]
     if texts and all(map(DATE.fullmatch, texts)):
@@ -120,12 +103,11 @@ def text_kind(values: Any, sizes: Sizes) -> str:
     words = sum(len(text.split()) for text in texts) / max(1, len(texts))
     if words >= WORDS and len(set(texts)) > DIFFERENT * len(texts):
         return "text"
-    return category_kind(values, sizes)
+    return category_kind(values, most)
 
 
-def category_kind(values: Any, sizes: Sizes) -> str:
+def category_kind(values: Any, most: int) -> str:
     """Return whether categories are few enough for a feature each."""
-    most = sizes.max_categories or MOST_ROOM
     return "category" if len(distinct_texts(values)[0]) <= most else "hashed"
 
 

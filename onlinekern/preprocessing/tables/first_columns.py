@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +10,6 @@ import pyarrow.compute as pc
 from onlinekern.estimators.warnings import warn
 from onlinekern.preprocessing.tables.column_types import (
     MOST_ROOM,
-    Sizes,
     distinct_texts,
     family,
     guessed_kind,
@@ -56,27 +54,19 @@ def first_columns(table: Any, given: dict[str, str], encoder: Any) -> list[Colum
         Its parameters say how many features columns have.
     """
     check_dates(encoder.dates, encoder.time_zone)
-    sizes = sizes_in(encoder)
-    kinds = {name: kind_in(table, name, given.get(name), sizes) for name in table.column_names}
-    if has_slots(encoder.categories, table, kinds):
-        sizes = replace(sizes, slots=encoder.slots)
+    most = encoder.max_categories or MOST_ROOM
+    kinds = {name: kind_in(table, name, given.get(name), most) for name in table.column_names}
+    shared = has_slots(encoder.categories, table, kinds)
     values = {name: array_in(table, name) for name in kinds}
-    return led([new_column(name, kind, values[name], sizes) for name, kind in kinds.items()])
+    return led(
+        [new_column(name, kind, values[name], encoder, shared) for name, kind in kinds.items()]
+    )
 
 
-def sizes_in(encoder: Any) -> Sizes:
-    """Return what the parameters of an encoder say of the features of columns."""
-    return Sizes(
-        encoder.max_categories, encoder.hashed_features, encoder.text_features,
-        encoder.categories == "codes", encoder.missing == "keep",
-        tuple(DEFAULT if encoder.dates is None else encoder.dates), encoder.time_zone,
-    )  # fmt: skip
-
-
-def kind_in(table: Any, name: str, given: str | None, sizes: Sizes) -> str:
+def kind_in(table: Any, name: str, given: str | None, most: int) -> str:
     """Return the kind of a column: the one given, or a guess by its values and stored type."""
     values, stored = array_in(table, name), table.schema.field(name).type
-    kind = given or guessed_kind(values, stored, sizes)
+    kind = given or guessed_kind(values, stored, most)
     if kind == "other":
         raise ColumnTypeError(
             name, f"holds {values.type}: numbers, text and dates become features. "
@@ -117,22 +107,25 @@ def has_slots(categories: str, table: Any, kinds: dict[str, str]) -> bool:
     return n_wide >= WIDE_SHARE * len(kinds)
 
 
-def new_column(name: str, kind: str, values: Any, sizes: Sizes) -> Column:
-    """Make a column of a kind that has learnt nothing; the first values decide what it becomes."""
+def new_column(name: str, kind: str, values: Any, encoder: Any, shared: bool) -> Column:
+    """Make a column of a kind that has learnt nothing; the first values decide what it becomes.
+
+    Categories and words have the same slots if they are `shared`.
+    """
     if kind in ("number", "boolean"):
-        return new_number(name, kind == "boolean", values, sizes.keeps)
-    if sizes.slots is not None and kind in ("category", "hashed", "text"):
-        return (SlotTextColumn if kind == "text" else SlotColumn)(name, sizes.slots, leads=False)
-    if kind in ("category", "hashed") and sizes.codes:
+        return new_number(name, kind == "boolean", values, encoder.missing == "keep")
+    if shared and kind in ("category", "hashed", "text"):
+        return (SlotTextColumn if kind == "text" else SlotColumn)(name, encoder.slots, leads=False)
+    if kind in ("category", "hashed") and encoder.categories == "codes":
         return CodedColumn(name)
     if kind == "category":
         found = len(distinct_texts(values)[0])
-        return CategoryColumn(name, sizes.max_categories or min(MOST_ROOM, 2 * found + ROOM_LEFT))
+        return CategoryColumn(name, encoder.max_categories or min(MOST_ROOM, 2 * found + ROOM_LEFT))
     if kind == "hashed":
-        return HashedColumn(name, sizes.hashed_features)
+        return HashedColumn(name, encoder.hashed_features)
     if kind == "text":
-        return TextColumn(name, sizes.text_features)
-    return new_date(name, values, sizes) if kind == "date" else IgnoredColumn(name)
+        return TextColumn(name, encoder.text_features)
+    return new_date(name, values, encoder) if kind == "date" else IgnoredColumn(name)
 
 
 def new_number(name: str, boolean: bool, values: Any, keeps: bool) -> Column:
@@ -148,7 +141,8 @@ def has_missing(values: Any) -> bool:
     return bool(values.null_count or (floating and pc.any(pc.is_nan(values)).as_py()))
 
 
-def new_date(name: str, values: Any, sizes: Sizes) -> DateColumn:
+def new_date(name: str, values: Any, encoder: Any) -> DateColumn:
     """Make a column of dates; parts of the day are features if one of the first has a time."""
-    cls = KeptDateColumn if sizes.keeps else DateColumn
-    return cls(name, parts_for(values, name, sizes.dates), sizes.zone or zone_of(values))
+    cls = KeptDateColumn if encoder.missing == "keep" else DateColumn
+    parts = tuple(DEFAULT if encoder.dates is None else encoder.dates)
+    return cls(name, parts_for(values, name, parts), encoder.time_zone or zone_of(values))

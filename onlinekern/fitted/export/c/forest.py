@@ -30,12 +30,11 @@ LEAST_ERROR = 1
 MOST_STEP = 1e30
 
 
-def write_trees(source: Source, id_: str, term: Trees) -> bool:
+def write_trees(source: Source, id_: str, term: Trees) -> None:
     write_walk(source, id_, term)
     source.constants(f"{id_}_weights", term.weights)
     trees, outputs = len(term.first) - 1, term.weights.shape[1]
     source.fill("trees", id=id_, trees=trees, outputs=outputs)
-    return True
 
 
 def write_walk(source: Source, id_: str, term: Trees) -> None:

@@ -123,44 +123,37 @@ def write_vectors(source: Source, id_: str, vectors: Any, product: str, sparse: 
     return f"sparse_{product}({stored}, x->values{more})"
 
 
-def write_expansion(source: Source, id_: str, term: terms.Expansion) -> bool:
+def write_expansion(source: Source, id_: str, term: terms.Expansion) -> None:
     count, outputs = term.coefficients.shape[1], len(term.coefficients)
-    if count == 0:
-        return False
     norm = write_kernel(source, id_, term.kernel, term.vectors)
     source.constants(f"{id_}_coefficients", term.coefficients.T)
     source.fill("expansion", id=id_, norm=norm, count=count, outputs=outputs)
-    return True
 
 
-def write_linear(source: Source, id_: str, term: terms.Linear) -> bool:
+def write_linear(source: Source, id_: str, term: terms.Linear) -> None:
     outputs, features = term.weights.shape
     source.constants(f"{id_}_weights", term.weights)
     source.fill("linear", id=id_, outputs=outputs, features=features)
-    return True
 
 
-def write_constant(source: Source, id_: str, term: terms.Constant) -> bool:
+def write_constant(source: Source, id_: str, term: terms.Constant) -> None:
     source.constants(f"{id_}_values", term.values)
     source.fill("constant", id=id_, outputs=len(term.values))
-    return True
 
 
-def write_mapped(source: Source, id_: str, term: terms.Mapped) -> bool:
+def write_mapped(source: Source, id_: str, term: terms.Mapped) -> None:
     if isinstance(own := term.simplest(), terms.Expansion):
-        return write_expansion(source, id_, own)
+        write_expansion(source, id_, own)
+        return
     assert isinstance(term.map, terms.Fourier)
     count, features = term.map.frequencies.shape
     source.constants(f"{id_}_frequencies", term.map.frequencies)
     source.constants(f"{id_}_weights", term.of_waves().transpose(2, 0, 1))
     source.fill("fourier", id=id_, count=count, features=features, outputs=len(term.weights))
-    return True
 
 
-def write_moved(source: Source, id_: str, term: terms.Moved) -> bool:
+def write_moved(source: Source, id_: str, term: terms.Moved) -> None:
     inner = write_term(source, term.term)
-    if inner is None:
-        return False
     features = len(term.root)
     source.memory(f"{id_}_row", features)
     if term.root.ndim == 1:
@@ -169,7 +162,6 @@ def write_moved(source: Source, id_: str, term: terms.Moved) -> bool:
     else:
         write_turn(source, id_, term.root)
         source.fill("turned", id=id_, features=features, inner=inner)
-    return True
 
 
 def write_turn(source: Source, id_: str, root: Floats) -> None:
@@ -192,7 +184,7 @@ def write_features(source: Source, id_: str, features: terms.Map) -> None:
     source.fill("projected_features", id=id_, norm=norm, count=count, length=length)
 
 
-def write_leverage(source: Source, id_: str, term: terms.Leverage) -> bool:
+def write_leverage(source: Source, id_: str, term: terms.Leverage) -> None:
     length = term.map.n_features
     write_features(source, id_, term.map)
     source.constants(f"{id_}_matrix", term.matrix)
@@ -208,7 +200,6 @@ def write_leverage(source: Source, id_: str, term: terms.Leverage) -> bool:
             reg=source.number(term.reg),
         )
     source.fill("leverage", id=id_, length=length, rest=rest.rstrip())
-    return True
 
 
 def diagonal_of(source: Source, kernel: terms.KernelFunction) -> str:
@@ -222,7 +213,7 @@ def diagonal_of(source: Source, kernel: terms.KernelFunction) -> str:
     return value.replace("$degree", str(kernel.degree))
 
 
-def write_local(source: Source, id_: str, term: terms.Local) -> bool:
+def write_local(source: Source, id_: str, term: terms.Local) -> None:
     count, outputs, features = term.weights.shape
     # Where hyperplanes are those of x - c, the product with c moves to the intercept.
     moved = term.intercepts - np.einsum("jkf,jf->jk", term.weights, term.centers)
@@ -243,12 +234,18 @@ def write_local(source: Source, id_: str, term: terms.Local) -> bool:
         assigned=assigned,
         share=share,
     )
-    return True
 
 
-# Each class of terms has a name for its tables, and what writes its function `<id>_add`, which
-# returns False where there is nothing to add.
-WRITERS: dict[type, tuple[str, Callable[[Source, str, Any], bool]]] = {
+def adds_nothing(term: terms.Term) -> bool:
+    """Return whether a term has no vectors that rows are compared with."""
+    own = term.term if isinstance(term, terms.Moved) else term
+    _, vectors = kernel_and_vectors(own)
+    no_vectors = vectors is not None and vectors.shape[0] == 0
+    return no_vectors and not isinstance(own, terms.Leverage)
+
+
+# Each class of terms has a name for its tables, and what writes its function `<id>_add`.
+WRITERS: dict[type, tuple[str, Callable[[Source, str, Any], None]]] = {
     terms.Expansion: ("expansion", write_expansion),
     terms.Linear: ("linear", write_linear),
     terms.Constant: ("constant", write_constant),
@@ -264,4 +261,7 @@ def write_term(source: Source, term: terms.Term) -> str | None:
     """Add a term to a file; return the id of its function, or None if it adds nothing."""
     kind, write = WRITERS[type(term)]
     id_ = source.new_id(kind)
-    return id_ if write(source, id_, term) else None
+    if adds_nothing(term):
+        return None
+    write(source, id_, term)
+    return id_

@@ -111,10 +111,8 @@ def turned(term: terms.Term, root: Floats) -> terms.Term:
     )
 
 
-def write_linear(source: FixedSource, id_: str, term: terms.Linear, given: Given) -> bool:
+def write_linear(source: FixedSource, id_: str, term: terms.Linear, given: Given) -> None:
     weights = given.units[:, np.newaxis] * term.weights * given.row.step
-    if not weights.any():
-        return False
     bits = bits_within(weights, LARGEST)
     whole = rounded(weights, bits)
     source.whole(f"{id_}_weights", whole, "int16_t")
@@ -123,13 +121,10 @@ def write_linear(source: FixedSource, id_: str, term: terms.Linear, given: Given
     kind = "int32_t" if most < 1 << 31 else "int64_t"
     sizes = {"outputs": outputs, "features": features, "sum": kind}
     source.fill("fixed_linear", id=id_, moved=source.moved("sum", bits), **sizes)
-    return True
 
 
-def write_expansion(source: FixedSource, id_: str, term: terms.Expansion, given: Given) -> bool:
+def write_expansion(source: FixedSource, id_: str, term: terms.Expansion, given: Given) -> None:
     coefficients = given.units[:, np.newaxis] * term.coefficients
-    if not coefficients.any():
-        return False
     outputs, count = coefficients.shape
     row = write_vectors(source, id_, term, given.row)
     # The coefficients of an output sum to less than 2^31: a sum of products of 61 bits has 62.
@@ -137,7 +132,6 @@ def write_expansion(source: FixedSource, id_: str, term: terms.Expansion, given:
     source.whole(f"{id_}_coefficients", rounded(coefficients, bits).T, "int32_t")
     moved = source.moved("sums[k]", bits + VALUE_BITS)
     source.fill("fixed_expansion", id=id_, outputs=outputs, count=count, row=row, moved=moved)
-    return True
 
 
 def write_vectors(source: FixedSource, id_: str, term: terms.Expansion, row: Row) -> str:
@@ -206,12 +200,10 @@ def quarter() -> Array:
     return rounded(np.sin(angles), 15)
 
 
-def write_fourier(source: FixedSource, id_: str, term: terms.Mapped, given: Given) -> bool:
+def write_fourier(source: FixedSource, id_: str, term: terms.Mapped, given: Given) -> None:
     assert isinstance(term.map, terms.Fourier)
     count, features = term.map.frequencies.shape
     weights = given.units[:, np.newaxis, np.newaxis] * term.of_waves()
-    if not weights.any():
-        return False
     turns = term.map.frequencies / (2 * np.pi)
     source.whole(f"{id_}_frequencies", wrapped(turns * given.row.step), "uint32_t")
     source.whole(f"{id_}_phases", wrapped(turns @ given.row.offset), "uint32_t")
@@ -221,7 +213,6 @@ def write_fourier(source: FixedSource, id_: str, term: terms.Mapped, given: Give
     sizes = {"count": count, "features": features, "outputs": len(term.weights)}
     moved = source.moved("sums[k]", bits + 15)
     source.fill("fixed_fourier", id=id_, moved=moved, **sizes)
-    return True
 
 
 def wrapped(turns: Floats) -> Array:
@@ -229,12 +220,12 @@ def wrapped(turns: Floats) -> Array:
     return rounded(turns - np.floor(turns), 32) % (1 << 32)
 
 
-def write_moved(source: FixedSource, id_: str, term: terms.Moved, given: Given) -> bool:
+def write_moved(source: FixedSource, id_: str, term: terms.Moved, given: Given) -> None:
     inner = reduced(term.term)
-    return WRITERS[type(inner)](source, id_, inner, given.weighed(term.root))
+    WRITERS[type(inner)](source, id_, inner, given.weighed(term.root))
 
 
-Writer = Callable[[FixedSource, str, Any, Given], bool]
+Writer = Callable[[FixedSource, str, Any, Given], None]
 WRITERS: dict[type, Writer] = {
     terms.Linear: write_linear,
     terms.Expansion: write_expansion,
@@ -249,4 +240,7 @@ def write_term(source: FixedSource, term: terms.Term, given: Given) -> str | Non
     if isinstance(term, terms.Constant):
         return None
     id_ = source.new_id(type(term).__name__.lower())
-    return id_ if WRITERS[type(term)](source, id_, term, given) else None
+    if not np.any(bound_of(term, given)):
+        return None
+    WRITERS[type(term)](source, id_, term, given)
+    return id_

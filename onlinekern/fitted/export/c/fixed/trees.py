@@ -32,7 +32,7 @@ class Axes:
     step: Floats
 
 
-def write_trees(source: FixedSource, id_: str, term: terms.Trees, given: Given) -> bool:
+def write_trees(source: FixedSource, id_: str, term: terms.Trees, given: Given) -> None:
     weights = given.units * term.weights
     trees, outputs = len(term.first) - 1, weights.shape[1]
     # A sum of so many leaves stays below 2^31.
@@ -46,7 +46,6 @@ def write_trees(source: FixedSource, id_: str, term: terms.Trees, given: Given) 
     source.whole(f"{id_}_weights", rounded(weights, bits), "int16_t")
     moved = source.moved("sums[k]", bits)
     source.fill("fixed_trees", id=id_, row=row, trees=trees, outputs=outputs, moved=moved)
-    return True
 
 
 def write_row(source: FixedSource, id_: str, term: terms.Trees, given: Given) -> tuple[str, Floats]:
