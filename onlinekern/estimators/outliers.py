@@ -12,7 +12,7 @@ from onlinekern.estimators.contract import AS_IT_IS, Learner
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import MOST_COUNT, require
 from onlinekern.estimators.scikit_learn import Interval, OutlierMixin
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Sample, Samples, Weights
+from onlinekern.estimators.types import Array, Floats, Sample, Samples, Targets, Weights
 from onlinekern.estimators.validation import (
     check_weights,
     goes_by_names,
@@ -96,7 +96,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
     contamination: Annotated[float, Interval(Real, 0, 0.5, closed="right")] = 0.1
 
     @fit_method
-    def fit(self, X: Samples, y: ArrayLike | None = None, sample_weight: Weights = None) -> Self:
+    def fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Learn from scratch, in `n_epochs` passes.
 
         `offset_` becomes the quantile `contamination` of the scores of X under the final model;
@@ -122,9 +122,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         return self
 
     @fit_method
-    def partial_fit(
-        self, X: Samples, y: ArrayLike | None = None, sample_weight: Weights = None
-    ) -> Self:
+    def partial_fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Learn one pass over a batch, in its order.
 
         `offset_` follows the scores that the last 1,024 samples had before they were learnt; those
@@ -145,7 +143,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
 
     @fit_method
     def partial_fit_predict(
-        self, X: Samples, y: ArrayLike | None = None, sample_weight: Weights = None
+        self, X: Samples, y: Targets = None, sample_weight: Weights = None
     ) -> Array:
         """Predict each sample, then learn it: `partial_fit` that tests first.
 
@@ -162,7 +160,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         return self._follow(X, sample_weight)
 
     @all_or_nothing
-    def learn_one(self, x: Sample, y: ArrayLike | None = None, sample_weight: float = 1.0) -> Self:
+    def learn_one(self, x: Sample, y: Targets = None, sample_weight: float = 1.0) -> Self:
         """Learn one sample, without scikit-learn's validation.
 
         Parameters

@@ -14,8 +14,9 @@ Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 Samples: TypeAlias = ArrayLike | Sparse
 Sample: TypeAlias = ArrayLike | Mapping[Any, Any]
-# All labels of a stream, and the weights of samples, neither of which need be given.
+# All labels of a stream, the targets and the weights of samples, where they need not be given.
 Classes: TypeAlias = ArrayLike | None
+Targets: TypeAlias = ArrayLike | None
 Weights: TypeAlias = ArrayLike | None
 Seed: TypeAlias = int | Sequence[int] | np.random.Generator
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -29,7 +29,7 @@ from onlinekern.estimators.parameters import (
 from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.estimators.savable import require
 from onlinekern.estimators.scikit_learn import in_container
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
+from onlinekern.estimators.types import Array, Floats, Samples, Targets
 from onlinekern.estimators.validation import check_results
 from onlinekern.preprocessing.transformer import CoreTransformer
 
@@ -51,7 +51,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
     _kind = FeatureMap
 
     @fit_method
-    def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Samples, y: Targets = None) -> Self:
         """Make the map of these samples; later calls of `partial_fit` do not change it.
 
         Parameters
@@ -79,7 +79,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         self._map = self._new_map(X, check_random_state(self.random_state))
         return self
 
-    def partial_fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Samples, y: Targets = None) -> Self:
         """Make the map from the first samples of a stream; later ones do not change it.
 
         Parameters
@@ -100,7 +100,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         return self
 
     @in_container
-    def learn_transform(self, X: Samples, y: ArrayLike | None = None) -> Array:
+    def learn_transform(self, X: Samples, y: Targets = None) -> Array:
         """Learn each row of X as `partial_fit` does, then compute its features.
 
         Parameters

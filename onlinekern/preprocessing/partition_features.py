@@ -14,7 +14,7 @@ from onlinekern.estimators.blas_threads import one_blas_thread
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Count, RandomState, estimator, warn_of_waiting
 from onlinekern.estimators.scikit_learn import Interval, in_container
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples, Sparse
+from onlinekern.estimators.types import Array, Floats, Samples, Sparse, Targets
 from onlinekern.preprocessing.taught import Target, TaughtTransformer
 
 # A tree of n samples has less than 2 n nodes, whose numbers have 16 bits.
@@ -120,7 +120,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
     _kind = Partition
 
     @fit_method
-    def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Samples, y: Targets = None) -> Self:
         """Grow all trees from these samples; later calls of `partial_fit` do not change them.
 
         Parameters
@@ -145,7 +145,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         return self
 
     @fit_method
-    def partial_fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Samples, y: Targets = None) -> Self:
         """Learn the rows of X, in their order, until all trees have grown.
 
         Parameters
@@ -168,7 +168,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
 
     @fit_method
     @in_container
-    def learn_transform(self, X: Samples, y: ArrayLike | None = None) -> Sparse:
+    def learn_transform(self, X: Samples, y: Targets = None) -> Sparse:
         """Transform each row of X by the trees that have grown from rows before it, and learn it.
 
         Parameters

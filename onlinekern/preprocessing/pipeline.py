@@ -16,7 +16,7 @@ from onlinekern.estimators import exportable
 from onlinekern.estimators.atomic import lock_of
 from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import available_if
-from onlinekern.estimators.types import Array, ArrayLike, Classes, Floats, Sample, Samples, Weights
+from onlinekern.estimators.types import Array, Classes, Floats, Sample, Samples, Targets, Weights
 from onlinekern.estimators.validation import names_are_no_matter, one_row, own_weight
 from onlinekern.preprocessing.steps import (
     does_something,
@@ -82,7 +82,7 @@ class StreamPipeline(Savable, Pipeline):
     """
 
     def fit(
-        self, X: Samples, y: ArrayLike | None = None, sample_weight: Weights = None, **params: Any
+        self, X: Samples, y: Targets = None, sample_weight: Weights = None, **params: Any
     ) -> Self:
         """Fit each transformer on all samples, transform them, and fit the learner.
 
@@ -113,11 +113,7 @@ class StreamPipeline(Savable, Pipeline):
 
     @available_if(final_has("partial_fit"))
     def partial_fit(
-        self,
-        X: Samples,
-        y: ArrayLike | None = None,
-        classes: Classes = None,
-        sample_weight: Weights = None,
+        self, X: Samples, y: Targets = None, classes: Classes = None, sample_weight: Weights = None
     ) -> Self:
         """Learn a batch, in its order, through all steps.
 
@@ -146,11 +142,7 @@ class StreamPipeline(Savable, Pipeline):
 
     @available_if(final_has("partial_fit_predict"))
     def partial_fit_predict(
-        self,
-        X: Samples,
-        y: ArrayLike | None = None,
-        classes: Classes = None,
-        sample_weight: Weights = None,
+        self, X: Samples, y: Targets = None, classes: Classes = None, sample_weight: Weights = None
     ) -> Array:
         """Predict each sample, then learn it: `partial_fit` that tests first.
 
@@ -169,7 +161,7 @@ class StreamPipeline(Savable, Pipeline):
 
     @available_if(final_has("_partial_fit_scores"))
     def _partial_fit_scores(
-        self, X: Samples, y: ArrayLike, classes: Classes = None, sample_weight: Weights = None
+        self, X: Samples, y: Targets, classes: Classes = None, sample_weight: Weights = None
     ) -> Floats:
         """Score each sample, then learn it, as `partial_fit_predict`; return the scores."""
         return self._teach("_partial_fit_scores", X, y, classes, sample_weight)

@@ -12,7 +12,7 @@ from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Forgetting, Positive, estimator, warn_of_waiting
 from onlinekern.estimators.scikit_learn import in_container
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples, Weights
+from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples, Targets, Weights
 from onlinekern.estimators.validation import (
     check_results,
     check_weights,
@@ -108,7 +108,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
     _kind = RunningMoments
 
     @fit_method
-    def fit(self, X: Samples, y: ArrayLike | None = None, sample_weight: Weights = None) -> Self:
+    def fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Learn the statistics of X from scratch.
 
         Parameters
@@ -133,9 +133,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
         return self
 
     @fit_method
-    def partial_fit(
-        self, X: Samples, y: ArrayLike | None = None, sample_weight: Weights = None
-    ) -> Self:
+    def partial_fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Learn the rows of X, in their order.
 
         Parameters
@@ -153,7 +151,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
     @fit_method
     @in_container
     def learn_transform(
-        self, X: Samples, y: ArrayLike | None = None, sample_weight: Weights = None
+        self, X: Samples, y: Targets = None, sample_weight: Weights = None
     ) -> Array:
         """Learn each row of X, then scale it by what is known of it and all rows before.
 

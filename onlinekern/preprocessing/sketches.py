@@ -17,7 +17,7 @@ from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import positional_estimator, warn_of_waiting
 from onlinekern.estimators.savable import MOST_COUNT, require
 from onlinekern.estimators.scikit_learn import Interval, RealNotInt, in_container
-from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
+from onlinekern.estimators.types import Array, Floats, Samples, Targets
 from onlinekern.estimators.validation import check_results
 from onlinekern.preprocessing.transformer import CoreTransformer
 
@@ -124,7 +124,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
     _learnt_as = "_sketch"
     _kind = frequent_directions.FrequentDirections
 
-    def fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: Samples, y: Targets = None) -> Self:
         """Sketch X from scratch.
 
         Parameters
@@ -138,7 +138,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         """
         return self._insert(X, start=True)
 
-    def partial_fit(self, X: Samples, y: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Samples, y: Targets = None) -> Self:
         """Insert the rows of X, in their order.
 
         Parameters
@@ -153,7 +153,7 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         return self._insert(X)
 
     @in_container
-    def learn_transform(self, X: Samples, y: ArrayLike | None = None) -> Array:
+    def learn_transform(self, X: Samples, y: Targets = None) -> Array:
         """Project each row of X on directions of the rows before, and insert it.
 
         Parameters
