@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import consumers
+import native_library
 import numpy as np
 import pytest
 import states
@@ -171,6 +172,12 @@ def data_directory():
     if not folder.is_dir():
         pytest.skip("no real data: set ONLINEKERN_DATA to the folder that holds it")
     return folder
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory):
+    """Return the C library, compiled once for all that call it."""
+    return native_library.load(tmp_path_factory.mktemp("native"))
 
 
 @pytest.fixture(scope="session")

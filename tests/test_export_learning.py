@@ -2,6 +2,7 @@
 
 import copy
 import ctypes
+from collections import Counter
 from typing import get_args
 
 import numpy as np
@@ -193,6 +194,16 @@ def chosen():
     return kept
 
 
+def half(cases, first):
+    """Return every other setting of each learner, with its first one or without."""
+    found, met = [], Counter()
+    for case in cases:
+        if (met[case.name] % 2 == 0) == first:
+            found.append(case)
+        met[case.name] += 1
+    return found
+
+
 def target_of(model, y, dtype):
     """Return a target as arguments of C, none for a detector."""
     if is_outlier_detector(model):
@@ -232,18 +243,28 @@ def difference(program, model, X):
     return np.abs(program.scores(X) - expected).max() / max(1, np.abs(expected).max())
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_the_same_samples_give_the_same_model(dtype, stream, tmp_path):
+SETTINGS = {
+    "float64": half(chosen(), True),
+    "float64, others": half(chosen(), False),
+    "float32": chosen()[::7],
+}
+
+
+# To compile the settings takes longest.
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.long] * ("others" in kind)) for kind in SETTINGS]
+)
+def test_the_same_samples_give_the_same_model(kind, stream, tmp_path):
     compiler()
-    entries = []
-    for number, case in enumerate(chosen() if dtype == "float64" else chosen()[::7]):
+    entries, dtype = [], kind.split(",")[0]
+    for number, case in enumerate(SETTINGS[kind]):
         X, y = stream(case.task, n=LEARNT + MORE)
         model = fitted(case, X[:LEARNT], y[:LEARNT])
         if case.name in RENEWED or not can_learn(model):  # in this setting
             continue
         export(model, tmp_path / f"m{number}.c", dtype)
         entries.append((case, model, X, y, f"m{number}"))
-    if dtype == "float64":
+    if kind == "float64":
         assert {entry[0].name for entry in entries} == LEARNS
     more = ["-Wdouble-promotion"] if dtype == "float32" else []
     library = load(tmp_path, [tmp_path / f"{entry[-1]}.c" for entry in entries], more=more)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exported import CLASSES, Case, cases, fitted, scores_of, told_by
-from native_library import Native, Refused, build, load
+from native_library import Native, Refused, build
 from sklearn.base import clone, is_classifier
 
 import onlinekern
@@ -114,11 +114,6 @@ def numbers_of(model, y):
 def difference(found, model, X):
     expected = scores_of(model, X)
     return np.abs(found - expected).max() / max(1, np.abs(expected).max())
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return load(tmp_path_factory.mktemp("native"))
 
 
 @pytest.mark.filterwarnings("ignore:max_support")

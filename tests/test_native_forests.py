@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from exported import scores_of, where_hardly_any_errs
-from native_library import Native, Refused, load
+from native_library import Native, Refused
 from sklearn.base import is_classifier
 
 import onlinekern
@@ -33,11 +33,6 @@ FORESTS = {
     "pa1 of targets": {"rule": "pa1", "task": "targets"},
     "pa2 of targets": {"rule": "pa2", "task": "targets"},
 }
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return load(tmp_path_factory.mktemp("native"))
 
 
 def samples(n, task=2, d=7, missing=0.15, n_codes=0, dtype=np.float64, seed=0, n_hot=(),
