@@ -68,7 +68,8 @@ def models(stream, as_layout):
     found = []
     for number, case in enumerate(CASES):
         X, y = rows_of(case, number, stream, as_layout)
-        found.append((case, fitted(case, X[:50], y[:50]), X))
+        # Of the rows that it has learnt and those that come then; row 3 holds zeros.
+        found.append((case, fitted(case, X[:50], y[:50]), X[::3]))
     return found
 
 

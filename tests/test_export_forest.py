@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from compiled import Program, address, load
 from exported import scores_of, where_hardly_any_errs
+from grids import grid
 from sklearn.base import clone, is_regressor
 
 from onlinekern import (
@@ -130,9 +131,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("model", "dtype", "way"), grid(list(MODELS), list(DTYPES), list(WAYS)))
 def test_scores(model, dtype, way, tmp_path):
     given = MODELS[model]
     model, X = fitted(**given)

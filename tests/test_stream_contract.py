@@ -46,7 +46,7 @@ def uncut(stream, as_layout):
 
 @every_layout
 @every_estimator
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(cuts=st.lists(st.integers(1, 59), max_size=6).map(sorted), window=st.sampled_from([None, 9]))
 def test_any_split(name, layout, cuts, window, uncut, same_state, equal):
     X, y, whole, predictions = uncut(name, layout)
