@@ -1,18 +1,17 @@
-"""Forests that begin anew when their losses grow, against the oracle and in any order of calls."""
+"""What forests that begin anew have for themselves; test_renewed_streams.py has the rest."""
 
 import copy
 import gc
 import pickle
 import threading
+from functools import partial
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from oracles.race import renewed_stream
+import renewals
+from renewals import FOREST, same_model, with_weights
 from sklearn.base import clone
-from test_race import drifting
 
-import onlinekern
 from onlinekern import (
     KernelForestClassifier,
     KernelForestRegressor,
@@ -24,95 +23,7 @@ from onlinekern.core.renewed_model import RenewedModel, renewed
 from onlinekern.core.stream import Model
 
 TASKS = ["binary", "classes", "regression", "targets"]
-SMALL = {"n_trees": 10, "memory": 512, "random_state": 0}
-
-
-def stream(task, n=2600, **parameters):
-    """Samples whose concept changes, and their targets, known classes and the learner."""
-    X, y, f = drifting(n, classes=2 if task == "binary" else 3, turn=1100)
-    if task == "targets":
-        f = np.column_stack([f, f[::-1]])
-        f[:, 1] = np.where(np.arange(n) < 1100, X[:, 0], X[:, 1])
-    if task in ("regression", "targets"):
-        return X, f, {}, KernelForestRegressor(**SMALL, **parameters)
-    return X, y, {"classes": np.unique(y)}, KernelForestClassifier(**SMALL, **parameters)
-
-
-def with_weights(n):
-    return np.random.default_rng(3).integers(0, 3, n).astype(float)
-
-
-def same_model(one, other, X):
-    scores = "decision_function" if hasattr(one, "classes_") else "predict"
-    np.testing.assert_array_equal(getattr(one, scores)(X), getattr(other, scores)(X))
-    if hasattr(one, "classes_"):
-        np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
-        assert one.n_mistakes_ == other.n_mistakes_
-    assert one.n_seen_ == other.n_seen_
-    assert one.cumulative_loss_ == other.cumulative_loss_
-    assert one.alarms_.tolist() == other.alarms_.tolist()
-    assert one._model.began == other._model.began
-    assert one._model.trials.left == other._model.trials.left
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("task", TASKS)
-def test_against_the_oracle(task, weighted):
-    X, y, known, learner = stream(task)
-    weight = with_weights(len(y)) if weighted else None
-    blank = copy.deepcopy(learner).partial_fit(X[:1], y[:1], **known)._model.blank
-    answers, alarms, expected = renewed_stream(blank, X, y.astype(float), weight)
-    told = learner.partial_fit_predict(X, y, **known, sample_weight=weight)
-    np.testing.assert_array_equal(told, answers)
-    assert learner.alarms_.tolist() == alarms
-    assert len(alarms) > 0
-    assert learner._model.space.get_state()["entered"] == expected.n_seen
-    counted = np.ones(len(y)) if weight is None else weight
-    assert learner.n_seen_ == np.count_nonzero(counted)
-    if known:
-        assert learner.n_mistakes_ == np.count_nonzero((told != y)[counted > 0])
-    else:
-        loss = ((told - y) ** 2).reshape(len(y), -1).sum(axis=1) / 2
-        assert learner.cumulative_loss_ == pytest.approx(np.sum(counted * loss), rel=1e-12)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("task", TASKS)
-def test_any_calls_give_the_same(task, sparse):
-    X, y, known, learner = stream(task)
-    X = sp.csr_matrix(X) if sparse else X
-    weight = with_weights(len(y))
-    results = []
-    for most, reload in ((len(y), False), (300, False), (300, True)):
-        model, told, first = copy.deepcopy(learner), [], 0
-        rng = np.random.default_rng(1)
-        while first < len(y):
-            # Row by row where the trial begins and ends.
-            n = int(rng.integers(1, most + 1)) if not 1200 < first < 1400 or most > 300 else 1
-            part = slice(first, first + n)
-            told.append(
-                model.partial_fit_predict(X[part], y[part], **known, sample_weight=weight[part])
-            )
-            first += n
-            model = pickle.loads(pickle.dumps(model)) if reload and n > 1 else model
-        results.append((np.concatenate(told), model))
-    for told, model in results[1:]:
-        np.testing.assert_array_equal(told, results[0][0])
-        same_model(model, results[0][1], X[:200])
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_rows_by_themselves_are_learnt_as_blocks(task):
-    X, y, known, learner = stream(task, 1500)
-    learner.partial_fit(X[:1000], y[:1000], **known)
-    whole = copy.deepcopy(learner).partial_fit(X[1000:], y[1000:])
-    for x, target in zip(X[1000:], y[1000:], strict=True):
-        learner.learn_one(x, target)
-    assert learner._model.rival is not None
-    same_model(learner, whole, X[:200])
-    for model in (learner, whole):
-        rival = model._model.rival
-        assert (rival.n_mistakes, rival.cumulative_loss) == (0, 0.0)
+stream = partial(renewals.stream, "forest")
 
 
 @pytest.mark.parametrize("task", ["classes", "targets"])
@@ -146,25 +57,6 @@ def test_what_the_call_before_had_stays_in_any_order_of_rows(task):
     assert len(given.alarms_) > 0
 
 
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("first", [1050, 1130, 1500, 2050])
-def test_a_call_that_fails_changes_nothing(task, first):
-    """The calls begin a trial, go on with it, and end it."""
-    X, y, known, learner = stream(task)
-    learner.partial_fit(X[:first], y[:first], **known)
-    expected = copy.deepcopy(learner)
-    loaded = pickle.loads(pickle.dumps(learner))
-    for model in (learner, loaded):
-        for n in (300, 400):
-            model.partial_fit(X[first : first + n], y[first : first + n])
-            model._model.undo()
-        assert model.n_seen_ == first
-        model.partial_fit(X[first:], y[first:])
-    expected.partial_fit(X[first:], y[first:])
-    for model in (learner, loaded):
-        same_model(model, expected, X[:200])
-
-
 def test_a_row_that_cannot_be_learnt_undoes_its_call():
     """It stands behind an alarm and an exchange, in the same call."""
     X, y, known, learner = stream("regression")
@@ -178,18 +70,6 @@ def test_a_row_that_cannot_be_learnt_undoes_its_call():
     learner.partial_fit(X[1000:1600], y[1000:1600])
     expected.partial_fit(X[1000:1600], y[1000:1600])
     same_model(learner, expected, X[:200])
-
-
-def test_what_passes_soon_leaves_the_old_forest():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(4500, 4))
-    y = (X[:, 0] > 0).astype(int)
-    y[2000:2150] = rng.integers(0, 2, 150)
-    model = KernelForestClassifier(**SMALL)
-    told = model.partial_fit_predict(X, y, classes=[0, 1])
-    assert len(model.alarms_) == 1
-    assert model._model.began == 0
-    assert np.mean(told[2300:] != y[2300:]) < 0.04
 
 
 def test_a_change_that_stays_leaves_the_new_forest():
@@ -218,40 +98,6 @@ def test_without_an_alarm_nothing_is_different(task):
     assert pickle.dumps(learner._model.alone()) == pickle.dumps(plain._model)
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
-def test_units_and_offsets_of_targets_raise_no_alarm(scale):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(3000, 3))
-    f = np.where(np.arange(3000) < 1500, X[:, 0], X[:, 1])
-    y = scale * (f + 1e4)
-    model = KernelForestRegressor(**SMALL).partial_fit(X[:1500], y[:1500])
-    assert model.alarms_.tolist() == []
-    model.partial_fit(X[1500:], y[1500:])
-    assert 1500 < model.alarms_[0] < 1540
-
-
-def test_later_passes_raise_no_alarm():
-    X, y, _, learner = stream("classes")
-    once = clone(learner).set_params(shuffle=False)
-    twice = clone(once).set_params(n_epochs=2)
-    assert twice.fit(X, y).alarms_.tolist() == once.fit(X, y).alarms_.tolist() != []
-    assert twice._model.rival is None
-
-
-def test_classes_that_come_during_a_trial():
-    X, y, _, learner = stream("classes", 2000)
-    y = np.where((y == 2) & (np.arange(2000) < 1300), 1, y)
-    learner.partial_fit(X[:1300], y[:1300], classes=[0, 1])
-    assert learner._model.rival is not None
-    every = {"classes": [0, 1, 2]}
-    whole = copy.deepcopy(learner).partial_fit(X[1300:], y[1300:], **every)
-    for part in (slice(1300, 1301), slice(1301, 1500), slice(1500, 2000)):
-        learner.partial_fit(X[part], y[part], **every)
-    assert learner.classes_.tolist() == [0, 1, 2]
-    same_model(learner, whole, X[:200])
-    assert learner._model.blank.head.n_outputs == 3
-
-
 def test_class_weights_count_as_weights():
     X, y, known, learner = stream("binary")
     weighted = clone(learner).set_params(class_weight={0: 2.0, 1: 0.5})
@@ -262,29 +108,6 @@ def test_class_weights_count_as_weights():
     assert len(learner.alarms_) > 0
 
 
-@pytest.mark.parametrize("n_anew", [0, 1, 2, 3])
-def test_merged_forests_have_no_rival(n_anew):
-    """Those that have begun anew are merged without their base, if they are most."""
-    X, y, known, learner = stream("classes", 3400)
-    base = learner.partial_fit(X[:1000], y[:1000], **known)
-    changed, same = slice(1000, 3400), slice(0, 400)
-    parts = [
-        copy.deepcopy(base).partial_fit(X[part], y[part])
-        for part in [changed] * n_anew + [same] * (3 - n_anew)
-    ]
-    assert [part._model.began > 0 for part in parts] == [True] * n_anew + [False] * (3 - n_anew)
-    merged = merge(parts, base=base)
-    assert merged._model.rival is None
-    assert merged.alarms_.tolist() == []
-    assert merged.n_seen_ == 1000 + 2400 * n_anew + 400 * (3 - n_anew)
-    assert merged.n_mistakes_ == base.n_mistakes_ + sum(
-        part.n_mistakes_ - base.n_mistakes_ for part in parts
-    )
-    late = slice(3000, 3400) if n_anew > 1 else slice(0, 400)
-    assert merged.score(X[late], y[late]) > 0.8
-    assert np.isfinite(merged.partial_fit(X, y).decision_function(X)).all()
-
-
 def test_merged_forests_that_went_over_to_the_rival_of_their_base():
     """It is what they have in common, and its samples count once."""
     rng = np.random.default_rng(0)
@@ -292,7 +115,7 @@ def test_merged_forests_that_went_over_to_the_rival_of_their_base():
     y = (X[:, 0] + X[:, 1] > 1).astype(int)
     turned = y.copy()
     turned[2000:2400] = 1 - y[2000:2400]
-    base = KernelForestClassifier(**SMALL).partial_fit(X[:2150], turned[:2150], classes=[0, 1])
+    base = KernelForestClassifier(**FOREST).partial_fit(X[:2150], turned[:2150], classes=[0, 1])
     assert base._model.rival is not None
     assert base._model.began == base.alarms_[-1]
     parts = [
@@ -311,7 +134,7 @@ def test_a_long_call_keeps_no_forest_that_has_gone():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(9000, 4))
     y = np.where(np.arange(9000) // 1500 % 2, X[:, 0], -X[:, 0]) * 3
-    model = KernelForestRegressor(**SMALL)
+    model = KernelForestRegressor(**FOREST)
     before = sum(isinstance(one, Model) for one in gc.get_objects())
     model.partial_fit(X, y)
     assert len(model.alarms_) >= 4
@@ -333,15 +156,6 @@ def test_merged_without_an_alarm_is_as_it_was():
         merge([learner, plain])
 
 
-def test_saved_during_a_trial(tmp_path):
-    X, y, _, learner = stream("targets", 1600)
-    learner.partial_fit(X[:1300], y[:1300])
-    assert learner._model.rival is not None
-    learner.save(tmp_path / "forest.okm")
-    again = onlinekern.load(tmp_path / "forest.okm")
-    same_model(again.partial_fit(X[1300:], y[1300:]), learner.partial_fit(X[1300:], y[1300:]), X)
-
-
 def test_a_rival_that_does_not_fit_is_refused():
     X, y, known, learner = stream("classes", 1300)
     learner.partial_fit(X, y, **known)
@@ -354,7 +168,7 @@ def test_a_rival_that_does_not_fit_is_refused():
     older.resume_counts(1301, 0, 0.0)
     with pytest.raises(ValueError, match="the rival has seen 1301 samples, all are 1300"):
         make(model, blank, older, trials, began)
-    other = KernelForestRegressor(**SMALL).partial_fit(X, y)._model.blank
+    other = KernelForestRegressor(**FOREST).partial_fit(X, y)._model.blank
     with pytest.raises(ValueError, match="the blank must have the head"):
         make(model, other, rival, trials, began)
     with pytest.raises(TypeError, match="model"):
