@@ -10,4 +10,5 @@ cdef class Plan:
 
     cdef bint is_left(self) noexcept nogil
     cdef bint has_unit(self, double share) noexcept nogil
+    cdef int begin_unit(self) except -1
     cdef int go_on(self) except -1

@@ -12,15 +12,22 @@ def once(double cost, *functions):
     return [(function, 1, cost) for function in functions]
 
 
-def by_rows(function, Py_ssize_t n, Py_ssize_t size, double cost, double unit=UNIT):
-    """A stage whose units each see some of n rows, of which one takes so long."""
+def by_rows(function, Py_ssize_t n, Py_ssize_t size, double cost, double unit=UNIT,
+            double first=0):
+    """A stage whose units each see some of n rows, of which one takes so long.
+
+    The first unit takes `first` more: what it calls is in no cache.
+    """
     return (lambda k: function(slice(k * size, min((k + 1) * size, n))),
-            (n + size - 1) // size, unit + cost * size)
+            (n + size - 1) // size, unit + cost * size, first, 1)
 
 
-def by_steps(function, Py_ssize_t n, Py_ssize_t n_steps, double cost):
-    """A stage of n parts, each of so many steps, of which one takes so long."""
-    return lambda k: function(*divmod(k, n_steps)), n * n_steps, UNIT + cost
+def by_steps(function, Py_ssize_t n, Py_ssize_t n_steps, double cost, double first=0):
+    """A stage of n parts, each of so many steps, of which one takes so long.
+
+    Each step takes `first` more in the first part.
+    """
+    return (lambda k: function(*divmod(k, n_steps)), n * n_steps, UNIT + cost, first, n_steps)
 
 
 cdef class Plan:
@@ -28,15 +35,18 @@ cdef class Plan:
 
     Parameters
     ----------
-    stages : list of (function, int, float)
-        Functions of a number, how many units each of them does, and the cost of one.
+    stages : list of (function, int, float) or (function, int, float, float, int)
+        Functions of a number, how many units each of them does, and the cost of one; by how much
+        the first ones take longer, and how many these are.
     """
 
     def __cinit__(self, list stages):
-        self.stages = [stage for stage in stages if stage[1] > 0]
+        self.stages = [stage if len(stage) == 5 else (*stage, 0.0, 0) for stage in stages
+                       if stage[1] > 0]
         self.n_stages = len(self.stages)
-        self.work = sum([units * cost for _, units, cost in self.stages])
-        self.next = self.stages[0][2] if self.n_stages > 0 else 0.0
+        self.work = sum([units * cost + min(units, n_first) * first
+                         for _, units, cost, first, n_first in self.stages])
+        self.begin_unit()
 
     cdef bint is_left(self) noexcept nogil:
         """Whether there is work that is not done."""
@@ -46,19 +56,26 @@ cdef class Plan:
         """Whether a unit is due where a share of the work is."""
         return self.is_left() and (share >= 1 or self.next <= share * self.work)
 
+    cdef int begin_unit(self) except -1:
+        """Find the cost up to the end of the next unit."""
+        if not self.is_left():
+            self.stages = None
+            return 0
+        _, _, cost, first, n_first = self.stages[self.stage]
+        self.next = self.done + <double> cost
+        if self.unit < n_first:
+            self.next += <double> first
+        return 0
+
     cdef int go_on(self) except -1:
         """Do the next unit."""
-        function, units, cost = self.stages[self.stage]
+        function, units, _, _, _ = self.stages[self.stage]
         function(self.unit)
-        self.done += cost
+        self.done = self.next
         self.unit += 1
         if self.unit == units:
             self.stage, self.unit = self.stage + 1, 0
-        if self.is_left():
-            self.next = self.done + <double> self.stages[self.stage][2]
-        else:
-            self.stages = None
-        return 0
+        return self.begin_unit()
 
     def finish(self):
         """Do all that is left."""

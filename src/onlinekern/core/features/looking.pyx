@@ -94,8 +94,19 @@ def machine_of(Z, targets, metric, draws, bint is_directed, bint is_light=False)
     is_light : bool
         Whether it is to cost little, though features are many.
     """
-    n, d = Z.shape
-    few, landmarks = few_outputs(targets, draws), draws.permutation(n)[:n_landmarks(n, is_light)]
+    few, landmarks = drawn_for(targets, draws, is_light)
+    return drawn_machine(Z, few, landmarks, metric, is_directed, is_light)
+
+
+def drawn_for(targets, draws, bint is_light):
+    """What a machine draws: few targets, and the rows that are landmarks."""
+    n = len(targets)
+    return few_outputs(targets, draws), draws.permutation(n)[:n_landmarks(n, is_light)]
+
+
+def drawn_machine(Z, few, landmarks, metric, bint is_directed, bint is_light):
+    """The machine of what has been drawn; the others as of `machine_of`."""
+    d = Z.shape[1]
     return KernelGradients(Z, few, landmarks, metric, WIDTH / d,
                            is_directed and 1 < d <= MOST_LINEAR, not is_light)
 

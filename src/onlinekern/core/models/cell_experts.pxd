@@ -22,8 +22,6 @@ cdef class Generation:
     cdef readonly ForestCells upper              # of the experts that see the upper cells, or None
     cdef readonly object metric, importances     # ndarrays of shape (d,)
     cdef double[::1] offset, unit                # of the targets of a regression, (n_outputs,)
-    # numpy.random.RandomState of the looks, one after another, which begin it anew; or None.
-    cdef object draws
 
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -47,17 +47,20 @@ cdef class Generation:
 
     def copy(self):
         """The same trees and cells; those of either may be replaced."""
-        cdef Generation other = Generation(
+        return Generation(
             self.forest.copy(), self.leaves.copy(),
             None if self.upper is None else self.upper.copy(), self.metric, self.importances,
             self.offset, self.unit)
-        other.draws = self.draws
-        return other
 
     def tree(self, Py_ssize_t t):
         """A tree, its leaves and its upper cells."""
         return (self.forest.trees[t], self.leaves.blocks[t],
                 None if self.upper is None else self.upper.blocks[t])
+
+    def parts(self):
+        """All trees and their cells, a list."""
+        return (self.forest.trees + self.leaves.blocks
+                + ([] if self.upper is None else self.upper.blocks))
 
     def put_tree(self, Py_ssize_t t, Tree tree not None, CellWeights leaves not None,
                  CellWeights upper):

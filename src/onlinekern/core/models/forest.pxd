@@ -20,6 +20,8 @@ cdef class ForestSpace(Space):
     cdef bint is_changed
     cdef Py_ssize_t n_replaced
     cdef list replaced               # and which trees, with their cells, have been replaced in it
+    cdef list leaving                # parts of forests that are freed a few at a time,
+    cdef Py_ssize_t n_leaving        # and how many
     cdef readonly Renewal renewal    # that has begun, or None
     cdef readonly int64_t entered    # samples learnt,
     cdef readonly int64_t renewed    # and when the last renewal that is done began,

@@ -27,7 +27,8 @@ cdef class ForestLook:
     cdef Py_ssize_t lag              # and those that it is spread over
     cdef Plan look
     cdef Py_ssize_t n_orders         # units that order categories
-    cdef object X, y, weight, bends, spread, hot, tables, groups, gaps, draws, seen, teacher, along
+    cdef object X, y, weight, bends, spread, hot, tables, groups, gaps, seen, teacher, along
+    cdef object landmarks
     cdef object mean, slopes, told, metric, mixed, directions, shares, scaled, sought
     cdef Scale axes                  # what the kernel machine sees,
     cdef Scale directed              # and what trees do, if that is another one

@@ -18,10 +18,11 @@ from onlinekern.core.partitions.trees cimport Forest
 from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.base.plan import UNIT, by_rows, by_steps, once
+from onlinekern.core.base.random import seeded
 from onlinekern.core.features.gradients import BLOCK, MOST_OUTPUTS, few_outputs, n_equations
 from onlinekern.core.features.looking import (
-    bounded, directions_of, machine_of, metric_of, mixed_features, n_landmarks, number_taught,
-    signs_of)
+    bounded, directions_of, drawn_for, drawn_machine, metric_of, mixed_features, n_landmarks,
+    number_taught, signs_of)
 import onlinekern.core.partitions.costs as costs
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, RANK_STEPS, steepest
 from onlinekern.core.partitions.bends import CENTERS, MOST_ASKED, BendLearner
@@ -78,12 +79,13 @@ cdef class ForestLook:
         ordered = len(self.categories) + (0 if scale.groups is None else scale.groups.n)
         self.n_orders = steps_of_tables(n, max(1, ordered))
         light, step, heavy, arrays = costs.LIGHT, costs.STEP, costs.HEAVY, costs.ARRAYS
+        first, of_arrays = costs.FIRST, costs.FIRST_ARRAYS
         by_column, by_row = light + costs.COLUMN * d, light + costs.ROW * n
         measures = [
             *once(step, self.gather), *once(heavy, self.know), *once(by_row, self.doubt),
             by_steps(self.bend, 0 if self.is_full else d, STEPS_OF_BEND,
-                     costs.BEND * min(n, MOST_ASKED)),
-            by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n),
+                     costs.BEND * min(n, MOST_ASKED), first),
+            by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n, first),
             *once(by_column, self.find_runs),
             by_rows(self.join, d, JOINED, 0), *once(by_column, self.settle, self.code),
             (self.order, self.n_orders, costs.TABLE if ordered else UNIT),
@@ -92,20 +94,23 @@ cdef class ForestLook:
         ] if self.is_whole else []
         blocks = (taught + BLOCK - 1) // BLOCK
         return [
-            *once(light, self.begin), by_rows(self.copy, n, COPIED, costs.COPY * d), *measures,
-            *once(light, self.view), by_rows(self.see, taught, MIXED, costs.SEE * d, arrays),
-            *once(light, self.draw), *once(step, self.aim), *once(light, self.aspire),
-            *once(heavy, self.ask),
-            by_steps(self.absorb, blocks, STEPS_OF_BLOCK, BLOCK * of_equation / STEPS_OF_BLOCK),
-            by_rows(self.teach("factor"), most, BLOCK, of_equation),
+            *once(light, self.begin),
+            by_rows(self.copy, n, COPIED, costs.COPY * d, UNIT, of_arrays), *measures,
+            *once(light, self.view),
+            by_rows(self.see, taught, MIXED, costs.SEE * d, arrays, of_arrays),
+            *once(step, self.aim), *once(light, self.aspire),
+            *once(light + costs.ROW * taught, self.land), *once(heavy, self.ask),
+            by_steps(self.absorb, blocks, STEPS_OF_BLOCK, BLOCK * of_equation / STEPS_OF_BLOCK,
+                     of_arrays),
+            by_rows(self.teach("factor"), most, BLOCK, of_equation, UNIT, of_arrays),
             *once(light, self.teach("solve")),
-            by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient, arrays),
+            by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient, arrays, of_arrays),
             *once(step, self.choose), *once(heavy, self.turn),
             *once(light, self.direct, self.stand), *once(step, self.weigh, self.reserve),
-            by_rows(self.slope, taught, BLOCK, costs.SEE * d, 2 * UNIT),
+            by_rows(self.slope, taught, BLOCK, costs.SEE * d, 2 * UNIT, first),
             by_rows(self.scale, n, COPIED, costs.SCALE * d),
-            *once(step, self.average, self.steepen, self.prepare),
-            by_rows(self.mix, taught, MIXED, costs.SEE * d, arrays),
+            *once(light, self.average, self.steepen, self.prepare),
+            by_rows(self.mix, taught, MIXED, costs.SEE * d, arrays, first),
             *once(light, self.forget), *once(by_row, self.tell, self.plant),
             *once(light, self.seek, self.dig),
             by_rows(self.load, n, COPIED, costs.LOAD * d),
@@ -236,13 +241,6 @@ cdef class ForestLook:
         first = self.n - self.n_taught
         self.seen[rows] = bounded(self.axes.axes(self.X[first + rows.start:first + rows.stop]))
 
-    def draw(self, _):
-        """Begin with random numbers. To have others would take longer than to draw some."""
-        if self.before.draws is None:
-            self.before.draws = np.random.RandomState(0)
-        self.draws = self.fresh.draws = self.before.draws
-        self.draws.seed(self.seed >> 32)
-
     def aim(self, _):
         """Have the metric of the kernel machine."""
         self.metric = on_axes(self.before.metric, self.before.forest.scale, self.axes)
@@ -251,12 +249,16 @@ cdef class ForestLook:
         """Have the targets that it learns."""
         self.told = self.goals(self.y[self.n - self.n_taught:self.n])
 
+    def land(self, _):
+        """Draw the landmarks of the kernel machine."""
+        self.told, self.landmarks = drawn_for(self.told, seeded(self.seed >> 32), self.is_light)
+
     def ask(self, _):
         """Begin with the kernel machine that tells where the function changes."""
-        self.teacher = machine_of(
-            self.seen, self.told, self.metric, self.draws,
+        self.teacher = drawn_machine(
+            self.seen, self.told, self.landmarks, self.metric,
             self.is_whole and not (self.is_light and self.n_labels > 0), self.is_light)
-        self.seen = self.draws = None
+        self.seen = self.landmarks = None
 
     def goals(self, y):
         """Targets of the outputs, or the one that tells where to cut, ndarray (n, n_told)."""
@@ -270,7 +272,7 @@ cdef class ForestLook:
         goals = self.goals(self.y[:self.n])
         if goals.shape[1] <= MOST_OUTPUTS:
             return goals
-        return few_outputs(goals, np.random.RandomState(self.seed >> 32))
+        return few_outputs(goals, seeded(self.seed >> 32))
 
     def teach(self, name):
         """A function that lets the kernel machine do a part of its work, once there is one."""

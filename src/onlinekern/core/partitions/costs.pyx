@@ -30,8 +30,13 @@ HEAVY = 9e4
 COLUMN = 1e3
 ROW = 2.5
 TABLE = 3e5
-# Growth of a row in a tree, a level of it for all and for each feature; of a full leaf; what each
-# row that is kept is told; and how many times all that takes with several outputs.
+# What the first unit that calls functions of arrays takes more than others of its stage, and the
+# first of another stage: their instructions are in no cache.
+FIRST_ARRAYS = 2.5e4
+FIRST = 1e4
+# A tree; growth of a row in it, a level of it for all and for each feature; of a full leaf; what
+# each row that is kept is told; and how many times all that takes with several outputs.
+TREE = 4e3
 LEVEL = 5.5
 FEATURE = 0.075
 LEAF = 100
@@ -48,7 +53,7 @@ RANK = 1.3
 # their square root, whose cells are not in the caches.
 REPLAY = 4
 OUTPUT = 2
-LEAVES = 900
+LEAVES = 1600
 # A walk in a tree of n full leaves takes so many times n^(2/3): large trees are not in the caches.
 WALK = 0.42
 # The first rows that are walked take so many times as long: no node is in the caches.
@@ -156,7 +161,7 @@ def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t d, Py_ssize_t lag, tu
     n_trees, _, _, share, most_rows, replays = settings
     grown_from, n_leaves = rows_of_tree(n, share, most_rows), leaves_of_tree(n, settings)
     levels = log2(max(2, n_leaves))
-    growth = (LEVEL + FEATURE * d) * levels * grown_from + LEAF * n_leaves + TELL * n
+    growth = TREE + (LEVEL + FEATURE * d) * levels * grown_from + LEAF * n_leaves + TELL * n
     growth *= n_trees * (SEVERAL if n_telling > 1 else 1)
     growth += EXACT[n_telling > 1] * MOST_SOUGHT * n_exact * grown_from
     late, _ = late_rows(n_leaves, lag, n_outputs)

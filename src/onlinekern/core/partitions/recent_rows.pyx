@@ -60,7 +60,8 @@ cdef class RecentRows:
         cdef char *record
         cdef void *fresh
         if place >= self.room:
-            more = min(max(2 * self.room, place + 64), self.capacity)
+            # Not by powers of two, where whoever keeps the rows has other work.
+            more = min(max(2 * self.room, place + 96), self.capacity)
             fresh = aligned_resize(self.records, self.room * self.size, more * self.size)
             if fresh == NULL:
                 return NO_MEMORY
