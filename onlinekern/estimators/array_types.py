@@ -93,7 +93,7 @@ def dates_in(y: Any) -> Any:
 def column_of_labels(y: Any) -> Array:
     """Return the labels of samples as an array; ValueError, which names a row, if they are none."""
     try:
-        labels: Array = column_or_1d(plain_targets(y), warn=True, input_name="y")
+        labels: Array = column_or_1d(plain_targets(y), warn=True)
         assert_all_finite(labels, input_name="y")
     except (TypeError, ValueError) as error:
         raise explained_targets(y, error) or error from None

@@ -222,7 +222,7 @@ def column_of_targets(y: Any, several: bool = False) -> Any:
         if several and not sp.issparse(targets):
             targets = np.asarray(targets)
         if not several or targets.ndim != 2 or targets.shape[1] == 1:
-            targets = validation.column_or_1d(targets, warn=True, input_name="y")
+            targets = validation.column_or_1d(targets, warn=True)
         if targets.dtype.kind == "O":
             targets = targets.astype(np.float64)
         validation.assert_all_finite(targets, input_name="y")
