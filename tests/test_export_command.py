@@ -80,7 +80,8 @@ def test_fixed_point(folder, capsys, stream):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["model.okn", "-o", "m.txt"], "path must end in .c, got 'm.txt'"),
+        (["model.okn", "-o", "m.txt"], "--output m.txt: the name must end in .c or .onnx"),
+        (["model.okn", "-o", "m.txt", "--to", "c"], "path must end in .c, got 'm.txt'"),
         (["model.okn", "-o", "m.c", "--to", "pascal"], "--to: unknown 'pascal'; known are c"),
         (["model.okn", "-o", "m.c", "--dtype", "int8"], "dtype must be"),
         (["model.okn", "-o", "m.c", "--prefix", "a b"], "prefix must be a C identifier"),

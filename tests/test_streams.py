@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import math
+import sys
 from itertools import islice, permutations
 
 import numpy as np
@@ -27,7 +28,12 @@ from onlinekern.streams import (
 )
 from onlinekern.streams.formats import binary
 
-PACKERS = {"": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+
+def open_zstandard(path, mode):
+    return pytest.importorskip("pyarrow").CompressedOutputStream(path, "zstd")
+
+
+PACKERS = {"": open, ".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open, ".zst": open_zstandard}
 FAULTS = [
     ("1 1:2\n-1 1:x\n", r"line 2: '1:x' is not index:value"),
     ("1 1:2\n\n# note\n-1 1:nan\n", r"line 4: value of feature 1 is nan"),
@@ -131,7 +137,7 @@ def test_fault_far_into_the_file_has_its_line_number(tmp_path, monkeypatch):
         open_source(path)
 
 
-@pytest.mark.parametrize("packed", [".gz", ".bz2", ".xz"])
+@pytest.mark.parametrize("packed", [".gz", ".bz2", ".xz", ".zst"])
 def test_damaged_compressed_file(tmp_path, packed):
     path = tmp_path / f"a{packed}"
     with PACKERS[packed](path, "wb") as file:
@@ -139,6 +145,30 @@ def test_damaged_compressed_file(tmp_path, packed):
     path.write_bytes(path.read_bytes()[:2000])
     with pytest.raises(StreamError):
         open_source(path)
+
+
+def test_zstandard_wants_python_or_pyarrow(tmp_path, monkeypatch):
+    pa = pytest.importorskip("pyarrow")
+    (tmp_path / "a.zst").write_bytes(2 * pa.compress(b"1 1:2\n-1 2:3\n", "zstd", asbytes=True))
+    assert collect(open_source(tmp_path / "a.zst"))[0].tolist() == [[2, 0], [0, 3]] * 2
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setattr(binary, "of_python", lambda: None)
+    with pytest.raises(
+        StreamError, match=r"a\.zst: packed by Zstandard, which Python unpacks from"
+    ):
+        open_source(tmp_path / "a.zst")
+
+
+@pytest.mark.parametrize(("name", "line"), [("a.csv", 3), ("head.csv", 1)])
+def test_text_of_latin_1_is_told_what_to_do(tmp_path, name, line):
+    pytest.importorskip("pyarrow")
+    text = "a,b\nUlm,1\nKöln,2\n" if line == 3 else "größe,b\nUlm,1\n"
+    (tmp_path / name).write_text(text, encoding="latin-1")
+    with pytest.raises(StreamError, match=f"{name}, line {line}: not UTF-8; iconv -f LATIN1"):
+        list(read_tables(tmp_path / name, "b"))
+    (tmp_path / "a.jsonl").write_text('{"a": "Köln", "b": 1}\n', encoding="latin-1")
+    with pytest.raises(StreamError, match=r"a\.jsonl, line 1: not UTF-8; iconv -f LATIN1"):
+        list(read_tables(tmp_path / "a.jsonl", "b"))
 
 
 def test_value_too_large_for_float32(tmp_path):
@@ -177,7 +207,7 @@ def write_table(path, columns):
     return path
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.xz", "a.parquet"])
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.csv.xz", "a.csv.zst", "a.parquet"])
 def test_tables_round_trip(tmp_path, data, name, monkeypatch):
     monkeypatch.setattr(binary, "CHUNK_BYTES", 700)
     X, y = data
@@ -264,14 +294,13 @@ def test_csv_faults_are_named(tmp_path, text, target, message):
 @pytest.mark.parametrize(
     ("begin", "what"),
     [
-        (b"\x28\xb5\x2f\xfd", "packed by Zstandard"),
         (b"\x93NUMPY\x01", "an array of NumPy"),
         (b"PK\x03\x04", "an archive"),
         (b"\x80\x05", "a pickle"),
         (b"\xff\xfea\x00", "text of UTF-16"),
     ],
 )
-@pytest.mark.parametrize("name", ["rows.csv", "rows.data", "rows.csv.zst"])
+@pytest.mark.parametrize("name", ["rows.csv", "rows.data", "rows.csv.xz"])
 def test_files_that_are_no_text_are_named(tmp_path, name, begin, what, target):
     pytest.importorskip("pyarrow")
     path = tmp_path / name

@@ -437,3 +437,37 @@ def test_text_of_typed_files_is_no_target_of_a_regression(folder, capsys):
     code, _, err = run(capsys, "train", "rows.parquet", "--target", "sold", "-o", "m.okn", *FAST,
                        "--task", "regression")  # fmt: skip
     assert (code, err) == (2, "onlinekern: error: the targets of a regression cannot be text\n")
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl", "rows.parquet"])
+def test_predict_leaves_the_target_of_train_out(tmp_path, capsys, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    table = rows(200)
+    write(tmp_path / name, table)
+    write(tmp_path / f"new.{name}", table.drop_columns("sold"))
+    assert run(capsys, "train", name, "--target", "sold", "-o", "model.okn", *FAST)[0] == 0
+    _, expected, _ = run(capsys, "predict", "model.okn", f"new.{name}")
+    assert expected.count("\n") == 200
+    for more in ([], ["--target", "sold"]):
+        assert run(capsys, "predict", "model.okn", name, *more) == (0, expected, "")
+    # A column that `train` did not know is none.
+    write(tmp_path / name, table.rename_columns(["town", "size", "at", "new", "bought"]))
+    code, _, err = run(capsys, "predict", "model.okn", name)
+    assert code == 2
+    assert "has also bought" in err
+    assert run(capsys, "predict", "model.okn", name, "--target", "bought") == (0, expected, "")
+    assert "target_column: sold" in run(capsys, "info", "model.okn")[1]
+
+
+def test_models_of_python_have_no_target_column(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    table = rows(200)
+    write(tmp_path / "rows.csv", table)
+    model = make_stream_pipeline(TableEncoder(), StreamClassifier(time_budget=12.0))
+    model.partial_fit(table.drop_columns("sold"), table["sold"])
+    model.save("model.okn", {"target": "size", "day": 3})
+    code, _, err = run(capsys, "predict", "model.okn", "rows.csv")
+    assert code == 2
+    assert "has also sold" in err
+    assert run(capsys, "predict", "model.okn", "rows.csv", "--target", "sold")[0] == 0
+    assert run(capsys, "info", "model.okn")[1].endswith("target: size\nday: 3\n")

@@ -56,8 +56,10 @@ class Command(typer.core.TyperCommand):
     """A command that says what it takes if there is more."""
 
     def parse_args(self, context: Any, args: list[str]) -> list[str]:
-        """Parse arguments; ValueError if some are left."""
+        """Parse arguments; ValueError if some are left, or an option would do nothing."""
         context.allow_extra_args = True
+        if not context.resilient_parsing:
+            self._check_once(context, args)
         rest = super().parse_args(context, args)
         if rest and not context.resilient_parsing:
             taken = [str(one.metavar) for one in self.params if one.param_type_name == "argument"]
@@ -67,6 +69,15 @@ class Command(typer.core.TyperCommand):
                 f"{', '.join(rest)}{several if 'DATA' in taken else ''}"
             )
         return rest
+
+    def _check_once(self, context: Any, args: list[str]) -> None:
+        """Raise ValueError if an option that has one value is given twice."""
+        _, _, given = self.make_parser(context).parse_args(list(args))
+        for one in {one.name: one for one in given if one.param_type_name == "option"}.values():
+            if given.count(one) > 1 and not (one.multiple or one.is_eager):
+                raise ValueError(
+                    f"{one.opts[0]} is given {given.count(one)} times, and takes one value"
+                )
 
     def invoke(self, context: Any) -> Any:
         """Return the request, which knows what the command line gives."""

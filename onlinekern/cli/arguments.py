@@ -86,15 +86,16 @@ def parse_value(text: str) -> Any:
 
 
 def parse_pairs(option: str, texts: Iterable[str], last: bool = False) -> dict[str, str]:
-    """Return NAME=VALUE as name -> text; ValueError names the option.
+    """Return NAME=VALUE as name -> text; ValueError names the option, also of a name given twice.
 
     The first equals sign divides them, or the last one.
     """
-    found = {}
+    found: dict[str, str] = {}
     for text in texts:
         parts = text.rpartition("=") if last else text.partition("=")
         name, _, value = (part.strip() for part in parts)
         if not name or not value:
             raise ValueError(f"{option} {text!r}: expected NAME=VALUE")
-        found[name] = value
+        if found.setdefault(name, value) != value:
+            raise ValueError(f"{option} {text!r}: {name} has the value {found[name]} already")
     return found

@@ -24,7 +24,7 @@ class Request(Learning):
     """
 
     # fmt: off
-    data: str | None = argument(None, "DATA", "LIBSVM text (plain, .gz, .bz2, .xz, or - for "
+    data: str | None = argument(None, "DATA", "LIBSVM text (plain, .gz, .bz2, .xz, .zst, or - for "
         "standard input), .csv or .parquet; a folder, a quoted pattern or a URL. Without it, the "
         "data are scikit-learn's digits, and "
         "the SPA paper's two gaussians.")

@@ -62,7 +62,9 @@ class Request(options.Request):
         language = self.to
         if language is None:
             ending = Path(self.output).suffix.removeprefix(".")
-            language = ending if ending in LANGUAGES else "c"
+            language = ending.lower()
+            if language not in LANGUAGES:
+                raise ValueError(f"--output {self.output}: the name must end in .c or .onnx")
         check_readable(self.model)
         check_apart(self.rows or "-", {"MODEL": self.model, "--output": self.output})
         model = load(self.model)

@@ -24,7 +24,8 @@ class Request(options.Request):
         if self.model is not None:
             from onlinekern.fitted.save import load
 
-            for line in lines_about(load(self.model)):
+            model, metadata = load(self.model, return_metadata=True)
+            for line in (*lines_about(model), *lines_beside(metadata)):
                 console.print(line, **PLAIN)
             return
         from onlinekern._config import show_config
@@ -70,6 +71,12 @@ def lines_about(model: Any) -> Iterator[str]:
         yield f"support vectors: {learner.n_support_:,}"
     if hasattr(learner, "report"):
         yield from str(learner.report()).splitlines()
+
+
+def lines_beside(metadata: dict[str, Any]) -> Iterator[str]:
+    """Yield what `save` has kept beside the model, such as the column of the targets."""
+    for name, value in metadata.items():
+        yield f"{name}: {value}"
 
 
 def lines_about_columns(encoder: Any) -> Iterator[str]:

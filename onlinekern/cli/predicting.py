@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from onlinekern.cli.rows import PIECE, blocks_for, check_formats, reading_of, rows_of_files
+from onlinekern.cli.rows import PIECE, TARGET, blocks_for, check_formats, reading_of, rows_of_files
 from onlinekern.estimators.answers import ANSWERS, answers_of, columns_of
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.fitted.save import load
@@ -31,10 +31,10 @@ HINT = "--target names the column of the targets, --ignore-extra leaves out what
 
 def predict(request: Request) -> None:
     """Write a line for each row: what the model says of it."""
-    model = load(request.model)
+    model, metadata = load(request.model, return_metadata=True)
     answer = answer_of(model, request)
     try:
-        blocks = blocks_of(request, model)
+        blocks = blocks_of(request, model, metadata)
     except ExtraFeatures as error:
         raise StreamError(f"{error} (the first file: that of {request.model}); {HINT}") from error
     except StreamError as error:
@@ -61,13 +61,15 @@ def hinting() -> Iterator[None]:
         raise StreamError(f"{error}; {HINT}") from error
 
 
-def blocks_of(request: Request, model: Any) -> Blocks:
-    """Open the rows, as the model takes them."""
+def blocks_of(request: Request, model: Any, metadata: dict[str, Any]) -> Blocks:
+    """Open the rows, as the model takes them: the column of the targets of `train` is left out."""
     named = getattr(model, "feature_names_in_", None) is not None
     table = named or encoder_of(model) is not None
     reading = replace(reading_of(request), ignore_extra=request.ignore_extra)
     check_formats(request, [request.data], reading, table)
-    return blocks_for(model, request.data, request.target, request.zero_based, reading)
+    known = metadata.get(TARGET) if table else None
+    target = str(known) if request.target is None and known is not None else request.target
+    return blocks_for(model, request.data, target, request.zero_based, reading)
 
 
 def answer_of(model: Any, request: Request) -> Any:

@@ -26,8 +26,8 @@ class Request(FromText, Learning):
 
     # fmt: off
     data: list[str] = argument(..., "DATA", "LIBSVM text, .csv, .tsv, .jsonl (plain, .gz, .bz2, "
-        ".xz), .parquet or .arrow, or - for standard input; folders, quoted patterns and URLs such "
-        "as s3://bucket/logs. Several files are one stream.")
+        ".xz, .zst), .parquet or .arrow, or - for standard input; folders, quoted patterns and "
+        "URLs such as s3://bucket/logs. Several files are one stream.")
     output: str = option(..., "FILE", "The model file, or a URL of a store.", "--output", "-o")
     method: str = option("stream", "NAME", "What learns; `onlinekern methods` lists them. With "
         "stream, there is nothing to choose.", autocompletion=methods_that_begin)
@@ -129,6 +129,8 @@ class Request(FromText, Learning):
         pairs = parse_pairs("--column", self.columns, last=True)
         for kind in pairs.values():
             one_of("--column", kind, KINDS)
+        if self.target in pairs:
+            raise ValueError(f"--column {self.target}: that is the column of the targets")
         return pairs
 
     def binding(self) -> dict[str, Any]:

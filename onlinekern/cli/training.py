@@ -16,7 +16,14 @@ import numpy as np
 from sklearn.base import clone
 
 from onlinekern.cli.arguments import check_unused
-from onlinekern.cli.rows import PIECE, check_formats, count_features, reading_of, rows_of_files
+from onlinekern.cli.rows import (
+    PIECE,
+    TARGET,
+    check_formats,
+    count_features,
+    reading_of,
+    rows_of_files,
+)
 from onlinekern.estimators.validation import names_are_no_matter
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval
 from onlinekern.evaluate.errors import Errors
@@ -181,7 +188,8 @@ class Training:
         if self._alone or self.errors.n_rows == 0:
             what = "no rows" if not self._alone else f"one class only ({self.classes[0]})"
             raise StreamError(f"the data hold {what}")
-        self.model.save(self.request.output)
+        target = self.request.target
+        self.model.save(self.request.output, None if target is None else {TARGET: target})
 
 
 def new_model(request: Request, task: str, X: Any) -> Any:

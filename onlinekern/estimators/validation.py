@@ -470,6 +470,6 @@ def near_names(name: str, known: Iterable[str]) -> str:
     for one in known:
         *first, last = one.split("-")
         forms.setdefault("".join(word[:1] for word in first) + last, one)
-    forms |= {one: one for one in known}
-    near = dict.fromkeys(forms[form] for form in get_close_matches(name, forms))
+    forms |= {one: one for one in known} | {one.lower(): one for one in known}
+    near = dict.fromkeys(forms[form] for form in get_close_matches(name.lower(), forms))
     return f" (perhaps {' or '.join(near)})" if near else ""

@@ -11,6 +11,7 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from typing import Any, ClassVar
 
 from onlinekern.streams.errors import StreamError, name_of
@@ -20,11 +21,11 @@ CHUNK_BYTES = 4 << 20
 # A line is held in memory, and when a fault is searched in it, its entries as objects, which take
 # ten times as much. A longer one comes from a binary file, not from samples.
 LONGEST_LINE = 64 << 20
-DECOMPRESSORS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # An Arrow stream begins with this in place of a length.
 ARROW_STREAM = b"\xff\xff\xff\xff"
 NAMED = "the ending of a name tells the format, or `format` does (in a command --format)"
+NO_UTF_8 = "not UTF-8; iconv -f LATIN1 -t UTF-8 makes this of it, if it is Latin-1"
 UTF_16 = "text of UTF-16, not of UTF-8: iconv -f UTF-16 -t UTF-8 makes this of it"
 PICKLE = "a pickle, and no text: pandas.DataFrame.to_parquet writes a file that is read"
 # What a file begins with that is no text -> what it is, and what to do.
@@ -32,7 +33,6 @@ NO_TEXT = {
     b"PAR1": f"a Parquet file, and no text; {NAMED}",
     b"ARROW1": f"an Arrow file, and no text; {NAMED}",
     b"PK\x03\x04": "an archive, as zip and Excel write them: unpack it, or save it as CSV",
-    b"\x28\xb5\x2f\xfd": "packed by Zstandard, which is not unpacked here: zstd -d unpacks it",
     b"\x93NUMPY": "an array of NumPy, and no text: np.savetxt writes CSV",
     b"\x80\x04": PICKLE,
     b"\x80\x05": PICKLE,
@@ -41,6 +41,38 @@ NO_TEXT = {
     b"\xff\xfe": UTF_16,
     b"\xfe\xff": UTF_16,
 }
+
+
+def open_zstandard(raw: Any, mode: str) -> Any:
+    """Open a stream that Zstandard has packed: with Python from 3.14 on, or pyarrow."""
+    found = of_python()
+    if found is not None:
+        return found.open(raw, mode)
+    import pyarrow as pa
+
+    return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, "r"), "zstd"))
+
+
+def of_python() -> Any:
+    """Return Python's own module for Zstandard, or None."""
+    try:
+        return import_module("compression.zstd")
+    except ImportError:
+        return None
+
+
+DECOMPRESSORS: dict[bytes, Any] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+    b"\x28\xb5\x2f\xfd": open_zstandard,
+}
+
+
+def damages() -> tuple[type[Exception], ...]:
+    """Return the errors of compressed files that are damaged, beside OSError without a number."""
+    more = [] if (found := of_python()) is None else [found.ZstdError]
+    return EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, *more
 
 
 def check_text(head: bytes, name: str) -> None:
@@ -52,7 +84,7 @@ def check_text(head: bytes, name: str) -> None:
 
 @contextmanager
 def open_binary(path: Any) -> Iterator[Any]:
-    """Open a file (or "-", standard input) for reading, unpacking gzip, bzip2 and xz."""
+    """Open a file (or "-", standard input) for reading; what is packed is unpacked."""
     name = name_of(path)
     if str(path) == "-":
         if sys.stdin is None:
@@ -66,12 +98,18 @@ def open_binary(path: Any) -> Iterator[Any]:
         unpack: Any = next(
             (f for magic, f in DECOMPRESSORS.items() if head.startswith(magic)), None
         )
-        handle: Any = unpack(raw, "rb") if unpack else raw
+        try:
+            handle: Any = unpack(raw, "rb") if unpack else raw
+        except ModuleNotFoundError:
+            raise StreamError(
+                f"{name}: packed by Zstandard, which Python unpacks from 3.14 on, and pyarrow (pip "
+                "install 'onlinekern[cli]'); so does zstd -d"
+            ) from None
         yield (PipeReader(handle, raw) if str(path) == "-" else handle), name
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except damages() as error:
         raise StreamError(f"{name}: damaged compressed file ({error})") from error
     except OSError as error:
-        if error.errno is None:  # how bz2 reports damaged data
+        if error.errno is None:  # how bz2 and pyarrow report damaged data
             raise StreamError(f"{name}: damaged compressed file ({error})") from error
         raise
     finally:

@@ -70,7 +70,9 @@ class CsvReader(TableReader):
                 options = self._reading(binary.CHUNK_BYTES)
                 table = csv.read_csv(line, read_options=options, parse_options=self._parsing())
             return table.column_names
-        except (pa.ArrowException, UnicodeDecodeError) as error:
+        except UnicodeDecodeError as error:
+            raise StreamError(f"{self.name}, line 1: {binary.NO_UTF_8}") from error
+        except pa.ArrowException as error:
             raise StreamError(f"{self.name}, line 1: not a header ({error})") from error
 
     def _first_row(self) -> bytes:
@@ -100,7 +102,8 @@ class CsvReader(TableReader):
         parsed = re.search(r"Row #(\d+): (.*)", " ".join(message.split()))
         if parsed is None:
             return super()._explain(message)
-        return f", line {self._line + int(parsed[1]) - 1}: {parsed[2]}"
+        what = binary.NO_UTF_8 if "invalid UTF8" in parsed[2] else parsed[2]
+        return f", line {self._line + int(parsed[1]) - 1}: {what}"
 
     def _batches(self, as_numbers: bool) -> Iterator[Any]:
         # Types are given, not guessed: a guess from the first rows fails at the first "1.5" after

@@ -14,7 +14,7 @@ from pyarrow import json as arrow_json
 
 from onlinekern.preprocessing.tables.column_types import FIRST_ROWS, type_name, type_of_values
 from onlinekern.streams.errors import StreamError
-from onlinekern.streams.formats.binary import TextInput, line_chunks
+from onlinekern.streams.formats.binary import NO_UTF_8, TextInput, line_chunks
 from onlinekern.streams.formats.table_reader import TableReader
 
 
@@ -110,7 +110,9 @@ class JsonReader(TableReader):
             return {}
         try:
             found = json.loads(line)
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        except UnicodeDecodeError as error:
+            raise ValueError(NO_UTF_8) from error
+        except (json.JSONDecodeError, RecursionError) as error:
             raise ValueError(f"no JSON ({error})") from error
         if not isinstance(found, dict):
             raise ValueError("no JSON object with names and values")

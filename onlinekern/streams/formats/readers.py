@@ -12,7 +12,7 @@ from onlinekern.streams.errors import StreamError, name_of
 from onlinekern.streams.formats.binary import TextInput
 from onlinekern.streams.formats.reading import FORMATS, PLAIN, Reading
 
-PACKED = (".gz", ".bz2", ".xz")
+PACKED = (".gz", ".bz2", ".xz", ".zst")
 # What acts on files of some formats only: the formats, what they are called, the names.
 TABLES = tuple(name for name in FORMATS if name != "libsvm")
 OF_FORMATS = (
