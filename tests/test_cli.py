@@ -93,6 +93,16 @@ def test_table_json_csv_and_plot(folder, capsys):
     assert (folder / "o.png").read_bytes().startswith(b"\x89PNG\r\n")
 
 
+def test_the_last_samples_are_told_apart_where_they_are_not_all(folder, capsys):
+    options = ["--in-order", "--methods", "perceptron,pa1", "--gamma", 0.5, "--seed", 1]
+    for window in (50, 10_000):
+        code, out, err = run(capsys, "compare", "train.txt", "--window", window, *options)
+        assert (code, err) == (0, "")
+        assert ("last 50 %" in out) == (window == 50)
+        assert "10,000" not in out
+        assert "kappa-t" in out
+
+
 def test_in_order_has_what_the_order_gives_a_meaning(folder, capsys):
     options = ["--methods", "spa", "--json", "o.json", "--csv", "o.csv", "--plot", "o.png"]
     code, out, err = run(capsys, "compare", "train.txt", "--in-order", "--window", 50, *options)
@@ -139,12 +149,14 @@ def test_regression_and_file_order(folder, capsys):
     X = np.random.default_rng(0).uniform(-1, 1, (200, 2))
     lines = (f"{100 * a + b:.3f} 1:{a:.4f} 2:{b:.4f}\n" for a, b in X)
     (folder / "line.txt").write_text("".join(lines))
-    code, out, err = run(capsys, "compare", "line.txt", "--in-order", "--methods", "pa1,ogd")
+    code, out, err = run(
+        capsys, "compare", "line.txt", "--in-order", "--window", 100, "--methods", "ogd"
+    )
     assert (code, err) == (0, "")
     assert "regression" in out
     assert "in file order" in out
     assert "RMSE" in out
-    assert "last 1,000" in out
+    assert "last 100" in out
     assert "mean" in out
     assert "kappa-t" not in out
     assert "±" not in out

@@ -29,7 +29,7 @@ NAMES = "perceptron,ogd,pegasos,pa1,pa2,bpa,bogd,spa,linear-pa1,arow,fogd,nogd,s
 def comparison():
     """Fourteen methods and two baselines on a short stream."""
     with Source.from_arrays(*gaussian_mixture(600, random_state=0), name="a$b$c") as source:
-        return compare(NAMES, source, shuffle=False, gamma=0.4, settings={"budget": 40})
+        return compare(NAMES, source, shuffle=False, gamma=0.4, settings={"budget": 40}, window=200)
 
 
 def overlaps(texts, figure):

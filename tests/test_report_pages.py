@@ -186,7 +186,7 @@ def curve_of(path):
 @pytest.mark.parametrize("before", [True, False])
 def test_a_run_that_goes_on(folder, capsys, monkeypatch, before):
     options = [*TRAIN, *SMALL, "--checkpoint-every", 600]
-    assert run(capsys, *options, "-o", "whole.okn", "--report", "whole.html")[0] == 0
+    assert run(capsys, *options, "--report", "whole.html")[0] == 0
     stopped_after(2, monkeypatch)
     report = ["--report", "o.html"] if before else []
     assert run(capsys, *options, *report)[0] == 2

@@ -34,7 +34,7 @@ UNUSED = [
     ("train", [*TABLE, "--seed", 1, "--seed", 2], "--seed is given 2 times, and takes one value"),
     ("train", [*TABLE, "--target", "a"], "--target is given 2 times"),
     ("train", [*TABLE, "--header", "--no-header"], "--header is given 2 times"),
-    ("train", [*TABLE, "--param", "n_epochs=1", "--param", "n_epochs=2"], "has the value 1 alread"),
+    ("train", [*TABLE, "--param", "n_epochs=1", "--param", "n_epochs=2"], "has the value 1"),
     ("train", [*TABLE, "--column", "a=number", "--column", "a=date"], "has the value number"),
     ("train", [*TABLE, "--column", "t=number"], "--column t: that is the column of the targets"),
     ("compare", ["--methods", "pa1", "--methods", "arow"], "--methods is given 2 times"),

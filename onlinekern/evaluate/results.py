@@ -122,6 +122,11 @@ class Comparison:
     methods: list[MethodResult] = field(default_factory=list)
     delay: int = 0
 
+    @property
+    def has_window(self) -> bool:
+        """Whether the last samples are told apart: they have an order, and are not all."""
+        return not self.shuffled and self.window < self.n_samples
+
 
 def mean_and_deviation(values: Any) -> tuple[float, float | None]:
     """Return the mean and the sample standard deviation (None for a single value)."""

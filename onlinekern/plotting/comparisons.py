@@ -70,7 +70,7 @@ def plot_comparisons(comparisons: Sequence[Comparison], path: str | PathLike[str
         raise ValueError(f"comparisons must be a list of one or more Comparison, got {comparisons}")
     check_suffix(path)
     names = max(len(comparison.methods) for comparison in comparisons)
-    panels = 2 if all(comparison.shuffled for comparison in comparisons) else 3
+    panels = 2 + any(comparison.has_window for comparison in comparisons)
     height = max(4.3, 1.0 + room_for(names))
     figure = own_figure("plot_comparisons", 5.6 * panels, height * len(comparisons))
     axes = figure.subplots(len(comparisons), panels, squeeze=False)
@@ -96,7 +96,7 @@ def plot_errors(comparison: Comparison, axes: Axes) -> None:
 
 def plot_window(comparison: Comparison, axes: Axes) -> None:
     """Draw the error over the last samples against the samples seen, that axis linear."""
-    if comparison.shuffled:
+    if not comparison.has_window:
         axes.set_axis_off()
         return
     curves = []

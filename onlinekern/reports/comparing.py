@@ -54,7 +54,7 @@ def pictures(comparison: Comparison, name: str) -> Html:
     """Return the panels of the picture of a race, side by side."""
     size = WIDTH, max(3.4, 1.0 + room_for(len(comparison.methods)))
     panels: list[tuple[str, Callable[..., None]]] = [("Errors so far", plot_errors)]
-    if not comparison.shuffled:
+    if comparison.has_window:
         panels.append((f"Errors of the last {comparison.window:,} samples", plot_window))
     panels.append(("Support vectors", plot_supports))
     boxes = []

@@ -67,14 +67,15 @@ def _order_heads(comparison: Comparison) -> list[str]:
     if comparison.shuffled:
         return []
     counted = comparison.task == "classification"
-    return [f"last {comparison.window:,}{' %' if counted else ''}"] + ["kappa-t"] * counted
+    last = f"last {comparison.window:,}{' %' if counted else ''}"
+    return [last] * comparison.has_window + ["kappa-t"] * counted
 
 
 def _order_cells(result: Any, comparison: Comparison) -> list[str]:
     if comparison.shuffled:
         return []
     counted, (figures,) = comparison.task == "classification", [run.figures for run in result.runs]
-    cells = [_spread([figures["window_error"]], counted, True)]
+    cells = [_spread([figures["window_error"]], counted, True)] * comparison.has_window
     return cells + ([f"{figures['kappa_temporal']:.3f}"] if counted else [])
 
 
