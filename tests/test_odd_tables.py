@@ -308,6 +308,33 @@ def test_a_forest_of_a_frame_of_categories_takes_rows_of_other_tables():
     assert unknown == model.decision_function(table[:1].assign(a=0.1, b=0.2, c="Mainz"))
 
 
+@pytest.mark.parametrize("learner", [StreamClassifier, PAClassifier, KernelForestClassifier])
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "partial_fit_predict"])
+def test_lists_of_text_and_numbers_are_no_labels(learner, method):
+    model = learner(random_state=0)
+    for y in ([1, "a"] * 30, ("a", True) * 30):
+        known = {} if method == "fit" or learner is StreamClassifier else {"classes": ["1", "a"]}
+        with pytest.raises(ValueError, match=r"y holds objects .*: labels are of one kind"):
+            getattr(model, method)(NUMBERS, y, **known)
+    assert not model.__sklearn_is_fitted__()
+
+
+@pytest.mark.parametrize("learner", [StreamRegressor, KernelRLSRegressor, ConformalRegressor])
+def test_targets_that_are_no_numbers_are_named(learner):
+    for y in (MIXED["at"].dt.tz_localize("UTC"), MIXED["town"], MIXED["town"].tolist()):
+        with pytest.raises((TypeError, ValueError), match=r"^y must hold numbers"):
+            learner().fit(NUMBERS, y)
+
+
+@pytest.mark.parametrize("learner", [StreamClassifier, PAClassifier])
+def test_weights_of_first_calls_are_named(learner):
+    for weight in (np.ones(3), "a", {0: 1.0}):
+        with pytest.raises((TypeError, ValueError), match="sample_weight"):
+            learner().partial_fit(NUMBERS, LABELS, sample_weight=weight, **known(learner))
+    model = learner().partial_fit(NUMBERS, LABELS, sample_weight=2.0, **known(learner))
+    assert model.n_seen_ == N
+
+
 def test_as_many_weights_as_rows():
-    with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[60, 60, 2\]"):
+    with pytest.raises(ValueError, match=r"sample_weight.shape == \(2,\), expected \(60,\)"):
         StreamClassifier().partial_fit(MIXED, LABELS, sample_weight=[1.0, 2.0])

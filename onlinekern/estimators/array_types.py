@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
-from onlinekern.estimators.table_errors import check_labels, explained_targets
+from onlinekern.estimators.table_errors import OBJECTS, check_labels, explained_targets
 from onlinekern.estimators.types import Array
 
 
@@ -90,8 +90,31 @@ def dates_in(y: Any) -> Any:
     return np.array(values, dtype="m8" if isinstance(first, spans) else "M8")
 
 
+def check_one_kind(y: Any) -> None:
+    """Raise ValueError if labels in a list are text and other things: NumPy makes text of all."""
+    if isinstance(y, list | tuple):
+        n_texts = sum(isinstance(label, str) for label in y)
+        if 0 < n_texts < len(y):
+            error = ValueError(OBJECTS)
+            raise explained_targets(y, error) or error
+
+
+def numbers_in(y: Any) -> Any:
+    """Return targets as they are; TypeError or ValueError, which names y, if objects are none."""
+    listed = isinstance(y, list | tuple) or hasattr(y, "iloc")
+    values = np.asarray(y) if listed or str(getattr(y, "dtype", "")) == "object" else None
+    if values is not None and values.dtype.kind in "OU":
+        try:
+            values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            about_y = explained_targets(y, error)
+            raise about_y or type(error)(f"y must hold numbers: {error}") from None
+    return y
+
+
 def column_of_labels(y: Any) -> Array:
     """Return the labels of samples as an array; ValueError, which names a row, if they are none."""
+    check_one_kind(y)
     try:
         labels: Array = column_or_1d(plain_targets(y), warn=True)
         assert_all_finite(labels, input_name="y")

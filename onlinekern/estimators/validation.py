@@ -19,7 +19,7 @@ from sklearn.utils.multiclass import unique_labels
 
 from onlinekern.core.samples.plain import all_finite, plain_rows
 from onlinekern.core.samples.rows import checked_csr
-from onlinekern.estimators.array_types import plain_targets
+from onlinekern.estimators.array_types import check_one_kind, numbers_in, plain_targets
 from onlinekern.estimators.atomic import UndoneOnFailure, lock_of
 from onlinekern.estimators.table_door import (
     Encoded,
@@ -180,6 +180,8 @@ def validated(
 ) -> Any:
     """Validate rows of numbers, and targets, as `validate_data` does."""
     alone = isinstance(y, str) and y == "no_validation"
+    if not alone and not y_numeric:
+        check_one_kind(y)
     plain = plain_rows_for(estimator, X, dtype, reset)
     if plain is not None:
         targets = np.asarray(y) if type(y) is list else y
@@ -192,7 +194,7 @@ def validated(
         check_sparse(X)
     checks: dict[str, Any] = {}
     if not alone:
-        y = plain_targets(y)
+        y = numbers_in(plain_targets(y)) if y_numeric else plain_targets(y)
         checks = {"y_numeric": y_numeric, "multi_output": multi_output}
     if missing:
         checks["ensure_all_finite"] = "allow-nan"
@@ -218,7 +220,7 @@ def column_of_targets(y: Any, several: bool = False) -> Any:
     With `several` they may have more than one column.
     """
     try:
-        targets = plain_targets(y)
+        targets = numbers_in(plain_targets(y))
         if several and not sp.issparse(targets):
             targets = np.asarray(targets)
         if not several or targets.ndim != 2 or targets.shape[1] == 1:

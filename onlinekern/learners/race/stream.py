@@ -413,7 +413,8 @@ mistakes so
         if fitted and class_numbers(given, self.classes_) is not None:
             return super()._partial_fit(X, given, self.classes_, sample_weight, scored)
         X, y = csr_of(X), column_of_labels(y)
-        check_consistent_length(X.rows if isinstance(X, Encoded) else X, y, sample_weight)
+        check_consistent_length(X.rows if isinstance(X, Encoded) else X, y)
+        sample_weight = check_weights(sample_weight, y)
         known = self.classes_ if fitted else self._announced(labels)
         check_kind(y, known)
         starts = first_places(y, known)
