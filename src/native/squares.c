@@ -9,7 +9,7 @@
 /* Which r is tried, from how many samples on, how far below the best one that of classes is, and
    what of squared targets counts as rounding: the core's `linalg.evidence`. */
 static const real CHOICES[] = {0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100};
-enum { N_CHOICES = sizeof CHOICES / sizeof *CHOICES, FIRST_CHOICE = 64, BELOW = 2 };
+enum { N_CHOICES = sizeof CHOICES / sizeof *CHOICES, FIRST_CHOICE = 64, BELOW = 2, AT_ONCE = 256 };
 static const real LEAST_SHARE = 1e-12;
 
 /* What the weight of the next sample is multiplied with, instead of forgetting. */
@@ -185,8 +185,8 @@ static int surprise(okn_t *model, real reg, real *scratch, real *found)
     return 0;
 }
 
-/* Take the r of the best predictions so far. 0, or -1. */
-static int choose_reg(okn_t *model, real *scratch)
+/* Find the r of the best predictions so far. 0, or -1. */
+static int find_reg(okn_t *model, real *scratch, real *reg)
 {
     squares *own = model->squares;
     int best = 0, status;
@@ -205,14 +205,19 @@ static int choose_reg(okn_t *model, real *scratch)
         }
     if (model->n_classes > 0)
         best = best > BELOW ? best - BELOW : 0;
-    for (int64_t i = 0; i < own->used; i++)
-        own->matrix[okn_triangle(i) + i] += CHOICES[best] - own->reg;
-    own->reg = CHOICES[best];
+    *reg = CHOICES[best];
     return status;
 }
 
-/* Whether the samples of the block make them twice as many as at the last choice of r. */
-static int is_due(const okn_t *model)
+static void take_reg(squares *own, real reg)
+{
+    for (int64_t i = 0; i < own->used; i++)
+        own->matrix[okn_triangle(i) + i] += reg - own->reg;
+    own->reg = reg;
+}
+
+/* How many samples the choice of r is of that the block reaches; 0 if there is none. */
+static real choice_of(const okn_t *model)
 {
     const squares *own = model->squares;
     real before, due = FIRST_CHOICE;
@@ -221,7 +226,7 @@ static int is_due(const okn_t *model)
     before = own->evidence[model->n_outputs + 1];
     while (due <= before)
         due *= 2;
-    return due <= before + (double)own->count;
+    return due <= before + (double)own->count ? due : 0;
 }
 
 /* What a block that is closed may change before it fails, one behind the other in memory. */
@@ -245,16 +250,20 @@ static int make_anew(okn_t *model, int chooses)
     const int64_t since = own->since, half = okn_triangle(own->used);
     const int64_t more = 2 * model->n_outputs * model->stride + model->n_outputs + 3;
     real *scratch = calloc((size_t)(3 * half + more), sizeof *scratch);
+    real reg;
     int status;
     if (!scratch)
         return OKN_NO_MEMORY;
     copy_sums(model, scratch + half, 0);
     add_sums(model);
     status = renew(model, scratch);
-    if (!status && chooses)
-        status = choose_reg(model, scratch);
-    if (!status && chooses)
-        status = renew(model, scratch);
+    if (!status && chooses) {
+        status = find_reg(model, scratch, &reg);
+        if (!status) {
+            take_reg(own, reg);
+            status = renew(model, scratch);
+        }
+    }
     if (status) {
         copy_sums(model, scratch + half, 1);
         own->since = since;
@@ -263,22 +272,82 @@ static int make_anew(okn_t *model, int chooses)
     return status ? OKN_NOT_FINITE : OKN_OK;
 }
 
+/* Take r as the samples before the block choose it. If it is another one, the next block makes N anew,
+   as if it ended an epoch. */
+static int take_choice(okn_t *model)
+{
+    squares *own = model->squares;
+    real reg = own->coming;
+    if (!(reg > 0)) {
+        real *scratch = malloc((size_t)okn_triangle(own->used) * sizeof *scratch);
+        if (!scratch)
+            return OKN_NO_MEMORY;
+        const int status = find_reg(model, scratch, &reg);
+        free(scratch);
+        if (status)
+            return OKN_NOT_FINITE;
+    }
+    if (!(reg == own->reg))
+        own->since = own->epoch_length - own->block_length;
+    take_reg(own, reg);
+    return OKN_OK;
+}
+
 /* Put the samples of the block into the sums, N and w. */
 static int close_block(okn_t *model)
 {
     squares *own = model->squares;
-    const int chooses = is_due(model);
+    const real due = choice_of(model);
+    const int beside = own->forgetting == 1 && due > AT_ONCE;
     int status = OKN_OK;
-    if (chooses || own->since >= own->epoch_length) {
-        status = make_anew(model, chooses);
+    if ((due > 0 && !beside) || own->since >= own->epoch_length) {
+        status = make_anew(model, due > 0);
     } else {
+        if (beside)
+            status = take_choice(model);
+        if (status)
+            return status;
         add_products(model, own->weights);
         add_sums(model);
         downdate(model);
     }
     if (!status)
         own->count = 0;
+    own->coming = status ? own->coming : 0;
     return status;
+}
+
+/* Make N and w anew from the sums, and take up the samples of the block with them. */
+static int renew_in_block(okn_t *model)
+{
+    squares *own = model->squares;
+    const int64_t n = own->count, outputs = model->n_outputs, stride = model->stride;
+    real *scratch = malloc((size_t)(okn_triangle(own->used) + outputs) * sizeof *scratch), *scores;
+    if (!scratch)
+        return OKN_NO_MEMORY;
+    if (renew(model, scratch)) {
+        free(scratch);
+        return OKN_NOT_FINITE;
+    }
+    scores = scratch + okn_triangle(own->used);
+    own->since = n;
+    for (own->count = 0; own->count < n; own->count++) {
+        const int64_t j = own->count;
+        const real *phi = own->rows + j * stride;
+        const real weight = own->sample_weights[j];
+        real *factors = own->factors + j * OKN_LANES, root;
+        okn_squares_score(model, phi, scores);
+        okn_squares_measure(model, phi);
+        root = sqrt(1 / weight + (own->variance > 0 ? own->variance : 0));
+        memcpy(factors, own->substituted, (size_t)j * sizeof *factors);
+        factors[j] = root;
+        for (int64_t k = 0; k < outputs; k++)
+            own->innovations[j * outputs + k] =
+                (own->targets[j * outputs + k] / weight - scores[k]) / root;
+        memcpy(own->products + j * stride, own->direction, (size_t)own->used * sizeof *scores);
+    }
+    free(scratch);
+    return OKN_OK;
 }
 
 /* Write the row that was scored and measured into its lane. */
@@ -316,6 +385,9 @@ int okn_squares_enter(okn_t *model, const real *phi, real weight, const real *st
     own->since++;
     if (own->count == own->block_length)
         status = close_block(model);
+    else if (own->forgetting == 1 && own->count == 3 * own->block_length / 4
+             && own->since - own->count + own->block_length >= own->epoch_length)
+        status = renew_in_block(model);
     if (status) {
         own->count--;
         own->since--;

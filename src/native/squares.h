@@ -22,7 +22,7 @@ typedef struct okn_squares {
     real *whitening;
     /* sums A and b, N = A^-1 and w before the open block; rows of `stride` numbers */
     real *matrix, *vectors, *inverse, *weights;
-    real reg, forgetting;
+    real reg, forgetting, coming; /* `coming`: r from the end of the block on, where known; or 0 */
     int64_t block_length, epoch_length, count, since, entered;
     /* the open block: q = N phi and phi of its samples, C row by row, and E */
     real *products, *rows, *factors, *innovations, *targets, *sample_weights;

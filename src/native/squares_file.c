@@ -154,6 +154,8 @@ static int read_sums(okn_t *model, const json_value *state, int64_t length)
     if (!evidence || okn_json_real(okn_tree_entry(model, state, "reg"), &own->reg) < 0)
         return okn_tree_unknown(model, "its least squares are of an older version: load it with "
                                        "Python and save it again");
+    if (okn_json_real(okn_tree_entry(model, state, "coming"), &own->coming) < 0)
+        own->coming = 0; /* files of before have none */
     if (okn_json_whole(okn_tree_entry(model, state, "count"), &own->count) < 0 || own->count < 0
         || own->count >= own->block_length
         || okn_json_whole(okn_tree_entry(model, state, "since"), &own->since) < 0

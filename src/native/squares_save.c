@@ -128,6 +128,7 @@ static int set_state(okn_t *model, const json_value *state)
     okn_tree_set_whole(okn_tree_value(model, state, "waiting"), n);
     okn_tree_set_whole(okn_tree_value(model, state, "since"), own->since);
     okn_tree_set_real(okn_tree_value(model, state, "reg"), own->reg);
+    okn_tree_set_real(okn_tree_value(model, state, "coming"), own->coming);
     return set_matrix(model, arrays[0], own->matrix, 1, own->reg)
                    || set_matrix(model, arrays[1], own->inverse, OK_PANEL, 1 / own->reg)
                    || set_rows(model, arrays[2], outputs, own->vectors)

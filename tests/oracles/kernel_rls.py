@@ -19,6 +19,8 @@ With reg "auto" it begins with 0.1. Once 64, 128, 256, ... samples have entered,
 CHOICES that would have predicted them best: n log(sum of a e^2 / (1 + a v)) + sum of log(1 + a v)
 is least, e being the error and v the variance of each sample's prediction by those before it, and
 a its weight. Both are computed sample by sample. Of classes it is BELOW choices below that one.
+Behind AT_ONCE samples, those of the last block do not count in this, and what was learnt has the
+new reg after three quarters of the next block; features that come before have it from the first on.
 """
 
 from dataclasses import dataclass, field
@@ -32,7 +34,7 @@ from .kernels import kernel_matrix, resolve_gamma
 from .losses import LOSSES
 
 CHOICES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
-FIRST, BELOW = 64, 2
+FIRST, BELOW, AT_ONCE = 64, 2, 256
 
 
 class Fourier:
@@ -185,6 +187,7 @@ class Run:
     n_seen: int = 0
     since: int = 0
     due: float = np.inf
+    later: np.ndarray | None = None
     at_once: int = 0
     below: int = 0
     terms: list = field(default_factory=list)
@@ -229,6 +232,7 @@ class Run:
             bordered[:length, :length] = self.A
             self.A = bordered
             self.b = np.vstack([self.b, np.zeros(self.n_outputs)])
+            self.later = None if self.later is None else np.append(self.later, 0.0)
         if importance == 0:
             return
         phi = self.phi(x)
@@ -241,31 +245,40 @@ class Run:
         if self.since == self.block:
             self.give_back()
         own = len(self.features) - self.at_once
+        if self.later is not None and own % self.closing == 3 * self.closing // 4:
+            self.A += np.diag(self.later)
+            self.later = None
         if len(self.features) >= self.due and own % self.closing == 0:
             self.give_back()
-            self.choose_reg()
+            self.choose_reg(beside=self.forgetting == 1)
 
     def give_back(self):
         """Add to A what has been forgotten of the prior."""
         self.A += (1 - self.forgetting**self.since) * self.reg * np.eye(len(self.A))
         self.since = 0
 
-    def choose_reg(self):
-        """Take the reg of the best predictions so far."""
+    def choose_reg(self, beside=False):
+        """Take the reg of the best predictions so far; `beside` the next samples, if it can be."""
+        beside = beside and self.due > AT_ONCE
         while self.due <= len(self.features):
             self.due *= 2
-        place = int(np.argmin(self.surprises(CHOICES)))
+        n = len(self.features) - (self.closing if beside else 0)
+        place = int(np.argmin(self.surprises(CHOICES, n)))
         best = CHOICES[max(place - self.below, 0)]
-        self.A += (best - self.reg) * np.eye(len(self.A))
+        more = (best - self.reg) * np.ones(len(self.A))
         self.reg = best
+        if beside:
+            self.later = more
+        else:
+            self.A += np.diag(more)
 
-    def surprises(self, regs):
-        """Return how badly least squares with each reg predict the samples that entered."""
-        n, length = len(self.features), len(self.A)
+    def surprises(self, regs, n):
+        """Return how badly least squares with each reg predict the first n samples that entered."""
+        length = len(self.A)
         A = np.multiply.outer(regs, np.eye(length))
         b, totals = np.zeros((len(regs), length, self.n_outputs)), 0.0
         logarithms, ages = 0.0, self.forgetting ** np.arange(n - 1.0, -1, -1)
-        for phi, (weight, targets), age in zip(self.features, self.terms, ages, strict=True):
+        for phi, (weight, targets), age in zip(self.features[:n], self.terms[:n], ages, strict=True):
             row, a = np.zeros((length, 1)), weight * age
             row[: len(phi), 0] = phi
             columns = np.concatenate([b, np.broadcast_to(row, (len(regs), length, 1))], axis=2)

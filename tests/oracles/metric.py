@@ -269,7 +269,7 @@ class InMetric(Run):
             self.b += self.forgetting**age * weight * np.outer(phi, y)
         self.features = [phi for phi, _, _ in entered]
         self.terms = [(weight, y) for _, weight, y in entered]
-        self.since, self.at_once = 0, len(entered)
+        self.since, self.at_once, self.later = 0, len(entered), None
         if self.due < np.inf:
             self.due = FIRST_CHOICE
             self.choose_reg()

@@ -24,7 +24,7 @@ LEARNT: dict[str, set[str]] = {
     "Landmarks": {"vectors", "whitening"},
     "ConfidentState": {"covariance"},
     "SquaresState": {"inverse", "reg", "entered"},
-    "Sums": {"matrix", "vectors", "evidence", "since", "count"},
+    "Sums": {"matrix", "vectors", "evidence", "coming", "since", "count"},
     "ForestState": {"upper", "errors", "met", "weights"},
     "Trees": {"weights"},
     "RaceState": {"losses", "counts", "errors", "met", "voting", "alarm", "range"},

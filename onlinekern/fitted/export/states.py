@@ -194,6 +194,8 @@ class Sums:
         A and b of all samples, where sample number i of an epoch weighs `forgetting` ** -i.
     evidence : ndarray of shape (n_outputs + 2,), or (0,)
         The sums of `core.linalg.evidence`; none if the prior precision stays.
+    coming : float
+        The prior precision that the block takes when it is full; 0 if it takes none.
     since, count : int
         Samples since the last epoch began, and since the last block.
     epoch, block : int
@@ -206,6 +208,7 @@ class Sums:
     matrix: Floats
     vectors: Floats
     evidence: Floats
+    coming: float
     since: int
     count: int
     epoch: int

@@ -92,7 +92,7 @@ def sums_of(
     arrays = {name: np.zeros(shape) for name, shape in empty.items()}
     counts = {"used": used, "count": 0, "waiting": 0, "since": 0}
     solved = {"base": np.ascontiguousarray(weights), "inverse": (inverse + inverse.T) / 2}
-    chosen = {"reg": reg, "evidence": evidence}
+    chosen = {"reg": reg, "evidence": evidence, "coming": 0.0}
     return {"matrix": matrix, "vectors": vectors, **solved, **arrays, **counts, **chosen}
 
 
@@ -273,6 +273,7 @@ def sums_in_c(space: State, block: Any, places: Any) -> Sums | None:
         matrix=np.ascontiguousarray(matrix[np.ix_(places, places)]),
         vectors=np.ascontiguousarray(vectors[:, places]),
         evidence=evidence_in_epoch(own, space.forgetting),
+        coming=block.coming_reg(),
         since=own.since,
         count=own.count,
         epoch=block.epoch_length,
@@ -329,8 +330,9 @@ def sums_of_device(space: State, found: Taught, places: Any, matrix: Floats) -> 
     vectors = np.zeros((n_outputs, used))
     vectors[:, places] = found.matrix("vectors", n_outputs)[:, :n]
     count, since = found.count("in_block"), found.count("since")
-    evidence = NO_EVIDENCE
+    evidence, coming = NO_EVIDENCE, 0.0
     if "evidence" in found:
+        coming = found.number("coming")
         # These samples will be counted when the block is full.
         evidence = np.append(found.fields["evidence"], found.count("counted"))
         evidence[-2:] -= ones_of(since, count, space.forgetting).sum(), count
@@ -349,6 +351,7 @@ def sums_of_device(space: State, found: Taught, places: Any, matrix: Floats) -> 
         "since": since,
         "reg": found.number("reg"),
         "evidence": evidence,
+        "coming": coming,
     }
 
 
@@ -366,7 +369,7 @@ SUMS = (
     "matrix~[feature feature] vectors~[output feature] base[output feature] "
     "inverse[feature feature] products[feature open] rows~[sample feature] factor[open open] "
     "innovations[open output] targets~[open output] weights~[sample one] "
-    "used count waiting since reg~ evidence~[total]"
+    "used count waiting since reg~ evidence~[total] coming~"
 )
 describe(
     "models.least_squares.LeastSquaresSpace",

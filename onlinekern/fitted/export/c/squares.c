@@ -253,24 +253,21 @@ static real surprise_of(real other)
     return found;
 }
 
-/* Whether the samples have become twice as many as at the last choice. */
-static int choice_is_due(void)
+/* How many samples the choice is of that a block reaches, before which there are so many; 0 if there
+   is none. */
+static int64_t choice_of(int64_t before)
 {
     int64_t due = 64;
-    while (due <= counted - $block)
+    while (due <= before)
         due *= 2;
-    return due <= counted;
+    return due <= before + $block ? due : 0;
 }
 
-/* Take the `reg` of the best predictions so far. */
-static void choose_reg(void)
+/* The `reg` of the best predictions so far; the inverse is overwritten. */
+static real best_reg(void)
 {
     int32_t best = 0;
     real least;
-    if (!choice_is_due())
-        return;
-    if (since > 0)
-        renew_inverse();
     for (int32_t i = 1; i < $choices; i++)
         if (FABS(LOG(regs[i] / reg)) < FABS(LOG(regs[best] / reg)))
             best = i;
@@ -283,11 +280,31 @@ static void choose_reg(void)
             least = found;
             best = place;
         }
-    best = best > $below ? best - $below : 0;
+    return regs[best > $below ? best - $below : 0];
+}
+
+static void take_reg(real other)
+{
     for (int32_t f = 0; f < $used; f++)
-        sums[f * (f + 3) / 2] += regs[best] - reg;
-    reg = regs[best];
-    renew_inverse();
+        sums[f * (f + 3) / 2] += other - reg;
+    reg = other;
+}
+
+/* Take another `reg` after a block. First it is chosen at once; later by the samples before the block,
+   and the inverse is made anew with it in the next one. */
+static void choose_reg(void)
+{
+    if (coming > 0) {
+        since = coming == reg ? since : $epoch - $block;
+        take_reg(coming);
+        coming = 0;
+    } else if (choice_of(counted - $block) > 0) {
+        if (since > 0)
+            renew_inverse();
+        take_reg(best_reg());
+        renew_inverse();
+    }
+$choose_later
 }
 
 /*** take_up ***/
@@ -305,13 +322,30 @@ static void take_up_row(const row *phi, const real *goals, real importance)
 $note_evidence
     since += 1;
     in_block += 1;
+$renewed
     if (in_block < $block)
         return;
     in_block = 0;
-    if (since >= $epoch)
-        renew_inverse();
     choose_reg();
 }
+
+/*** choose_later ***/
+    if (choice_of(counted) > $at_once) {
+        const int32_t kept = since;
+        coming = best_reg();
+        renew_inverse();
+        since = kept;
+    }
+
+/*** epoch_ends ***/
+    if (in_block == $block && since >= $epoch)
+        renew_inverse();
+
+/*** epoch_ends_early ***/
+    if (in_block == $early && since - $early + $block >= $epoch) {
+        renew_inverse();
+        since = $early;
+    }
 
 /*** take_up_targets ***/
         real goals[$outputs];

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from onlinekern.core.features.nested import MOST_ROUNDING
-from onlinekern.core.linalg.evidence import CHOICES
+from onlinekern.core.linalg.evidence import AT_ONCE, CHOICES
 from onlinekern.fitted.export.c.detectors import own_length, write_recent
 from onlinekern.fitted.export.c.forms import Forms
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
@@ -163,15 +163,20 @@ def write_sums(learner: Forms, state: SquaresState, sums: Sums) -> str:
     if sums.follows:
         source.state("evidence", sums.evidence[:-1])
         source.counter("counted", round(sums.evidence[-1]))
+        source.scalar("coming", sums.coming)
         source.constants("regs", CHOICES)
         for name in ("fade_evidence", "note_evidence"):
             given[name] = learner.filled(name)
         given["largest"] = learner.largest
         given["share"] = learner.number(1e-6 if single else LEAST_SHARE)
         given |= {"choices": len(CHOICES), "below": sums.below}
+        later = learner.filled("choose_later", at_once=AT_ONCE) if sums.forgetting == 1 else ""
+        given["choose_later"] = later
     learner.fill("enter")
     learner.fill("sums", **given)
     learner.fill("choice" if sums.follows else "no_choice", **given)
+    ends = "epoch_ends" if sums.forgetting < 1 else "epoch_ends_early"
+    given["renewed"] = learner.filled(ends, early=3 * sums.block // 4, **given)
     learner.fill("take_up", **given)
     goal = "0" if state.leverage else "scores[k] + coefficients[k]"
     return learner.filled("take_up_targets", goal=goal)

@@ -2,6 +2,7 @@
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport JournaledMatrix
 from onlinekern.core.linalg.information cimport Information
+from onlinekern.core.linalg.tiled_factor cimport TiledFactor
 
 
 cdef class Evidence:
@@ -12,16 +13,23 @@ cdef class Evidence:
 
     cdef void add(self, const double *targets, double weight, double one) noexcept nogil
     cdef void decay(self, double factor) noexcept nogil
-    cdef bint is_due(self, Py_ssize_t n) noexcept nogil
+    cdef double due(self, Py_ssize_t n) noexcept nogil
+    cdef bint is_spread(self, Py_ssize_t n) noexcept nogil
     cdef double surprise(self, const double *lost, double determinant) noexcept nogil
     # Of a search: the best r so far and how it does; 1 upwards, -1 downwards, 0 where it is over.
     cdef Py_ssize_t best, way
     cdef double least
+    cdef TiledFactor factor                  # for the next r
 
     cdef void begin(self) noexcept nogil
-    cdef Status step(self, Py_ssize_t used) noexcept nogil
-    cdef Status measure(self, Py_ssize_t used, double reg, double *found) noexcept nogil
-    cdef Status choose(self, Py_ssize_t used) noexcept nogil
+    cdef bint is_whole(self) noexcept nogil
+    cdef bint waits(self, Py_ssize_t n_strips) noexcept nogil
+    cdef Status step(self, Py_ssize_t panels) noexcept nogil
+    cdef void compare(self, Py_ssize_t place, double found) noexcept nogil
+    cdef double measure(self) noexcept nogil
+    cdef Status finish(self, Py_ssize_t panels) noexcept nogil
+    cdef double found(self) noexcept nogil
+    cdef void end(self) noexcept nogil
     cdef Py_ssize_t nearest(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -2,6 +2,7 @@ from onlinekern.core.linalg.information import Information
 from onlinekern.estimators.types import Floats
 
 CHOICES: tuple[float, ...]
+AT_ONCE: int
 
 class Evidence:
     @property

@@ -13,17 +13,19 @@ targets, each given those before, is but for a constant
     n log(sum_t a_t e_t^2 / (1 + a_t v_t)) + log |A / r|,
 
 and r is where this is least, among `CHOICES`, or some places below. It is looked for from the
-present r on, upwards or downwards, when the samples have become twice as many.
+present r on, upwards or downwards, when the samples have become twice as many: a step of a factor
+now and then (`TiledFactor`), or all at once.
 """
 from libc.math cimport INFINITY, fabs, log
-from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.part cimport OK, Status
 from onlinekern.core.base.state cimport doubles_of_shape
 from onlinekern.core.base.undo cimport JournaledMatrix
+from onlinekern.core.base.vector cimport OK_PANEL
 from onlinekern.core.linalg.information cimport Information
+from onlinekern.core.linalg.tiled_factor cimport TiledFactor
 
 # Below the least of these, float32 features must be multiplied in double (`models.least_squares`).
 CHOICES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -31,6 +33,10 @@ cdef Py_ssize_t N_CHOICES = len(CHOICES)
 cdef double[::1] REGS = np.array(CHOICES)
 # r is chosen for the first time after so many samples, and then after twice as many each time.
 cdef Py_ssize_t FIRST = 64
+# The last choice that is made at once is that of so many samples. Until then it takes little, and
+# what r was before may be far off: of kin40k a fifth more is erred if it comes 48 samples later.
+AT_ONCE = 256
+cdef double LAST_AT_ONCE = AT_ONCE
 # Of the squares of the targets, at least such a share counts as not explained: rounding.
 cdef double LEAST_SHARE = 1e-12
 
@@ -49,6 +55,7 @@ cdef class Evidence:
     def __cinit__(self, Information sums not None, Py_ssize_t below):
         self.sums, self.below = sums, below
         self.totals = JournaledMatrix("sums of squared targets", 1, sums.n_outputs + 2)
+        self.factor = TiledFactor(sums)
 
     cdef void add(self, const double *targets, double weight, double one) noexcept nogil:
         """Count a sample of a y, a and 1, all times what stands for forgetting."""
@@ -65,12 +72,16 @@ cdef class Evidence:
         for k in range(self.sums.n_outputs + 1):
             totals[k] *= factor
 
-    cdef bint is_due(self, Py_ssize_t n) noexcept nogil:
-        """Whether the last n samples have made them twice as many as at the last choice."""
+    cdef double due(self, Py_ssize_t n) noexcept nogil:
+        """How many samples the choice is of that the next n samples reach; 0 if there is none."""
         cdef double total = self.totals.values[self.sums.n_outputs + 1], due = FIRST
-        while due <= total - n:
+        while due <= total:
             due *= 2
-        return due <= total
+        return due if due <= total + n else 0
+
+    cdef bint is_spread(self, Py_ssize_t n) noexcept nogil:
+        """Whether the choice that the next n samples reach is made beside them."""
+        return self.due(n) > LAST_AT_ONCE
 
     cdef double surprise(self, const double *lost, double determinant) noexcept nogil:
         """Minus twice the logarithm of the density of the targets."""
@@ -91,54 +102,84 @@ cdef class Evidence:
                 best = i
         return best
 
-    cdef Status choose(self, Py_ssize_t used) noexcept nogil:
-        """Choose r; nothing of A is forgotten for the moment. Returns a status."""
-        cdef Status status
-        self.begin()
-        status = self.step(used)
-        while status == OK and self.way != 0:
-            status = self.step(used)
-        return status
-
     cdef void begin(self) noexcept nogil:
-        """Begin to look for r, in steps of one r each."""
+        """Begin to look for r."""
+        self.end()
         self.best, self.way, self.least = self.nearest(), 1, INFINITY
 
-    cdef Status step(self, Py_ssize_t used) noexcept nogil:
-        """Try the next r, and take the best one where that was the last. Returns a status."""
-        cdef bint first = self.least == INFINITY
-        cdef Py_ssize_t place = self.best if first else self.best + self.way
-        cdef double found = INFINITY
-        cdef Status status = OK
-        if self.way == 0:
+    cdef bint is_whole(self) noexcept nogil:
+        """Whether the search is over."""
+        return self.way == 0
+
+    cdef bint waits(self, Py_ssize_t n_strips) noexcept nogil:
+        """Whether the next step needs more panels of A than the first n_strips."""
+        return (self.factor.j if self.factor.panels > 0 else 0) >= n_strips
+
+    cdef Status step(self, Py_ssize_t panels) noexcept nogil:
+        """Make a step of the factor for the next r, of so many panels of A; returns a status.
+
+        After the last one it is known how badly that r would have predicted the samples. Where
+        there was no memory, the next call tries again.
+        """
+        cdef Py_ssize_t place = self.best if self.least == INFINITY else self.best + self.way
+        cdef Py_ssize_t more = panels * OK_PANEL + self.sums.n_outputs
+        cdef Status status
+        if self.is_whole():
             return OK
-        if 0 <= place < N_CHOICES:
-            status = self.measure(used, REGS[place], &found)
+        if not 0 <= place < N_CHOICES:
+            self.compare(place, INFINITY)
+            return OK
+        if self.factor.panels == 0:
+            status = self.factor.begin_factor(panels, REGS[place], more)
+            if status != OK:
+                return status
+        if not self.factor.is_factor():
+            self.factor.factor_step()
+        if self.factor.is_factor():
+            status = self.factor.status
+            if status != OK:
+                return status
+            self.compare(place, self.measure())
+            self.factor.end()
+        return OK
+
+    cdef void compare(self, Py_ssize_t place, double found) noexcept nogil:
+        """Go on with what is known of a place."""
+        cdef bint first = self.least == INFINITY
         if found < self.least:
             self.least, self.best = found, place
         elif first:
             self.least = found if found < INFINITY else -INFINITY
         else:
             self.way = -1 if self.way == 1 else 0
-            if self.way == 0 and status == OK:
-                self.sums.set_reg(REGS[max(self.best - self.below, 0)])
+
+    cdef double measure(self) noexcept nogil:
+        """How badly the r of the factor would have predicted the samples."""
+        cdef Py_ssize_t k
+        cdef double *solved = self.factor.spare + OK_PANEL * OK_PANEL
+        cdef double *lost = solved + self.factor.panels * OK_PANEL
+        for k in range(self.sums.n_outputs):
+            lost[k] = self.factor.explained(
+                self.sums.vectors.values + k * self.sums.length, solved)
+        return self.surprise(lost, self.factor.log_determinant())
+
+    cdef Status finish(self, Py_ssize_t panels) noexcept nogil:
+        """Make all steps that are left, and take r; returns a status."""
+        cdef Status status = OK
+        while status == OK and not self.is_whole():
+            status = self.step(panels)
+        if status == OK:
+            self.sums.set_reg(self.found())
         return status
 
-    cdef Status measure(self, Py_ssize_t used, double reg, double *found) noexcept nogil:
-        """How badly another r would have predicted the samples. Returns a status."""
-        cdef Py_ssize_t room = used * used + (self.sums.length + 1) * self.sums.n_outputs
-        cdef double determinant
-        cdef double *matrix = <double *> malloc(room * sizeof(double))
-        cdef double *solutions = matrix + used * used
-        cdef double *lost = solutions + self.sums.length * self.sums.n_outputs
-        cdef Status status
-        if matrix == NULL:
-            return NO_MEMORY
-        status = self.sums.residue(used, reg, matrix, solutions, lost, &determinant)
-        if status == OK:
-            found[0] = self.surprise(lost, determinant)
-        free(matrix)
-        return status
+    cdef double found(self) noexcept nogil:
+        """The r of a search that is over."""
+        return REGS[max(self.best - self.below, 0)]
+
+    cdef void end(self) noexcept nogil:
+        """Forget the search."""
+        self.factor.end()
+        self.way = 0
 
     cdef void checkpoint(self) noexcept nogil:
         self.totals.checkpoint()

@@ -26,8 +26,6 @@ cdef class Information:
                         double *matrix) noexcept nogil
     cdef void decay(self, Py_ssize_t used, double factor) noexcept nogil
     cdef void set_reg(self, double reg) noexcept nogil
-    cdef Status residue(self, Py_ssize_t used, double reg, double *matrix, double *solutions,
-                        double *lost, double *determinant) noexcept nogil
     cdef void fill(self, Py_ssize_t used, double *matrix, double *solutions) noexcept nogil
     cdef Status invert(self, Py_ssize_t used, double *inverse, double *solutions) noexcept nogil
     cdef void checkpoint(self) noexcept nogil

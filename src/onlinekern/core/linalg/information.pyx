@@ -3,7 +3,6 @@
 Nothing is ever subtracted, and r I is never forgotten: A stays at least r I, and its inverse does
 not drift however long the stream is.
 """
-from libc.math cimport log
 from libc.string cimport memcpy
 from scipy.linalg.cython_blas cimport dgemm, dsyrk
 from scipy.linalg.cython_lapack cimport dpotrf, dpotri, dpotrs
@@ -101,32 +100,6 @@ cdef class Information:
         for i in range(self.n_outputs):
             memcpy(solutions + i * self.length, self.vectors.values + i * self.length,
                    used * sizeof(double))
-
-    cdef Status residue(self, Py_ssize_t used, double reg, double *matrix, double *solutions,
-                        double *lost, double *determinant) noexcept nogil:
-        """b_k' A^-1 b_k of each output k, and log |A / r|, if r were another one.
-
-        `matrix` has room for used x used numbers, `solutions` for as many as b. Returns a status:
-        NOT_FINITE if A is not positive.
-        """
-        cdef int order = <int> used, width = <int> self.length, outputs = <int> self.n_outputs
-        cdef int info
-        cdef Py_ssize_t i, k
-        self.fill(used, matrix, solutions)
-        for i in range(used):
-            matrix[i * used + i] += reg - self.reg
-        dpotrf(b"L", &order, matrix, &order, &info)
-        if info != 0:
-            return NOT_FINITE
-        dpotrs(b"L", &order, &outputs, matrix, &order, solutions, &width, &info)
-        determinant[0] = -used * log(reg)
-        for i in range(used):
-            determinant[0] += 2 * log(matrix[i * used + i])
-        for k in range(self.n_outputs):
-            lost[k] = 0
-            for i in range(used):
-                lost[k] += solutions[k * self.length + i] * self.vectors.values[k * self.length + i]
-        return OK
 
     cdef Status invert(self, Py_ssize_t used, double *inverse, double *solutions) noexcept nogil:
         """The upper triangle, in C order, of A^-1 (used x used), and the rows of (A^-1 b)'.

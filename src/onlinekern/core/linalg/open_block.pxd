@@ -1,10 +1,10 @@
 # Least squares, one block of samples at a time. May change at minor versions.
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.linalg.block_memory cimport LANES
-from onlinekern.core.linalg.renewed_inverse cimport RenewedInverse
+from onlinekern.core.linalg.chosen_prior cimport ChosenPrior
 
 
-cdef class OpenBlock(RenewedInverse):
+cdef class OpenBlock(ChosenPrior):
     cdef bint is_scaled                    # whether `scaled` is these samples
 
     cdef double scale(self) noexcept nogil
@@ -23,8 +23,6 @@ cdef class OpenBlock(RenewedInverse):
     cdef void leave(self, Py_ssize_t n) noexcept nogil
     cdef double[:, ::1] whole_sums(self)
     cdef void add_rows(self, Py_ssize_t n, double *rows, const double *targets) noexcept nogil
-    cdef Status renew(self) noexcept nogil
-    cdef void give_back(self) noexcept nogil
     cdef void note_targets(self) noexcept nogil
     cdef void settle(self) noexcept nogil
     cdef void checkpoint(self) noexcept nogil

@@ -1,12 +1,12 @@
 from typing import Any
 
-from onlinekern.core.linalg.renewed_inverse import RenewedInverse
+from onlinekern.core.linalg.chosen_prior import ChosenPrior
 from onlinekern.estimators.types import Floats
 
 FIELDS: tuple[str, ...]
 LATER_FIELDS: tuple[str, ...]
 
-class OpenBlock(RenewedInverse):
+class OpenBlock(ChosenPrior):
     def weights(self) -> Floats: ...
     def block_rows(self) -> tuple[Floats, Floats, Floats]: ...
     def equations(self) -> tuple[Floats, Floats]: ...

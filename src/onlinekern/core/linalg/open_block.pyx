@@ -20,30 +20,30 @@ Forgetting: A <- lambda A, b <- lambda b with each sample, and (1 - lambda^k) r 
 N is made anew after k samples, lambda^k >= 1/2. Until then sample j has the weight lambda^-j.
 """
 from libc.math cimport pow, sqrt
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove, memset
 
 import numpy as np
 
-from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
+from onlinekern.core.base.part cimport OK, Status
 from onlinekern.core.base.state cimport (
-    doubles_of_shape, fields_of, integer_within, positive_number, shown,
+    doubles_of_shape, fields_of, integer_within, not_negative, positive_number, shown,
 )
 from onlinekern.core.base.vector cimport OK_PANEL, ops_for, whole_panels
 from onlinekern.core.linalg.block_memory cimport LANES, WAITING
+from onlinekern.core.linalg.chosen_prior cimport ChosenPrior
 from onlinekern.core.linalg.copies cimport packed, rows_as_doubles, widened, write_rows
 from onlinekern.core.linalg.evidence cimport Evidence
-from onlinekern.core.linalg.renewed_inverse cimport RenewedInverse
+from onlinekern.core.linalg.paced_inverse cimport PacedInverse
 
 from onlinekern.core.linalg.copies import unpacked
 
 FIELDS = ("matrix", "vectors", "base", "inverse", "products", "rows", "factor", "innovations",
           "targets", "weights", "used", "count", "waiting", "since")
 # States of models that are older than these have none of them.
-LATER_FIELDS = ("reg", "evidence")
+LATER_FIELDS = ("reg", "evidence", "coming")
 
 
-cdef class OpenBlock(RenewedInverse):
+cdef class OpenBlock(ChosenPrior):
     """The sums, N = A^-1, and the samples that they do not yet contain.
 
     Parameters
@@ -75,7 +75,8 @@ cdef class OpenBlock(RenewedInverse):
         cdef Py_ssize_t place
         cdef double prior = self.sums.reg
         self.grown = True
-        self.forget_ahead()
+        # What is made of A, which has none of these numbers, stays.
+        PacedInverse.forget_ahead(self)
         if self.forgetting < 1:
             prior *= pow(self.forgetting, -<double> self.since)
         for place in range(self.used, used):
@@ -166,18 +167,23 @@ cdef class OpenBlock(RenewedInverse):
         """
         cdef Status status = OK
         cdef double reg = self.sums.reg
-        cdef bint anew = self.since >= self.epoch_length, chooses
+        cdef bint anew = self.since >= self.epoch_length
+        cdef bint beside = self.chooses_beside()
+        cdef bint chooses = not beside and self.evidence is not None \
+            and self.evidence.due(self.count) > 0
         self.base.touch_all()
         self.add_products(self.base.values)
+        if beside:
+            status = self.take_choice()
         self.add_targets()
-        chooses = self.evidence is not None and self.evidence.is_due(self.count)
         if anew or chooses:
             self.add_block()
         if chooses:
             if self.forgetting < 1:
                 self.give_back()
                 anew = True
-            status = self.evidence.choose(self.used)
+            self.evidence.begin()
+            status = self.evidence.finish(max(1, whole_panels(self.used) // OK_PANEL))
             anew |= self.sums.reg != reg
         if status == OK and anew:
             self.keep_inverse()
@@ -185,6 +191,7 @@ cdef class OpenBlock(RenewedInverse):
         elif status == OK:
             self.downdate()
         self.count = self.n_strips = 0
+        self.coming = 0
         self.closed_used = self.used
         self.is_scaled = self.grown = False
         self.forget_ahead()
@@ -214,14 +221,15 @@ cdef class OpenBlock(RenewedInverse):
     cdef void add_squares(self) noexcept nogil:
         """A += sum of a phi phi' over the samples before the block: those rows of A that are due.
 
-        All are there when the block is half full, or a quarter if it makes N anew: no call pays for
-        all of A, nor for A and N.
+        All are there when the block is half full, or a quarter if it makes N anew or chooses r: no
+        call pays for all of A, nor for A and N.
         """
         cdef Py_ssize_t due, i, n = self.waiting - self.count
         cdef Py_ssize_t total = whole_panels(self.closed_used) // OK_PANEL
         if n == 0:
             return
-        due = (4 if self.renews() else 2) * self.count * total // self.block_length
+        due = (4 if self.renews() or self.chooses_beside() else 2) * self.count * total \
+            // self.block_length
         if not self.is_scaled:
             self.scale_rows(n, self.scaled)
             self.is_scaled = True
@@ -277,28 +285,6 @@ cdef class OpenBlock(RenewedInverse):
                                self.sums.vectors.values + k * self.length, whole_panels(self.used))
         self.sums.add(self.used, n, rows)
 
-    cdef Status renew(self) noexcept nogil:
-        """Make N and w anew from the sums, in which the prior is given back. Returns a status."""
-        cdef Status status
-        cdef double *upper = <double *> malloc(self.used * self.used * sizeof(double))
-        if upper == NULL:
-            return NO_MEMORY
-        self.give_back()
-        status = self.sums.invert(self.used, upper, self.base.values)
-        if status == OK:
-            self.write_inverse(upper)
-        free(upper)
-        return status
-
-    cdef void give_back(self) noexcept nogil:
-        """Let an epoch end: forget in the sums, and give the prior back to them."""
-        cdef double factor = pow(self.forgetting, <double> self.since)
-        if self.forgetting < 1:
-            self.sums.decay(self.used, factor)
-            if self.evidence is not None:
-                self.evidence.decay(factor)
-        self.since = 0
-
     cdef void settle(self) noexcept nogil:
         """Let `current` be w after all samples so far: what readers use."""
         if self.settled:
@@ -316,6 +302,7 @@ cdef class OpenBlock(RenewedInverse):
         self.saved_used, self.saved_count = self.used, self.count
         self.saved_waiting, self.saved_since = self.waiting, self.since
         self.saved_strips, self.saved_closed_used = self.n_strips, self.closed_used
+        self.saved_coming = self.coming
 
     cdef void rollback(self) noexcept nogil:
         self.sums.rollback()
@@ -329,6 +316,7 @@ cdef class OpenBlock(RenewedInverse):
         self.used, self.count = self.saved_used, self.saved_count
         self.waiting, self.since = self.saved_waiting, self.saved_since
         self.n_strips, self.closed_used = self.saved_strips, self.saved_closed_used
+        self.coming = self.saved_coming
         self.is_scaled = False
         self.forget_ahead()
         # `downdate` multiplies whole panels: beyond `used`, which may have shrunk, R must be 0.
@@ -395,6 +383,7 @@ cdef class OpenBlock(RenewedInverse):
             "used": used, "count": count, "waiting": count, "since": self.since,
             "reg": self.sums.reg,
             "evidence": np.zeros(0) if self.evidence is None else self.evidence.get_state(),
+            "coming": self.coming,
         }
 
     def set_state(self, state):
@@ -402,6 +391,7 @@ cdef class OpenBlock(RenewedInverse):
         state = {**{name: None for name in LATER_FIELDS}, **state}
         fields_of(state, "least squares", (*FIELDS, *LATER_FIELDS))
         reg = self.sums.reg if state["reg"] is None else positive_number("reg", state["reg"])
+        coming = 0.0 if state["coming"] is None else not_negative("coming", state["coming"])
         cdef Py_ssize_t p, last
         cdef Py_ssize_t used = integer_within("used", state["used"], 0, self.length)
         cdef Py_ssize_t count = integer_within("count", state["count"], 0, self.block_length - 1)
@@ -442,7 +432,7 @@ cdef class OpenBlock(RenewedInverse):
             write_rows(arrays[name], <void *> <Py_ssize_t> values, stride, 8)
         self.waiting = waiting
         self.used, self.count, self.since = used, count, since
-        self.closed_used = used
+        self.closed_used, self.coming = used, coming
         self.settled = False
         self.settle()
         self.checkpoint()

@@ -11,8 +11,10 @@ cdef class RenewedInverse(PacedInverse):
     cdef Py_ssize_t n_strips, saved_strips         # panels of A that the samples before are in
     cdef Py_ssize_t closed_used, saved_closed_used   # numbers that their rows have
 
+    cdef Py_ssize_t closed_panels(self) noexcept nogil
     cdef bint renews(self) noexcept nogil
     cdef bint is_renewal(self) noexcept nogil
+    cdef void forget_fresh(self) noexcept nogil
     cdef void renew_ahead(self) noexcept nogil
     cdef void multiply_panel(self, const char *inverse, Py_ssize_t p, Py_ssize_t first,
                              Py_ssize_t last) noexcept nogil

@@ -30,6 +30,10 @@ cdef class RenewedInverse(PacedInverse):
     def __cinit__(self, *_, **__):
         self.fresh = TiledInverse(self.sums, self.itemsize)
 
+    cdef Py_ssize_t closed_panels(self) noexcept nogil:
+        """Panels of A that the samples before the block are in."""
+        return max(1, whole_panels(self.closed_used) // OK_PANEL)
+
     cdef bint renews(self) noexcept nogil:
         """Whether this block makes N anew, or will."""
         return self.forgetting == 1 and self.count <= self.n_early \
@@ -49,6 +53,10 @@ cdef class RenewedInverse(PacedInverse):
     cdef void forget_ahead(self) noexcept nogil:
         """Nothing of N after the block is made."""
         PacedInverse.forget_ahead(self)
+        self.forget_fresh()
+
+    cdef void forget_fresh(self) noexcept nogil:
+        """Nothing of A^-1 is made, nor of the products with it."""
         self.fresh.end()
         self.n_paced = self.n_multiplied = 0
 
@@ -57,8 +65,7 @@ cdef class RenewedInverse(PacedInverse):
         cdef Py_ssize_t steps, last = self.n_early, paced = self.n_paced
         if self.kept or self.count == 0 or self.count <= paced:
             return
-        if self.fresh.panels == 0 \
-                and self.fresh.begin(max(1, whole_panels(self.closed_used) // OK_PANEL)) != OK:
+        if self.fresh.panels == 0 and self.fresh.begin(self.closed_panels()) != OK:
             return  # `take_fresh` tries again
         self.n_paced = self.count
         steps = self.fresh.left
@@ -98,7 +105,7 @@ cdef class RenewedInverse(PacedInverse):
         cdef char *inverse = self.inverse if self.kept else self.saved_inverse
         cdef Status status = OK
         if self.fresh.panels == 0:
-            status = self.fresh.begin(max(1, whole_panels(self.closed_used) // OK_PANEL))
+            status = self.fresh.begin(self.closed_panels())
         while self.fresh.left > 0:
             self.fresh.step(inverse)
         if status == OK:
@@ -118,7 +125,7 @@ cdef class RenewedInverse(PacedInverse):
         self.take_samples_anew()
         self.since = self.count
         self.settled = False
-        self.forget_ahead()
+        self.forget_fresh()
         return OK
 
     cdef void take_weights(self) noexcept nogil:
@@ -138,7 +145,7 @@ cdef class RenewedInverse(PacedInverse):
         cdef Status status = self.fresh.status
         if status == OK:
             self.take_weights()
-        self.forget_ahead()
+        self.forget_fresh()
         return status
 
     cdef void take_samples_anew(self) noexcept nogil:

@@ -14,6 +14,7 @@ cdef class LearntAnew:
 
     cdef Status add(self, Py_ssize_t n, const double[:, ::1] targets,
                     const double[::1] weights) noexcept nogil
+    cdef Py_ssize_t panels(self) noexcept nogil
 
 
 cdef object targets_of(object y, Py_ssize_t n_labels, Py_ssize_t n_outputs)

@@ -10,20 +10,17 @@ from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_PANEL, whole_panels
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
 from onlinekern.core.linalg.open_block cimport OpenBlock
+from onlinekern.core.linalg.tiled_factor cimport factor_steps
 from onlinekern.core.samples.rows cimport Samples, samples_of
 
 from onlinekern.core.base.plan import UNIT, once
-from onlinekern.core.linalg.evidence import CHOICES
 
 # Rows that the sums take up together. More are hardly faster.
 ROWS = 8
-# The most that are tried to choose r: each of them once, one more before the first, and behind each
-# end. Most often they are three or four.
-MOST_TRIED = len(CHOICES) + 3
-# What a step of N takes about, in nanoseconds, and a third of one to choose r, for the cube of the
-# panels of A.
+# So many r are tried a step at a time, most often three or four; more of them at once.
+USUAL_TRIED = 5
+# What a step of N takes about, or one to choose r, in nanoseconds.
 cdef double STEP = 3e4
-cdef double CHOICE = 800
 
 
 cdef class LearntAnew:
@@ -91,20 +88,33 @@ cdef class LearntAnew:
 
     def stages(self):
         """What makes N and w once all samples are in the sums, as `base.plan` has it."""
-        cdef Py_ssize_t panels = max(1, whole_panels(self.block.used) // OK_PANEL)
-        cdef Py_ssize_t steps = panels * (panels + 1) * (panels + 2) // 2 + \
-            panels * (panels + 1) // 2
-        choices = 0 if self.block.evidence is None else MOST_TRIED
-        return [(self.choose, choices, CHOICE * panels ** 3 + UNIT), *once(UNIT, self.begin),
-                (self.step, steps, STEP)]
+        cdef Py_ssize_t panels = self.panels()
+        cdef Py_ssize_t steps = 3 * factor_steps(panels) + panels * (panels + 1) // 2
+        choice = []
+        if self.block.evidence is not None:
+            choice = [*once(UNIT, self.begin_choice),
+                      (self.choose, USUAL_TRIED * factor_steps(panels), STEP),
+                      *once(UNIT, self.take_choice)]
+        return [*choice, *once(UNIT, self.begin), (self.step, steps, STEP)]
 
-    def choose(self, k):
-        """Choose r, a step at a time."""
-        if k == 0:
-            self.block.evidence.set_state(np.asarray(self.totals))
-            self.block.evidence.begin()
+    def begin_choice(self, _):
+        """Begin to choose r."""
+        self.block.evidence.set_state(np.asarray(self.totals))
+        self.block.evidence.begin()
+
+    def choose(self, _):
+        """Make a step of that."""
         if self.status == OK:
-            self.status = self.block.evidence.step(self.block.used)
+            self.status = self.block.evidence.step(self.panels())
+
+    def take_choice(self, _):
+        """Take r."""
+        if self.status == OK:
+            self.status = self.block.evidence.finish(self.panels())
+
+    cdef Py_ssize_t panels(self) noexcept nogil:
+        """Panels of A."""
+        return max(1, whole_panels(self.block.used) // OK_PANEL)
 
     def begin(self, _):
         """Begin with N."""

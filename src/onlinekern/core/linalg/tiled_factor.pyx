@@ -1,0 +1,137 @@
+"""TiledFactor: the Cholesky factor A = L L' of the sums of least squares, in steps of one product.
+
+By tiles of 64 x 64 in double,
+
+    L_ij = (A_ij - sum_m L_im L_jm') V_jj',   V_jj = L_jj^-1,
+
+each in the place of A_ij, and V_jj on the diagonal. r of A may be another one than that of the
+sums. Who is in no hurry makes some steps now and then; the bits are the same. L follows the panels
+of A, which need not be whole before it begins.
+"""
+from libc.math cimport log
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+from scipy.linalg.cython_blas cimport dgemm, dgemv
+from scipy.linalg.cython_lapack cimport dpotrf, dtrtri
+
+from onlinekern.core.base.part cimport NO_MEMORY, NOT_FINITE, OK, Status
+from onlinekern.core.base.vector cimport OK_PANEL
+from onlinekern.core.linalg.information cimport Information
+
+cdef int SIDE = OK_PANEL
+
+
+cdef void multiply(char *trans_a, char *trans_b, double alpha, double *a, double *b, double beta,
+                   double *out) noexcept nogil:
+    """out <- alpha a b + beta out, of tiles in Fortran's order."""
+    dgemm(trans_a, trans_b, &SIDE, &SIDE, &SIDE, &alpha, a, &SIDE, b, &SIDE, &beta, out, &SIDE)
+
+
+cdef class TiledFactor:
+    """None is begun.
+
+    Parameters
+    ----------
+    sums : Information
+    """
+
+    def __cinit__(self, Information sums not None, *_):
+        self.sums = sums
+
+    def __dealloc__(self):
+        self.end()
+
+    cdef Status begin_factor(self, Py_ssize_t panels, double reg,
+                             Py_ssize_t more) noexcept nogil:
+        """Begin with so many panels of A: beyond them it has its prior only. Returns a status.
+
+        There is room for one more tile, `spare`, and `more` numbers behind it.
+        """
+        cdef Py_ssize_t n_tiles = panels * (panels + 1) // 2
+        self.end()
+        self.tiles = <double *> malloc(((n_tiles + 1) * TILE + more) * sizeof(double))
+        if self.tiles == NULL:
+            return NO_MEMORY
+        self.spare = self.tiles + n_tiles * TILE
+        self.panels, self.reg = panels, reg
+        self.i = self.j = self.m = 0
+        self.status = OK
+        return OK
+
+    cdef void end(self) noexcept nogil:
+        """Free the memory."""
+        free(self.tiles)
+        self.tiles = NULL
+        self.panels = 0
+
+    cdef double *tile(self, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        return self.tiles + (i * (i + 1) // 2 + j) * TILE
+
+    cdef void load(self) noexcept nogil:
+        """Copy tile (i, j) of A, whose upper triangle in C order is the lower one to LAPACK."""
+        cdef Py_ssize_t lane
+        cdef double *own = self.tile(self.i, self.j)
+        for lane in range(SIDE):
+            memcpy(own + lane * SIDE,
+                   self.sums.matrix.values + (self.j * SIDE + lane) * self.sums.length
+                   + self.i * SIDE, SIDE * sizeof(double))
+            if self.i == self.j:
+                own[lane * (SIDE + 1)] += self.reg - self.sums.reg
+
+    cdef bint is_factor(self) noexcept nogil:
+        """Whether L is whole."""
+        return self.j == self.panels
+
+    cdef void factor_step(self) noexcept nogil:
+        """A step of tile (i, j) of L, panel by panel; on the diagonal its inverse comes of it."""
+        cdef double *own = self.tile(self.i, self.j)
+        cdef Py_ssize_t lane
+        cdef int info = 0
+        if self.m == 0:
+            self.load()
+        if self.m < self.j:
+            multiply(b"N", b"T", -1, self.tile(self.i, self.m), self.tile(self.j, self.m), 1, own)
+            self.m += 1
+            return
+        if self.i == self.j:
+            dpotrf(b"L", &SIDE, own, &SIDE, &info)
+            if info == 0:
+                dtrtri(b"L", b"N", &SIDE, own, &SIDE, &info)
+            if info != 0:
+                self.status = NOT_FINITE
+            for lane in range(1, SIDE):
+                memset(own + lane * SIDE, 0, lane * sizeof(double))
+        else:
+            multiply(b"N", b"T", 1, own, self.tile(self.j, self.j), 0, self.spare)
+            memcpy(own, self.spare, TILE * sizeof(double))
+        self.m = 0
+        self.i += 1
+        if self.i == self.panels:
+            self.j += 1
+            self.i = self.j
+
+    cdef double log_determinant(self) noexcept nogil:
+        """log |A / r|. Features that no sample in A has add nothing, and no rounding."""
+        cdef Py_ssize_t f
+        cdef double found = 0
+        for f in range(self.panels * SIDE):
+            if self.sums.matrix.values[f * (self.sums.length + 1)] != self.sums.reg:
+                found -= 2 * log(self.tile(f // SIDE, f // SIDE)[f % SIDE * (SIDE + 1)])
+                found -= log(self.reg)
+        return found
+
+    cdef double explained(self, const double *vector, double *solved) noexcept nogil:
+        """b' A^-1 b = |L^-1 b|^2; `solved` has room for as many numbers as the panels have."""
+        cdef Py_ssize_t i, m, f
+        cdef int step = 1
+        cdef double one = 1, minus = -1, zero = 0, found = 0
+        for i in range(self.panels):
+            memcpy(self.spare, vector + i * SIDE, SIDE * sizeof(double))
+            for m in range(i):
+                dgemv(b"N", &SIDE, &SIDE, &minus, self.tile(i, m), &SIDE, solved + m * SIDE, &step,
+                      &one, self.spare, &step)
+            dgemv(b"N", &SIDE, &SIDE, &one, self.tile(i, i), &SIDE, self.spare, &step, &zero,
+                  solved + i * SIDE, &step)
+        for f in range(self.panels * SIDE):
+            found += solved[f] * solved[f]
+        return found
