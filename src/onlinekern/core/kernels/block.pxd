@@ -60,6 +60,7 @@ cdef class KernelBlock(Block):
     cdef object dense_rows(self)
     cdef Status take_pairs(self, const double[:, ::1] values, Py_ssize_t first) noexcept
     cdef bint is_exact(self, Py_ssize_t i) noexcept nogil
+    cdef bint is_sifted(self, Py_ssize_t i) noexcept nogil
     cdef Status multiply_pairs(self) noexcept nogil
     cdef void multiply_row(self, Py_ssize_t i, char *out) noexcept nogil
     cdef Status kernel_column(self, Py_ssize_t i, bint transformed, char *out) noexcept nogil

@@ -13,7 +13,7 @@ The panels of sparse rows hold only the columns that occur in the block, which `
 numbers, unless numbering costs more than it saves. Their size follows the stored elements, not the
 number of features.
 """
-from libc.math cimport NAN
+from libc.math cimport INFINITY, NAN
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
@@ -23,7 +23,8 @@ import numpy as np
 from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport size_of
 from onlinekern.core.base.vector cimport (
-    OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, grow, ok_sparse_row, ops_for, whole_panels,
+    OK_ABSOLUTE, OK_DOT, OK_PANEL, OK_SQUARED, aligned_resize, grow, ok_sparse_row, ops_for,
+    whole_panels,
 )
 from onlinekern.core.kernels.cost_model cimport (
     pays_to_compress, pays_to_multiply_all, pays_to_number,
@@ -31,7 +32,10 @@ from onlinekern.core.kernels.cost_model cimport (
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 from onlinekern.core.samples.sparse_rows cimport (
-    nonzeros, of_sparse_rows, pack, scatter, sparse_distance)
+    nonzeros, of_sparse_rows, pack, scatter, sparse_distance, vanishes)
+
+# Up to this norm term, the exponent of an expanded l1 distance is off by no more than about 1.
+cdef double MOST_SIFTED = 2.0 ** 19
 
 
 cdef class Block:
@@ -310,7 +314,18 @@ cdef class KernelBlock(Block):
         """Whether row i is too long for the expanded distance in float32, or has no other."""
         if self.kernel.accumulate == OK_SQUARED:
             return self.sparse
+        if self.kernel.accumulate == OK_ABSOLUTE:
+            return self.sparse and self.itemsize == 4 \
+                and (<float *> self.norm_terms)[i] > self.kernel.exact_above
         return self.itemsize == 4 and self.squares[i] > self.kernel.exact_above
+
+    cdef bint is_sifted(self, Py_ssize_t i) noexcept nogil:
+        """Whether kernel values of row i, which `is_exact`, need not be recomputed if they vanish.
+
+        The expanded l1 distance must tell them from others.
+        """
+        return self.kernel.accumulate == OK_ABSOLUTE \
+            and (<float *> self.norm_terms)[i] <= MOST_SIFTED
 
     cdef Status kernel_column(self, Py_ssize_t i, bint transformed, char *out) noexcept nogil:
         """out[j] = kappa(x_i, x_j) for the rows j > i of the block, whose panels are made.
@@ -373,8 +388,11 @@ cdef class KernelBlock(Block):
         for j in range(i + 1, self.n):
             if not self.is_exact(j):
                 continue
-            if self.sparse:
-                value = sparse_distance(&self.rows[i], &self.rows[j], self.itemsize)
+            if self.is_sifted(j) and vanishes((<float *> out)[j]):
+                value = INFINITY
+            elif self.sparse:
+                value = sparse_distance(&self.rows[i], &self.rows[j], self.itemsize,
+                                        self.kernel.accumulate)
             else:
                 self.ops.dense[OK_SQUARED](
                     self.dense + i * self.d * self.itemsize, self.d, 1, self.d,

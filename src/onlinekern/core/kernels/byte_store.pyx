@@ -130,8 +130,8 @@ cdef class ByteStore(Store):
         self.ops.ones_dot(block.rows + first, n, self.panel(panel),
                           PANELS_AHEAD * OK_PANEL * self.d, g, ld)
 
-    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
-                       char *g) noexcept nogil:
+    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel, int accumulate,
+                       bint sifted, char *g) noexcept nogil:
         if self.itemsize == 4:
             count_differences(<const float *> block.as_dense(i), self.panel(panel), self.d,
                               <float *> g)

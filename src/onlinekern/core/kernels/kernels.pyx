@@ -11,7 +11,8 @@ the distance is therefore computed from the differences of the features (`of_dis
 
 A kernel that accumulates squared distances gets those of all rows so: the root of an expanded one
 would have the root of its error where rows are near. Sparse rows have no products of that kind; all
-of them are recomputed.
+of them are recomputed. Their l1 distances are expanded by absolute norms, with the same error:
+those of long rows are recomputed too, but for kernel values that vanish beside 1.
 """
 from cython cimport floating
 from libc.math cimport INFINITY, pow, sqrt, tanh
@@ -20,8 +21,9 @@ from onlinekern.core.base.part cimport Part
 from onlinekern.core.base.state cimport finite_number, integer_within, positive_number
 from onlinekern.core.base.vector cimport OK_ABSOLUTE, OK_DOT, OK_SQUARED, ok_vector_ops
 
-# gamma ||x||^2 up to which the expanded float32 distance is used. The error of the exponent is then
-# at most about 64 * 2^-24 * 4 = 1.5e-5, and so is the relative error of the kernel value.
+# gamma ||x||^2 (Laplacian: gamma ||x||_1) up to which the expanded float32 distance is used. The
+# error of the exponent is then at most about 64 * 2^-24 * 4 = 1.5e-5, and so is the relative error
+# of the kernel value.
 cdef double EXPANDED_LIMIT = 64
 # A power is a product: higher ones overflow, and would take for ever.
 cdef long MOST_DEGREE = 1000000
@@ -62,7 +64,8 @@ cdef class Kernel(Part):
                           Py_ssize_t m) noexcept nogil:
         """The same from squared distances.
 
-        For kernels with a finite `exact_above`, or that accumulate squared distances, only.
+        For kernels with a finite `exact_above`, or that accumulate squared distances, only. Of l1
+        distances where the kernel accumulates those.
         """
 
 
@@ -152,6 +155,7 @@ cdef class Laplacian(Kernel):
     def __init__(self, double gamma):
         self.gamma = positive_number("gamma", gamma)
         self.accumulate = OK_ABSOLUTE
+        self.exact_above = EXPANDED_LIMIT
         self.arguments = (gamma,)
 
     cdef double norm_term(self, double square, double absolute) noexcept nogil:
@@ -165,7 +169,11 @@ cdef class Laplacian(Kernel):
         if sparse:
             ops.exponential(g, ld, n, m, -self.gamma, a, b)
         else:
-            ops.exponential(g, ld, n, m, -self.gamma, NULL, NULL)
+            self.of_distance(ops, g, ld, n, m)
+
+    cdef void of_distance(self, const ok_vector_ops *ops, void *g, Py_ssize_t ld, Py_ssize_t n,
+                          Py_ssize_t m) noexcept nogil:
+        ops.exponential(g, ld, n, m, -self.gamma, NULL, NULL)
 
 
 cdef class Polynomial(Kernel):

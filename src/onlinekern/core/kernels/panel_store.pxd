@@ -22,8 +22,8 @@ cdef class Store(Component):
     cdef bint needs_panels(self) noexcept nogil
     cdef void product(self, Block block, Py_ssize_t first, Py_ssize_t n, Py_ssize_t panel,
                       int accumulate, char *g, Py_ssize_t ld) noexcept nogil
-    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
-                       char *g) noexcept nogil
+    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel, int accumulate,
+                       bint sifted, char *g) noexcept nogil
 
 
 cdef class PanelStore(Store):

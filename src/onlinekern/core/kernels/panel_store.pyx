@@ -17,6 +17,7 @@ A panel holds OK_PANEL rows, feature by feature; the elements of one row are its
 products has one row per sample and OK_PANEL columns, one per slot of the panel.
 """
 from cython cimport floating
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -28,7 +29,9 @@ from onlinekern.core.base.state cimport integer_within, size_of
 from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, OK_SQUARED, ok_sparse_row, ops_for
 from onlinekern.core.kernels.block cimport Block
-from onlinekern.core.samples.sparse_rows cimport MARKS, Point, lowest_bit, of_sparse_rows
+from onlinekern.core.samples.sparse_rows cimport (
+    MARKS, Point, distance_term, lowest_bit, of_sparse_rows, vanishes,
+)
 
 
 cdef inline void put_lane(floating *lane, const floating *values, Py_ssize_t d) noexcept nogil:
@@ -72,15 +75,18 @@ cdef inline void get_lane(const floating *lane, floating *values, Py_ssize_t d) 
 
 
 cdef inline void lane_distances(const floating *x, const floating *panel, Py_ssize_t d,
-                                floating *g) noexcept nogil:
-    """g[slot] = ||x - s||^2, summed as `sparse_distance` does: ascending, in double."""
+                                int accumulate, bint sifted, floating *g) noexcept nogil:
+    """g[slot] = distance of x and s, summed as `sparse_distance` does: ascending, in double."""
     cdef Py_ssize_t j, slot
     cdef double total, difference
     for slot in range(OK_PANEL):
+        if sifted and vanishes(g[slot]):
+            g[slot] = INFINITY
+            continue
         total = 0
         for j in range(d):
             difference = <double> x[j] - panel[j * OK_PANEL + slot]
-            total += difference * difference
+            total += distance_term(difference, accumulate)
         g[slot] = <floating> total
 
 
@@ -148,9 +154,13 @@ cdef class Store:
         """
         self.missing = b"Store.product"
 
-    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
-                       char *g) noexcept nogil:
-        """g[0:OK_PANEL] = squared distances of row i to the slots of one panel (float32)."""
+    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel, int accumulate,
+                       bint sifted, char *g) noexcept nogil:
+        """g[0:OK_PANEL] = distances of row i to the slots of one panel.
+
+        Squared ones; of sparse rows l1 distances if `accumulate` is OK_ABSOLUTE. With `sifted`,
+        g are kernel values, and the distance of one that vanishes is infinite.
+        """
         self.missing = b"Store.distance"
 
     def nbytes(self, Py_ssize_t n):
@@ -267,15 +277,17 @@ cdef class PanelStore(Store):
             self.ops.dense[accumulate](block.dense + first * self.d * self.itemsize, self.d, n,
                                        self.d, self.panel(panel), g, ld)
 
-    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
-                       char *g) noexcept nogil:
+    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel, int accumulate,
+                       bint sifted, char *g) noexcept nogil:
         if block.sparse:  # as KernelBlock.recompute_exact does
             if self.itemsize == 4:
                 lane_distances(<const float *> block.as_dense(i),
-                               <const float *> self.panel(panel), self.d, <float *> g)
+                               <const float *> self.panel(panel), self.d, accumulate, sifted,
+                               <float *> g)
             else:
                 lane_distances(<const double *> block.as_dense(i),
-                               <const double *> self.panel(panel), self.d, <double *> g)
+                               <const double *> self.panel(panel), self.d, accumulate, sifted,
+                               <double *> g)
         else:
             self.ops.dense[OK_SQUARED](block.as_dense(i), self.d, 1, self.d, self.panel(panel), g,
                                        OK_PANEL)

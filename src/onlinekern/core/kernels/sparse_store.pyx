@@ -3,6 +3,7 @@
 See panel_store for the interface and the other layout.
 """
 cimport cython
+from libc.math cimport INFINITY
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
@@ -17,7 +18,9 @@ from onlinekern.core.base.undo cimport Journal
 from onlinekern.core.base.vector cimport OK_PANEL, ok_sparse_row
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.panel_store cimport Store
-from onlinekern.core.samples.sparse_rows cimport Point, of_sparse_rows, sparse_distance
+from onlinekern.core.samples.sparse_rows cimport (
+    Point, of_sparse_rows, sparse_distance, vanishes,
+)
 
 
 # The garbage collector must leave the journal: `__dealloc__` frees the rows that it owns.
@@ -113,13 +116,16 @@ cdef class SparseStore(Store):
             part = min(OK_PANEL, n - q * OK_PANEL)
             self.ops.transpose(block.scratch, part, g + q * OK_PANEL * ld * self.itemsize, ld)
 
-    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel,
-                       char *g) noexcept nogil:
+    cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel, int accumulate,
+                       bint sifted, char *g) noexcept nogil:
         cdef Py_ssize_t slot
         cdef double value
         for slot in range(OK_PANEL):
-            value = sparse_distance(&block.rows[i], &self.rows[panel * OK_PANEL + slot],
-                                    self.itemsize)
+            if sifted and vanishes((<float *> g)[slot]):
+                value = INFINITY
+            else:
+                value = sparse_distance(&block.rows[i], &self.rows[panel * OK_PANEL + slot],
+                                        self.itemsize, accumulate)
             if self.itemsize == 4:
                 (<float *> g)[slot] = <float> value
             else:

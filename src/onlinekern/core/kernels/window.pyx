@@ -194,7 +194,8 @@ cdef class Window:
         cdef Py_ssize_t j
         for j in range(i, i + rows):
             if self.block.is_exact(j):
-                self.store.distance(self.block, j, panel, g)
+                self.store.distance(self.block, j, panel, self.kernel.accumulate,
+                                    self.block.is_sifted(j), g)
                 self.kernel.of_distance(self.block.ops, g, ld, 1, OK_PANEL)
             g += ld * self.itemsize
 

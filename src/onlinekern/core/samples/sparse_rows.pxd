@@ -1,8 +1,9 @@
 # Elementary work on sparse rows. May change at minor versions.
+from libc.math cimport fabs
 from libc.stdint cimport int32_t, uint64_t
 
 from onlinekern.core.base.part cimport Status
-from onlinekern.core.base.vector cimport OK_DOT, OK_SQUARED, ok_sparse_row
+from onlinekern.core.base.vector cimport OK_ABSOLUTE, OK_DOT, OK_SQUARED, ok_sparse_row
 from onlinekern.core.samples.rows cimport Rows
 
 cdef extern from *:
@@ -21,8 +22,18 @@ cdef inline int of_sparse_rows(int accumulate) noexcept nogil:
     return OK_DOT if accumulate == OK_SQUARED else accumulate
 
 
-cdef double sparse_distance(const ok_sparse_row *x, const ok_sparse_row *z,
-                            Py_ssize_t itemsize) noexcept nogil
+cdef inline double distance_term(double difference, int accumulate) noexcept nogil:
+    """What a feature adds to an l1 distance, or to a squared one."""
+    return fabs(difference) if accumulate == OK_ABSOLUTE else difference * difference
+
+
+cdef inline bint vanishes(double value) noexcept nogil:
+    """Whether a kernel value is nothing beside 1 in float: below 2^-24."""
+    return value < 5.9604644775390625e-8
+
+
+cdef double sparse_distance(const ok_sparse_row *x, const ok_sparse_row *z, Py_ssize_t itemsize,
+                            int accumulate) noexcept nogil
 
 
 cdef class Point:

@@ -17,6 +17,9 @@ from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport OK_PANEL, aligned_resize, ok_sparse_row
 
 
+cdef Py_ssize_t COUNTED_TOGETHER = 1 << 20
+
+
 cdef inline void scatter_row(floating *lane, const floating *values, const int32_t *columns,
                              const int32_t *place, Py_ssize_t count) noexcept nogil:
     cdef Py_ssize_t j
@@ -44,11 +47,17 @@ cdef void scatter(char *lane, const char *values, const int32_t *columns, const 
 
 
 cdef inline Py_ssize_t count_nonzeros(const floating *x, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t j
-    cdef int count = 0
-    for j in range(n):
-        count += x[j] != 0
-    return count
+    cdef Py_ssize_t j, first = 0, last, total = 0
+    cdef int count
+    # A narrow number makes faster vector code, and would overflow where elements are billions.
+    while first < n:
+        last = min(first + COUNTED_TOGETHER, n)
+        count = 0
+        for j in range(first, last):
+            count += x[j] != 0
+        total += count
+        first = last
+    return total
 
 
 cdef Py_ssize_t nonzeros(const char *x, Py_ssize_t n, Py_ssize_t itemsize) noexcept nogil:
@@ -100,7 +109,7 @@ cdef Py_ssize_t pack(const char *row, Py_ssize_t d, Py_ssize_t itemsize, char *v
 
 
 cdef inline double merged_distance(const floating *x, const floating *z, const ok_sparse_row *a,
-                                   const ok_sparse_row *b) noexcept nogil:
+                                   const ok_sparse_row *b, int accumulate) noexcept nogil:
     cdef Py_ssize_t i = 0, j = 0
     cdef double total = 0, difference
     while i < a.count or j < b.count:
@@ -114,16 +123,16 @@ cdef inline double merged_distance(const floating *x, const floating *z, const o
             difference = <double> x[i] - z[j]
             i += 1
             j += 1
-        total += difference * difference
+        total += distance_term(difference, accumulate)
     return total
 
 
-cdef double sparse_distance(const ok_sparse_row *x, const ok_sparse_row *z,
-                            Py_ssize_t itemsize) noexcept nogil:
-    """||x - z||^2 of two sparse rows by merging their columns, in double."""
+cdef double sparse_distance(const ok_sparse_row *x, const ok_sparse_row *z, Py_ssize_t itemsize,
+                            int accumulate) noexcept nogil:
+    """Distance of two sparse rows by merging their columns, in double, see `distance_term`."""
     if itemsize == 4:
-        return merged_distance(<const float *> x.values, <const float *> z.values, x, z)
-    return merged_distance(<const double *> x.values, <const double *> z.values, x, z)
+        return merged_distance(<const float *> x.values, <const float *> z.values, x, z, accumulate)
+    return merged_distance(<const double *> x.values, <const double *> z.values, x, z, accumulate)
 
 
 cdef inline void blend_dense(const floating *a, const floating *b, floating *out, Py_ssize_t d,
