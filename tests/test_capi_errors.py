@@ -221,9 +221,17 @@ def test_divergence_has_a_code(verbs, as_matrix, same_state):
     same_state(from_bytes(model.save(), "it"), before)
 
 
+class NoTextError(Exception):
+    """What memory that runs out while its text is made leaves of any error."""
+
+    def __str__(self):
+        raise MemoryError
+
+
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
+        (NoTextError(), 1, "an error of which there is no text"),
         (KeyboardInterrupt(), 4, "KeyboardInterrupt"),
         (MemoryError(), 3, "MemoryError"),
         (RuntimeError("x" + 3000 * "\u00e9"), 1, "x" + 1023 * "\u00e9"),

@@ -279,7 +279,7 @@ def test_a_sketch_whose_norm_overflows_is_none(scale):
     """It could be pickled, but not be restored."""
     sketch = FrequentDirections(2).fit(np.eye(3))
     before = sketch.sketch_
-    with pytest.raises(FloatingPointError, match="row 1 .* overflow"):
+    with pytest.raises(FloatingPointError, match=r"row 1 .* overflow"):
         sketch.partial_fit([[1.0, 0, 0], [0, 2 * scale, 0]])
     assert np.array_equal(sketch.sketch_, before)
     assert sketch.squared_norm_ == 3

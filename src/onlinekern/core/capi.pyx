@@ -86,9 +86,13 @@ cdef extern from *:
 
 cdef int failed(object error) noexcept:
     """Keep what an exception says as the message of this thread; returns its code."""
-    text = str(error) or type(error).__name__
-    # Not cut within a character.
-    data = text.encode("utf-8", "replace")[:OK_MOST_MESSAGE - 1].decode("utf-8", "ignore").encode()
+    try:
+        text = str(error) or type(error).__name__
+        # Not cut within a character.
+        data = text.encode("utf-8", "replace")[:OK_MOST_MESSAGE - 1]
+        data = data.decode("utf-8", "ignore").encode()
+    except BaseException:  # else the function would return OK_SUCCESS
+        data = b"an error of which there is no text"
     memcpy(ok_message, PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data) + 1)
     if not isinstance(error, Exception):
         return OK_INTERRUPTED
