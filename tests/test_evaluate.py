@@ -1,12 +1,16 @@
 """Evaluation: mistakes, curves and times are right; parameters are chosen reproducibly."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import onlinekern
 from onlinekern.evaluate import compare, comparing, prequential, search
@@ -103,7 +107,7 @@ def test_a_classifier_is_not_judged_as_a_regressor(labels):
     y = np.where(X[:, 0] > 0, *labels)
     for model in (onlinekern.StreamClassifier(time_budget=5), LogisticRegression()):
         with pytest.raises(ValueError, match=f"classes must hold.*{type(model).__name__} is a cla"):
-            prequential(model, [(X, y)])
+            prequential(model, iter([(X, y)]))
     with pytest.raises(ValueError, match="classes are for classifiers, and PARegressor is a regr"):
         prequential(onlinekern.PARegressor(), [(X, X[:, 0])], [0, 1])
     model = onlinekern.PAClassifier().fit(X, y)  # It knows its classes.
@@ -375,3 +379,33 @@ def test_a_budget_of_no_labels_is_refused():
     query = onlinekern.evaluate.LabelQuery(budget=0)
     with pytest.raises(ValueError, match="'budget' parameter"):
         prequential(onlinekern.PAClassifier(), [(X, y)], [-1, 1], query=query)
+
+
+def test_the_labels_of_a_list_are_its_classes():
+    X, y = two_normals(300, distance=2.0, random_state=0)
+    text = np.where(y > 0, "yes", "no")
+    blocks = [(X[k : k + 100], text[k : k + 100].tolist()) for k in range(0, 300, 100)]
+    for make in (onlinekern.PAClassifier, LogisticRegression):
+        told = prequential(make(random_state=0), blocks, classes=["no", "yes"])
+        assert prequential(make(random_state=0), blocks).mistakes == told.mistakes
+        with pytest.raises(ValueError, match="classes must hold all labels of the stream, unless"):
+            prequential(make(), iter(blocks))
+        with pytest.raises(ValueError, match="300 rows of X with 3 targets"):
+            prequential(make(), [(X, text[:3])])
+
+
+def test_what_predicts_no_labels_is_refused():
+    X, y = two_normals(300, distance=2.0, random_state=0)
+    with pytest.raises(TypeError, match="KernelMeanDetector predicts no labels or targets"):
+        prequential(onlinekern.KernelMeanDetector(), [(X, y)])
+
+
+def test_what_is_refitted_gets_tables_as_they_come():
+    pd = pytest.importorskip("pandas")
+    X, y = two_normals(300, distance=2.0, random_state=0)
+    table = pd.DataFrame(X, columns=["a", "b"]).assign(town=np.where(y > 0, "Ulm", "Bonn"))
+    columns = make_column_transformer((OneHotEncoder(), ["town"]), ("passthrough", ["a"]))
+    blocks = [(table[k : k + 50], y[k : k + 50]) for k in range(0, 300, 50)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert prequential(make_pipeline(columns, LogisticRegression()), blocks).late_error == 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.estimators.types import Array, Classes
 
 
@@ -61,7 +61,8 @@ class Refitted:
         """Return the predictions of the last fit for X; before the first fit, `classes[0]` or 0."""
         if self._fitted:
             return self.estimator.predict(X)
-        return np.full(X.shape[0], 0.0 if self.classes is None else self.classes[0])
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        return np.full(n_rows, 0.0 if self.classes is None else self.classes[0])
 
     def finish(self) -> None:
         """Fit on all samples so far, unless that is done already, or they are of one class."""
@@ -70,10 +71,7 @@ class Refitted:
         y = np.concatenate(self._y)
         if self._fitted == self._seen or (self.classes is not None and len(np.unique(y)) < 2):
             return
-        stack = sparse.vstack if sparse.issparse(self._X[0]) else np.concatenate
-        self._X, self._y = [stack(self._X)], [y]
-        if sparse.issparse(self._X[0]):
-            self._X[0] = self._X[0].tocsr()
+        self._X, self._y = [one_after_another(self._X)], [y]
         self.estimator.fit(self._X[0], y)
         self._fitted = self._seen
 

@@ -10,9 +10,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 
-from onlinekern.estimators.array_types import plain_targets
+from onlinekern.estimators.array_types import column_of_labels, plain_targets
 from onlinekern.estimators.row_blocks import rows_of
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.types import (
@@ -350,8 +350,25 @@ def _labels(estimator: Any, classes: Classes) -> ArrayLike | None:
     if classes is None and is_classifier(estimator):
         classes = getattr(estimator, "classes_", None)
         if classes is None:
-            raise ValueError(f"classes must hold all labels of the stream: {name} is a classifier")
+            raise ValueError(
+                f"classes must hold all labels of the stream, unless it is a list: {name} is a "
+                "classifier"
+            )
+    if is_outlier_detector(estimator):
+        raise TypeError(f"{name} predicts no labels or targets that could be tested")
     return classes
+
+
+def _labels_in(stream: Any, estimator: Any) -> Any:
+    """Return the labels of a list of (X, y) for a classifier that knows none; None for all else."""
+    if not isinstance(stream, list) or not stream or isinstance(estimator, type):
+        return None
+    if not hasattr(estimator, "__sklearn_tags__") or not is_classifier(estimator):
+        return None
+    if hasattr(estimator, "classes_"):
+        return None
+    pairs = list(pairs_of(stream, "stream"))
+    return np.unique(np.concatenate([column_of_labels(y) for _, y in pairs]))
 
 
 def _stream_learner(estimator: Any, classes: Classes) -> Any:
@@ -388,7 +405,8 @@ def prequential(
     stream : iterable of (X, y)
         For example ``source.blocks(random_state=0)``.
     classes : array-like, optional
-        All classes of the stream; None for a regression, or those that the classifier knows.
+        All classes of the stream; None for a regression, or those that the classifier knows, or
+        the labels in a stream that is a list.
     window : int or None, default=1000
         Score the last so many samples too, at all multiples of that number [1]_. None: do not.
     fading : float between 0 and 1, or None, default=None
@@ -457,6 +475,8 @@ def prequential(
         hasattr(detector, "update") and hasattr(detector, "drift_detected")
     ):
         raise wrong_type("detector", "have update and drift_detected", detector)
+    if classes is None:
+        classes = _labels_in(stream, estimator)
     run = Run(
         estimator, classes, window=window, fading=fading, detector=detector, on_drift=on_drift,
         delay=delay, query=query, watch=watch,
