@@ -278,7 +278,8 @@ class Run:
         A = np.multiply.outer(regs, np.eye(length))
         b, totals = np.zeros((len(regs), length, self.n_outputs)), 0.0
         logarithms, ages = 0.0, self.forgetting ** np.arange(n - 1.0, -1, -1)
-        for phi, (weight, targets), age in zip(self.features[:n], self.terms[:n], ages, strict=True):
+        entered = zip(self.features[:n], self.terms[:n], ages, strict=True)
+        for phi, (weight, targets), age in entered:
             row, a = np.zeros((length, 1)), weight * age
             row[: len(phi), 0] = phi
             columns = np.concatenate([b, np.broadcast_to(row, (len(regs), length, 1))], axis=2)
