@@ -50,14 +50,13 @@ def learnt_tables(X, center, factor, categories, targets, draws, groups):
         n_further = 3 if targets.shape[1] > 1 else 0
         second = standardised(X[:, j], along_leading(X[:, j], means, 1 + n_further))
         there = sorted({entry(value) for value in X[:, j]})
-        ranks = {e: [rank] for e, rank in zip(there, draws.permutation(len(there)), strict=True)}
-        random = standardised(X[:, j], ranks)
+        own = standardised(X[:, j], {e: [rank] for rank, e in enumerate(there)})
         last = len(groups.groups[j - d]) if j >= d else int(np.nanmax(X[:, j], initial=-1))
-        orders = [(1, first[j], 0), (1 / 2, second, 0), (1 / 3, random, 0)]
+        orders = [(1, first[j], 0), (1 / 2, second, 0), (1 / 2, own, 0)]
         orders += [(1, first[j], k) for k in range(1, len(first[j][there[0]]))]
         orders += [(1 / 2, second, k) for k in range(1, len(second[there[0]]))]
-        orders = [[unit * own[e][k] if e in own else 0.0 for e in range(3 + last)]
-                  for unit, own, k in orders]  # fmt: skip
+        orders = [[unit * places[e][k] if e in places else 0.0 for e in range(3 + last)]
+                  for unit, places, k in orders]  # fmt: skip
         if j >= d:
             groups.take(np.transpose(orders[:last])[2:])
             continue

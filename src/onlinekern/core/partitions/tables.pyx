@@ -6,7 +6,7 @@ is to be told, the best division into two sets is among those of the order by th
 direction of the categories' class probabilities (Coppersmith, Hong and Hosking 1999). Where
 categories matter only together with other features, their means may be alike: so a second order is
 that along which the products of the target with the other features differ most. A third one is
-random, for what neither tells. Groups of one-hot columns have the same orders. Of several outputs
+their own, that of their numbers or columns: of months, ages or degrees it tells what neither may. Groups of one-hot columns have the same orders. Of several outputs
 one direction holds only a part of what they tell: so groups have further orders, along the next
 directions.
 """
@@ -28,10 +28,9 @@ MOST_FURTHER = 3
 FARTHEST = 8.0
 # Rows of a piece of the work.
 BLOCK = 1024
-# How far entries differ in the second order and in the random one, in spreads: cuts of columns that
+# How far entries differ in the second order and in their own one, in spreads: cuts of columns that
 # often tell little take the place of cuts that tell more.
 SECOND_UNIT = 0.5
-RANDOM_UNIT = 1 / 3.0
 
 
 def most_further(Py_ssize_t d, Py_ssize_t n_categories):
@@ -73,7 +72,7 @@ class TableLearner:
     def begin(self, X, center, factor, targets, draws, hot):
         """Take samples, the units of those that are numbers, targets of a few outputs, and draws.
 
-        The draws are those of random orders, numpy.random.RandomState. `hot` has found groups.
+        The draws, numpy.random.RandomState, are those of the signs. `hot` has found groups.
         """
         self.hot, members = hot, hot.members()
         self.numbers = np.setdiff1d(self.numbers, members)
@@ -129,9 +128,9 @@ class TableLearner:
             k, self.others, self.signs[len(self.numbers) + k], np.ascontiguousarray(first[:, 0]),
             1 + n_further)
         ranks = np.zeros((len(counts), 1))
-        ranks[counts > 0, 0] = self.draws.permutation(np.count_nonzero(counts))
-        random = RANDOM_UNIT * in_units(ranks, counts)
-        orders = np.hstack([first[:, :1], second[:, :1], random, first[:, 1:], second[:, 1:]]).T
+        ranks[counts > 0, 0] = np.arange(np.count_nonzero(counts))
+        own = SECOND_UNIT * in_units(ranks, counts)
+        orders = np.hstack([first[:, :1], second[:, :1], own, first[:, 1:], second[:, 1:]]).T
         if k < len(self.categories):
             self.found += [(self.categories[k], turn == 0, own)
                            for turn, own in enumerate(orders[:N_ORDERS])]
