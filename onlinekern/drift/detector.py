@@ -72,16 +72,13 @@ class Detector(Savable, BaseEstimator):
         self._wealth: Wealth = NOTHING * self._kinds()
         self._threshold = float(self.run_length)
         if "_seed" not in self.__dict__:
-            self._seed = self._new_seed()
+            # A detector without the parameter draws nothing.
+            self._seed = seed_of(self.random_state) if hasattr(self, "random_state") else 0
         self._forget()
 
     def _kinds(self) -> int:
         """Return how many kinds of payoffs there are."""
         return 1
-
-    def _new_seed(self) -> int:
-        """Return the seed of all that is drawn at random; 0 where nothing is."""
-        return 0
 
     def _open(self) -> None:
         """Prepare for the samples of a call."""

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from onlinekern.core.learning.rank_bets import LEVELS, RankBets
-from onlinekern.drift.detector import Detector, are_all, seed_of
+from onlinekern.drift.detector import Detector, are_all
 from onlinekern.drift.wealth import NOTHING
 from onlinekern.estimators.atomic import all_or_nothing
 from onlinekern.estimators.parameters import Positive, RandomState, Share, estimator
@@ -152,9 +152,6 @@ class LossDetector(Detector):
 
     def _kinds(self) -> int:
         return 2 if self.tolerated is None else 1
-
-    def _new_seed(self) -> int:
-        return seed_of(self.random_state)
 
     def _forget(self) -> None:
         self._counts = np.zeros(LEVELS, dtype=np.int64)

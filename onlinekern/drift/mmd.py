@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.drift.detector import are_all, is_array, seed_of
+from onlinekern.drift.detector import are_all, is_array
 from onlinekern.drift.pairs import PairDetector
 from onlinekern.drift.wealth import NOTHING
 from onlinekern.estimators.parameters import Count, KernelWidth, RandomState, Share, estimator
@@ -123,9 +123,6 @@ class MMDDetector(PairDetector):
 
     def _kinds(self) -> int:
         return 2
-
-    def _new_seed(self) -> int:
-        return seed_of(self.random_state)
 
     def _new_witness(self, rows: Floats) -> None:
         self._features = FourierFeatures(
