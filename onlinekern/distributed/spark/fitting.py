@@ -15,7 +15,7 @@ from onlinekern.distributed.parts import Part, Stream, check_column
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.resuming import Place
 from onlinekern.distributed.spark.tables import ROW, ROW_BITS, TARGET, WEIGHT, Tables, column_of
-from onlinekern.distributed.spark.work import SCHEMA, Partitions, calling, counting, merging
+from onlinekern.distributed.spark.work import SCHEMA, Partitions, call, count, merge
 from onlinekern.distributed.starting import Asked, Options, takes_options
 
 
@@ -115,13 +115,13 @@ class Frame(NamedTuple):
 
     def lengths(self) -> list[int]:
         """Return the number of rows of each partition."""
-        found = outcomes(self.rows.select(ROW).mapInArrow(counting(), SCHEMA))
+        found = outcomes(self.rows.select(ROW).mapInArrow(count, SCHEMA))
         return [found[place] for place in sorted(found)]
 
     def one(self, function: Callable[[], Any]) -> Any:
         """Return what a function gives on a worker."""
         nothing = self.rows.sparkSession.range(1, numPartitions=1)
-        return outcomes(nothing.mapInArrow(calling(function), SCHEMA))[0]
+        return outcomes(nothing.mapInArrow(partial(call, function), SCHEMA))[0]
 
     def shared(self, shares: Shares) -> Any:
         """Return the rows of a round: each learner's in one partition, in their order.
@@ -220,7 +220,7 @@ class Run(mixing.Run):
         number = part.data[0]
         if not self.lengths[number]:
             return self.frame.one(partial(function, empty_like(self.frame.rows)))
-        work = Partitions({number: function}, self.lengths).each()
+        work = Partitions({number: function}, self.lengths).each
         # Partitions after it are not begun.
         return outcomes(self.frame.rows.mapInArrow(work, SCHEMA).limit(1))[number]
 
@@ -230,14 +230,14 @@ class Run(mixing.Run):
             part.data[0]: partial(tasks.labels, self.asked.rows(part)) for part in self.labelled
         }
         rows = self.frame.rows.select(TARGET, ROW)
-        work = Partitions(functions, self.lengths).each()
+        work = Partitions(functions, self.lengths).each
         return tasks.union(*outcomes(rows.mapInArrow(work, SCHEMA)).values())
 
     def send(self, number: int, learner: tasks.State, shares: Shares) -> Any:
         """Return the frame of models that will have learnt, which is not computed yet."""
         self._show(f"round {number}", 0)
         functions = {index: self.task(number, shares, index) for share in shares for index in share}
-        work = Partitions(functions, self.lengths).learning(learner)
+        work = partial(Partitions(functions, self.lengths).learn, learner)
         return learner, self.frame.shared(shares).mapInArrow(work, SCHEMA), shares
 
     def merge(self, number: int, sent: Any, known: tasks.State | None) -> tasks.State:
@@ -248,7 +248,7 @@ class Run(mixing.Run):
             left = -(-left // MERGED)
             group = F.floor(F.col("place") / MERGED).cast("int")
             near = models.repartitionById(left, group).sortWithinPartitions("place")
-            models = near.mapInArrow(merging(base), SCHEMA)
+            models = near.mapInArrow(partial(merge, base), SCHEMA)
             if left == 1:
                 break
         state: tasks.State = outcomes(models)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sklearn.base import is_classifier
@@ -95,27 +95,16 @@ def learn_stream(
     target = X.schema[y].dataType if is_classifier(estimator) else types.DoubleType()
     schema = types.StructType([*X.schema.fields, types.StructField(PREDICTION, target)])
     state = require("pyspark.sql.streaming.state", "spark").GroupStateTimeout.NoTimeout
-    return X.groupBy(key).applyInPandasWithState(of_key(learner), schema, STATE, "append", state)
+    return X.groupBy(key).applyInPandasWithState(learner, schema, STATE, "append", state)
 
 
 class KeyLearner(keyed.KeyLearner):
     """Learns the rows of a key in a micro-batch."""
 
-    def __call__(self, frames: Iterable[Any], state: Any) -> Any:
-        """Return the rows with their predictions, and put the model into the state."""
+    def __call__(self, key: Any, frames: Iterable[Any], state: Any) -> Iterator[Any]:
+        """Yield the rows with their predictions, and put the model into the state."""
         rows = self.in_order(require("pandas", "spark").concat(list(frames), ignore_index=True))
         model = from_bytes(bytes(state.get[0]) if state.exists else self.begun, "state")
         rows[PREDICTION] = self.learn(model, rows)
         state.update((to_bytes(model),))
-        return rows
-
-
-def of_key(
-    learner: Callable[[Iterable[Any], Any], Any],
-) -> Callable[[Any, Iterable[Any], Any], Iterator[Any]]:
-    """Return the function of `applyInPandasWithState`."""
-
-    def work(key: Any, frames: Iterable[Any], state: Any) -> Iterator[Any]:
-        yield learner(frames, state)
-
-    return work
+        yield rows

@@ -31,24 +31,16 @@ def here() -> int:
     return int(require("pyspark", "spark").TaskContext.get().partitionId())
 
 
-def counting() -> Callable[[Batches], Iterator[Any]]:
-    """Return the function that counts the rows of each partition."""
-
-    def work(batches: Batches) -> Iterator[Any]:
-        yield row_of(here(), dumps((None, sum(batch.num_rows for batch in batches))))
-
-    return work
+def count(batches: Batches) -> Iterator[Any]:
+    """Yield the number of the rows of a partition."""
+    yield row_of(here(), dumps((None, sum(batch.num_rows for batch in batches))))
 
 
-def calling(function: Callable[[], Any]) -> Callable[[Batches], Iterator[Any]]:
-    """Return a function that needs no rows."""
-
-    def work(batches: Batches) -> Iterator[Any]:
-        # Spark ends a worker that has not read all rows, and the next one would import everything.
-        list(batches)
-        yield row_of(here(), outcome_of(function))
-
-    return work
+def call(function: Callable[[], Any], batches: Batches) -> Iterator[Any]:
+    """Yield the outcome of a function that needs no rows."""
+    # Spark ends a worker that has not read all rows, and the next one would import everything.
+    list(batches)
+    yield row_of(here(), outcome_of(function))
 
 
 @dataclass(frozen=True)
@@ -75,41 +67,26 @@ class Partitions:
             )
         return self.functions[part](*before, table)
 
-    def each(self) -> Callable[[Batches], Iterator[Any]]:
-        """Return the function that gives an outcome for each partition that has a function."""
+    def each(self, batches: Batches) -> Iterator[Any]:
+        """Yield the outcome of each partition here, if it has a function."""
+        place = here()
+        # The rows of others are not read.
+        for part, table in tables_of(batches) if place in self.functions else ():
+            yield row_of(place, outcome_of(self, part, table))
 
-        def work(batches: Batches) -> Iterator[Any]:
-            place = here()
-            # The rows of others are not read.
-            for part, table in tables_of(batches) if place in self.functions else ():
-                yield row_of(place, outcome_of(self, part, table))
+    def learn(self, base: tasks.State, batches: Batches) -> Iterator[Any]:
+        """Yield the outcome of a learner, which goes on from `base` through its partitions."""
 
-        return work
-
-    def learning(self, base: tasks.State) -> Callable[[Batches], Iterator[Any]]:
-        """Return the function of a learner: it goes on from `base` through its partitions."""
-
-        def learn(batches: Batches) -> tasks.State:
+        def learnt() -> tasks.State:
             state = base
             for part, table in tables_of(batches):
                 state = self(part, table, state)
             return state
 
-        def work(batches: Batches) -> Iterator[Any]:
-            yield row_of(here(), outcome_of(learn, batches))
-
-        return work
+        yield row_of(here(), outcome_of(learnt))
 
 
-def merging(base: tasks.State) -> Callable[[Batches], Iterator[Any]]:
-    """Return the function that merges models, which come in the order of their places."""
-
-    def work(batches: Batches) -> Iterator[Any]:
-        outcomes = [one.as_py() for batch in batches for one in batch.column("outcome")]
-
-        def merge() -> tasks.State:
-            return tasks.merge(base, *map(value_of, outcomes))
-
-        yield row_of(here(), outcome_of(merge))
-
-    return work
+def merge(base: tasks.State, batches: Batches) -> Iterator[Any]:
+    """Yield the outcome of a merge of models, which come in the order of their places."""
+    outcomes = [one.as_py() for batch in batches for one in batch.column("outcome")]
+    yield row_of(here(), outcome_of(lambda: tasks.merge(base, *map(value_of, outcomes))))
