@@ -5,7 +5,7 @@ import copy
 import numpy as np
 import pytest
 from budgeted import DTYPES, LAYOUTS, OVERFLOWING, WINDOWS, check_undo, weights_of
-from grids import forms
+from grids import forms, marked
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracles.kernels import kernel_matrix
@@ -34,8 +34,13 @@ def learn(model, X, y, labels=None, **arguments):
     return model.partial_fit_predict(X, y, **arguments)
 
 
-@pytest.mark.parametrize("budget", [1, 2, 12])
-@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
+@pytest.mark.parametrize(
+    ("weighted", "budget"),
+    [
+        *((True, 1), (False, 2), (True, 12)),
+        *(marked(row, True) for row in ((False, 1), (True, 2), (False, 12))),
+    ],
+)
 @pytest.mark.parametrize(("name", "task", "case"), SETTINGS)
 def test_twin(name, task, case, weighted, budget, stream, as_layout, close):
     X, y = stream(task)

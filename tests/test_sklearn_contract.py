@@ -62,9 +62,27 @@ def expected_failures(estimator):
 ESTIMATORS = [estimator() for _, estimator in all_estimators()]
 
 
+def in_turns(checks):
+    """Return a mark of `parametrize_with_checks` where every other check of a learner is `long`.
+
+    Most of what they check is code that learners share: the next learner has the others. There are
+    few detectors.
+    """
+    names, pairs = checks.mark.args
+    found, place = [], {}
+    for pair in pairs:
+        values, marks = (pair.values, pair.marks) if hasattr(pair, "marks") else (pair, ())
+        own = place.setdefault(type(values[0]), [len(place), 0])
+        if sum(own) % 2 and not is_outlier_detector(values[0]):
+            marks = [*marks, pytest.mark.long]
+        found.append(pytest.param(*values, marks=marks))
+        own[1] += 1
+    return pytest.mark.parametrize(names, found, **checks.mark.kwargs)
+
+
 # Some checks hold samples that no hyperplane separates.
 @pytest.mark.filterwarnings("ignore:fit made max_iter=1000 passes")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+@in_turns(parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures))
 @pytest.mark.filterwarnings("ignore:fit made max_iter=1000 passes")  # which one of the checks sets
 def test_scikit_learn(estimator, check):
     check(estimator)
