@@ -76,8 +76,9 @@ def thresholds_of_classes(scores, numbers, n_classes, alpha, size):
     Vovk 2012). Its first one tells nothing: nobody knew the class.
     """
     found = np.empty((len(scores) + 1, n_classes))
-    for i in range(len(scores) + 1):
-        for k in range(n_classes):
-            own = [score for score, of in zip(scores[:i], numbers[:i], strict=True) if of == k]
-            found[i, k] = thresholds(own[1:], alpha, size)[1]
+    for k in range(n_classes):
+        own = np.equal(numbers, k)
+        told = np.append(*thresholds(scores[own][1:], alpha, size))
+        met = np.append(0, np.cumsum(own))
+        found[:, k] = told[np.maximum(met - 1, 0)]
     return found[:-1], found[-1]
