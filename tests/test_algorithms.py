@@ -98,11 +98,17 @@ def test_twin(name, task, case, average, weighted, cap, stream, as_layout, close
         close(scores / scale, outside / scale, dtype)
 
 
-@pytest.mark.parametrize("average", [False, True, "decay", 0.9])
-@pytest.mark.parametrize(("name", "task", "case"), [p for p in SETTINGS if p.id.endswith("-0")])
-@pytest.mark.parametrize("how", ["nearest", "oldest", "stop"])
+@pytest.mark.parametrize(
+    ("first", "average", "how"),
+    grid(
+        [p.values for p in SETTINGS if p.id.endswith("-0")],
+        [False, True, "decay", 0.9],
+        ["nearest", "oldest", "stop"],
+    ),
+)
 @pytest.mark.filterwarnings("ignore:max_support")
-def test_a_full_set_goes_on_learning(name, task, case, average, how, stream, as_layout, close):
+def test_a_full_set_goes_on_learning(first, average, how, stream, as_layout, close):
+    name, task, case = first
     X, y = stream(task)
     # With this kernel some samples are far from all support vectors, and more are near to one.
     settings = {**case, "gamma": 0.6, "average": average, "max_support": 12, "when_full": how}
@@ -111,8 +117,8 @@ def test_a_full_set_goes_on_learning(name, task, case, average, how, stream, as_
     assert how == "stop" or expected.support[0] > 0
     for layout, window in itertools.product(LAYOUTS, WINDOWS):
         model = build(name, task, window=window, **settings)
-        first = {"classes": np.unique(y)} if is_classifier(model) else {}
-        predictions = model.partial_fit_predict(as_layout(X, layout), y, **first)
+        known = {"classes": np.unique(y)} if is_classifier(model) else {}
+        predictions = model.partial_fit_predict(as_layout(X, layout), y, **known)
         check(model, predictions, expected, X, np.float64, close)
 
 
