@@ -212,8 +212,11 @@ def test_twin_of_missing_values(setting, task, dtype, layout):
          ["float64", "float32"], ["dense", "csr"]),
 )  # fmt: skip
 def test_twin_of_one_hot_columns(setting, task, dtype, layout):
-    """Two groups, one of them shuffled among numbers, beside categories and missing values."""
-    X, y, weight = samples(CLASSES[task], n=400, coded=[1, 6])
+    """Two groups, one of them shuffled among numbers, beside categories and missing values.
+
+    The renewal that begins behind 256 samples ends behind 320.
+    """
+    X, y, weight = samples(CLASSES[task], n=336, coded=[1, 6])
     rng = np.random.default_rng(2)
     for j, size in ((1, 7), (7, 8)):
         code = X[:, j] if j == 1 else rng.integers(0, size, len(X))
@@ -225,7 +228,7 @@ def test_twin_of_one_hot_columns(setting, task, dtype, layout):
     X = X[:, [*range(7), 9, 10, 11, 12, 13, 14, 15, 7, 16, 17, 8, 18, 19, 20, 21]]
     X = X.astype(dtype)
     # Rows in which several are on come after they are found.
-    X[390:, 7:10] = 2
+    X[326:, 7:10] = 2
     given = sp.csr_matrix(X) if layout == "csr" else X
     parameters = dict(SETTINGS[setting])
     if "memory" in parameters:
