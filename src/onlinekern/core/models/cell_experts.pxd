@@ -27,6 +27,14 @@ cdef class Generation:
     cdef void rollback(self) noexcept nogil
 
 
+# Parts of forests that are freed a few at a time: at once it takes longer than a sample may.
+cdef class Leaving:
+    cdef list parts
+    cdef Py_ssize_t n
+
+    cdef void free_some(self, Py_ssize_t n_samples) noexcept nogil
+
+
 # Room for the scaled rows of a block, and for their cells.
 cdef class Walked:
     cdef float *rows

@@ -35,6 +35,9 @@ cdef double MOST_STEP = 1e30
 # signs.
 cdef double LEAST_ERROR = 1
 
+# Parts of a forest that are freed with each sample.
+cdef Py_ssize_t FREED = 16
+
 
 cdef class Generation:
     """A forest with its weights, and what the next one needs to know of it."""
@@ -79,6 +82,28 @@ cdef class Generation:
         self.leaves.rollback()
         if self.upper is not None:
             self.upper.rollback()
+
+
+cdef class Leaving:
+    """Nothing at first."""
+
+    def __cinit__(self):
+        self.parts = []
+
+    def take(self, Generation before, replaced):
+        """Take the parts of a forest, if it is not None, and single trees that were replaced."""
+        if before is not None:
+            self.parts += before.parts()
+        self.parts += replaced
+        replaced.clear()
+        self.n = len(self.parts)
+
+    cdef void free_some(self, Py_ssize_t n_samples) noexcept nogil:
+        """Free what is due after so many samples."""
+        if self.n > 0:
+            self.n = max(0, self.n - FREED * n_samples)
+            with gil:
+                del self.parts[self.n:]
 
 
 cdef class Walked:

@@ -3,7 +3,7 @@ from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.learning.rules cimport Rule
-from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Walked
+from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Leaving, Walked
 from onlinekern.core.models.forest_renewal cimport Renewal
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.partitions.recent_rows cimport RecentRows
@@ -20,8 +20,7 @@ cdef class ForestSpace(Space):
     cdef bint is_changed
     cdef Py_ssize_t n_replaced
     cdef list replaced               # and which trees, with their cells, have been replaced in it
-    cdef list leaving                # parts of forests that are freed a few at a time,
-    cdef Py_ssize_t n_leaving        # and how many
+    cdef Leaving leaving             # what was kept for an undo, and is not any more
     cdef readonly Renewal renewal    # that has begun, or None
     cdef readonly int64_t entered    # samples learnt,
     cdef readonly int64_t renewed    # and when the last renewal that is done began,

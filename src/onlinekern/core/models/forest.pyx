@@ -20,7 +20,7 @@ from onlinekern.core.base.part cimport OK, RAISED, Status
 from onlinekern.core.base.state cimport doubles_of_shape, fields_of, finite_number
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.learning.rules cimport Rule
-from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Walked
+from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Leaving, Walked
 from onlinekern.core.models.cell_numbers cimport numbers_of, set_numbers
 from onlinekern.core.models.forest_renewal cimport Renewal
 from onlinekern.core.models.space cimport Space
@@ -39,8 +39,6 @@ from onlinekern.core.partitions.tables import check_categories, most_further, mo
 # A forest is renewed at this sample, and whenever there are twice as many.
 cdef int64_t FIRST_RENEWAL = 32
 cdef Py_ssize_t ROWS = 64
-# Parts of a forest that was replaced that are freed with each sample.
-cdef Py_ssize_t FREED = 16
 # Candidates of a node, and replays, and trees: more would not come to an end.
 cdef Py_ssize_t MOST_TURNS = 1000, MOST_TREES = 1 << 20, MOST = 1 << 48
 
@@ -121,8 +119,7 @@ cdef class ForestSpace(Space):
         self.now = Generation(forest, leaves, upper, np.ones(d), np.zeros(d),
                               np.zeros(n_outputs), np.ones(n_outputs))
         self.y = np.zeros(self.recent.n_targets)
-        self.walked = self.new_walked(1)
-        self.replaced, self.leaving = [], []
+        self.walked, self.replaced, self.leaving = self.new_walked(1), [], Leaving()
 
     def components(self):
         return (self.rule,)
@@ -335,27 +332,15 @@ cdef class ForestSpace(Space):
     cdef void checkpoint(self) noexcept nogil:
         if self.is_changed or self.n_replaced > 0:
             with gil:
-                self.let_go()
+                self.leaving.take(self.before, self.replaced)
+                self.before = None
             self.is_changed, self.n_replaced = False, 0
-        if self.n_leaving > 0:
-            # At once it would take longer than a sample may.
-            self.n_leaving -= FREED * <Py_ssize_t> (self.entered - self.saved_entered)
-            self.n_leaving = max(0, self.n_leaving)
-            with gil:
-                del self.leaving[self.n_leaving:]
+        self.leaving.free_some(self.entered - self.saved_entered)
         self.saved_entered, self.saved_renewed = self.entered, self.renewed
         self.saved_grown = self.n_grown
         self.now.checkpoint()
         self.recent.checkpoint()
         self.experts.combination.checkpoint()
-
-    def let_go(self):
-        """Forget what was kept for an undo: the parts of a forest are freed later."""
-        if self.is_changed:
-            self.leaving.extend(self.before.parts())
-            self.n_leaving = len(self.leaving)
-        self.before = None
-        self.replaced.clear()
 
     cdef void rollback(self) noexcept nogil:
         with gil:
@@ -441,7 +426,6 @@ cdef class ForestSpace(Space):
         self.now = now
         self.before, self.is_changed, self.is_walked, self.renewal = None, False, False, None
         self.replaced, self.n_replaced = [], 0
-        self.leaving, self.n_leaving = [], 0
         self.entered = self.saved_entered = entered
         self.renewed, self.n_grown = renewed, n_grown
         self.experts.combination.checkpoint()

@@ -190,7 +190,8 @@ cdef class Renewal(ForestLook):
         cdef double whole = self.share_to(self.n_trees), rest = whole - self.share_to(self.tree)
         if self.n_labels == 0:
             rest *= 1 + MORE_LATER * rest / whole
-        return self.estimate * (rest + MOST_MORE)
+        # Of the last tree, which may be an exact one.
+        return self.estimate * (rest + MOST_MORE * (whole - self.share_to(self.n_trees - 1)))
 
     cdef Py_ssize_t due(self, double share) noexcept nogil:
         """The work on the present tree that is to be done after a share of the growth."""
