@@ -1,4 +1,12 @@
+from threading import local
+
+import numpy as np
+
 from onlinekern.estimators.types import Floats, Indices
+
+OWN: local
+
+def seeded(seed: int) -> np.random.RandomState: ...
 
 class Generator:
     def __init__(self, seed: int = 0) -> None: ...
