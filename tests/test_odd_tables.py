@@ -335,6 +335,29 @@ def test_weights_of_first_calls_are_named(learner):
     assert model.n_seen_ == N
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_columns_of_a_forest_of_categories_come_in_any_order(library):
+    table = NUMBERS.assign(town=pd.Categorical(MIXED["town"]))
+    back = table[table.columns[::-1]]
+    if library == "polars":
+        table, back = map(pytest.importorskip("polars").from_pandas, (table, back))
+    model = KernelForestClassifier(n_trees=5, random_state=0).fit(table, LABELS)
+    assert "encoder_" not in vars(model)
+    expected = model.decision_function(table)
+    np.testing.assert_array_equal(model.decision_function(back), expected)
+    other = KernelForestClassifier(n_trees=5, random_state=0).fit(table, LABELS)
+    model.partial_fit(table, LABELS)
+    other.partial_fit(back, LABELS)
+    np.testing.assert_array_equal(model.decision_function(back), other.decision_function(table))
+    assert model.score_one(MIXED.iloc[0][["town", "b", "a"]]) == model.decision_function(table)[0]
+    for X, words in (
+        (table[["b", "town"]], "it lacks 'a'"),
+        (table[["a", "b"]], "it lacks 'town'"),
+    ):
+        with pytest.raises(ValueError, match=f"X has other columns than those learnt: {words}"):
+            model.predict(X)
+
+
 def test_as_many_weights_as_rows():
     with pytest.raises(ValueError, match=r"sample_weight.shape == \(2,\), expected \(60,\)"):
         StreamClassifier().partial_fit(MIXED, LABELS, sample_weight=[1.0, 2.0])

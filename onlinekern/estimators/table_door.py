@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from onlinekern.estimators.array_types import plain_samples
-from onlinekern.estimators.categories import MOST_CODE, TYPES, n_categories
+from onlinekern.estimators.categories import MOST_CODE, TYPES, n_categories, names_of
 from onlinekern.estimators.savable import operations
 from onlinekern.estimators.table_errors import (
     as_numbers,
@@ -63,6 +63,7 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
     if isinstance(X, Encoded):
         return X
     X = with_names(estimator, plain_samples(X), start)
+    X = X if start else matched(estimator, X)
     check_rows(X)
     own = vars(estimator)
     # With warm_start the weights go on, so the features stay, too.
@@ -99,6 +100,20 @@ def with_names(estimator: Any, X: Any, start: bool) -> Any:
         if not start and len(places.intersection(names)) == len(names):
             return X[sorted(places)]
     return X.set_axis([str(name) for name in names], axis="columns")
+
+
+def matched(estimator: Any, X: Any) -> Any:
+    """Return samples as they are, but a frame with its columns as a model of categories knows them.
+
+    Of columns of numbers alone, scikit-learn wants another order to be an error.
+    """
+    known = vars(estimator).get("feature_names_in_")
+    names = names_of(X) if vars(estimator).get("_categories") else None
+    if known is None or names is None or names == list(known):
+        return X
+    if set(names) != set(known):
+        raise ValueError(other_columns("it", names, list(known)))
+    return X[list(known)]
 
 
 def are_places(names: list[Any]) -> bool:
@@ -163,12 +178,17 @@ def in_order(estimator: Any, X: Any) -> Any:
         return X
     for row in rows:
         if row.keys() != set(names):
-            lacks = [repr(name) for name in names if name not in row]
-            extra = [repr(name) for name in row if name not in set(names)]
-            what = [f"lacks {', '.join(lacks)}"] * bool(lacks)
-            what += [f"has also {', '.join(extra)}"] * bool(extra)
-            raise ValueError(f"X has other columns than those learnt: a row {' and '.join(what)}")
+            raise ValueError(other_columns("a row", list(row), list(names)))
     return [[row[name] for name in names] for row in rows]
+
+
+def other_columns(what: str, found: list[Any], known: list[Any]) -> str:
+    """Return a message of names of columns that are not those known."""
+    lacks = [repr(name) for name in known if name not in found]
+    extra = [repr(name) for name in found if name not in known]
+    differs = [f"lacks {', '.join(lacks)}"] * bool(lacks)
+    differs += [f"has also {', '.join(extra)}"] * bool(extra)
+    return f"X has other columns than those learnt: {what} {' and '.join(differs)}"
 
 
 def stand_in(estimator: Any, start: bool) -> Any:
