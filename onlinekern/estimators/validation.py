@@ -180,7 +180,7 @@ def validated(
 ) -> Any:
     """Validate rows of numbers, and targets, as `validate_data` does."""
     alone = isinstance(y, str) and y == "no_validation"
-    if not alone and not y_numeric:
+    if isinstance(y, list | tuple) and not y_numeric:
         check_one_kind(y)
     plain = plain_rows_for(estimator, X, dtype, reset)
     if plain is not None:
