@@ -1,7 +1,7 @@
 """Twins of the vote of experts, and of the race that decides who votes.
 
-Losses are discounted: L <- d L + w l, N <- d N + w for a sample of weight w, d = 0.999; w is 0 for
-an expert that did not learn it. Of classes,
+Losses are discounted: L <- d L + w l, N <- d N + w for a sample of weight w; w is 0 for an expert
+that did not learn it. d is min(0.999, 1 - 2 / 3 w / max N), of the vote's own 0.999. Of classes,
 l is 1 for a mistake, e = (L + 1) / (N + 2), and an expert's share is exp(-c (sqrt(e) - sqrt(min
 e))). Of targets, l is the squared error, e = L / N, and the share is exp(-c (sqrt(e / min e) - 1)).
 
@@ -101,16 +101,18 @@ class Vote:
             return answer
         loss, opinions = self.loss(answer, y), self.opinions(scores)
         combined = self.bounded(self.combination(voting) @ opinions)
-        self.note(-1, self.loss(combined, y), weight, self.decay)
+        most = max(self.counts[: len(scores)])
+        discount = np.clip(1 - 2 / 3 * weight / most, 0, self.decay) if most > 0 else 0.0
+        self.note(-1, self.loss(combined, y), weight, discount)
         for k, f in enumerate(scores):
             learns = weight if fed[k] else 0
-            self.note(k, self.loss(f, y), learns, self.decay)
+            self.note(k, self.loss(f, y), learns, discount)
         self.note(len(scores), loss, weight, self.decay)
         self.note(len(scores) + 1, loss, weight, 0.98)
         error = self.error(opinions, y)
         both = np.outer(fed, fed) > 0
-        self.errors[both] = (self.decay * self.errors + weight * error @ error.T)[both]
-        self.met[both] = (self.decay * self.met + weight)[both]
+        self.errors[both] = (discount * self.errors + weight * error @ error.T)[both]
+        self.met[both] = (discount * self.met + weight)[both]
         return answer
 
     def note(self, k, loss, weight, decay):

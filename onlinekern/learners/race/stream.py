@@ -192,8 +192,8 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     running moments kernel least squares, others that forget, linear least squares, linear PA-I,
     PA-I with narrow kernels and the last 500 support vectors, and gradient descent on Fourier
     features. Each sample is answered by their vote, then learnt. The share of an expert in the vote
-    is ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the discounted mean (0.999) of its \
-mistakes so
+    is ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the discounted mean (0.999, at first less) \
+of its mistakes so
     far; a combination of the experts, of the least squared error, votes as one more [3]_. Experts
     that lose sleep: they learn every eighth segment of 256 samples, and are woken when the vote
     gets worse. When its losses have grown for sure (`onlinekern.drift.LossDetector`), a race that
@@ -564,7 +564,8 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     half of the median size of the first 256 targets that are not 0. The twin teaches the metric,
     and the mean of both tells where to cut. The answer is the weighted mean of their predictions; \
 with the discounted mean
-    (0.999) of the squared errors e, the share of an expert is ``exp(-60 (sqrt(e / min e) - 1))``
+    (0.999, at first less) of the squared errors e, the share of an expert is ``exp(-60 (sqrt(e / \
+min e) - 1))``
     [1]_ [2]_.
     A combination of the experts, of the least squared error, votes as one more [3]_.
 

@@ -238,14 +238,25 @@ static void note(int32_t k, real loss, real weight, real decay)
     counts[k] = decay * counts[k] + weight;
 }
 
+/* What the losses of experts are multiplied with at a sample of this weight. */
+static real discount_of(real weight)
+{
+    real most = 0, found;
+    for (int32_t k = 0; k < $experts; k++)
+        most = counts[k] > most ? counts[k] : most;
+    found = most > 0 ? 1 - $early * weight / most : 0;
+    return found < 0 ? 0 : found < $decay ? found : $decay;
+}
+
 /* The experts' losses, and the products of their errors. */
 static void note_sample(const real *answer, real y, real weight)
 {
+    const real discount = discount_of(weight);
     note($experts, loss_at(answer, y), weight, $decay);
     note($experts + 1, loss_at(answer, y), weight, $lately);
-    note($experts + 2, loss_at(combined, y), weight, $decay);
+    note($experts + 2, loss_at(combined, y), weight, discount);
     for (int32_t k = 0; k < $experts; k++) {
-        note(k, fed[k] ? loss_at(race_scores + k * $outputs, y) : 0, fed[k] ? weight : 0, $decay);
+        note(k, fed[k] ? loss_at(race_scores + k * $outputs, y) : 0, fed[k] ? weight : 0, discount);
         for (int32_t j = 0; j <= k; j++) {
             real product_of_two = 0;
             if (!fed[k] || !fed[j])
@@ -253,8 +264,8 @@ static void note_sample(const real *answer, real y, real weight)
             for (int32_t c = 0; c < $outputs; c++)
                 product_of_two += error_at(opinions + k * $outputs, c, y)
                     * error_at(opinions + j * $outputs, c, y);
-            errors[k * $experts + j] = $decay * errors[k * $experts + j] + weight * product_of_two;
-            met[k * $experts + j] = $decay * met[k * $experts + j] + weight;
+            errors[k * $experts + j] = discount * errors[k * $experts + j] + weight * product_of_two;
+            met[k * $experts + j] = discount * met[k * $experts + j] + weight;
         }
     }
 }

@@ -57,8 +57,16 @@ cdef class Vote(Component):
     cdef void bound(self, double *answer) noexcept nogil
     cdef double error(self, const double *answer, Py_ssize_t c, double y) noexcept nogil
     cdef void meet(self, const unsigned char *fed, const double *opinions, double y,
-                   double weight) noexcept nogil
+                   double weight, double discount) noexcept nogil
     cdef double loss(self, const double *scores, double y) noexcept nogil
+
+    cdef inline double discount(self, double weight) noexcept nogil:
+        """d at a sample of this weight: early errors, of experts that know little, go soon."""
+        cdef Py_ssize_t k
+        cdef double most = 0
+        for k in range(self.n_experts):
+            most = max(most, self.counts[k])
+        return min(self.decay, max(0.0, 1 - 2.0 / 3 * weight / most)) if most > 0 else 0
 
     cdef inline void note(self, Py_ssize_t k, double loss, double weight,
                           double decay) noexcept nogil:

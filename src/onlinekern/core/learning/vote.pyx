@@ -1,9 +1,10 @@
 """Votes: the answer of several experts, each with the weight that its success has earned.
 
 The loss of expert j is a discounted mean of the losses of its predictions, each made before its
-sample was learnt: L_j <- d L_j + l, N_j <- d N_j + 1, e_j = (L_j + 1) / (N_j + 2), d = 0.999. Of a
-sample that it does not learn, L_j <- d L_j and N_j <- d N_j: what it did before it fell asleep is
-forgotten when what the others did then is.
+sample was learnt: L_j <- d L_j + l, N_j <- d N_j + 1, e_j = (L_j + 1) / (N_j + 2). Of a sample that
+it does not learn, L_j <- d L_j and N_j <- d N_j: what it did before it fell asleep is forgotten
+when what the others did then is.
+d is min(0.999, 1 - 2/3 / max N), which is 1 - 2 / (n + 1) at sample n up to 2,000.
 Its share in the answer is exp(-c (sqrt(e_j) - sqrt(min e))). Whether the loss is a mistake, its
 standard deviation depends on e; that of the root hardly does, so that one c serves easy streams and
 hard ones.
@@ -51,7 +52,7 @@ cdef class Vote(Component):
     n_outputs : int >= 1
         Scores of an expert. 1: two classes.
     decay : float in (0, 1)
-        Discount of a loss with each further sample.
+        Largest discount of a loss with each further sample; that of the vote's own losses.
     sharpness : float > 0
         c.
     """
@@ -167,7 +168,7 @@ cdef class Vote(Component):
         return answer[c] - (c == <Py_ssize_t> y)
 
     cdef void meet(self, const unsigned char *fed, const double *opinions, double y,
-                   double weight) noexcept nogil:
+                   double weight, double discount) noexcept nogil:
         """Take up the products of the errors of the experts that learnt a sample."""
         cdef Py_ssize_t k, j, c, K = self.n_outputs
         cdef double product
@@ -178,8 +179,8 @@ cdef class Vote(Component):
                     for c in range(K):
                         product += self.error(opinions + k * K, c, y) \
                             * self.error(opinions + j * K, c, y)
-                    self.errors[k, j] = self.decay * self.errors[k, j] + weight * product
-                    self.met[k, j] = self.decay * self.met[k, j] + weight
+                    self.errors[k, j] = discount * self.errors[k, j] + weight * product
+                    self.met[k, j] = discount * self.met[k, j] + weight
 
     cdef double loss(self, const double *scores, double y) noexcept nogil:
         """1 for a mistake, else 0."""
@@ -257,7 +258,7 @@ cdef class Vote(Component):
                          const unsigned char *fed, double *out, bint earns) noexcept nogil:
         """`learn` of samples that have been checked; `check_total` comes after."""
         cdef Py_ssize_t i, k, m = self.n_experts, stride = n * self.n_outputs
-        cdef double own, loss
+        cdef double own, loss, discount
         cdef const double *given
         cdef double *answer
         cdef bint blind
@@ -281,13 +282,12 @@ cdef class Vote(Component):
                 continue
             self.note(m, loss, own, self.decay)
             self.note(m + 1, loss, own, LATELY)
-            self.note(m + 2, self.loss(work.combined, y[i]), own, self.decay)
+            discount = self.discount(own)
+            self.note(m + 2, self.loss(work.combined, y[i]), own, discount)
             for k in range(m):
-                if fed[k]:
-                    self.note(k, self.loss(given + k * stride, y[i]), own, self.decay)
-                else:
-                    self.note(k, 0, 0, self.decay)
-            self.meet(fed, work.opinions, y[i], own)
+                loss = self.loss(given + k * stride, y[i]) if fed[k] else 0
+                self.note(k, loss, own if fed[k] else 0, discount)
+            self.meet(fed, work.opinions, y[i], own, discount)
 
     cdef void checkpoint(self) noexcept nogil:
         """Remember the vote as it is."""
