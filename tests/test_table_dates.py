@@ -18,9 +18,10 @@ from onlinekern import (
 from onlinekern.evaluate import delays_of, prequential
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.preprocessing.tables.columns import DateColumn
-from onlinekern.preprocessing.tables.dates import DEFAULT, PARTS
+from onlinekern.preprocessing.tables.dates import DEFAULT, PARTS, parsed
 
 pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
 ALL = tuple(PARTS)
 RNG = np.random.default_rng(0)
 MOMENTS = np.sort(RNG.integers(-(10**9), 2 * 10**9, 500)).tolist()
@@ -202,6 +203,17 @@ def test_the_time_of_the_stream_is_no_feature(library):
     wanted = prequential(plain, parts, ["no", "yes"], delay=delay[100:])
     assert found.mistakes == wanted.mistakes < 60
     assert (learnt.predict(table) == plain.predict(rows[["size"]])).all()
+
+
+@pytest.mark.parametrize("start", [0, 1, 700])
+def test_dates_as_text_in_a_slice_are_those_of_its_rows(start):
+    """Arrow before version 24 may give the texts of other rows (apache/arrow#49410)."""
+    rows, _ = stream_with_times(1000)
+    text = rows["at"].astype(str).to_list()
+    text[800], text[801] = "", None
+    found = parsed(pa.array(text)[start:], "at")
+    wanted = [None if not one else datetime.datetime.fromisoformat(one) for one in text[start:]]
+    assert found.to_pylist() == wanted
 
 
 def test_the_time_of_the_stream_must_be_a_column():

@@ -143,7 +143,9 @@ def seconds_of(values: Any, name: str, zone: str | None) -> tuple[Floats, Array]
 
 def parsed(texts: Any, name: str) -> Any:
     """Return texts as timestamps; raise TableError for the first that is none."""
-    texts = pc.if_else(pc.equal(texts, ""), None, texts)
+    # Before Arrow 24, `if_else` of a lone null and a slice of texts gave the texts of other rows.
+    nulls = pa.nulls(len(texts), texts.type)
+    texts = pc.if_else(pc.equal(texts, ""), nulls, texts)
     # Arrow takes texts that all have a zone, or that all have none.
     for kind in (pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
         try:
