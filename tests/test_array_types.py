@@ -101,7 +101,7 @@ def test_masked_targets_of_a_regression_are_named(name):
 @pytest.mark.parametrize(
     ("y", "words"),
     [
-        (np.datetime64("2026-03-01") + np.arange(60), "y must hold numbers"),
+        (np.datetime64("2026-03-01") + np.arange(60).astype("m8[D]"), "y must hold numbers"),
         (np.arange(60).astype("m8[h]"), "y must hold numbers"),
         ([str(number) for number in range(60)], "y must hold numbers"),
         (np.where(np.arange(60) == 7, np.nan, X[:, 0]), r"y\[7\] is missing"),
@@ -140,7 +140,9 @@ def test_masked_samples_are_missing(kind):
 
 @pytest.mark.parametrize("learner", [PAClassifier(), KernelForestClassifier(), StreamClassifier()])
 def test_arrays_of_dates_are_no_counts(learner, state_of, same_state):
-    dates = (np.datetime64("2026-03-01", "s") + 1000 * np.arange(120)).reshape(60, 2)
+    dates = (np.datetime64("2026-03-01", "s") + 1000 * np.arange(120).astype("m8[s]")).reshape(
+        60, 2
+    )
     spans = dates - dates[0]
     for rows in (dates, spans):
         with pytest.raises(ValueError, match="dates or times in column 0, column 1"):

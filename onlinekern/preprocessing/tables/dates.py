@@ -41,7 +41,9 @@ def day_of_year(seconds: Floats) -> Floats:
     days = np.floor(seconds / DAY).astype("datetime64[D]")
     years = days.astype("datetime64[Y]")
     number = (days - years.astype("datetime64[D]")).astype(np.int64)
-    length = ((years + 1).astype("datetime64[D]") - years.astype("datetime64[D]")).astype(np.int64)
+    length = (
+        (years + np.timedelta64(1, "Y")).astype("datetime64[D]") - years.astype("datetime64[D]")
+    ).astype(np.int64)
     return number + 1.0 + ((length == 365) & (number >= LEAP_DAY))
 
 
