@@ -1,14 +1,14 @@
 """Tables of a scale, and groups: orders of categories, learnt from samples.
 
-A cut of a column divides the categories into those before and those behind it. Where one number
-is to be told, the best division into two sets is among those of the order by the mean target
-(Fisher 1958; Breiman et al. 1984, section 4.2); for classes the order is that along the leading
-direction of the categories' class probabilities (Coppersmith, Hong and Hosking 1999). Where
-categories matter only together with other features, their means may be alike: so a second order is
-that along which the products of the target with the other features differ most. A third one is
-their own, that of their numbers or columns: of months, ages or degrees it tells what neither may. Groups of one-hot columns have the same orders. Of several outputs
-one direction holds only a part of what they tell: so groups have further orders, along the next
-directions.
+A cut of a column divides the categories into those before and those behind it. Where one number is
+to be told, the best division into two sets is among those of the order by the mean target (Fisher
+1958; Breiman et al. 1984, section 4.2); for classes the order is that along the leading direction
+of the categories' class probabilities (Coppersmith, Hong and Hosking 1999). Where categories matter
+only together with other features, their means may be alike: so a second order is that along which
+the products of the target with the other features differ most. A third one is their own, that of
+their numbers or columns: of months, ages or degrees it tells what neither may. Groups of one-hot
+columns have the same orders. Of several outputs one direction holds only a part of what they tell:
+so groups have further orders, along the next directions.
 """
 import numpy as np
 
