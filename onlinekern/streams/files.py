@@ -332,7 +332,9 @@ def read_tables(
     Raises
     ------
     StreamError
-        If `read_blocks` raises it, as it does OSError.
+        If `read_blocks` raises it.
+    OSError
+        If a file cannot be opened.
 
     Examples
     --------
