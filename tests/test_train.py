@@ -410,17 +410,19 @@ def test_a_model_of_rows_without_names_takes_no_table(folder, capsys):
 
 
 def test_predict_leaves_out_what_the_model_does_not_know(folder, capsys):
-    """The file of the training has the target, which is one column more."""
+    """The file has one column more than the model; that of the targets is known anyhow."""
     X, y = data(40)
     write_table(folder / "few.csv", X, y)
     write_table(folder / "rows.csv", X)
+    write_table(folder / "more.csv", np.c_[X, X[:, 0]], names=["x", "y", "z", "w"])
     run(capsys, "train", "few.csv", "--target", "sold", "-o", "m.okn", *SMALL)
     _, expected, _ = run(capsys, "predict", "m.okn", "rows.csv")
-    code, out, err = run(capsys, "predict", "m.okn", "few.csv")
+    assert run(capsys, "predict", "m.okn", "few.csv") == (0, expected, "")
+    code, out, err = run(capsys, "predict", "m.okn", "more.csv")
     assert (code, out) == (2, "")
-    assert "has also sold" in err
+    assert "has also w" in err
     assert "--ignore-extra" in err
-    assert run(capsys, "predict", "m.okn", "few.csv", "--ignore-extra") == (0, expected, "")
+    assert run(capsys, "predict", "m.okn", "more.csv", "--ignore-extra") == (0, expected, "")
     write_table(folder / "other.csv", X[:, :2], y, names=["x", "y"])
     err = run(capsys, "predict", "m.okn", "other.csv", "--ignore-extra")[2]
     assert "this one lacks z (" in err
@@ -430,6 +432,8 @@ def test_predict_leaves_out_what_the_model_does_not_know(folder, capsys):
     assert code == 0
     for name in ("a.csv", "b.csv"):
         write_table(folder / name, X, None if name == "a.csv" else y)
+    assert run(capsys, "predict", "m.okn", "[ab].csv") == (0, 2 * expected, "")
+    write_table(folder / "b.csv", np.c_[X, X[:, 0]], names=["x", "y", "z", "w"])
     assert "--ignore-extra" in run(capsys, "predict", "m.okn", "[ab].csv")[2]
     (folder / "few.txt").write_text(
         libsvm(X, y == "yes").replace("True", "1").replace("False", "0")

@@ -59,14 +59,11 @@ class Request(options.Request):
         from onlinekern.reports.console import PLAIN, open_console
         from onlinekern.streams.paths import check_apart, check_readable
 
-        language = self.to
-        if language is None:
-            ending = Path(self.output).suffix.removeprefix(".")
-            language = ending.lower()
-            if language not in LANGUAGES:
-                raise ValueError(f"--output {self.output}: the name must end in .c or .onnx")
         check_readable(self.model)
         check_apart(self.rows or "-", {"MODEL": self.model, "--output": self.output})
+        language = self.to or Path(self.output).suffix.removeprefix(".").lower()
+        if language not in LANGUAGES:
+            raise ValueError(f"--output {self.output}: the name must end in .c or .onnx")
         model = load(self.model)
         method = getattr(model, LANGUAGES[language], None)
         if method is None:

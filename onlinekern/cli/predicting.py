@@ -21,6 +21,7 @@ from onlinekern.reports.text import text_of
 from onlinekern.streams.blocks import in_blocks
 from onlinekern.streams.errors import ExtraFeatures, StreamError
 from onlinekern.streams.files import Blocks
+from onlinekern.streams.formats.readers import TABLES
 from onlinekern.streams.paths import writing
 
 if TYPE_CHECKING:
@@ -66,8 +67,8 @@ def blocks_of(request: Request, model: Any, metadata: dict[str, Any]) -> Blocks:
     named = getattr(model, "feature_names_in_", None) is not None
     table = named or encoder_of(model) is not None
     reading = replace(reading_of(request), ignore_extra=request.ignore_extra)
-    check_formats(request, [request.data], reading, table)
-    known = metadata.get(TARGET) if table else None
+    formats = check_formats(request, [request.data], reading, table)
+    known = metadata.get(TARGET) if table and formats.issubset(TABLES) else None
     target = str(known) if request.target is None and known is not None else request.target
     return blocks_for(model, request.data, target, request.zero_based, reading)
 

@@ -61,8 +61,8 @@ def reading_of(options: FromText, kinds: Any = (), faults: list[str] | None = No
 
 def check_formats(
     options: FromRows, paths: Iterable[str], reading: Reading = PLAIN, table: bool = False
-) -> None:
-    """Raise ValueError if an option has been set that acts on no file of these formats.
+) -> set[str]:
+    """Return the formats; ValueError if an option has been set that acts on no file of these.
 
     Parameters
     ----------
@@ -79,6 +79,7 @@ def check_formats(
         if found.isdisjoint(formats):
             what = " and ".join(sorted(found))
             check_unused(options, f"is for {kind}, and {names} is {what}", *fields)
+    return found
 
 
 def blocks_for(
