@@ -2,9 +2,9 @@
 
 All candidates learn the first part of the head. The better half of them go on, from where they are,
 to twice as many samples, and so on until two are left. These learn the whole head, in a second
-order too. Candidates are ranked by their errors over the second half of what they have learnt,
-which is the same samples for all of them: twelve learn an eighth of the head, six a quarter, three
-half of it, and two all of it, which is twice what one of them learns in three orders.
+order too. Candidates are ranked by their errors over what they have learnt, which is the same
+samples for all of them: twelve learn an eighth of the head, six a quarter, three half of it, and
+two all of it, which is twice what one of them learns in three orders.
 
 What counts is that the last ones learn all of the head, and that the first rung is not too short:
 more orders count less. A first rung costs more than its samples, too: a model is made and grows.
@@ -94,7 +94,7 @@ def halve(
         In a tie, the one named first wins.
     start : callable
         Value -> function that learns on to a number of samples in a number of orders, and returns
-        the error over their second half; infinity or one of `FAILURES` if the candidate diverges.
+        the error; infinity or one of `FAILURES` if the candidate diverges.
         A candidate that failed is out, and the next one takes its place.
     rungs : sequence of Rung
         The plan for so many values.
