@@ -63,6 +63,15 @@ def test_equal_losses_raise_no_alarm():
     assert bets.see_many(np.zeros(1_000_000)) is None
 
 
+def test_targets_of_weight_0_do_not_count_beside_a_rival():
+    X, y, _, learner = stream("regression", 1300)
+    learner.partial_fit(X, y)
+    assert learner._model.rival is not None
+    seen = learner._model.vote.get_state()["range"]
+    learner.partial_fit(X[:9], y[:9] + 100, sample_weight=np.zeros(9))
+    np.testing.assert_array_equal(learner._model.vote.get_state()["range"], seen)
+
+
 def test_a_rival_that_has_seen_other_samples_is_refused():
     X, y, known, learner = stream("classes", 1300)
     learner.partial_fit(X, y, **known)

@@ -74,8 +74,10 @@ cdef class Lesson:
         for i in range(first, last):
             row = self.row(i)
             weight = self.weight(row)
-            # What is given overwrites what was told.
-            own, rival = self.loss(others, row), self.loss(not others, row)
+            own = rival = 0
+            if weight > 0:
+                # What is given overwrites what was told. A vote takes note of whose loss it tells.
+                own, rival = self.loss(others, row), self.loss(not others, row)
             self.give(others, row)
             if weight > 0:
                 self.trials.see(own, weight)
