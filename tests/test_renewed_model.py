@@ -229,3 +229,22 @@ def test_the_parameter_takes_effect_in_the_next_fit():
     with pytest.warns(UserWarning, match="begin_anew"):
         learner.set_params(begin_anew=False).partial_fit(X, y)
     assert type(learner.fit(X, y)._model) is Model
+
+
+def test_what_leaves_a_forest_needs_no_memory(monkeypatch):
+    """Trees that were replaced are freed some at a time; where that takes memory, at once."""
+    api = pytest.importorskip("_testcapi")
+    X, y, _, _ = stream("regression", 700)
+    ignored = []
+    monkeypatch.setattr("sys.unraisablehook", lambda found: ignored.append(found.exc_value))
+    for failing in range(120):
+        learner = KernelForestRegressor(n_trees=30, memory=256, random_state=0)
+        learner.partial_fit(X[:600], y[:600])
+        api.set_nomemory(failing, failing + 1)
+        try:
+            learner.partial_fit(X[600:601], y[600:601])
+        except MemoryError:
+            pass
+        finally:
+            api.remove_mem_hooks()
+    assert ignored == []

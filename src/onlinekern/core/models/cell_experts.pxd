@@ -32,6 +32,7 @@ cdef class Leaving:
     cdef list parts
     cdef Py_ssize_t n
 
+    cdef void take(self, Generation before, list replaced) noexcept
     cdef void free_some(self, Py_ssize_t n_samples) noexcept nogil
 
 

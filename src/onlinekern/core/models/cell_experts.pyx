@@ -90,20 +90,30 @@ cdef class Leaving:
     def __cinit__(self):
         self.parts = []
 
-    def take(self, Generation before, replaced):
-        """Take the parts of a forest, if it is not None, and single trees that were replaced."""
-        if before is not None:
-            self.parts += before.parts()
-        self.parts += replaced
+    cdef void take(self, Generation before, list replaced) noexcept:
+        """Take the parts of a forest, if it is not None, and single trees that were replaced.
+
+        Where there is no memory to keep them, they are freed at once.
+        """
+        try:
+            if before is not None:
+                self.parts += before.parts()
+            self.parts += replaced
+        except MemoryError:
+            pass
         replaced.clear()
         self.n = len(self.parts)
 
     cdef void free_some(self, Py_ssize_t n_samples) noexcept nogil:
         """Free what is due after so many samples."""
-        if self.n > 0:
-            self.n = max(0, self.n - FREED * n_samples)
+        cdef Py_ssize_t n = max(0, self.n - FREED * n_samples)
+        if self.n > n:
             with gil:
-                del self.parts[self.n:]
+                try:
+                    del self.parts[n:]
+                    self.n = n
+                except MemoryError:  # of the list: the next samples free them
+                    pass
 
 
 cdef class Walked:
