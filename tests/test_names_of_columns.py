@@ -76,6 +76,18 @@ def test_the_numbers_from_0_on_are_places(kind):
         assert not hasattr(again, "feature_names_in_")
 
 
+@pytest.mark.parametrize("kind", MODELS)
+def test_places_are_an_array_for_who_knows_other_names(kind):
+    model = MODELS[kind]().fit(pd.DataFrame(ROWS, columns=["a", "b", "c"]), Y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        expected = answer(model, ROWS)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        np.testing.assert_array_equal(answer(model, pd.DataFrame(ROWS)), expected)
+    # In any other order they are names.
+    with pytest.raises(ValueError, match="unseen at fit time"):
+        answer(model, pd.DataFrame(ROWS)[[2, 0, 1]])
+
+
 def test_a_single_row_is_taken_by_its_names():
     frame = pd.DataFrame(ROWS, columns=[5, 6, 7])
     model = PAClassifier(random_state=0).fit(frame, Y)

@@ -316,6 +316,20 @@ def test_a_parameter_of_a_learner_inside_is_told_once(name):
             whole.partial_fit(X, labels)
 
 
+@pytest.mark.parametrize("cls", [onlinekern.ConformalClassifier, onlinekern.drift.RenewedLearner])
+def test_a_parameter_of_a_learner_inside_waits_in_copies_and_files_too(cls, tmp_path):
+    model = cls(onlinekern.PAClassifier(random_state=0))
+    model.partial_fit(X, (Y > 0).astype(int), classes=[0, 1]).set_params(estimator__C=7.0)
+    model.save(tmp_path / "model.okn")
+    loaded = onlinekern.load(tmp_path / "model.okn")
+    for other in (loaded, copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        with pytest.warns(UserWarning, match=r"^estimator__C of "):
+            other.partial_fit(X, (Y > 0).astype(int))
+    model._waiting_parameters = {"learner__C": 1.0}
+    with pytest.raises(ValueError, match="what waits for fit"):
+        copy.deepcopy(model)
+
+
 def test_parameters_of_a_learner_inside_stay_where_one_is_refused():
     model = onlinekern.ConformalClassifier(onlinekern.PAClassifier())
     model.partial_fit(X, (Y > 0).astype(int), classes=[0, 1])

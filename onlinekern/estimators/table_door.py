@@ -93,13 +93,15 @@ def with_names(estimator: Any, X: Any, start: bool) -> Any:
     names = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
     if all(isinstance(name, str) for name in names):
         return X
-    if start or not hasattr(estimator, "feature_names_in_"):
-        if are_places(names):
-            return X
-        places = set(range(len(names)))
-        if not start and len(places.intersection(names)) == len(names):
-            return X[sorted(places)]
-    return X.set_axis([str(name) for name in names], axis="columns")
+    texts = [str(name) for name in names]
+    known = None if start else getattr(estimator, "feature_names_in_", None)
+    # Who has learnt names takes places as an array, unless they are these names.
+    if are_places(names) and (known is None or set(texts) != set(known)):
+        return X
+    places = set(range(len(names)))
+    if not start and known is None and len(places.intersection(names)) == len(names):
+        return X[sorted(places)]
+    return X.set_axis(texts, axis="columns")
 
 
 def matched(estimator: Any, X: Any) -> Any:

@@ -39,7 +39,9 @@ def check_parameters(loaded: Any) -> None:
         return
     own, names = vars(loaded), set(loaded._get_param_names())
     waiting = own.get("_waiting_parameters", {})
-    require(type(waiting) is dict and waiting.keys() <= names, "what waits for fit is none of it")
+    # Those of an estimator inside have its name before theirs.
+    known = type(waiting) is dict and {str(n).partition("__")[0] for n in waiting} <= names
+    require(known, "what waits for fit is none of it")
     if own.keys() - names:
         loaded._validate_params()
 
