@@ -251,6 +251,25 @@ def test_a_snapshot_that_fails_is_told_and_learning_goes_on(path, monkeypatch):
         assert client.get("/health")[1]["status"] == "ok"
 
 
+def test_what_was_saved_beside_a_model_is_beside_its_snapshots(tmp_path):
+    path, snapshot = tmp_path / "model.okn", tmp_path / "state" / "model.okn"
+    snapshot.parent.mkdir()
+    spa().save(path, {"target_column": "sold"})
+    for seed in (0, 20):  # The second begins with the snapshot.
+        service = Service(Settings(str(path), snapshot=str(snapshot)))
+        service.start()
+        X, y = samples(20, seed)
+        body = json.dumps({"rows": X.tolist(), "y": y.tolist()}).encode()
+
+        async def ask(service=service, body=body):
+            return await service.learn(body, asyncio.get_running_loop().create_future)
+
+        asyncio.run(ask())
+        service.close()
+        _, metadata = onlinekern.load(snapshot, return_metadata=True)
+        assert metadata == {"target_column": "sold"}
+
+
 @pytest.mark.parametrize("function", ["write", "force"])
 def test_a_journal_that_fails_refuses_samples(path, monkeypatch, function):
     owner = os if function == "write" else journal

@@ -90,7 +90,8 @@ class Store:
                 remove_leftovers(path)
             source = self.path if os.path.exists(self.path) else model
             self.found = Found(source)
-            self.served = ServedModel(load(source), source)
+            loaded, self.metadata = load(source, return_metadata=True)
+            self.served = ServedModel(loaded, source)
             self.served.check_learns()
             self._check_origin(model, source)
             with open(source, "rb") as stream:
@@ -209,7 +210,7 @@ class Store:
             return
         with self._noting_failure():
             # It is copied between two requests: the number is that of this very state.
-            arguments = contents_of(self.served.model), self.journal.sequence
+            arguments = self._contents(), self.journal.sequence
             self._writing = threading.Thread(target=self._write, args=arguments, name="snapshot")
             self._writing.start()
 
@@ -218,7 +219,11 @@ class Store:
         self._wait()
         if self.journal.sequence > self.snapshot_sequence or self.journal.failure is not None:
             with self._noting_failure():
-                self._write(contents_of(self.served.model), self.journal.sequence)
+                self._write(self._contents(), self.journal.sequence)
+
+    def _contents(self) -> Any:
+        """Return what a snapshot holds now: what was saved beside the model stays beside it."""
+        return contents_of(self.served.model, self.metadata)
 
     def _wait(self) -> None:
         if self._writing is not None:
