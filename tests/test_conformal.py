@@ -395,6 +395,24 @@ def test_sets_by_class_do_not_depend_on_the_calls(name, cuts, equal):
     equal(model.class_coverage_, whole.class_coverage_)
 
 
+@pytest.mark.parametrize("rows", [False, True], ids=["calls", "rows"])
+def test_a_new_class_before_those_known_leaves_them_theirs(rows, equal):
+    X, y = labels()
+    late = np.r_[np.flatnonzero(y > 0), np.flatnonzero(y == 0)]
+    X, y, n = X[late], y[late], np.count_nonzero(y > 0)
+    model = ConformalClassifier(StreamClassifier(random_state=0), by_class=True)
+    model.partial_fit(X[:n], y[:n])
+    before, shares = model.threshold_, model.class_coverage_
+    if rows:
+        model.learn_one(X[n], y[n])
+    else:
+        model.partial_fit(X[n : n + 1], y[n : n + 1])
+    assert model.classes_.tolist() == [0, 1, 2]
+    equal(model.threshold_[1:], before)
+    equal(model.class_coverage_[1:], shares)
+    assert len(set(before)) == 2
+
+
 def test_a_class_is_in_every_set_until_it_is_known(equal):
     X, y = labels(n_classes=4)  # the last one comes half way
     first = int(np.flatnonzero(y == 3)[0])

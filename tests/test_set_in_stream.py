@@ -330,6 +330,26 @@ def test_a_parameter_of_a_learner_inside_waits_in_copies_and_files_too(cls, tmp_
         copy.deepcopy(model)
 
 
+@pytest.mark.parametrize("name", ["PAClassifier", "PARegressor", "KernelMeanDetector"])
+def test_a_single_row_tells_what_waits_once(name):
+    model = feed(build(CLASSES[name]), slice(0, 100))
+    waits = "gamma" if "gamma" in model.get_params() else "average"
+    model.set_params(**{waits: 0.37 if waits == "gamma" else not model.average})
+    target = [] if name.endswith("Detector") else [1]
+    with pytest.warns(UserWarning, match=f"^{waits} of {name} will take effect"):
+        model.learn_one(X[100], *target)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.learn_one(X[101], *target)
+
+
+def test_a_detector_waits_for_the_next_learner():
+    model = onlinekern.drift.RenewedLearner(onlinekern.PARegressor(random_state=0))
+    model.partial_fit(X, Y).set_params(detector=onlinekern.drift.LossDetector(run_length=500))
+    with pytest.warns(UserWarning, match=r"^detector of RenewedLearner will take effect with"):
+        model.learn_one(X[0], Y[0])
+
+
 def test_parameters_of_a_learner_inside_stay_where_one_is_refused():
     model = onlinekern.ConformalClassifier(onlinekern.PAClassifier())
     model.partial_fit(X, (Y > 0).astype(int), classes=[0, 1])
