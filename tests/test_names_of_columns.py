@@ -8,10 +8,13 @@ import pytest
 import onlinekern
 from onlinekern import (
     ConformalClassifier,
+    ConformalRegressor,
     KernelForestClassifier,
     OnlineStandardScaler,
     PAClassifier,
+    PARegressor,
     StreamClassifier,
+    StreamRegressor,
 )
 from onlinekern.drift import RenewedLearner
 
@@ -95,6 +98,24 @@ def test_a_single_row_is_taken_by_its_names():
     assert model.score_one(frame.iloc[3]) == model.score_one(ROWS[3])
     with pytest.raises(ValueError, match="same order"):
         model.score_one(frame.iloc[3][[7, 6, 5]])
+
+
+def around(random_state):
+    return ConformalRegressor(PARegressor(random_state=random_state))
+
+
+@pytest.mark.parametrize("make", [PARegressor, StreamRegressor, around])
+@pytest.mark.parametrize("first", ["2026-01-01", 8])
+def test_windows_of_a_series_are_rows(make, first):
+    """The names of a window are its times; the next one has others."""
+    times = pd.date_range(first, periods=60) if isinstance(first, str) else range(first, first + 60)
+    series = pd.Series(np.sin(np.arange(60.0)), index=times)
+    model, plain = make(random_state=0), make(random_state=0)
+    for i in range(3, 40):
+        model.learn_one(series.iloc[i - 3 : i], series.iloc[i])
+        plain.learn_one(series.iloc[i - 3 : i].to_numpy(), series.iloc[i])
+    window = series.iloc[40:43]
+    assert model.score_one(window) == plain.score_one(window.to_numpy())
 
 
 def test_names_are_kept_in_files(tmp_path):

@@ -101,6 +101,9 @@ def with_names(estimator: Any, X: Any, start: bool) -> Any:
     places = set(range(len(names)))
     if not start and known is None and len(places.intersection(names)) == len(names):
         return X[sorted(places)]
+    # A window of a time series has times as its names, or numbers, and the next one has others.
+    if len(X) == 1 and known is None and not any(isinstance(name, str) for name in names):
+        return X
     return X.set_axis(texts, axis="columns")
 
 
