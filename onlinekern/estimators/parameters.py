@@ -271,8 +271,11 @@ def note_waiting(estimator: Any, before: dict[str, Any]) -> None:
 
 def is_same(one: Any, other: Any) -> bool:
     """Return whether two values of a parameter are one: 1 is 1.0, but not True."""
-    truths = (isinstance(value, bool | np.bool_) for value in (one, other))
-    return one is other or (len(set(truths)) == 1 and bool(np.array_equal(one, other)))
+    # NumPy 2.0 cannot tell whether the array of a text equals that of a number.
+    for kind in (bool | np.bool_, str):
+        if isinstance(one, kind) != isinstance(other, kind):
+            return False
+    return one is other or bool(np.array_equal(one, other))
 
 
 def warn_of_waiting(estimator: Any, start: bool = False) -> None:
