@@ -85,7 +85,7 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
 
 
 def with_names(estimator: Any, X: Any, start: bool) -> Any:
-    """Return samples as they are, but a frame whose columns have other names than text with text.
+    """Return samples; the columns of a frame get names of text where theirs are none.
 
     scikit-learn takes the columns of such a frame by their places, in any order, without a word.
     The numbers from 0 on are places: they are the names that pandas gives the columns of an array.
@@ -95,7 +95,7 @@ def with_names(estimator: Any, X: Any, start: bool) -> Any:
         return X
     texts = [str(name) for name in names]
     known = None if start else getattr(estimator, "feature_names_in_", None)
-    # Who has learnt names takes places as an array, unless they are these names.
+    # A model that has learnt names takes places as it takes an array, unless its names are these.
     if are_places(names) and (known is None or set(texts) != set(known)):
         return X
     places = set(range(len(names)))
@@ -108,9 +108,9 @@ def with_names(estimator: Any, X: Any, start: bool) -> Any:
 
 
 def matched(estimator: Any, X: Any) -> Any:
-    """Return samples as they are, but a frame with its columns as a model of categories knows them.
+    """Return samples; for a model of categories, the columns of a frame in the order of its own.
 
-    Of columns of numbers alone, scikit-learn wants another order to be an error.
+    Where all columns are numbers, another order is an error, as scikit-learn wants it.
     """
     known = vars(estimator).get("feature_names_in_")
     names = names_of(X) if vars(estimator).get("_categories") else None

@@ -79,12 +79,11 @@ class TableLearner:
         self.n_ordered = len(self.categories) + len(hot.groups)
         self.n_steps = steps_of_tables(self.n, self.n_ordered)
         self.X, self.center, self.factor, self.targets = X, center, factor, targets
-        self.draws = draws
         self.coded, self.first = [], []
         n_others = len(self.numbers) + self.n_ordered
         self.signs = np.eye(n_others)
         if n_others > MOST_OTHERS:
-            self.signs = self.draws.randint(2, size=(n_others, MOST_OTHERS)) * 2.0 - 1.0
+            self.signs = draws.randint(2, size=(n_others, MOST_OTHERS)) * 2.0 - 1.0
         self.others = np.empty((self.n, self.signs.shape[1]))
         # The mean targets are as products with 1.
         self.one = np.ones((self.n, 1)), np.zeros(1)
