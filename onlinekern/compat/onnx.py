@@ -129,10 +129,10 @@ def given(graph: Graph, operator: Any) -> Tensor:
     """Return the rows that an operator is given, as floats."""
     name = operator.inputs[0].full_name
     if is_double(operator):
-        return Tensor(name, np.dtype(np.float64))
+        return Tensor(graph, name, np.dtype(np.float64))
     if isinstance(operator.inputs[0].type, FloatTensorType):
-        return Tensor(name, np.dtype(np.float32))
-    return graph.cast(Tensor(name, np.dtype(np.int64)), np.float32)
+        return Tensor(graph, name, np.dtype(np.float32))
+    return graph.cast(Tensor(graph, name, np.dtype(np.int64)), np.float32)
 
 
 def class_scores(graph: Graph, results: dict[str, Tensor], scoring: Scoring) -> Tensor:
@@ -140,4 +140,4 @@ def class_scores(graph: Graph, results: dict[str, Tensor], scoring: Scoring) -> 
     scores = results["scores"]
     if scoring.n_outputs > 1:
         return scores
-    return graph.op("Concat", graph.op("Neg", scores), scores, axis=1)
+    return graph.op("Concat", -scores, scores, axis=1)

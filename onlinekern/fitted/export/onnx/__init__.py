@@ -46,9 +46,9 @@ def model_of(estimator: Any, dtype: np.dtype[Any]) -> Any:
     scoring = describe(estimator)
     # A column may be called as an operator is.
     graph = Graph("" if scoring.table is None else "onlinekern/")
-    inputs, x = [Tensor("X", dtype)], Tensor("X", dtype)
+    x = Tensor(graph, "X", dtype)
+    inputs = [x] if scoring.table is None else inputs_of(graph, scoring.table, dtype)
     if scoring.table is not None:
-        inputs = inputs_of(scoring.table, dtype)
         x = encoded(graph, inputs, scoring.table, dtype)
     results = add_outputs(graph, x, scoring, estimator)
     outputs = []

@@ -33,8 +33,7 @@ def tree_scores(graph: Graph, x: Tensor, term: Trees) -> Tensor:
     else:
         total = sums_of_leaves(graph, x, term, rows, attributes)
     # A row with an infinite value has no scores.
-    nothing = graph.sum(graph.op("Mul", without_nan(graph, x), 0.0))
-    return graph.op("Add", total, nothing)
+    return total + graph.sum(without_nan(graph, x) * 0.0)
 
 
 def sums_of_leaves(
@@ -46,7 +45,7 @@ def sums_of_leaves(
         "TreeEnsembleRegressor", rows, domain=ML_DOMAIN, n_targets=n_trees, **attributes
     )
     begin = term.first[:-1] + np.arange(n_trees)
-    places = graph.op("Add", graph.cast(leaves, np.int64), begin)
+    places = graph.cast(leaves, np.int64) + begin
     weights = graph.constant(term.weights, x.dtype)
     found = graph.op("Gather", weights, places, axis=0)
     return graph.sum(found, keepdims=False)
@@ -57,8 +56,7 @@ def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
     values = graph.cast(x, np.float64)
     if term.bends.any:
         values = bent(graph, values, term.bends, len(term.center))
-    moved = graph.op("Sub", values, term.center)
-    own = without_nan(graph, graph.op("Mul", moved, term.factor))
+    own = without_nan(graph, (values - term.center) * term.factor)
     z = graph.cast(graph.op("Clip", own, -FARTHEST, FARTHEST), np.float32)
     number, sides = [], []
     if term.groups.any:
@@ -73,7 +71,7 @@ def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
     if count == 0:
         return graph.beside(z, *sides)
     # Sums of a product of matrices have an order of their own; these are in that of the features.
-    each = graph.op("Mul", graph.op("Unsqueeze", z, graph.integers([2])), term.directions)
+    each = graph.op("Unsqueeze", z, graph.integers([2])) * term.directions
     sums = graph.op("CumSum", each, graph.integers(1))
     last = graph.columns(sums, d - 1)
     return graph.beside(z, last, *sides)
@@ -82,13 +80,13 @@ def scaled(graph: Graph, x: Tensor, term: Trees) -> Tensor:
 def bent(graph: Graph, x: Tensor, bends: Bends, d: int) -> Tensor:
     """Return the features with those of heavy tails bent, of float64."""
     own = graph.columns(x, bends.features)
-    u = graph.op("Mul", graph.op("Sub", own, bends.centers), bends.factors)
-    size = graph.op("Add", graph.op("Clip", graph.op("Abs", u), 0.0, FARTHEST_BENT), 1.0)
-    exponent = graph.op("Floor", graph.op("Mul", graph.op("Log", size), 1 / np.log(2)))
+    u = (own - bends.centers) * bends.factors
+    size = graph.op("Clip", graph.op("Abs", u), 0.0, FARTHEST_BENT) + 1.0
+    exponent = graph.op("Floor", graph.op("Log", size) * (1 / np.log(2)))
     # Beside a power of two the next one gives the same number.
-    part = graph.op("Div", size, graph.op("Pow", 2.0, exponent, dtype=np.float64))
-    far = graph.op("Add", graph.op("Sub", part, 1.0), exponent)
-    found = graph.op("Mul", graph.op("Sign", u), far)
+    part = size / graph.op("Pow", 2.0, exponent, dtype=np.float64)
+    far = part - 1.0 + exponent
+    found = graph.op("Sign", u) * far
     found = graph.where(graph.op("IsNaN", u), u, found)
     return in_place(graph, x, found, bends.features, d)
 
@@ -99,10 +97,10 @@ def put_together(graph: Graph, x: Tensor, z: Tensor, groups: Groups, d: int) -> 
     steps = np.zeros((len(groups.members), n, n_orders))
     steps[np.arange(len(steps)), groups.owners] = groups.steps
     own = graph.columns(x, groups.members)
-    on = graph.op("Greater", graph.cast(own, np.float64), groups.middles)
+    on = graph.cast(own, np.float64) > groups.middles
     # Where one is on the sum of two numbers of float32 is exact in double, and rounded once.
-    sums = graph.op("MatMul", graph.cast(on, np.float64), steps[:, groups.has])
-    found = graph.cast(graph.op("Add", sums, groups.bases[groups.has].astype(float)), np.float32)
+    sums = graph.cast(on, np.float64) @ steps[:, groups.has]
+    found = graph.cast(sums + groups.bases[groups.has].astype(float), np.float32)
     return in_place(graph, z, found, groups.axes, d)
 
 
@@ -121,14 +119,12 @@ def filled(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> tuple[Tensor, Ten
     given = graph.cast(graph.columns(z, gaps.givers), np.float64)
     given = graph.op("Clip", given, -FARTHEST_GIVEN, FARTHEST_GIVEN)
     # Products of float32 are exact in double: the order of the sum does not tell.
-    sums = graph.op("MatMul", given, gaps.guesses.T)
-    guesses = graph.cast(graph.op("Clip", sums, -FARTHEST_GIVEN, FARTHEST_GIVEN), np.float32)
-    known = graph.where(missing, guesses, graph.columns(z, own))
+    guesses = graph.op("Clip", given @ gaps.guesses.T, -FARTHEST_GIVEN, FARTHEST_GIVEN)
+    known = graph.where(missing, graph.cast(guesses, np.float32), graph.columns(z, own))
     aside = graph.op("IsNaN", graph.columns(x, both))
     places = graph.constant(gaps.places.ravel(), np.float32)
     sides = graph.where(aside, places, graph.columns(z, both))
-    sums = graph.op("MatMul", graph.cast(missing, np.float64), gaps.weights)
-    numbers = graph.cast(graph.op("Sub", sums, gaps.means), np.float32)
+    numbers = graph.cast(graph.cast(missing, np.float64) @ gaps.weights - gaps.means, np.float32)
     return in_place(graph, z, known, gaps.sources, d), numbers, sides
 
 
@@ -142,13 +138,12 @@ def looked_up(graph: Graph, x: Tensor, z: Tensor, term: Trees) -> Tensor:
     tables = term.tables
     sizes = np.diff(tables.starts)
     value = graph.columns(x, tables.sources)
-    entry = graph.op("Floor", graph.op("Add", value, 2.0))
-    above = graph.op("GreaterOrEqual", value, 0.0)
-    inside = graph.op("And", above, graph.op("Less", value, sizes - 2.0))
+    entry = graph.op("Floor", value + 2.0)
+    inside = graph.op("And", value >= 0.0, value < sizes - 2.0)
     nothing = graph.constant(0.0, x.dtype)
     known = graph.cast(graph.where(inside, entry, nothing), np.int64)
     missing = graph.cast(graph.op("IsNaN", value), np.int64)
-    places = graph.op("Add", graph.op("Add", known, missing), tables.starts[:-1])
+    places = known + missing + tables.starts[:-1]
     found = graph.op("Gather", graph.constant(tables.entries, np.float32), places, axis=0)
     return in_place(graph, z, found, tables.columns, len(term.center))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from onnx import NodeProto, TensorProto, helper, numpy_helper
@@ -18,17 +20,30 @@ QUESTIONS = {"And", "Equal", "Greater", "GreaterOrEqual", "IsNaN", "Less"}
 ML_DOMAIN, ML_OPSET = "ai.onnx.ml", 1
 
 
-class Tensor(NamedTuple):
-    """Result of an operator, or a constant.
+def operator(kind: str) -> Callable[..., Tensor]:
+    """Return the method that adds a node of a kind for an operator of Python."""
+    return lambda tensor, *other: tensor.graph.op(kind, tensor, *other)
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """Result of an operator, or a constant; ``a + b`` adds a node to the graph, and so do others.
 
     Attributes
     ----------
+    graph : Graph
     name : str
     dtype : numpy.dtype
     """
 
+    graph: Graph
     name: str
     dtype: np.dtype[Any]
+
+    __add__, __sub__ = operator("Add"), operator("Sub")
+    __mul__, __truediv__, __matmul__ = operator("Mul"), operator("Div"), operator("MatMul")
+    __neg__, __lt__ = operator("Neg"), operator("Less")
+    __gt__, __ge__ = operator("Greater"), operator("GreaterOrEqual")
 
 
 class Graph:
@@ -51,7 +66,7 @@ class Graph:
         self.prefix = prefix
         self.nodes: list[NodeProto] = []
         self.constants: list[TensorProto] = []
-        self.known: dict[tuple[Any, ...], Tensor] = {}
+        self.known: dict[tuple[Any, ...], str] = {}
         self.n_bytes = self.n_names = 0
 
     def domains(self) -> dict[str, int]:
@@ -68,12 +83,12 @@ class Graph:
         array = narrowed(np.asarray(values), np.dtype(dtype))
         key = (array.dtype, array.shape, array.tobytes()) if array.size <= 16 else ()
         if key and array.dtype != object and key in self.known:
-            return self.known[key]
+            return Tensor(self, self.known[key], array.dtype)
         self.reserve(array.size, array.dtype)
-        found = Tensor(self.new_name("constant"), array.dtype)
+        found = Tensor(self, self.new_name("constant"), array.dtype)
         self.constants.append(numpy_helper.from_array(array, found.name))
         if key:
-            self.known[key] = found
+            self.known[key] = found.name
         return found
 
     def rows(self, vectors: Any, dtype: Any) -> Array:
@@ -117,7 +132,7 @@ class Graph:
             for one in inputs
         ]
         own = bool if kind in QUESTIONS else first.dtype
-        result = Tensor(self.new_name(kind.lower()), np.dtype(dtype or own))
+        result = Tensor(self, self.new_name(kind.lower()), np.dtype(dtype or own))
         self.node(kind, names, [result.name], **attributes)
         return result
 

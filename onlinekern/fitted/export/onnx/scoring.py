@@ -54,7 +54,7 @@ def row_scores(graph: Graph, x: Tensor, scoring: parts.Scoring) -> Tensor:
     ):
         return scores
     # Trees take NaN for a missing value: here it makes the scores NaN.
-    return graph.op("Add", scores, graph.sum(graph.op("Mul", x, 0.0)))
+    return scores + graph.sum(x * 0.0)
 
 
 def after_all(graph: Graph, x: Tensor, steps: tuple[parts.Step, ...]) -> Tensor:
@@ -75,11 +75,11 @@ def after(graph: Graph, x: Tensor, step: parts.Step, dtype: np.dtype[Any]) -> Te
     # A mean may be much larger than deviations from it: these are computed in double.
     x = graph.cast(x, np.float64)
     if isinstance(step, parts.Turned):
-        return graph.op("MatMul", x, step.root)
+        return x @ step.root
     if step.mean is not None:
-        x = graph.op("Sub", x, step.mean)
+        x = x - step.mean
     if step.scale is not None:
-        x = graph.op("Div", x, step.scale)
+        x = x / step.scale
     return graph.op("Clip", x, -step.limit, step.limit) if np.isfinite(step.limit) else x
 
 
@@ -97,7 +97,7 @@ def body_scores(graph: Graph, x: Tensor, body: parts.Body) -> Tensor:
         scores = sum_scores(graph, rows, member.sum)
         scores = scores if member.twin is None else of_both(graph, scores, member.twin)
         own = opinion(graph, scores, member, body)
-        votes.append(graph.op("Mul", own, member.share))
+        votes.append(own * member.share)
     total = graph.total(votes) if votes else zeros(graph, x, body.n_outputs)
     return bounded(graph, total, body) if isinstance(body, parts.TargetVote) else total
 
@@ -107,13 +107,9 @@ def of_both(graph: Graph, both: Tensor, twin: parts.Twin) -> Tensor:
     own, z = (graph.columns(both, [k]) for k in range(2))
     z = graph.op("Clip", z, -parts.MOST_TWIN, parts.MOST_TWIN)
     # Not every runtime has sinh in double.
-    twice = graph.op("Sub", graph.op("Exp", z), graph.op("Exp", graph.op("Neg", z)))
-    said = graph.op("Mul", twice, twin.factor / 2)
-    parts_of_it = [
-        graph.op("Mul", bounded(graph, each, twin), weight)
-        for each, weight in ((own, twin.own), (said, twin.other))
-    ]
-    return bounded(graph, graph.total(parts_of_it), twin)
+    said = (graph.op("Exp", z) - graph.op("Exp", -z)) * (twin.factor / 2)
+    each = [bounded(graph, own, twin) * twin.own, bounded(graph, said, twin) * twin.other]
+    return bounded(graph, graph.total(each), twin)
 
 
 def bounded(graph: Graph, targets: Tensor, body: parts.TargetVote | parts.Twin) -> Tensor:
@@ -126,13 +122,11 @@ def bounded(graph: Graph, targets: Tensor, body: parts.TargetVote | parts.Twin) 
 def votes_of_pairs(graph: Graph, scores: Tensor, body: parts.PairVote) -> Tensor:
     """Return the votes for the classes, (n, n_classes), from the scores of their pairs."""
     signs = body.signs()
-    above = graph.cast(graph.op("Greater", scores, 0.0), scores.dtype)
+    above = graph.cast(scores > 0.0, scores.dtype)
     # A pair whose second class has the vote takes back what it has for certain.
-    votes = graph.op("MatMul", above, signs)
-    votes = graph.op("Add", votes, np.maximum(-signs, 0).sum(axis=0))
-    totals = graph.op("MatMul", scores, signs)
-    shares = graph.op("Mul", graph.op("Add", graph.op("Abs", totals), 1.0), 3.0)
-    return graph.op("Add", votes, graph.op("Div", totals, shares))
+    votes = above @ signs + np.maximum(-signs, 0).sum(axis=0)
+    totals = scores @ signs
+    return votes + totals / ((graph.op("Abs", totals) + 1.0) * 3.0)
 
 
 def sum_scores(graph: Graph, x: Tensor, body: parts.Sum) -> Tensor:
@@ -141,8 +135,8 @@ def sum_scores(graph: Graph, x: Tensor, body: parts.Sum) -> Tensor:
     found = [part for part in every if part is not None]
     total = graph.total([*found, *rowwise(graph, x, body, found)])
     if np.any(body.scale != 1):
-        total = graph.op("Mul", total, body.scale)
-    return graph.op("Add", total, body.shift) if np.any(body.shift != 0) else total
+        total = total * body.scale
+    return total + body.shift if np.any(body.shift != 0) else total
 
 
 def rowwise(graph: Graph, x: Tensor, body: parts.Sum, found: list[Tensor]) -> list[Tensor]:
@@ -166,19 +160,18 @@ def opinion(
     """Return what a member says in a vote."""
     if isinstance(body, parts.TargetVote):
         return bounded(graph, scores, body)
-    scaled = graph.op("Mul", scores, member.link) if member.link else scores
+    scaled = scores * member.link if member.link else scores
     if body.n_outputs == 1:
         if member.link == 0:
             return graph.op("Clip", scores, -1.0, 1.0)
         # This is 2 / (1 + exp(-f)) - 1, where small scores keep all digits.
-        return graph.op("Tanh", graph.op("Mul", scaled, 0.5))
+        return graph.op("Tanh", scaled * 0.5)
     if member.link == 0:
-        half = graph.op("Mul", graph.op("Add", scores, 1.0), 0.5)
-        own = graph.op("Max", half, 0.0)
+        own = graph.op("Max", (scores + 1.0) * 0.5, 0.0)
     else:
         own = graph.op("Sigmoid", scaled)
-    own = graph.op("Add", own, parts.LEAST_SHARE)
-    return graph.op("Div", own, graph.sum(own))
+    own = own + parts.LEAST_SHARE
+    return own / graph.sum(own)
 
 
 def label_table(labels: Array) -> tuple[Array, Any]:
@@ -200,10 +193,10 @@ def predicted(graph: Graph, scores: Tensor, scoring: parts.Scoring) -> Tensor:
     if scoring.head == "classes":
         number = graph.op("ArgMax", scores, axis=1, keepdims=0, dtype=np.int64)
     elif scoring.head == "binary":
-        above = graph.op("Greater", scores, 0.0)
+        above = scores > 0.0
         number = graph.op("Squeeze", graph.cast(above, np.int64), graph.integers([1]))
     else:
-        number = graph.cast(graph.op("GreaterOrEqual", scores, 0.0), np.int64)
+        number = graph.cast(scores >= 0.0, np.int64)
     table = graph.constant(*label_table(scoring.labels))
     return graph.op("Gather", table, number)
 
@@ -212,14 +205,13 @@ def probabilities(graph: Graph, scores: Tensor, link: Link, n_outputs: int) -> T
     """Return the probabilities of the classes, (n, n_classes)."""
     z = calibrated(graph, scores, link, n_outputs)
     if n_outputs == 1:
-        negative = graph.op("Neg", z)
-        return graph.op("Sigmoid", graph.beside(negative, z))
+        return graph.op("Sigmoid", graph.beside(-z, z))
     if link.softmax:
         return graph.op("Softmax", apart(graph, scores, z, link), axis=1)
     # The softmax of log(1 / (1 + exp(-z))) is 1 / (1 + exp(-z)), made to sum to 1, and keeps
     # its digits where all of them are next to 0.
-    tail = graph.op("Exp", graph.op("Neg", graph.op("Abs", z)))
-    logs = graph.op("Sub", graph.op("Min", z, 0.0), graph.op("Log", graph.op("Add", tail, 1.0)))
+    tail = graph.op("Exp", -graph.op("Abs", z))
+    logs = graph.op("Min", z, 0.0) - graph.op("Log", tail + 1.0)
     return graph.op("Softmax", logs, axis=1)
 
 
@@ -228,11 +220,11 @@ def logits(graph: Graph, scores: Tensor, floor: float, n_outputs: int) -> Tensor
     if floor == 0:
         return scores
     if n_outputs > 1:
-        shares = graph.op("Add", graph.op("Max", scores, 0.0), floor)
-        return graph.op("Log", graph.op("Div", shares, 1 / n_outputs + floor))
+        shares = graph.op("Max", scores, 0.0) + floor
+        return graph.op("Log", shares / (1 / n_outputs + floor))
     f = graph.op("Clip", scores, -1.0, 1.0)
     least = 1 + 2 * floor
-    odds = graph.op("Div", graph.op("Add", f, least), graph.op("Sub", least, f))
+    odds = (f + least) / graph.op("Sub", least, f)
     return graph.op("Log", odds)
 
 
@@ -242,14 +234,14 @@ def calibrated(graph: Graph, scores: Tensor, link: Link, n_outputs: int) -> Tens
     below, above = np.clip([link.below, link.above], -largest, largest)
     z = f = logits(graph, scores, link.floor, n_outputs)
     if (below, above) != (1.0, 1.0):
-        positive = graph.op("Mul", graph.op("Max", f, 0.0), above)
-        z = graph.op("Add", positive, graph.op("Mul", graph.op("Min", f, 0.0), below))
+        positive = graph.op("Max", f, 0.0) * above
+        z = positive + graph.op("Min", f, 0.0) * below
     if link.offset_below == link.offset_above != 0:
-        z = graph.op("Add", z, link.offset_above)
+        z = z + link.offset_above
     elif link.offset_below != link.offset_above:
-        is_above = graph.op("Greater", scores, 0.0)
+        is_above = scores > 0.0
         offsets = [graph.constant(each, z.dtype) for each in (link.offset_above, link.offset_below)]
-        z = graph.op("Add", z, graph.where(is_above, *offsets))
+        z = z + graph.where(is_above, *offsets)
     if link.others is None:
         z = uncertain(graph, z, link.most)
     # A certain score may be an infinite one, whose differences are no numbers.
@@ -263,8 +255,8 @@ def apart(graph: Graph, scores: Tensor, z: Tensor, link: Link) -> Tensor:
     winner = graph.op("ArgMax", scores, axis=1, keepdims=1, dtype=np.int64)
     wins = graph.op("Equal", winner, np.arange(len(link.others))[None])
     given = [graph.constant(each, z.dtype) for each in (link.winner, link.others)]
-    z = graph.op("Add", z, graph.where(wins, *given))
-    return uncertain(graph, graph.op("Sub", z, graph.largest(z)), link.most)
+    z = z + graph.where(wins, *given)
+    return uncertain(graph, z - graph.largest(z), link.most)
 
 
 def uncertain(graph: Graph, z: Tensor, most: float) -> Tensor:
@@ -272,7 +264,6 @@ def uncertain(graph: Graph, z: Tensor, most: float) -> Tensor:
     if most == np.inf:
         return z
     size = graph.op("Abs", z)
-    beyond = graph.op("Max", graph.op("Sub", size, most), 0.0)
-    more = graph.op("Log", graph.op("Add", beyond, 1.0))
-    size = graph.op("Add", graph.op("Min", size, most), more)
-    return graph.op("Mul", graph.op("Sign", z), size)
+    more = graph.op("Log", graph.op("Max", size - most, 0.0) + 1.0)
+    size = graph.op("Min", size, most) + more
+    return graph.op("Sign", z) * size

@@ -20,7 +20,7 @@ OUTPUTS = ("label", "probabilities", "scores", "variable")
 SINCE_MARCH, LENGTHS = 719468, (146097, 36524, 1460)
 
 
-def inputs_of(table: Encoding, dtype: np.dtype[Any]) -> list[Tensor]:
+def inputs_of(graph: Graph, table: Encoding, dtype: np.dtype[Any]) -> list[Tensor]:
     """Return an input for each column that becomes features: texts, numbers, or seconds."""
     found = []
     for column in table.columns:
@@ -38,7 +38,7 @@ def inputs_of(table: Encoding, dtype: np.dtype[Any]) -> list[Tensor]:
                 "category, which can be exported; export_c takes both"
             )
         kind = TEXT if is_textual(column) else DOUBLE if column.kind == "date" else dtype
-        found.append(Tensor(column.name, kind))
+        found.append(Tensor(graph, column.name, kind))
     return found
 
 
@@ -52,8 +52,7 @@ def encoded(graph: Graph, inputs: list[Tensor], table: Encoding, dtype: np.dtype
     rows = graph.beside(*blocks)
     if table.scaling is None:
         return rows
-    wide = graph.op("Sub", graph.cast(rows, DOUBLE), table.scaling.mean)
-    wide = graph.op("Div", wide, table.scaling.scale)
+    wide = (graph.cast(rows, DOUBLE) - table.scaling.mean) / table.scaling.scale
     limit = table.scaling.limit
     wide = graph.op("Clip", wide, -limit, limit) if np.isfinite(limit) else wide
     return graph.cast(wide, dtype)
@@ -92,7 +91,7 @@ def one_hot(graph: Graph, x: Tensor, column: Any) -> Tensor:
     rows = np.vstack([np.eye(width), np.zeros(width)])
     found = places(graph, x, known, other)
     if not column.known:
-        found = graph.op("Add", graph.op("Mul", found, graph.integers(0)), graph.integers(width))
+        found = found * graph.integers(0) + graph.integers(width)
     taken = graph.op("Gather", graph.constant(rows, np.float32), found, dtype=np.float32)
     return graph.op("Squeeze", taken, graph.integers([1]))
 
@@ -108,7 +107,7 @@ def code(graph: Graph, x: Tensor, column: Any) -> Tensor:
 def nothing(graph: Graph, dtype: Any) -> Tensor:
     """Return NaN, which no constant may be."""
     zero = graph.constant([[0.0]], dtype)
-    return graph.op("Div", zero, zero)
+    return zero / zero
 
 
 def date_features(graph: Graph, seconds: Tensor, column: Any) -> Tensor:
@@ -126,11 +125,10 @@ def part_of(graph: Graph, seconds: Tensor, part: str) -> list[Tensor]:
     own = part.removeprefix("half ")
     if own in TURNS:
         turns = TURNS[own](graph, seconds)
-        turns = turns if own == part else graph.op("Mul", turns, 2.0)
-        turns = graph.op("Sub", turns, graph.op("Floor", turns))
-        angle = graph.op("Mul", turns, 2 * np.pi)
+        turns = turns if own == part else turns * 2.0
+        angle = (turns - graph.op("Floor", turns)) * (2 * np.pi)
         # The cosine of doubles is younger than their sine in onnxruntime.
-        return [graph.op("Sin", angle), graph.op("Sin", graph.op("Add", angle, np.pi / 2))]
+        return [graph.op("Sin", angle), graph.op("Sin", angle + np.pi / 2)]
     return [NUMBERS[part](graph, seconds)]
 
 
@@ -140,57 +138,54 @@ def day_of(graph: Graph, seconds: Tensor) -> Tensor:
 
 def whole(graph: Graph, x: Tensor, length: float) -> Tensor:
     """Return how many whole lengths there are in numbers."""
-    return graph.op("Floor", graph.op("Div", x, float(length)))
+    return graph.op("Floor", x / float(length))
 
 
 def rest(graph: Graph, x: Tensor, length: float) -> Tensor:
     """Return what whole lengths leave of numbers."""
-    return graph.op("Sub", x, graph.op("Mul", whole(graph, x, length), float(length)))
+    return x - whole(graph, x, length) * float(length)
 
 
 def hour(graph: Graph, seconds: Tensor) -> Tensor:
-    return graph.op("Div", rest(graph, seconds, DAY), HOUR)
+    return rest(graph, seconds, DAY) / HOUR
 
 
 def weekday(graph: Graph, seconds: Tensor) -> Tensor:
-    return rest(graph, graph.op("Add", day_of(graph, seconds), 3.0), 7)
+    return rest(graph, day_of(graph, seconds) + 3.0, 7)
 
 
 def weekend(graph: Graph, seconds: Tensor) -> Tensor:
-    is_late = graph.op("Greater", weekday(graph, seconds), 4.0)
-    return graph.cast(is_late, DOUBLE)
+    return graph.cast(weekday(graph, seconds) > 4.0, DOUBLE)
 
 
 def from_march(graph: Graph, seconds: Tensor) -> Tensor:
     """Return the day of a year that begins in March, from 0: leap days are then the last ones."""
-    own = rest(graph, graph.op("Add", day_of(graph, seconds), float(SINCE_MARCH)), LENGTHS[0])
-    years = graph.op("Add", own, graph.op("Neg", whole(graph, own, LENGTHS[2])))
-    years = graph.op("Add", years, whole(graph, own, LENGTHS[1]))
-    years = graph.op("Sub", years, whole(graph, own, LENGTHS[0] - 1))
+    own = rest(graph, day_of(graph, seconds) + float(SINCE_MARCH), LENGTHS[0])
+    years = own + -whole(graph, own, LENGTHS[2])
+    years = years + whole(graph, own, LENGTHS[1]) - whole(graph, own, LENGTHS[0] - 1)
     year = whole(graph, years, 365)
-    before = graph.op("Add", graph.op("Mul", year, 365.0), whole(graph, year, 4))
-    return graph.op("Sub", own, graph.op("Sub", before, whole(graph, year, 100)))
+    before = year * 365.0 + whole(graph, year, 4)
+    return own - (before - whole(graph, year, 100))
 
 
 def day_of_month(graph: Graph, seconds: Tensor) -> Tensor:
     day = from_march(graph, seconds)
-    month = whole(graph, graph.op("Add", graph.op("Mul", day, 5.0), 2.0), 153)
-    before = whole(graph, graph.op("Add", graph.op("Mul", month, 153.0), 2.0), 5)
-    return graph.op("Add", graph.op("Sub", day, before), 1.0)
+    month = whole(graph, day * 5.0 + 2.0, 153)
+    before = whole(graph, month * 153.0 + 2.0, 5)
+    return day - before + 1.0
 
 
 def day_of_year(graph: Graph, seconds: Tensor) -> Tensor:
     day = from_march(graph, seconds)
-    is_first = graph.op("Less", day, 306.0)
-    later = graph.op("Sub", day, 305.0)
-    return graph.where(is_first, graph.op("Add", day, 61.0), later)
+    is_first, later = day < 306.0, day - 305.0
+    return graph.where(is_first, day + 61.0, later)
 
 
 Maker = Callable[[Graph, Tensor], Tensor]
 TURNS: dict[str, Maker] = {
-    "day": lambda graph, s: graph.op("Div", s, DAY),
-    "week": lambda graph, s: graph.op("Div", graph.op("Sub", s, MONDAY), WEEK),
-    "year": lambda graph, s: graph.op("Div", s, YEAR),
+    "day": lambda graph, s: s / DAY,
+    "week": lambda graph, s: (s - MONDAY) / WEEK,
+    "year": lambda graph, s: s / YEAR,
 }
 NUMBERS: dict[str, Maker] = {
     "hour": hour,
@@ -198,7 +193,7 @@ NUMBERS: dict[str, Maker] = {
     "weekend": weekend,
     "day of the month": day_of_month,
     "day of the year": day_of_year,
-    "time": lambda graph, s: graph.op("Div", s, DAY),
+    "time": lambda graph, s: s / DAY,
 }
 
 

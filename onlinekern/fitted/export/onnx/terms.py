@@ -24,33 +24,31 @@ def constant(graph: Graph, x: Tensor, term: terms.Constant) -> Tensor:
 
 
 def linear(graph: Graph, x: Tensor, term: terms.Linear) -> Tensor:
-    return graph.op("MatMul", x, term.weights.T)
+    return x @ term.weights.T
 
 
 def expansion(graph: Graph, x: Tensor, term: terms.Expansion) -> Tensor | None:
     if term.coefficients.shape[1] == 0:
         return None
-    values = kernel_values(graph, x, term.kernel, term.vectors)
-    return graph.op("MatMul", values, term.coefficients.T)
+    return kernel_values(graph, x, term.kernel, term.vectors) @ term.coefficients.T
 
 
 def mapped(graph: Graph, x: Tensor, term: terms.Mapped) -> Tensor:
-    return graph.op("MatMul", features(graph, x, term.map), term.weights.T)
+    return features(graph, x, term.map) @ term.weights.T
 
 
 def features(graph: Graph, x: Tensor, map_: terms.Map) -> Tensor:
     """Return the features of rows."""
     if isinstance(map_, terms.Projected):
-        values = kernel_values(graph, x, map_.kernel, map_.landmarks)
-        return graph.op("MatMul", values, map_.projection.T)
+        return kernel_values(graph, x, map_.kernel, map_.landmarks) @ map_.projection.T
     return fourier(graph, x, map_)
 
 
 def fourier(graph: Graph, x: Tensor, map_: terms.Fourier) -> Tensor:
     # The cosine of doubles is younger than their sine in onnxruntime.
-    angles = graph.op("MatMul", x, map_.frequencies.T)
-    both = graph.beside(graph.op("Add", angles, np.pi / 2), angles)
-    return graph.op("Mul", graph.op("Sin", both), 1 / np.sqrt(len(map_.frequencies)))
+    angles = x @ map_.frequencies.T
+    both = graph.beside(angles + np.pi / 2, angles)
+    return graph.op("Sin", both) * (1 / np.sqrt(len(map_.frequencies)))
 
 
 def moved(graph: Graph, x: Tensor, term: terms.Moved) -> Tensor | None:
@@ -60,15 +58,13 @@ def moved(graph: Graph, x: Tensor, term: terms.Moved) -> Tensor | None:
 
 def leverage(graph: Graph, x: Tensor, term: terms.Leverage) -> Tensor:
     z = features(graph, x, term.map)
-    inner = graph.sum(graph.op("Mul", graph.op("MatMul", z, term.matrix), z))
-    variance = graph.op("Max", inner, 0.0)
+    variance = graph.op("Max", graph.sum(z @ term.matrix * z), 0.0)
     if isinstance(term.map, terms.Projected):
         diagonal = kernel_diagonal(graph, x, term.map.kernel)
-        rest = graph.op("Sub", diagonal, graph.square(z))
-        seen = graph.op("Greater", rest, graph.op("Mul", diagonal, term.rounding))
-        part = graph.op("Mul", rest, graph.cast(seen, x.dtype))
-        variance = graph.op("Add", variance, graph.op("Div", part, term.reg))
-    return graph.op("Reciprocal", graph.op("Add", variance, 1.0))
+        rest = diagonal - graph.square(z)
+        seen = graph.cast(rest > diagonal * term.rounding, x.dtype)
+        variance = variance + rest * seen / term.reg
+    return graph.op("Reciprocal", variance + 1.0)
 
 
 def local(graph: Graph, x: Tensor, term: terms.Local) -> Tensor:
@@ -76,8 +72,8 @@ def local(graph: Graph, x: Tensor, term: terms.Local) -> Tensor:
     assigned = min(term.n_assign, count)
     products, rows, center = reduced(graph, x, term.prototypes)
     # Only differences of d = ||x||^2 - 2 p matter.
-    largest, nearest = graph.op("Mul", products, 2.0), graph.new_name("nearest")
-    best = Tensor(graph.new_name("best"), x.dtype)
+    largest, nearest = products * 2.0, graph.new_name("nearest")
+    best = Tensor(graph, graph.new_name("best"), x.dtype)
     graph.node(
         "TopK", [largest.name, graph.integers([assigned]).name], [best.name, nearest], axis=1
     )
@@ -87,22 +83,21 @@ def local(graph: Graph, x: Tensor, term: terms.Local) -> Tensor:
     flat = graph.op("Gemm", rows, weights, moved.ravel(), transB=1)
     scores = graph.op("Reshape", flat, graph.integers([-1, count, outputs]))
     # These are positions (n, assigned, 1) of rows of (count, outputs).
-    places = graph.op("Unsqueeze", Tensor(nearest, np.dtype(np.int64)), graph.integers([2]))
+    numbers = Tensor(graph, nearest, np.dtype(np.int64))
+    places = graph.op("Unsqueeze", numbers, graph.integers([2]))
     chosen = graph.op("GatherND", scores, places, batch_dims=1)
     shares = graph.op("Unsqueeze", local_shares(graph, best, term, assigned), graph.integers([2]))
-    return graph.sum(graph.op("Mul", chosen, shares), keepdims=False)
+    return graph.sum(chosen * shares, keepdims=False)
 
 
 def local_shares(graph: Graph, best: Tensor, term: terms.Local, assigned: int) -> Tensor:
     """Return the weights of the nearest prototypes, from 2 p in descending order, (n, assigned)."""
     if term.bandwidth > 0:
         first = graph.columns(best, [0])
-        excess = graph.op("Div", graph.op("Sub", best, first), term.bandwidth)
-        shares = graph.op("Exp", excess)
-        norm = graph.op("Sqrt", graph.square(shares))
-        return graph.op("Div", shares, norm)
+        shares = graph.op("Exp", (best - first) / term.bandwidth)
+        return shares / graph.op("Sqrt", graph.square(shares))
     one = np.arange(assigned)[np.newaxis] == 0
-    return graph.op("Add", graph.op("Mul", best, 0.0), one)
+    return best * 0.0 + one
 
 
 # Each class of terms has a function that gives its scores, or None where nothing is added.

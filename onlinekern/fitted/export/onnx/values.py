@@ -22,17 +22,17 @@ def kernel_values(graph: Graph, x: Tensor, kernel: KernelFunction, vectors: Any)
     if kernel.name == "laplacian":
         distances = absolute_distances(graph, near, vectors)
         if near != x:
-            beyond = graph.op("Sub", absolute(graph, x), absolute(graph, near))
-            distances = graph.op("Add", distances, beyond)
-        return graph.op("Exp", graph.op("Mul", distances, -kernel.gamma))
+            beyond = absolute(graph, x) - absolute(graph, near)
+            distances = distances + beyond
+        return graph.op("Exp", distances * -kernel.gamma)
     if kernel.name in ("gaussian", "exponential"):
         products, rows, _ = reduced(graph, near, vectors)
         norms = graph.square(rows if near == x else x)
-        half = graph.op("Sub", products, graph.op("Mul", norms, 0.5))
+        half = products - norms * 0.5
         if kernel.name == "exponential":
-            squares = graph.op("Max", graph.op("Mul", half, -2 * kernel.gamma), 0.0)
-            return graph.op("Exp", graph.op("Neg", graph.op("Sqrt", squares)))
-        return graph.op("Exp", graph.op("Mul", half, 2 * kernel.gamma))
+            squares = graph.op("Max", half * (-2 * kernel.gamma), 0.0)
+            return graph.op("Exp", -graph.op("Sqrt", squares))
+        return graph.op("Exp", half * (2 * kernel.gamma))
     Z = graph.rows(vectors, x.dtype)
     if kernel.name == "cosine":
         norms = np.sqrt(np.square(Z).sum(axis=1, keepdims=True))
@@ -40,8 +40,8 @@ def kernel_values(graph: Graph, x: Tensor, kernel: KernelFunction, vectors: Any)
         norm = graph.op("Sqrt", graph.square(x))
         # A row of zeros has products of 0.
         least = float(np.finfo(x.dtype).tiny)
-        return graph.op("Div", graph.op("MatMul", near, Z.T), graph.op("Max", norm, least))
-    return of_products(graph, graph.op("MatMul", near, Z.T), kernel)
+        return near @ Z.T / graph.op("Max", norm, least)
+    return of_products(graph, near @ Z.T, kernel)
 
 
 def used_columns(vectors: Any) -> Array | None:
@@ -64,7 +64,7 @@ def of_products(graph: Graph, products: Tensor, kernel: KernelFunction) -> Tenso
     """Return the values of a kernel of x . z."""
     if kernel.name == "linear":
         return products
-    inner = graph.op("Add", graph.op("Mul", products, kernel.gamma), kernel.coef0)
+    inner = products * kernel.gamma + kernel.coef0
     if kernel.name == "sigmoid":
         return graph.op("Tanh", inner)
     return graph.op("Pow", inner, float(kernel.degree))
@@ -74,9 +74,9 @@ def kernel_diagonal(graph: Graph, x: Tensor, kernel: KernelFunction) -> Tensor:
     """Return the kernel value of each row with itself, (n, 1)."""
     squares = graph.square(x)
     if falls_with_distance(kernel.name):
-        return graph.op("Add", graph.op("Mul", squares, 0.0), 1.0)
+        return squares * 0.0 + 1.0
     if kernel.name == "cosine":
-        return graph.cast(graph.op("Greater", squares, 0.0), x.dtype)
+        return graph.cast(squares > 0.0, x.dtype)
     return of_products(graph, squares, kernel)
 
 
@@ -89,7 +89,7 @@ def reduced(graph: Graph, x: Tensor, vectors: Any) -> tuple[Tensor, Tensor, Floa
     center = middle(vectors, x.dtype)
     Z = narrowed(graph.rows(vectors, x.dtype) - center, x.dtype)
     norms = np.square(Z, dtype=np.float64).sum(axis=1)
-    rows = graph.op("Sub", x, center) if np.any(center) else x
+    rows = x - center if np.any(center) else x
     return graph.op("Gemm", rows, Z, -0.5 * norms, transB=1), rows, center
 
 
@@ -103,7 +103,7 @@ def middle(vectors: Any, dtype: np.dtype[Any]) -> Floats:
 def absolute_distances(graph: Graph, x: Tensor, vectors: Any) -> Tensor:
     """Return sum_j |x_j - s_j| of rows with vectors, (n, m)."""
     Z = graph.constant(graph.rows(vectors, x.dtype), x.dtype)
-    given = Tensor(graph.new_name("given"), x.dtype)
-    body = Graph(graph.new_name("laplacian"))
-    result = body.sum(body.op("Abs", body.op("Sub", given, Z)), keepdims=False)
-    return graph.each_row(x, body, given.name, result, vectors.shape[1])
+    name, body = graph.new_name("given"), Graph(graph.new_name("laplacian"))
+    given = Tensor(body, name, x.dtype)
+    result = body.sum(body.op("Abs", given - Z), keepdims=False)
+    return graph.each_row(x, body, name, result, vectors.shape[1])
