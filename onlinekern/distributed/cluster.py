@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from onlinekern.distributed import futures
 from onlinekern.distributed.dask import dumps, require
+from onlinekern.distributed.futures import Call, Turn
 from onlinekern.distributed.preflight import Preflight, WorkerUnfit
 from onlinekern.distributed.record import ClusterLost
 from onlinekern.estimators.progress import bar_on_terminal
@@ -75,13 +76,7 @@ class Tasks(futures.Tasks):
             raise TimeoutError(f"no worker came to the cluster in {FIRST_WORKER} s") from None
         self._preflight.ask()
 
-    def send(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        *arguments: Any,
-        turn: tuple[int, int] | None = None,
-    ) -> Any:
+    def send(self, name: str, function: Call, *arguments: Any, turn: Turn = None) -> Any:
         """Return the future of a call; arguments may be futures, or delayed."""
         priority = 0 if turn is None else -turn[1]
         task = require("dask").delayed(eval, pure=False)

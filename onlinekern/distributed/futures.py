@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from onlinekern.distributed.mixing import tree
+
+Call: TypeAlias = Callable[..., Any]
+Futures: TypeAlias = list[Any]
+# The learner for which a call is, and its step.
+Turn: TypeAlias = tuple[int, int] | None
 
 
 class Tasks(ABC):
@@ -17,13 +22,7 @@ class Tasks(ABC):
         self._left = dict[Any, tuple[Callable[[Any], Any | None] | None, set[Any]]]()
 
     @abstractmethod
-    def send(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        *arguments: Any,
-        turn: tuple[int, int] | None = None,
-    ) -> Any:
+    def send(self, name: str, function: Call, *arguments: Any, turn: Turn = None) -> Any:
         """Return the future of a call.
 
         Parameters
@@ -38,7 +37,7 @@ class Tasks(ABC):
         """
 
     @abstractmethod
-    def some_of(self, futures: list[Any]) -> list[Any]:
+    def some_of(self, futures: Futures) -> list[Any]:
         """Wait until some futures are done, and return them."""
 
     @abstractmethod
@@ -46,7 +45,7 @@ class Tasks(ABC):
         """Raise the error of a future that is done, if it has one."""
 
     @abstractmethod
-    def give_up(self, futures: list[Any], error: BaseException) -> None:
+    def give_up(self, futures: Futures, error: BaseException) -> None:
         """Cancel futures because of an error; raise another one if it says more."""
 
     @abstractmethod
@@ -57,9 +56,7 @@ class Tasks(ABC):
     def loss(self, error: Exception) -> str | None:
         """Say what is lost by an error, if the cluster is; None of any other error."""
 
-    def begin(
-        self, futures: list[Any], after: Callable[[Any], Any | None] | None = None
-    ) -> set[Any]:
+    def begin(self, futures: Futures, after: Callable[[Any], Any | None] | None = None) -> set[Any]:
         """Look after futures, and those that `after` gives when one is done.
 
         Returns
@@ -96,27 +93,20 @@ class Tasks(ABC):
             self._left[more] = after, group
         group.discard(future)
 
-    def each(self, futures: list[Any], after: Callable[[Any], Any | None] | None = None) -> None:
+    def each(self, futures: Futures, after: Callable[[Any], Any | None] | None = None) -> None:
         """Wait for futures, and for those that `after` gives when one is done.
 
         The first one that fails raises its error.
         """
         self.finish(self.begin(futures, after))
 
-    def result(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    def result(self, name: str, function: Call, *arguments: Any) -> Any:
         """Return the result of a call."""
         future = self.send(name, function, *arguments)
         self.each([future])
         return self.value(future)
 
-    def tree(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        first: list[Any],
-        futures: list[Any],
-        width: int,
-    ) -> Any:
+    def tree(self, name: str, function: Call, first: Futures, futures: Futures, width: int) -> Any:
         """Return what a function makes of `first` and all results, at most `width` at a time."""
 
         def join(place: str, group: list[Any]) -> Any:

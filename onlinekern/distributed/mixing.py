@@ -95,6 +95,9 @@ class Run(ABC):
 
     Parameters
     ----------
+    engine : object
+        Carries out calls. Its `loss` says what is lost by an error, if the cluster is; None of any
+        other error.
     show : callable
         Takes (done, total, text), in parts.
     stream : Stream
@@ -103,8 +106,8 @@ class Run(ABC):
         How far it has come.
     """
 
-    def __init__(self, show: Any, stream: Stream, asked: Asked, place: Place) -> None:
-        self.asked, self.show = asked, show
+    def __init__(self, engine: Any, show: Any, stream: Stream, asked: Asked, place: Place) -> None:
+        self.engine, self.asked, self.show = engine, asked, show
         self.parts, self.labelled = stream
         self.place = place
         self.fit = DistributedFit(None, place.rounds, place.skipped)
@@ -131,16 +134,12 @@ class Run(ABC):
     def merge(self, number: int, sent: Any, known: tasks.State | None) -> tasks.State:
         """Merge what `send` gave, and what is known, by a tree of eights, on the workers."""
 
-    @abstractmethod
-    def loss(self, error: Exception) -> str | None:
-        """Say what is lost by an error, if the cluster is; None of any other error."""
-
     def learn(self, estimator: Any, classes: Any, is_begun: bool) -> DistributedFit:
         """Learn the stream; ClusterLost, with the model of the last round, if the cluster goes."""
         try:
             return self._learn(estimator, classes, is_begun)
         except Exception as error:
-            what = str(error) if isinstance(error, ClusterLost) else self.loss(error)
+            what = str(error) if isinstance(error, ClusterLost) else self.engine.loss(error)
             if what is None:
                 raise
             raise ClusterLost(self._explain(what), self.fit.model, self.fit.rounds) from error

@@ -15,6 +15,7 @@ from onlinekern._config import show_config
 from onlinekern.distributed import futures
 from onlinekern.distributed.cluster import showing_progress
 from onlinekern.distributed.dask import dumps, loads, require
+from onlinekern.distributed.futures import Call, Turn
 from onlinekern.distributed.parts import listed_parts
 from onlinekern.distributed.preflight import WorkerUnfit
 from onlinekern.distributed.record import ClusterLost, DistributedFit
@@ -192,13 +193,7 @@ class Tasks(futures.Tasks):
         self._actors = [begin(version_here()) for _ in range(number)]
         self._sent = 0
 
-    def send(
-        self,
-        name: str,
-        function: Callable[..., Any],
-        *arguments: Any,
-        turn: tuple[int, int] | None = None,
-    ) -> Future:
+    def send(self, name: str, function: Call, *arguments: Any, turn: Turn = None) -> Future:
         """Return the future of a call; a learner's go to one actor, others to each in turn."""
         place = self._sent if turn is None else turn[0]
         self._sent += turn is None

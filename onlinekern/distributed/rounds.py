@@ -7,11 +7,8 @@ from functools import partial
 from typing import Any
 
 from onlinekern.distributed import mixing, tasks
-from onlinekern.distributed.futures import Tasks
 from onlinekern.distributed.mixing import MERGED, Shares
-from onlinekern.distributed.parts import Part, Stream
-from onlinekern.distributed.resuming import Place
-from onlinekern.distributed.starting import Asked
+from onlinekern.distributed.parts import Part
 
 # Tasks of a learner that are with the engine: the next part is read while one is learnt.
 AHEAD = 2
@@ -24,32 +21,24 @@ class Run(mixing.Run):
 
     Parameters
     ----------
-    tasks : Tasks
+    engine : Tasks
     show, stream, asked, place
         See `mixing.Run`.
     """
 
-    def __init__(self, tasks: Tasks, show: Any, stream: Stream, asked: Asked, place: Place) -> None:
-        super().__init__(show, stream, asked, place)
-        self.tasks = tasks
-
-    def loss(self, error: Exception) -> str | None:
-        """Say what is lost by an error, if the cluster is."""
-        return self.tasks.loss(error)
-
     def once(self, name: str, function: Callable[..., Any], part: Part | None = None) -> Any:
         """Return what a function makes of a part, on a worker."""
-        return self.tasks.result(name, function, *(part.data if part else ()))
+        return self.engine.result(name, function, *(part.data if part else ()))
 
     def labels(self) -> Any:
         """Return all labels, which the workers read."""
         futures = [
-            self.tasks.send(
+            self.engine.send(
                 f"classes-{number}", partial(tasks.labels, self.asked.rows(part)), *part.data
             )
             for number, part in enumerate(self.labelled)
         ]
-        return self.tasks.tree("classes-all", tasks.union, [], futures, GATHERED)
+        return self.engine.tree("classes-all", tasks.union, [], futures, GATHERED)
 
     def send(self, number: int, learner: tasks.State, shares: Shares) -> Any:
         """Return the futures of the model of the round, and of those that learn, and what is left.
@@ -57,7 +46,7 @@ class Run(mixing.Run):
         The tasks of a round that began earlier come first.
         """
         text, first = f"round {number}", number * len(self.parts)
-        base = self.tasks.send(f"model-{number}", partial(tasks.identity, learner))
+        base = self.engine.send(f"model-{number}", partial(tasks.identity, learner))
         shared = [iter(enumerate(share)) for share in shares]
         models, owners = [base] * len(shares), dict[Any, int]()
 
@@ -67,7 +56,7 @@ class Run(mixing.Run):
                 return None
             name, data = f"learn-{number}.{k}.{step}", self.parts[index].data
             function = self.task(number, shares, index)
-            models[k] = self.tasks.send(name, function, models[k], *data, turn=(k, first + step))
+            models[k] = self.engine.send(name, function, models[k], *data, turn=(k, first + step))
             owners[models[k]] = k
             return models[k]
 
@@ -77,13 +66,13 @@ class Run(mixing.Run):
 
         self._show(text, 0)
         begun = [next_of(k) for _ in range(AHEAD) for k in range(len(shares))]
-        left = self.tasks.begin([future for future in begun if future is not None], after)
+        left = self.engine.begin([future for future in begun if future is not None], after)
         return base, models, left
 
     def merge(self, number: int, sent: Any, known: tasks.State | None) -> tasks.State:
         """Wait for the models of a round, and merge them by a tree of tasks."""
         base, models, left = sent
-        self.tasks.finish(left)
+        self.engine.finish(left)
         if known is not None:
-            models = [self.tasks.send(f"known-{number}", partial(tasks.identity, known)), *models]
-        return self.tasks.tree(f"merge-{number}", tasks.merge, [base], models, MERGED)
+            models = [self.engine.send(f"known-{number}", partial(tasks.identity, known)), *models]
+        return self.engine.tree(f"merge-{number}", tasks.merge, [base], models, MERGED)

@@ -13,9 +13,8 @@ from onlinekern.distributed.cluster import showing_progress
 from onlinekern.distributed.dask import dumps, require
 from onlinekern.distributed.mixing import MERGED, Shares
 from onlinekern.distributed.outcomes import loss_of_job, value_of
-from onlinekern.distributed.parts import Part, Stream, listed_parts
+from onlinekern.distributed.parts import Part, listed_parts
 from onlinekern.distributed.record import DistributedFit
-from onlinekern.distributed.resuming import Place
 from onlinekern.distributed.starting import Asked, Options, takes_options
 from onlinekern.estimators.validation import wrong_type
 
@@ -158,6 +157,10 @@ class Jobs:
         with spread.execute_and_collect(name) as found:
             return values_of(found)
 
+    def loss(self, error: Exception) -> str | None:
+        """Say what is lost by an error, if Flink has given up."""
+        return loss_of_job("Flink", error)
+
     def at_once(self, number: int) -> int:
         """Return how many of so many calls are made side by side; Flink would choose by bytes."""
         return min(number, self.parallelism)
@@ -196,23 +199,19 @@ class Run(mixing.Run):
 
     Parameters
     ----------
-    jobs : Jobs
+    engine : Jobs
     show, stream, asked, place
         See `mixing.Run`.
     """
 
-    def __init__(self, jobs: Jobs, show: Any, stream: Stream, asked: Asked, place: Place) -> None:
-        super().__init__(show, stream, asked, place)
-        self.jobs = jobs
-
     def once(self, name: str, function: Callable[..., Any], part: Part | None = None) -> Any:
         """Return what a function makes of a part, on a worker; it reads the part itself."""
-        return self.jobs.result(name, function)
+        return self.engine.result(name, function)
 
     def labels(self) -> Any:
         """Return all labels, which the workers read."""
         calls = [partial(tasks.labels, self.asked.rows(part)) for part in self.labelled]
-        return tasks.union(*self.jobs.results("classes", calls))
+        return tasks.union(*self.engine.results("classes", calls))
 
     def send(self, number: int, learner: tasks.State, shares: Shares) -> Any:
         """Return the calls by which learners learn their shares; none is made yet."""
@@ -228,10 +227,6 @@ class Run(mixing.Run):
     def merge(self, number: int, sent: Any, known: tasks.State | None) -> tasks.State:
         """Learn, and merge by a tree: in one job."""
         base, calls, n_parts = sent
-        state: tasks.State = self.jobs.results(f"round {number}", calls, base)[0]
+        state: tasks.State = self.engine.results(f"round {number}", calls, base)[0]
         self._show(f"round {number}", n_parts)
         return state
-
-    def loss(self, error: Exception) -> str | None:
-        """Say what is lost by an error, if Flink has given up."""
-        return loss_of_job("Flink", error)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, NamedTuple, Unpack
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, Unpack
 
 from onlinekern.distributed import mixing, tasks
 from onlinekern.distributed.cluster import showing_progress
@@ -13,7 +14,6 @@ from onlinekern.distributed.mixing import MERGED, Shares
 from onlinekern.distributed.outcomes import loss_of_job, value_of
 from onlinekern.distributed.parts import Part, Stream, check_column
 from onlinekern.distributed.record import DistributedFit
-from onlinekern.distributed.resuming import Place
 from onlinekern.distributed.spark.tables import ROW, ROW_BITS, TARGET, WEIGHT, Tables, column_of
 from onlinekern.distributed.spark.work import SCHEMA, Partitions, call, count, merge
 from onlinekern.distributed.starting import Asked, Options, takes_options
@@ -91,13 +91,12 @@ def fit(
     asked = Asked.of(estimator, X, y, options)
     frame, reader = frame_of(X, y, sample_weight, features)
     with showing_progress(progress) as show:
-        lengths = frame.lengths()
-        parts = [Part(reader, f"partition {k} of X", (k,)) for k in range(len(lengths))]
-        run = partial(Run, frame, lengths, show)
-        return asked.start(Stream(parts, parts), frame.n_cores, run)
+        parts = [Part(reader, f"partition {k} of X", (k,)) for k in range(len(frame.lengths))]
+        return asked.start(Stream(parts, parts), frame.n_cores, partial(Run, frame, show))
 
 
-class Frame(NamedTuple):
+@dataclass
+class Frame:
     """A data frame whose rows are numbered.
 
     Attributes
@@ -113,10 +112,15 @@ class Frame(NamedTuple):
         """The default parallelism of Spark."""
         return int(self.rows.sparkSession.sparkContext.defaultParallelism)
 
+    @cached_property
     def lengths(self) -> list[int]:
-        """Return the number of rows of each partition."""
+        """The number of rows of each partition."""
         found = outcomes(self.rows.select(ROW).mapInArrow(count, SCHEMA))
         return [found[place] for place in sorted(found)]
+
+    def loss(self, error: Exception) -> str | None:
+        """Say what is lost by an error, if Spark has given up."""
+        return loss_of_job("Spark", error)
 
     def one(self, function: Callable[[], Any]) -> Any:
         """Return what a function gives on a worker."""
@@ -194,51 +198,37 @@ class Run(mixing.Run):
 
     Parameters
     ----------
-    frame : Frame
-    lengths : list of int
-        Rows of each partition.
+    engine : Frame
     show, stream, asked, place
         See `mixing.Run`.
     """
 
-    def __init__(
-        self,
-        frame: Frame,
-        lengths: list[int],
-        show: Any,
-        stream: Stream,
-        asked: Asked,
-        place: Place,
-    ) -> None:
-        super().__init__(show, stream, asked, place)
-        self.frame, self.lengths = frame, lengths
-
     def once(self, name: str, function: Callable[..., Any], part: Part | None = None) -> Any:
         """Return what a function makes of a partition, on a worker."""
         if part is None:
-            return self.frame.one(function)
+            return self.engine.one(function)
         number = part.data[0]
-        if not self.lengths[number]:
-            return self.frame.one(partial(function, empty_like(self.frame.rows)))
-        work = Partitions({number: function}, self.lengths).each
+        if not self.engine.lengths[number]:
+            return self.engine.one(partial(function, empty_like(self.engine.rows)))
+        work = Partitions({number: function}, self.engine.lengths).each
         # Partitions after it are not begun.
-        return outcomes(self.frame.rows.mapInArrow(work, SCHEMA).limit(1))[number]
+        return outcomes(self.engine.rows.mapInArrow(work, SCHEMA).limit(1))[number]
 
     def labels(self) -> Any:
         """Return all labels, which the workers read."""
         functions: dict[int, Callable[..., Any]] = {
             part.data[0]: partial(tasks.labels, self.asked.rows(part)) for part in self.labelled
         }
-        rows = self.frame.rows.select(TARGET, ROW)
-        work = Partitions(functions, self.lengths).each
+        rows = self.engine.rows.select(TARGET, ROW)
+        work = Partitions(functions, self.engine.lengths).each
         return tasks.union(*outcomes(rows.mapInArrow(work, SCHEMA)).values())
 
     def send(self, number: int, learner: tasks.State, shares: Shares) -> Any:
         """Return the frame of models that will have learnt, which is not computed yet."""
         self._show(f"round {number}", 0)
         functions = {index: self.task(number, shares, index) for share in shares for index in share}
-        work = partial(Partitions(functions, self.lengths).learn, learner)
-        return learner, self.frame.shared(shares).mapInArrow(work, SCHEMA), shares
+        work = partial(Partitions(functions, self.engine.lengths).learn, learner)
+        return learner, self.engine.shared(shares).mapInArrow(work, SCHEMA), shares
 
     def merge(self, number: int, sent: Any, known: tasks.State | None) -> tasks.State:
         """Learn, and merge by a tree: in one job."""
@@ -254,10 +244,6 @@ class Run(mixing.Run):
         state: tasks.State = outcomes(models)[0]
         self._show(f"round {number}", sum(map(len, shares)))
         return state
-
-    def loss(self, error: Exception) -> str | None:
-        """Say what is lost by an error, if Spark has given up."""
-        return loss_of_job("Spark", error)
 
 
 def empty_like(rows: Any) -> Any:
