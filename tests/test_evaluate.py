@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -17,6 +18,7 @@ from onlinekern.evaluate import compare, comparing, prequential, search
 from onlinekern.evaluate.baselines import BASELINES
 from onlinekern.evaluate.methods import METHODS, given_parameters, select_methods
 from onlinekern.plotting import plot_comparisons
+from onlinekern.reports import tables
 from onlinekern.streams import Source, gaussian_mixture, two_normals
 
 
@@ -215,8 +217,12 @@ def test_all_methods_learn_two_normals(source):
     ]
     assert total[-1][0] == total[-1][1]
     assert all(done <= whole for done, whole in total)
-    gammas = {method.parameters.get("gamma") for method in result.methods}
-    assert len(gammas - {None}) == 1  # one width for all kernels, as in the papers' tables
+    gammas = {method.name: method.parameters.get("gamma") for method in result.methods}
+    common = gammas["perceptron"]
+    for name, gamma in gammas.items():
+        # One width for all kernels, as in the papers' tables, but for learners of features.
+        most = 16 if "gamma" in getattr(METHODS.get(name), "grid", ()) else 1
+        assert gamma is None or common.value / most <= gamma.value <= common.value, name
     for method in result.methods[: -len(BASELINES)]:
         assert np.mean(method.errors) < 0.2, method.name
         assert np.mean(method.test_scores) > 0.8, method.name
@@ -260,6 +266,29 @@ def test_given_parameters_are_kept_and_reach_the_estimator(source):
     assert last.parameters["eta"].origin == "chosen"
     assert max(spa.supports + last.supports) < 40  # beta 50: at most 12 expected
     assert result.n_head == 600
+
+
+def test_learners_of_features_choose_a_wider_kernel_than_those_of_support_vectors():
+    """With theirs, FOGD made 64 % mistakes on digits, and DualSGD 69 %."""
+    X, y = load_digits(return_X_y=True)
+    source = Source.from_arrays(X.astype(np.float32), y)
+    result = compare("ogd,pa1,spa,fogd,dualsgd", source, repeats=1)
+    ogd, _, _, *wider = result.methods[:5]
+    common = ogd.parameters["gamma"]
+    heading, rows = [*tables.heading(result)], tables.cells_of(result, plain=True)[1]
+    assert f"gaussian kernel, gamma {common.value:.4g}* where a row names no other;" in heading[1]
+    assert rows[0][1].startswith("eta")
+    for method, row in zip(wider, rows[3:], strict=False):
+        gamma = method.parameters["gamma"]
+        assert gamma.value in (common.value / 4, common.value / 16)
+        assert gamma.origin == "chosen"
+        assert method.errors[0] < 0.1
+        assert row[1].startswith(f"gamma {gamma.value:.4g}*, ")
+    given = compare("fogd", source, repeats=1, settings={"fogd.gamma": 0.002})
+    assert given.methods[0].parameters["gamma"] == search.Parameter(0.002, "given")
+    for gamma in (0.002, "median"):
+        result = compare("fogd", source, repeats=1, gamma=gamma)
+        assert result.methods[0].parameters["gamma"] == search.Parameter(gamma, "given")
 
 
 def test_pegasos_regularisation_scales_with_the_length(monkeypatch):

@@ -12,6 +12,11 @@ POWERS_OF_TEN = (1.0, 0.1, 10.0, 0.01, 100.0, 0.001, 1000.0)
 AGGRESSIVENESS = (1.0, 0.5, 2.0, 0.25)
 RIDGES = (0.01, 0.1, 1.0)
 STEPS = (0.5, 0.2, 0.1, 1.0)
+# Few features stand for a narrow kernel badly: their learners often want a wider one than those of
+# support vectors, for which the common width is chosen (docs/defaults.md).
+WIDER = (1.0, 1 / 4, 1 / 16)
+RIDGES_OF_FEATURES = {"gamma": WIDER, "reg": (0.1, 0.01, 1.0)}
+CONFIDENCES_OF_FEATURES = {"gamma": WIDER, "r": (0.1, 0.03, 1.0)}
 # The paper's settings, which are not those of the library.
 PAPERS_LOL = {
     "n_prototypes": 60, "n_assign": 1, "step": "pa", "center": False, "fit_intercept": False,
@@ -44,7 +49,8 @@ class Method:
     defaults : mapping
         Defaults of the method that differ from those of the estimator: its paper's, for example.
     grid : mapping
-        Parameter -> values to try when none is given, the most usual first (it wins ties).
+        Parameter -> values to try when none is given, the most usual first (it wins ties). Those of
+        gamma are multiples of the width that is chosen for all methods, and tried only then.
     per_sample : tuple of str
         Parameters whose values in ``grid`` are divided by the length of the stream.
     kernels : tuple of str
@@ -166,27 +172,28 @@ METHODS = {
                grid={"eta": POWERS_OF_TEN}),
         Method("spa-paper", "SPA, paper", "SPA", fixed={"average": True},
                grid={"eta": POWERS_OF_TEN}, defaults={"beta": 5.0, "max_support": None}),
-        Method("dualsgd", "DualSGD", "DualSGD", grid={"reg": (2.0, 16.0, 64.0, 256.0, 1024.0)},
+        Method("dualsgd", "DualSGD", "DualSGD",
+               grid={"gamma": WIDER, "reg": (2.0, 16.0, 64.0, 256.0, 1024.0)},
                per_sample=("reg",), kernels=KERNELS_OF_THE_DISTANCE),
         Method("dualsgd-logistic", "DualSGD-logistic", "DualSGD", task="classification",
-               fixed={"loss": "logistic"}, grid={"reg": (2.0, 16.0)}, per_sample=("reg",),
-               kernels=KERNELS_OF_THE_DISTANCE),
-        Method("fogd", "FOGD", "FOGD", grid={"eta": POWERS_OF_TEN},
+               fixed={"loss": "logistic"}, grid={"gamma": WIDER, "reg": (2.0, 16.0)},
+               per_sample=("reg",), kernels=KERNELS_OF_THE_DISTANCE),
+        Method("fogd", "FOGD", "FOGD", grid={"gamma": WIDER, "eta": POWERS_OF_TEN},
                kernels=KERNELS_OF_THE_DISTANCE),
         Method("fogd-paper", "FOGD, paper", "FOGD", task="classification",
                fixed={"loss": "hinge", "schedule": "constant", "average": False},
                grid={"eta": POWERS_OF_TEN}, kernels=KERNELS_OF_THE_DISTANCE),
-        Method("nogd", "NOGD", "NOGD", grid={"eta": POWERS_OF_TEN}),
-        Method("kernel-rls", "Kernel RLS", "KernelRLS", grid={"reg": (0.1, 0.01, 1.0)}),
+        Method("nogd", "NOGD", "NOGD", grid={"gamma": WIDER, "eta": POWERS_OF_TEN}),
+        Method("kernel-rls", "Kernel RLS", "KernelRLS", grid=RIDGES_OF_FEATURES),
         Method("kernel-rls-lot", "Kernel RLS-lot", "KernelRLS", task="classification",
-               fixed={"gate": "loss_proportional"}, grid={"reg": (0.1, 0.01, 1.0)}),
-        Method("kernel-arow", "Kernel AROW", "KernelAROW", grid={"r": (0.1, 0.03, 1.0)}),
+               fixed={"gate": "loss_proportional"}, grid=RIDGES_OF_FEATURES),
+        Method("kernel-arow", "Kernel AROW", "KernelAROW", grid=CONFIDENCES_OF_FEATURES),
         Method("kernel-arow-diagonal", "Kernel AROW-diag", "KernelAROW",
-               fixed={"covariance": "diagonal"}, grid={"r": (0.1, 0.03, 1.0)}),
+               fixed={"covariance": "diagonal"}, grid=CONFIDENCES_OF_FEATURES),
         Method("kernel-scw1", "Kernel SCW-I", "KernelSCW", fixed={"variant": "scw1"},
-               grid=SOFT_CONFIDENCE),
+               grid={"gamma": WIDER, **SOFT_CONFIDENCE}),
         Method("kernel-logistic", "Kernel logistic", "KernelLogistic",
-               grid={"r": (0.03, 0.1, 0.3)}),
+               grid={"gamma": WIDER, "r": (0.03, 0.1, 0.3)}),
         Method("klms", "KLMS", "KLMS", grid={"eta": STEPS}),
         Method("qklms", "QKLMS", "QKLMS", grid={"eta": STEPS}, kernels=KERNELS_OF_THE_DISTANCE),
         Method("kapa", "KAPA-2", "KAPA", fixed={"variant": "kapa2"}, grid={"eta": STEPS}),

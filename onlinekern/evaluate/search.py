@@ -1,18 +1,20 @@
 """The short search that chooses parameters on the head of a stream.
 
-Gamma is chosen first, once for all methods, as in the papers' tables. It is one of the seven powers
+Gamma is chosen first, once for all methods, as in the papers' tables: it is one of the seven powers
 of two around 1 / (d var X): the one with the smallest mean error of three reference methods, PA-I
 with C = 1 and 1/4, and the Perceptron (classification). A single reference would favour its own
 width on noisy data; on eight data sets the mean of the three was a good choice for the other
-methods too. Then the parameters of each method are chosen, one grid after the other.
+methods too. Then the parameters of each method are chosen, among all combinations of the values of
+its grids. Learners of few explicit features, which stand for a narrow kernel badly, choose among
+this width and wider ones, too (docs/defaults.md).
 
-The values of a grid go through successive halving (``halving``), and the error is the one that is
-to be expected over the whole stream: that of the first half of what they have learnt so far, for
-these samples, and that of the second half, for all others. So in a short stream early mistakes
-count, and in a long one hardly. For the methods' own parameters it is the mean over two orders at
-the end, and over three where there are too few values or samples for halving. (On a9a, single runs
-over 2,000 samples chose a step size for SPA with which it made 1.7 % more mistakes over 20,000.) In
-a tie, the value named first wins. The same seed gives the same choice.
+They go through successive halving (``halving``), and the error is the one that is to be expected
+over the whole stream: that of the first half of what they have learnt so far, for these samples,
+and that of the second half, for all others. So in a short stream early mistakes count, and in a
+long one hardly. For the methods' own parameters it is the mean over two orders at the end, and over
+three where there are too few values or samples for halving. (On a9a, single runs over 2,000 samples
+chose a step size for SPA with which it made 1.7 % more mistakes over 20,000.) In a tie, the setting
+named first wins. The same seed gives the same choice.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ import json
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -191,11 +195,12 @@ def count_samples(
     methods: Any, task: str, given: Any, gamma: Any, kernel: Any, n_samples: int
 ) -> int:
     """Return how many samples ``choose_parameters`` learns of a head of a length."""
-    samples = 0
+    samples, searched = 0, gamma is None and needs_gamma(methods, task, given, kernel)
     for method in methods:
-        grids = [len(grid) for name, grid in method.grid.items() if name not in given[method.name]]
-        samples += sum(cost(plan_rungs(n_values, n_samples, ORDERS)) for n_values in grids or [1])
-    if gamma is None and needs_gamma(methods, task, given, kernel):
+        grids = _open_grids(method, given[method.name], searched)
+        n_settings = prod(len(grid) for grid in grids.values())
+        samples += cost(plan_rungs(n_settings, n_samples, ORDERS))
+    if searched:
         rungs = plan_rungs(len(GAMMA_EXPONENTS), n_samples, 1)
         samples += len(_references(task)) * cost(rungs)
     return samples
@@ -267,32 +272,53 @@ def choose_gamma(problem: Any, tick: Any) -> Any:
     return halve(grid, start, rungs, lambda samples: tick(len(references) * samples))
 
 
+def _open_grids(method: Any, given: Any, searched: bool) -> dict[str, tuple[Any, ...]]:
+    """Return the grids of what is not given; those of gamma need the common one, `searched`."""
+    return {
+        name: grid
+        for name, grid in method.grid.items()
+        if name not in given and (searched or name != "gamma")
+    }
+
+
 def _own_parameters(method: Any, problem: Any, shared: Any, given: Any, tick: Any) -> Any:
     known = method.parameter_names(problem.task)
     parameters = {key: value for key, value in shared.items() if key in known}
     parameters |= {key: Parameter(value, "given") for key, value in given.items()}
     values = {key: parameter.value for key, parameter in parameters.items()}
-    open_grids = {key: grid for key, grid in method.grid.items() if key not in given}
-    for name, grid in open_grids.items():
-        spread = name in method.per_sample
-        candidates = [value / len(problem.y) for value in grid] if spread else list(grid)
-        values[name] = _best(problem, method, values, name, candidates, tick)
-        if spread:
-            values[name] *= len(problem.y) / problem.n_samples
-        parameters[name] = Parameter(values[name], "chosen")
-    if not open_grids:
+    searched = any(parameter.origin == "chosen" for parameter in shared.values())
+    grids = _open_grids(method, given, searched)
+    if grids:
+        n_head = len(problem.y)
+        units = {name: shared[name].value for name in grids if name in shared}
+        units |= {name: 1 / n_head for name in grids if name in method.per_sample}
+        best = _best(problem, method, values, _settings(grids, units), tick)
+        for name in method.per_sample:
+            if name in best:
+                best[name] *= n_head / problem.n_samples
+        parameters |= {name: Parameter(value, "chosen") for name, value in best.items()}
+    else:
         # Nothing to choose: this run finds invalid values now, not after an hour.
         Candidate(problem, method, values, keep=False).error(len(problem.y), ORDERS)
         tick(ORDERS * len(problem.y))
     return parameters
 
 
-def _best(problem: Any, method: Any, values: Any, name: str, candidates: Any, tick: Any) -> Any:
-    """Return the best value of a parameter; the others are in `values`."""
-    others, rungs = dict(values), plan_rungs(len(candidates), len(problem.y), ORDERS)
+def _settings(grids: dict[str, tuple[Any, ...]], units: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return all combinations of values, the most usual first; some have units."""
+    columns = [
+        [value * units[name] for value in grid] if name in units else grid
+        for name, grid in grids.items()
+    ]
+    return [dict(zip(grids, row, strict=True)) for row in product(*columns)]
+
+
+def _best(problem: Any, method: Any, others: Any, candidates: Any, tick: Any) -> dict[str, Any]:
+    """Return the best of several settings; the other parameters are in `others`."""
+    rungs = plan_rungs(len(candidates), len(problem.y), ORDERS)
     keep = problem.has_room(method, others, max(one.n_candidates * one.orders for one in rungs))
 
     def start(candidate: Any) -> Callable[[int, int], float]:
-        return Candidate(problem, method, others | {name: candidate}, keep).error
+        return Candidate(problem, method, others | candidate, keep).error
 
-    return halve(candidates, start, rungs, tick)
+    return dict(halve(candidates, start, rungs, tick))

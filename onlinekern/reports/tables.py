@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,6 +94,8 @@ def heading(comparison: Comparison) -> Iterator[str]:
         else "one random permutation" if comparison.shuffled else "in file order"
     )  # fmt: skip
     gamma = f", gamma {_value(shared)}" if shared else ""
+    if shared and any(own != shared for own in _gammas(comparison)):
+        gamma += " where a row names no other"
     late = f"; labels come {comparison.delay:,} samples late" if comparison.delay else ""
     yield f"{comparison.kernel} kernel{gamma}; one pass, {order}{late}"
 
@@ -113,12 +116,17 @@ def footnote(comparison: Comparison) -> Iterator[str]:
         yield f"* chosen on the first {comparison.n_head:,} samples {where}"
 
 
+def _gammas(comparison: Comparison) -> list[Any]:
+    """Return the gamma of each method that has one."""
+    parameters = (result.parameters for result in comparison.methods)
+    return [named["gamma"] for named in parameters if "gamma" in named]
+
+
 def _shared_gamma(comparison: Comparison) -> Any:
-    """Return the gamma of the methods that have one, None if they differ or none has."""
-    gammas = [
-        result.parameters["gamma"] for result in comparison.methods if "gamma" in result.parameters
-    ]
-    return gammas[0] if gammas and all(item == gammas[0] for item in gammas) else None
+    """Return the gamma of most methods that have one, None if there is none of more than half."""
+    gammas = _gammas(comparison)
+    ranked = Counter(gammas).most_common(1)
+    return next((gamma for gamma, count in ranked if 2 * count > len(gammas)), None)
 
 
 def _value(item: Any) -> Any:
