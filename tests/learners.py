@@ -4,6 +4,7 @@ import numpy as np
 from sklearn.base import TransformerMixin, is_classifier
 from sklearn.exceptions import NotFittedError
 
+import onlinekern
 from onlinekern import TableEncoder, all_estimators
 from onlinekern._registry import public_classes
 
@@ -17,6 +18,11 @@ TRANSFORMERS = {
     for name, cls in public_classes().items()
     if issubclass(cls, TransformerMixin) and cls is not TableEncoder
 }
+
+
+def public_names():
+    """Return what lines of code find that a message prints, by name."""
+    return {name: getattr(onlinekern, name) for name in onlinekern.__all__}
 
 
 # These are so small that a test fills the budget.

@@ -7,6 +7,9 @@ from typing import get_args
 
 import numpy as np
 import pytest
+from oracles.comparators import best_fixed, factor, hinge, logistic
+from oracles.kernels import kernel_matrix
+from oracles.losses import LOSSES
 
 from onlinekern import (
     BOGDClassifier,
@@ -24,9 +27,6 @@ from onlinekern.core import KERNEL_ALIASES, KERNELS
 from onlinekern.estimators.gradient import LabelLossName
 from onlinekern.evaluate import methods, regret_bound, sketch_bound
 from onlinekern.evaluate.bounds import LIPSCHITZ, NORMALISED
-from tests.oracles.comparators import best_fixed, factor, hinge, logistic
-from tests.oracles.kernels import kernel_matrix
-from tests.oracles.losses import LOSSES
 
 STREAMS = range(100)
 N = 150

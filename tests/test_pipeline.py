@@ -14,7 +14,7 @@ from sklearn.decomposition import IncrementalPCA
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.preprocessing import (
     FunctionTransformer,
     Normalizer,
@@ -22,6 +22,7 @@ from sklearn.preprocessing import (
     QuantileTransformer,
     StandardScaler,
 )
+from versions import needs
 
 import onlinekern
 from onlinekern import (
@@ -108,9 +109,26 @@ def test_weights_are_routed_to_the_steps_that_request_them():
         plain[0].set_fit_request(sample_weight=False)
         plain[1].set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
         routed = clone(plain).fit(X, y, sample_weight=weights)
-        cross_val_score(plain, X, y, params={"sample_weight": weights}, cv=2, error_score="raise")
+        weighed = routed.score(X, y, sample_weight=weights)
     assert (routed[1].coef_ == alone[1].coef_).all()
     assert routed[0].mean_ == pytest.approx(X.mean(axis=0))
+    assert weighed == pytest.approx(np.average(routed.predict(X) == y, weights=weights))
+    assert weighed != routed.score(X, y)
+
+
+@needs("scikit-learn", "1.7", "before, cross-validation asks no pipeline whether it scores weights")
+def test_weights_are_routed_by_cross_validation():
+    X, y = stream()
+    weights = np.random.default_rng(0).uniform(0.1, 3, len(y))
+    model = make_stream_pipeline(OnlineStandardScaler(), PAClassifier(random_state=0))
+    with config_context(enable_metadata_routing=True):
+        model[0].set_fit_request(sample_weight=False)
+        model[1].set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        given = {"cv": KFold(2), "error_score": "raise"}
+        found = cross_val_score(model, X, y, params={"sample_weight": weights}, **given)
+        for score, (train, test) in zip(found, KFold(2).split(X), strict=True):
+            model.fit(X[train], y[train], sample_weight=weights[train])
+            assert score == model.score(X[test], y[test], sample_weight=weights[test])
 
 
 def test_weights_of_a_stream_are_routed_too(equal):

@@ -630,8 +630,11 @@ def test_one_class_may_come_alone():
     pipeline = make_stream_pipeline(OnlineStandardScaler(), StreamClassifier(time_budget=12.0))
     pipeline.partial_fit(X[ones], text[ones]).learn_one(X[ones[0]], "yes")
     np.testing.assert_array_equal(pipeline.predict(X[:3]), "yes")
-    with pytest.raises(NotFittedError, match="has seen samples of one class only"):
+    with pytest.raises(NotFittedError) as caught:
         pipeline.predict_proba(X)
+    # The pipeline of scikit-learn before 1.8 says that it is not fitted, and what that comes from.
+    told = str(caught.value.__cause__ or caught.value)
+    assert "has seen samples of one class only" in told
     np.testing.assert_array_equal(pipeline.partial_fit(X, text)[-1].classes_, ["no", "yes"])
     learner = pickle.loads(pickle.dumps(learner))
     with pytest.raises(ValueError, match="features"):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from commands import run
+from learners import public_names
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import cross_val_score
 
@@ -454,7 +455,7 @@ def test_scales_are_told_with_the_line_for_tables():
     assert line in str(caught[0].message)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        eval(line, vars(onlinekern) | globals()).fit(rows, targets(SPAClassifier()))
+        eval(line, public_names()).fit(rows, targets(SPAClassifier()))
 
 
 def test_the_command_line_reads_rows_as_the_encoder_does(capsys, tmp_path):

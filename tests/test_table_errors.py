@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from learners import public_names
 from sklearn.base import is_classifier, is_regressor
 
-import onlinekern
 from onlinekern import (
     FOGDClassifier,
     FourierFeatures,
@@ -94,7 +94,7 @@ def run_printed(message, X, y):
     code = "from onlinekern import" + lines[2].replace("\n    ", "\n")
     assert "TableEncoder" in code
     for method in ("fit", "partial_fit"):
-        names = {name: getattr(onlinekern, name) for name in onlinekern.__all__}
+        names = public_names()
         exec(code, names)
         model = names["model"]
         with warnings.catch_warnings():
