@@ -8,11 +8,11 @@ each in the place of A_ij, and V_jj on the diagonal. r of A may be another one t
 sums. Who is in no hurry makes some steps now and then; the bits are the same. L follows the panels
 of A, which need not be whole before it begins.
 """
-from libc.math cimport log
+from libc.math cimport log, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, dgemv
-from scipy.linalg.cython_lapack cimport dpotrf, dtrtri
+from scipy.linalg.cython_lapack cimport dtrtri
 
 from onlinekern.core.base.part cimport NO_MEMORY, NOT_FINITE, OK, Status
 from onlinekern.core.base.vector cimport OK_PANEL
@@ -25,6 +25,32 @@ cdef void multiply(char *trans_a, char *trans_b, double alpha, double *a, double
                    double *out) noexcept nogil:
     """out <- alpha a b + beta out, of tiles in Fortran's order."""
     dgemm(trans_a, trans_b, &SIDE, &SIDE, &SIDE, &alpha, a, &SIDE, b, &SIDE, &beta, out, &SIDE)
+
+
+cdef Status factorise(double *tile) noexcept nogil:
+    """A tile <- its Cholesky factor, in Fortran's order, with zeros above. Returns a status.
+
+    LAPACK's `dpotrf` takes several threads for a tile in OpenBLAS 0.3.26, which SciPy 1.13 brings,
+    and the bits depend on their number.
+    """
+    cdef Py_ssize_t i, j, k
+    cdef double value
+    cdef double *own
+    cdef const double *before
+    for k in range(SIDE):
+        own = tile + k * SIDE
+        for j in range(k):
+            before = tile + j * SIDE
+            value = before[k]
+            for i in range(k, SIDE):
+                own[i] -= value * before[i]
+        if not own[k] > 0:
+            return NOT_FINITE
+        value = 1 / sqrt(own[k])
+        for i in range(k, SIDE):
+            own[i] *= value
+        memset(own, 0, k * sizeof(double))
+    return OK
 
 
 cdef class TiledFactor:
@@ -85,7 +111,6 @@ cdef class TiledFactor:
     cdef void factor_step(self) noexcept nogil:
         """A step of tile (i, j) of L, panel by panel; on the diagonal its inverse comes of it."""
         cdef double *own = self.tile(self.i, self.j)
-        cdef Py_ssize_t lane
         cdef int info = 0
         if self.m == 0:
             self.load()
@@ -94,13 +119,10 @@ cdef class TiledFactor:
             self.m += 1
             return
         if self.i == self.j:
-            dpotrf(b"L", &SIDE, own, &SIDE, &info)
-            if info == 0:
+            if factorise(own) == OK:
                 dtrtri(b"L", b"N", &SIDE, own, &SIDE, &info)
-            if info != 0:
+            else:
                 self.status = NOT_FINITE
-            for lane in range(1, SIDE):
-                memset(own + lane * SIDE, 0, lane * sizeof(double))
         else:
             multiply(b"N", b"T", 1, own, self.tile(self.j, self.j), 0, self.spare)
             memcpy(own, self.spare, TILE * sizeof(double))
