@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from learners import public_names
 from sklearn.base import is_classifier, is_regressor
+from versions import needs
 
 from onlinekern import (
     FOGDClassifier,
@@ -37,7 +38,8 @@ TIMES = [datetime.datetime(2026, 1, 1) + datetime.timedelta(hours=h) for h in ra
 ZONED = [time.replace(tzinfo=datetime.UTC) for time in TIMES]
 COLUMNS = {
     "text": (TEXTS, "text"),
-    "text with None": ([None, *TEXTS[1:]], "text"),
+    "text with None": ([TEXTS[0], None, *TEXTS[2:]], "text"),
+    "text after None": ([None, *TEXTS[1:]], "text"),
     "times": (TIMES, "dates or times"),
     "times with NaT": ([None, *TIMES[1:]], "dates or times"),
     "time zone": (ZONED, "dates or times"),
@@ -59,6 +61,15 @@ def polars(columns):
 
 
 MAKERS = {"pandas": pandas, "polars": polars, "Arrow": pa.table}
+# A race sees the rows of its first class alone, here the first row.
+OF_TYPE = needs("pandas", "3", "before, columns of text have no type that tells of others")
+TABLES = [
+    pytest.param(name, library, marks=OF_TYPE)
+    if (name, library) == ("text after None", "pandas")
+    else (name, library)
+    for name in COLUMNS
+    for library in MAKERS
+]
 LEARNERS = [
     StreamClassifier,
     StreamRegressor,
@@ -104,8 +115,7 @@ def run_printed(message, X, y):
         assert len(model.predict(X)) == N
 
 
-@pytest.mark.parametrize("library", MAKERS)
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize(("name", "library"), TABLES)
 def test_columns_are_named_and_the_lines_work(name, library):
     values, what = COLUMNS[name]
     X = MAKERS[library]({"x": NUMBERS, name: values})
