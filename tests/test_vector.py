@@ -2,12 +2,16 @@
 
 import json
 import os
+import platform
+import shutil
 import subprocess
 import sys
 from decimal import Context, Decimal
+from pathlib import Path
 
 import numpy as np
 import pytest
+from compiled import compiler
 from scipy import sparse
 
 from onlinekern.core.base.vector import available_levels, cosine_sine, exponential, level, product
@@ -170,6 +174,56 @@ def test_exponential_does_not_depend_on_the_position(dtype):
 def test_exponential_does_not_decrease(dtype):
     values = np.linspace(-20, 0, 100001).astype(dtype)
     assert np.diff(exponential(values)).min() >= -2 * np.finfo(dtype).eps
+
+
+# Options of the levels, as in src/meson.build, and the bytes of a register.
+LEVELS = {
+    "baseline": ([], 16),
+    "x86-64-v3": (["-march=x86-64-v3"], 32),
+    "x86-64-v4": (["-march=x86-64-v4", "-mprefer-vector-width=512"], 64),
+}
+FORMS = Path(__file__).with_name("harness") / "vector_forms.c"
+HOME = Path(__file__).parents[1] / "src"
+PLAIN = ["-O3", "-fno-trapping-math", "-fno-math-errno", "-ffp-contract=fast", "-Wno-psabi"]
+
+
+def forms(folder, level, cc="cc", more=()):
+    """Return the program that compares each primitive of one level with a plain loop."""
+    options, width = LEVELS[level]
+    command = [compiler(cc), "-std=gnu11", *more, f"-I{HOME / 'include'}"]
+    table = [f'-DOK_LEVEL="{level}"', f"-DOK_BYTES={width}", "-DOK_TABLE=ok_vector_baseline"]
+    made = [str(folder / name) for name in ("kernels.o", "forms")]
+    kernels = [*PLAIN, *options, *table, "-c", str(HOME / "c" / "vector_kernels.c"), "-o", made[0]]
+    rest = ["-O1", str(FORMS), str(HOME / "c" / "vector_select.c"), made[0], "-lm", "-o", made[1]]
+    for arguments in (kernels, rest):
+        done = subprocess.run([*command, *arguments], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[:4000]
+    return made[1]
+
+
+def compared(program):
+    """Return the level of a program that has found no difference, and how much it compared."""
+    done = subprocess.run([*program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout or done.stderr
+    level, number = done.stdout.split()
+    return level, int(number)
+
+
+@pytest.mark.parametrize("isa", available_levels())
+def test_every_primitive_is_a_plain_loop(isa, tmp_path):
+    level, number = compared([forms(tmp_path, isa)])
+    assert level == isa
+    assert number > 800_000
+
+
+def test_every_primitive_of_neon_is_a_plain_loop(tmp_path):
+    if platform.machine() == "aarch64":
+        pytest.skip("here it is the test above")
+    emulator = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
+    if emulator is None:
+        pytest.skip("no qemu for aarch64: Debian's qemu-user-static")
+    program = forms(tmp_path, "baseline", "aarch64-linux-gnu-gcc", ["-static"])
+    assert compared([emulator, program])[1] > 800_000
 
 
 def test_levels():
