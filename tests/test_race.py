@@ -349,6 +349,9 @@ def test_budgets_have_room_for_a_forest():
     # A light teacher has room where features are hundreds, and none takes less than the time then.
     assert trees(256, n_outputs=10) == 80
     assert trees(2000, memory=1000.0) == 0
+    # A forest that fills its share of the memory leaves what the others lack for.
+    wide = [trees(width, n_outputs) for width in range(540, 640, 20) for n_outputs in (1, 4)]
+    assert min(wide) > 10
 
 
 def test_trees_of_classes_have_half_of_what_a_forest_keeps():

@@ -331,7 +331,8 @@ def ladder(
     # A product of two samples costs as much as it has terms.
     width = min(n_features, STORED) if is_sparse else n_features
     form = n_features, n_outputs, is_sparse
-    forests = forests_of(task, *form, time, memory, layout, MOST_LIGHT * time)
+    most_light = MOST_LIGHT * time
+    forests = forests_of(task, *form, time, memory, layout, most_light)
     share = LARGEST_BESIDE if forests else LARGEST
     most = (MOST_BESIDE_LIGHT if light_of(forests) else MOST) * time
     sizes = [size for size in SIZES if squares_cost(task, size, width) <= share * time]
@@ -344,20 +345,25 @@ def ladder(
 
     if task == "classification" and light_of(forests):
         for place, size in enumerate(sizes):
-            room = min(MOST_LIGHT * time, room_beside(of_size(size, forests), time))
+            room = min(most_light, room_beside(of_size(size, forests), time))
             fewer = forests_of(task, *form, time, memory, layout, room)
             if n_trees_of(fewer) >= LEFT_BESIDE * n_trees_of(forests):
-                sizes, forests = sizes[place:], fewer
+                sizes, forests, most_light = sizes[place:], fewer, room
                 break
     for size in sizes:
         found = of_size(size, forests)
-        taken = [one.n_bytes(*form) for one in found]
-        if sum(taken) <= memory:
+        if sum(one.n_bytes(*form) for one in found) <= memory:
             return found
+    if forests:
+        # What the others lack for, the main forest leaves to them.
+        left = memory - sum(one.n_bytes(*form) for one in found if not one.is_raw)
+        forests = forests_of(task, *form, time, left / FOREST_MEMORY[task], layout, most_light)
+        beside = of_size(size, forests)
+        if forests and sum(one.n_bytes(*form) for one in beside) <= memory:
+            return beside
     # The small ones come first; the linear first-order learner is the smallest.
-    left = np.cumsum(np.sort(taken)) <= memory
-    kept = np.argsort(taken, kind="stable")[: max(1, int(left.sum()))]
-    return [found[k] for k in sorted(kept)]
+    small = in_room(sorted(found, key=lambda one: one.n_bytes(*form)), form, memory)
+    return [one for one in found if one in small]
 
 
 def light_of(forests: list[Expert]) -> bool:
