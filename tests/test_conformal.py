@@ -1000,3 +1000,28 @@ def test_columns_of_intervals_of_several_targets_are_named(tmp_path, capsys):
     code, told, _ = run(capsys, *asked)
     assert code == 0
     assert told.splitlines()[0] == "lower_0,upper_0,lower_1,upper_1"
+
+
+def test_classes_told_in_mid_stream_suit_any_learner():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = np.digitize(X[:, 0], [-0.4, 0.4])
+    two = np.flatnonzero(y[:100] < 2)
+
+    def taught(cut):
+        # A learner that is asked sample by sample, and takes classes up.
+        model = ConformalClassifier(RenewedLearner(KernelRLSClassifier(random_state=0)))
+        model.partial_fit(X[two], y[two], classes=[0, 1])
+        for first in range(100, 300, cut):
+            part = slice(first, first + cut)
+            model.partial_fit(X[part], y[part], classes=[2, 0, 1])
+        return model
+
+    whole, pieces = taught(200), taught(7)
+    np.testing.assert_array_equal(whole.classes_, [0, 1, 2])
+    np.testing.assert_array_equal(whole.predict_set(X), pieces.predict_set(X))
+    assert whole.coverage_ == pieces.coverage_
+
+    race = ConformalClassifier(StreamClassifier(random_state=0)).partial_fit(X[two], y[two])
+    race.partial_fit(X[100:], y[100:] + 2, classes=[0, 1, 5])
+    np.testing.assert_array_equal(race.classes_, [0, 1, 2, 3, 4, 5])

@@ -7,6 +7,7 @@ sample. Either way a sample is answered by what was learnt of those before it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -182,7 +183,7 @@ def strangeness_of_part(learner: Any, part: Lesson) -> tuple[Array, Floats, Any]
     if own and len(known) >= 2 and (known == part.y[0]).any():
         return known, of_scores(part.teach(learner, "_partial_fit_scores")), np.ones(n, dtype=bool)
     # Where there is one label, or none, there is nothing to ask.
-    ask = strangeness if len(known) >= 2 else answer_nothing
+    ask = partial(strangeness_among, known) if len(known) >= 2 else answer_nothing
     if own:
         rows = [ask(learner, part.X)] * n
         part.teach(learner, "partial_fit")
@@ -191,6 +192,16 @@ def strangeness_of_part(learner: Any, part: Lesson) -> tuple[Array, Floats, Any]
     told = np.array([one is not None for one in rows])
     nothing = np.zeros((1, len(known)))
     return known, np.concatenate([nothing if one is None else one for one in rows]), told
+
+
+def strangeness_among(labels: Array, learner: Any, X: Any) -> Floats:
+    """Return `strangeness` of these labels: infinite of those that the learner does not know."""
+    found = strangeness(learner, X)
+    if found.shape[1] == len(labels):
+        return found
+    among = np.full((len(found), len(labels)), np.inf)
+    among[:, np.searchsorted(labels, learner.classes_)] = found
+    return among
 
 
 def answer_nothing(learner: Any, X: Any) -> None:
