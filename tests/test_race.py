@@ -97,6 +97,19 @@ def test_a_combination_is_ahead_of_experts_whose_errors_differ():
     assert (vote.factors(few) > -0.1).all()
 
 
+def test_a_heavy_sample_does_not_wipe_out_what_the_vote_knows():
+    scores, y = opinions(3)
+    vote, out = Vote(LINKS, 3), np.empty((len(y), 3))
+    vote.learn(scores, y, None, YES, YES, out)
+    before = vote.weights(YES)
+    # All experts are right about it: who erred more before has still erred more.
+    alike, weight = np.full((len(LINKS), 1, 3), -1.0), np.array([1e4])
+    alike[:, :, 0] = 1
+    vote.learn(alike, np.zeros(1), weight, YES, YES, np.empty((1, 3)))
+    assert np.array_equal(np.argsort(before), np.argsort(vote.weights(YES)))
+    assert np.ptp(np.sort(vote.weights(YES))) > 0
+
+
 def test_states_of_older_votes_have_no_combination():
     scores, y = opinions(3)
     vote, out = Vote(LINKS, 3), np.empty((len(y), 3))

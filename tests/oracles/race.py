@@ -1,9 +1,10 @@
 """Twins of the vote of experts, and of the race that decides who votes.
 
 Losses are discounted: L <- d L + w l, N <- d N + w for a sample of weight w; w is 0 for an expert
-that did not learn it. d is min(0.999, 1 - 2 / 3 w / max N), of the vote's own 0.999. Of classes,
-l is 1 for a mistake, e = (L + 1) / (N + 2), and an expert's share is exp(-c (sqrt(e) - sqrt(min
-e))). Of targets, l is the squared error, e = L / N, and the share is exp(-c (sqrt(e / min e) - 1)).
+that did not learn it. d is min(0.999, 1 - 2 / 3 x) with x = w / max N, and 1 / (3 x^2) where x > 1;
+of the vote's own 0.999. Of classes, l is 1 for a mistake, e = (L + 1) / (N + 2), and an expert's
+share is exp(-c (sqrt(e) - sqrt(min e))). Of targets, l is the squared error, e = L / N, and the
+share is exp(-c (sqrt(e / min e) - 1)).
 
 One more voter is a combination of the experts, whose weights sum to 1 and minimise w' E w + h |w -
 v|^2: E has the discounted means of the products of errors, v the experts' shares, and h is 10 min
@@ -102,7 +103,8 @@ class Vote:
         loss, opinions = self.loss(answer, y), self.opinions(scores)
         combined = self.bounded(self.combination(voting) @ opinions)
         most = max(self.counts[: len(scores)])
-        discount = np.clip(1 - 2 / 3 * weight / most, 0, self.decay) if most > 0 else 0.0
+        share = most / weight
+        discount = min(1 - 2 / 3 / share if share >= 1 else share**2 / 3, self.decay)
         self.note(-1, self.loss(combined, y), weight, discount)
         for k, f in enumerate(scores):
             learns = weight if fed[k] else 0

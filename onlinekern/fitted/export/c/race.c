@@ -244,8 +244,11 @@ static real discount_of(real weight)
     real most = 0, found;
     for (int32_t k = 0; k < $experts; k++)
         most = counts[k] > most ? counts[k] : most;
-    found = most > 0 ? 1 - $early * weight / most : 0;
-    return found < 0 ? 0 : found < $decay ? found : $decay;
+    if (weight > most)
+        found = most / weight * most / weight / 3;
+    else
+        found = 1 - $early * weight / most;
+    return found < $decay ? found : $decay;
 }
 
 /* The experts' losses, and the products of their errors. */

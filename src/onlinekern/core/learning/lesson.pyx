@@ -76,7 +76,7 @@ cdef class Lesson:
             weight = self.weight(row)
             own = rival = 0
             if weight > 0:
-                # What is given overwrites what was told. A vote takes note of whose loss it tells.
+                # What is given overwrites what was told.
                 own, rival = self.loss(others, row), self.loss(not others, row)
             self.give(others, row)
             if weight > 0:

@@ -33,6 +33,7 @@ cdef class Vote(Component):
     cdef double[::1] saved        # the same at the checkpoint
     cdef int64_t saved_mistakes
     cdef double saved_total
+    cdef double least, most       # of the targets seen
 
     cdef Py_ssize_t work_size(self) noexcept nogil
 
@@ -48,6 +49,11 @@ cdef class Vote(Component):
         return work
 
     cdef bint knows_nothing(self) noexcept nogil
+
+    cdef inline void see(self, double y) noexcept nogil:
+        """Take note of a target."""
+        self.least, self.most = min(self.least, y), max(self.most, y)
+
     cdef double loss_of(self, Py_ssize_t k) noexcept nogil
     cdef double weigh(self, const unsigned char *voting, double *shares) noexcept nogil
     cdef void prepare(self, const unsigned char *voting, Work *work) noexcept nogil
@@ -66,7 +72,9 @@ cdef class Vote(Component):
         cdef double most = 0
         for k in range(self.n_experts):
             most = max(most, self.counts[k])
-        return min(self.decay, max(0.0, 1 - 2.0 / 3 * weight / most)) if most > 0 else 0
+        if weight > most:
+            return min(self.decay, most / weight * most / weight / 3)
+        return min(self.decay, 1 - 2.0 / 3 * weight / most)
 
     cdef inline void note(self, Py_ssize_t k, double loss, double weight,
                           double decay) noexcept nogil:
@@ -87,5 +95,4 @@ cdef class Vote(Component):
 
 
 cdef class MeanVote(Vote):
-    cdef double least, most       # of the targets seen
     cdef double saved_least, saved_most

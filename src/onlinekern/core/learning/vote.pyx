@@ -3,11 +3,11 @@
 The loss of expert j is a discounted mean of the losses of its predictions, each made before its
 sample was learnt: L_j <- d L_j + l, N_j <- d N_j + 1, e_j = (L_j + 1) / (N_j + 2). Of a sample that
 it does not learn, L_j <- d L_j and N_j <- d N_j: what it did before it fell asleep is forgotten
-when what the others did then is.
-d is min(0.999, 1 - 2/3 / max N), which is 1 - 2 / (n + 1) at sample n up to 2,000.
-Its share in the answer is exp(-c (sqrt(e_j) - sqrt(min e))). Whether the loss is a mistake, its
-standard deviation depends on e; that of the root hardly does, so that one c serves easy streams and
-hard ones.
+when what the others did then is. d is min(0.999, 1 - 2/3 / max N), which is 1 - 2 / (n + 1) at
+sample n up to 2,000. Of a weight w it is 1 - 2/3 x with x = w / max N, and 1 / (3 x^2) above x = 1:
+no sample wipes out those before. Its share in the answer is exp(-c (sqrt(e_j) - sqrt(min e))).
+Whether the loss is a mistake, its standard deviation depends on e; that of the root hardly does, so
+that one c serves easy streams and hard ones.
 
 A combination of the experts (`combination`) votes beside them, as one more: it is ahead of all of
 them where their errors differ.
@@ -275,6 +275,7 @@ cdef class Vote(Component):
                     self.give(self.slopes[k], given + k * stride,
                               work.opinions + k * self.n_outputs)
             blind = self.knows_nothing()
+            self.see(y[i])
             loss = self.loss(answer, y[i])
             self.total += own * loss
             self.n_mistakes += loss != 0 and not self.relative
@@ -415,7 +416,6 @@ cdef class MeanVote(Vote):
 
     cdef double loss(self, const double *scores, double y) noexcept nogil:
         """The squared error."""
-        self.least, self.most = min(self.least, y), max(self.most, y)
         return (scores[0] - y) ** 2
 
     cdef void checkpoint(self) noexcept nogil:
