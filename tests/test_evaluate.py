@@ -116,6 +116,16 @@ def test_a_classifier_is_not_judged_as_a_regressor(labels):
     assert prequential(model, [(X, y)]).mistakes < 30
 
 
+def test_labels_are_those_in_a_list_or_a_tuple():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    y = np.where(X[:, 0] > 0, "a", "b")
+    expected = prequential(onlinekern.PAClassifier(), iter([(X, y)]), ["a", "b"]).mistakes
+    for stream in ([(X, y)], ((X, y),)):
+        assert prequential(onlinekern.PAClassifier(), stream).mistakes == expected
+    with pytest.raises(TypeError, match="pairs"):
+        prequential(onlinekern.PAClassifier(), (X, y))
+
+
 def test_prequential_needs_test_then_train_and_samples():
     with pytest.raises(TypeError, match=r"must have partial_fit_predict.*got BaseEstimator"):
         prequential(BaseEstimator(), [])

@@ -412,6 +412,14 @@ def test_a_server_can_be_ended_as_soon_as_it_serves(path, state, number):
     assert not os.path.exists(f"{state}.lock")
 
 
+def test_a_server_that_has_learnt_nothing_names_no_file(path, state):
+    with process(path) as (server, _):
+        server.terminate()
+        assert server.wait() == 0
+        assert server.stdout.read().endswith("stopped; nothing has been learnt\n")
+    assert not os.path.exists(state)
+
+
 def test_a_body_that_does_not_come_holds_up_no_end(path, state):
     with process(path) as (server, port):
         assert Client(port).learn(*samples(3))[0] == 200

@@ -456,7 +456,7 @@ def test_predict_leaves_the_target_of_train_out(tmp_path, capsys, monkeypatch, n
     assert code == 2
     assert "has also bought" in err
     assert run(capsys, "predict", "model.okn", name, "--target", "bought") == (0, expected, "")
-    assert "target_column: sold" in run(capsys, "info", "model.okn")[1]
+    assert "onlinekern.target_column: sold" in run(capsys, "info", "model.okn")[1]
 
 
 def test_models_of_python_have_no_target_column(tmp_path, capsys, monkeypatch):
@@ -465,9 +465,9 @@ def test_models_of_python_have_no_target_column(tmp_path, capsys, monkeypatch):
     write(tmp_path / "rows.csv", table)
     model = make_stream_pipeline(TableEncoder(), StreamClassifier(time_budget=12.0))
     model.partial_fit(table.drop_columns("sold"), table["sold"])
-    model.save("model.okn", {"target": "size", "day": 3})
+    model.save("model.okn", {"target_column": "size", "day": 3})
     code, _, err = run(capsys, "predict", "model.okn", "rows.csv")
     assert code == 2
     assert "has also sold" in err
     assert run(capsys, "predict", "model.okn", "rows.csv", "--target", "sold")[0] == 0
-    assert run(capsys, "info", "model.okn")[1].endswith("target: size\nday: 3\n")
+    assert run(capsys, "info", "model.okn")[1].endswith("target_column: size\nday: 3\n")

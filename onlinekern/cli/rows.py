@@ -20,8 +20,9 @@ from onlinekern.streams.locations import located
 
 # So many rows are learnt or predicted at a time: Ctrl-C acts in between.
 PIECE = 1000
-# What `train` writes into a model file beside the model: the name of the column of the targets.
-TARGET = "target_column"
+# What `train` writes into a model file beside the model, by a key that users hardly have: the name
+# of the column of the targets.
+TARGET = "onlinekern.target_column"
 # Options of tables, beside those that `Reading` has.
 OF_TABLES = (TABLES, "tables", ("columns", "when", "missing", "categories", "slots"))
 # A shell does not hand these on easily.

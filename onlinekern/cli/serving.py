@@ -101,8 +101,9 @@ def serve(request: Request) -> None:
         if store.failure is not None:
             text = f"{store.failure}; the journal has the rest"
             errors.print(f"onlinekern: warning: {text}", **PLAIN)
-        last = f"request {store.snapshot_sequence:,}"
-        console.print(f"stopped; {store.path} holds all up to {last}", **PLAIN)
+        holds = f"{store.path} holds all up to request {store.snapshot_sequence:,}"
+        learnt = holds if os.path.exists(store.path) else "nothing has been learnt"
+        console.print(f"stopped; {learnt}", **PLAIN)
 
 
 def token_of(request: Request) -> str | None:

@@ -351,8 +351,8 @@ def _labels(estimator: Any, classes: Classes) -> ArrayLike | None:
         classes = getattr(estimator, "classes_", None)
         if classes is None:
             raise ValueError(
-                f"classes must hold all labels of the stream, unless it is a list: {name} is a "
-                "classifier"
+                "classes must hold all labels of the stream, unless it is a list or a tuple: "
+                f"{name} is a classifier"
             )
     if is_outlier_detector(estimator):
         raise TypeError(f"{name} predicts no labels or targets that could be tested")
@@ -361,7 +361,7 @@ def _labels(estimator: Any, classes: Classes) -> ArrayLike | None:
 
 def _labels_in(stream: Any, estimator: Any) -> Any:
     """Return the labels of a list of (X, y) for a classifier that knows none; None for all else."""
-    if not isinstance(stream, list) or not stream or isinstance(estimator, type):
+    if not isinstance(stream, list | tuple) or not stream or isinstance(estimator, type):
         return None
     if not hasattr(estimator, "__sklearn_tags__") or not is_classifier(estimator):
         return None
@@ -406,7 +406,7 @@ def prequential(
         For example ``source.blocks(random_state=0)``.
     classes : array-like, optional
         All classes of the stream; None for a regression, or those that the classifier knows, or
-        the labels in a stream that is a list.
+        the labels in a stream that is a list or a tuple.
     window : int or None, default=1000
         Score the last so many samples too, at all multiples of that number [1]_. None: do not.
     fading : float between 0 and 1, or None, default=None
