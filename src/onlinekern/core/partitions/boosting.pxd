@@ -20,7 +20,7 @@ cdef class Boosting:
 
     cdef int reserve(self, Py_ssize_t n_nodes) except -1
     cdef void read(self, const int32_t *rows, Py_ssize_t n, float *out) noexcept nogil
-    cdef void begin(self, Py_ssize_t n_nodes) noexcept nogil
+    cdef void begin(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef void add_up(self, const int32_t *leaves, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef void learn(self, const int32_t *leaves, Py_ssize_t first, Py_ssize_t last) noexcept nogil
 

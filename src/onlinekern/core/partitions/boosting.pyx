@@ -74,10 +74,12 @@ cdef class Boosting:
         for i in range(n):
             memcpy(out + i * LANES, self.left + rows[i] * LANES, LANES * sizeof(float))
 
-    cdef void begin(self, Py_ssize_t n_nodes) noexcept nogil:
-        """Begin to learn a tree of so many nodes: `add_up` all rows, then `learn` all."""
-        memset(self.sums, 0, n_nodes * self.width * sizeof(float))
-        memset(self.sizes, 0, n_nodes * sizeof(int32_t))
+    cdef void begin(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+        """Begin with some nodes of a tree, that are to be all: then `add_up` all rows, and `learn`
+        all.
+        """
+        memset(self.sums + first * self.width, 0, (last - first) * self.width * sizeof(float))
+        memset(self.sizes + first, 0, (last - first) * sizeof(int32_t))
 
     cdef void add_up(self, const int32_t *leaves, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """Add rows to the sums of their leaves."""

@@ -19,7 +19,8 @@ cdef class ExactCutter(Cutter):
     cdef float least
     cdef ok_counts *counts                 # of a large node that is to be cut,
     cdef ok_exact_cut found                # the cut of the node that has been looked at last
-    cdef Py_ssize_t n_counted              # of whose rows, twice over, so many are in them
+    cdef Py_ssize_t n_counted              # of whose rows, twice over, so many are in them, and
+    cdef bint is_near                      # whether those near the best edges are counted
 
     cdef void code(self, Py_ssize_t a, const float *column, const int32_t *order) noexcept nogil
     cdef void begin_exact(self) noexcept nogil

@@ -36,7 +36,7 @@ cdef Py_ssize_t WORK_OF_NODE = 100
 # What an exact tree takes for each row to begin with: codes come into the caches.
 cdef Py_ssize_t WORK_OF_FIRST = 4
 # Rows that are counted at a time.
-cdef Py_ssize_t COUNTED = 1024
+cdef Py_ssize_t COUNTED = 512
 # Bits of the largest of the whole numbers, and of a sum of all.
 cdef int MOST_BITS = 14
 cdef int BITS_OF_SUM = 30
@@ -151,9 +151,12 @@ cdef class ExactCutter(Cutter):
             return False
         if self.n_counted == 0:
             self.loops.begin_counts(self.counts, width)
-        elif self.n_counted == n:
+            self.is_near = False
+        elif self.n_counted == n and not self.is_near:
             self.loops.near_edges(self.counts, n, width, self.n_sought)
             self.work += WORK_OF_BINS[width > 1]
+            self.is_near = True
+            return True
         first += self.n_counted % n
         m = min(last - first, COUNTED)
         self.loops.count_rows(&self.codes[0, 0], self.order + first, m, &self.coded[0], width,

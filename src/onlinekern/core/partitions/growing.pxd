@@ -22,7 +22,10 @@ cdef class Grower(ExactCutter):
     cdef Py_ssize_t count                  # rows that it grows from,
     cdef Py_ssize_t n_chosen               # those that have been drawn
     cdef Py_ssize_t n_walked               # rows whose leaf has been found
-    cdef Py_ssize_t n_told                 # steps of `tell` that are done
+    cdef Py_ssize_t n_numbered             # nodes behind which leaves have no numbers
+    cdef Py_ssize_t n_told                 # steps of `tell` that are done,
+    cdef Node *copied                      # and a copy of the nodes, of which so many are there
+    cdef Py_ssize_t n_copied
     cdef Py_ssize_t n_leaves               # nodes at first, of which leaves are cut
     cdef Py_ssize_t leaf                   # the next of these; -1 before the rows are sorted
     cdef int32_t *ends                     # where the rows of each of these end
@@ -42,8 +45,9 @@ cdef class Grower(ExactCutter):
     cdef void find_leaves(self) noexcept nogil
     cdef void find_leaves_abreast(self, const int32_t *order, Py_ssize_t first, Py_ssize_t n,
                                   bint by_row) noexcept nogil
-    cdef void end(self) noexcept nogil
+    cdef void number(self) noexcept nogil
     cdef bint tell(self) noexcept nogil
+    cdef bint copy_nodes(self) noexcept nogil
     cdef void write_cells(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef void skip(self) noexcept nogil
     cdef void by_leaf(self) noexcept nogil

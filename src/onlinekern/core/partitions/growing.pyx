@@ -3,12 +3,12 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
-from onlinekern.core.base.vector cimport aligned_resize
+from onlinekern.core.base.vector cimport aligned_resize, aligned_room
 from onlinekern.core.partitions.exact_cuts cimport ExactCutter
 from onlinekern.core.partitions.loops cimport ok_cut, ok_prefetch
 from onlinekern.core.partitions.trees cimport (
     ABREAST, BELOW, MOST_NODES, UPPER_CELLS, Node, Tree, find_paths, make_leaf, number_leaves,
-    number_of, step_down)
+    number_of, step_down, tree_of)
 
 # A walk is not longer: rows that differ in the last digit only would make a tree a list.
 cdef int DEEPEST = 40
@@ -20,8 +20,12 @@ cdef Py_ssize_t[2] WORK_OF_WALK = [15, 24]
 # Where a row is added up in its leaf, and where it takes a share of the mean.
 cdef Py_ssize_t WORK_OF_SUM = 1
 cdef Py_ssize_t WORK_OF_SHARE = 2
-# Rows that are brought to their leaves at a time, those that are drawn, and those of a large node
-# that are divided.
+# Where a node of a tree that is whole gets a number and a path, and is copied.
+cdef Py_ssize_t WORK_OF_NUMBER = 4
+cdef Py_ssize_t WORK_OF_COPY = 2
+# Nodes at a time of these; rows that are brought to their leaves at a time, those that are drawn,
+# and those of a large node that are divided.
+cdef Py_ssize_t NUMBERED = 1024
 cdef Py_ssize_t WALKED = 256
 cdef Py_ssize_t CHOSEN = 1024
 cdef Py_ssize_t DIVIDED = 2048
@@ -55,6 +59,7 @@ cdef class Grower(ExactCutter):
     def __dealloc__(self):
         free(self.pool)
         free(self.nodes)
+        free(self.copied)
         free(self.paths)
         free(self.ends)
 
@@ -74,7 +79,8 @@ cdef class Grower(ExactCutter):
             memcpy(self.nodes, before.nodes, old * sizeof(Node))
         memset(self.ends, 0, old * sizeof(int32_t))
         self.n_leaves, self.leaf, self.n_waiting, self.n_divided = old, -1, 0, 0
-        self.count, self.n_chosen, self.n_walked, self.n_told = count, 0, 0, -1
+        self.count, self.n_chosen, self.n_walked = count, 0, 0
+        self.n_numbered, self.n_told, self.n_copied = 0, -1, 0
         if self.is_exact:
             self.begin_exact()
         return 0
@@ -112,20 +118,38 @@ cdef class Grower(ExactCutter):
             elif self.n_waiting > 0:
                 self.cut_next()
             elif self.n_told < 0:
-                if not self.next_leaf():
-                    self.end()
-            elif not self.tell():
+                if self.n_numbered > 0 or not self.next_leaf():
+                    self.number()
+            elif not self.tell() and not self.copy_nodes():
                 return True
         return False
 
-    cdef void end(self) noexcept nogil:
-        """End the tree: all rows may be told of it."""
-        self.n_leaves = number_leaves(self.nodes, self.n_nodes)
+    cdef void number(self) noexcept nogil:
+        """Number some more of the leaves of a tree that is whole: then all rows may be told of it.
+        """
+        cdef Py_ssize_t first = self.n_numbered, last = min(first + NUMBERED, self.n_nodes)
+        self.n_leaves = number_leaves(self.nodes, first, last, 0 if first == 0 else self.n_leaves)
         if self.cells:
-            find_paths(self.nodes, self.n_nodes, self.paths)
-        self.boosting.begin(self.n_nodes)
-        self.n_told = 0
-        self.work += WORK_OF_SORT * self.n_nodes
+            find_paths(self.nodes, first, last, self.paths)
+        self.boosting.begin(first, last)
+        self.work += WORK_OF_NUMBER * (last - first)
+        self.n_numbered = last
+        if last == self.n_nodes:
+            self.n_told = 0
+
+    cdef bint copy_nodes(self) noexcept nogil:
+        """Copy some more nodes, as `grown` gives them. Returns False if all are there."""
+        cdef Py_ssize_t first = self.n_copied, last = min(first + NUMBERED, self.n_nodes)
+        if first == last:
+            return False
+        if first == 0:
+            free(self.copied)
+            self.copied = <Node *> aligned_room(self.n_nodes * sizeof(Node))
+        if self.copied != NULL:
+            memcpy(self.copied + first, self.nodes + first, (last - first) * sizeof(Node))
+        self.n_copied = last
+        self.work += WORK_OF_COPY * (last - first)
+        return True
 
     cdef bint tell(self) noexcept nogil:
         """Tell some more of the rows of a tree that is whole. Returns False if all know of it.
@@ -178,7 +202,8 @@ cdef class Grower(ExactCutter):
             self.choose()
         # No row has found its leaf by a cut.
         self.count = 0
-        self.end()
+        while self.n_told < 0:
+            self.number()
         while self.tell():
             pass
 
@@ -243,8 +268,8 @@ cdef class Grower(ExactCutter):
                 self.order[ends[leaves[i]]] = self.sorted[i]
             for k in range(self.n_leaves):
                 ends[k] = ends[k + 1] if k + 1 < self.n_leaves else <int32_t> self.count
+            self.work += WORK_OF_SORT * (self.count + self.n_leaves)
         self.leaf = 0
-        self.work += WORK_OF_SORT * (self.count + self.n_leaves)
 
     cdef bint next_leaf(self) noexcept nogil:
         """Begin the next leaf that has enough rows. Returns False if there is none."""
@@ -339,7 +364,9 @@ cdef class Grower(ExactCutter):
 
     cdef Tree grown(self):
         """The tree, which is whole."""
-        cdef Tree tree = Tree(self.n_nodes)
-        memcpy(tree.nodes, self.nodes, self.n_nodes * sizeof(Node))
-        tree.n_nodes, tree.n_leaves = self.n_nodes, self.n_leaves
+        cdef Tree tree
+        if self.copied == NULL:
+            raise MemoryError(f"no memory for a tree of {self.n_nodes} nodes")
+        tree = tree_of(self.copied, self.n_nodes, self.n_leaves)
+        self.copied = NULL
         return tree

@@ -70,5 +70,8 @@ cdef inline int32_t number_of(const Node *leaf) noexcept nogil:
 
 
 cdef void make_leaf(Node *tree, Py_ssize_t node) noexcept nogil
-cdef Py_ssize_t number_leaves(Node *tree, Py_ssize_t n) noexcept nogil
-cdef void find_paths(const Node *tree, Py_ssize_t n, int32_t *paths) noexcept nogil
+cdef Py_ssize_t number_leaves(Node *tree, Py_ssize_t first, Py_ssize_t last,
+                              Py_ssize_t before) noexcept nogil
+cdef void find_paths(const Node *tree, Py_ssize_t first, Py_ssize_t last,
+                     int32_t *paths) noexcept nogil
+cdef Tree tree_of(Node *nodes, Py_ssize_t n_nodes, Py_ssize_t n_leaves)

@@ -26,11 +26,14 @@ cdef void make_leaf(Node *tree, Py_ssize_t node) noexcept nogil:
     tree[node].feature, tree[node].left = 0, <uint16_t> node
 
 
-cdef Py_ssize_t number_leaves(Node *tree, Py_ssize_t n) noexcept nogil:
-    """Number the leaves of a tree of n nodes, in their order; return how many there are."""
+cdef Py_ssize_t number_leaves(Node *tree, Py_ssize_t first, Py_ssize_t last,
+                              Py_ssize_t before) noexcept nogil:
+    """Number the leaves among some nodes of a tree, in their order, behind those before; return
+    how many there are then.
+    """
     cdef Py_ssize_t i
-    cdef uint32_t bits, own, leaf, number = 0
-    for i in range(n):
+    cdef uint32_t bits, own, leaf, number = <uint32_t> before
+    for i in range(first, last):
         # Without a branch, which nobody could foresee.
         memcpy(&own, &tree[i].cut, sizeof(float))
         leaf = is_leaf(tree, i)
@@ -40,11 +43,12 @@ cdef Py_ssize_t number_leaves(Node *tree, Py_ssize_t n) noexcept nogil:
     return number
 
 
-cdef void find_paths(const Node *tree, Py_ssize_t n, int32_t *paths) noexcept nogil:
-    """Write where the nodes of a tree are, as `UPPER_CELLS` tells."""
+cdef void find_paths(const Node *tree, Py_ssize_t first, Py_ssize_t last,
+                     int32_t *paths) noexcept nogil:
+    """Write where the children of some nodes of a tree are, as `UPPER_CELLS` tells, and the root."""
     cdef Py_ssize_t i, child
     paths[0] = 1
-    for i in range(n):
+    for i in range(first, last):
         if is_leaf(tree, i):
             continue
         # Parents come before their children.
@@ -93,10 +97,18 @@ cdef class Tree:
             raise MemoryError(f"no memory for a tree of {capacity} nodes")
         self.n_nodes = 1
         make_leaf(self.nodes, 0)
-        self.n_leaves = number_leaves(self.nodes, 1)
+        self.n_leaves = number_leaves(self.nodes, 0, 1, 0)
 
     def __dealloc__(self):
         free(self.nodes)
+
+
+cdef Tree tree_of(Node *nodes, Py_ssize_t n_nodes, Py_ssize_t n_leaves):
+    """The tree of nodes whose leaves have numbers, and which it frees with itself."""
+    cdef Tree tree = Tree(1)
+    free(tree.nodes)
+    tree.nodes, tree.n_nodes, tree.n_leaves = nodes, n_nodes, n_leaves
+    return tree
 
 
 cdef class Forest:
@@ -153,7 +165,7 @@ cdef class Forest:
                 tree.nodes[i - begin].feature = <uint16_t> b[i]
                 tree.nodes[i - begin].left = <uint16_t> c[i]
             tree.n_nodes = end - begin
-            tree.n_leaves = number_leaves(tree.nodes, tree.n_nodes)
+            tree.n_leaves = number_leaves(tree.nodes, 0, tree.n_nodes, 0)
             trees.append(tree)
         return Forest(scale, trees)
 
