@@ -200,9 +200,9 @@ def kernel_rows(X, C, gamma, norms=None):
 
 
 def leading_directions(matrix, count):
-    """Eigenvectors of the largest eigenvalues of a symmetric matrix, ndarray (d, count)."""
+    """Eigenvectors of the largest eigenvalues of a symmetric matrix, ndarray (d, count at most)."""
     _, vectors = np.linalg.eigh(matrix)
-    return signed(vectors[:, ::-1][:, :count], count)
+    return vectors[:, ::-1][:, :count]
 
 
 def iterated_directions(gradients, features, count):
@@ -217,13 +217,13 @@ def iterated_directions(gradients, features, count):
 
     Returns
     -------
-    ndarray of shape (n_features, count)
+    ndarray of shape (n_features, count at most)
     """
     G = gradients[:, :, features].reshape(-1, len(features))
     found = np.linalg.qr(G[::max(1, len(G) // count)][:count].T)[0]
     for _ in range(ROUNDS):
         found = np.linalg.qr(G.T @ (G @ found))[0]
-    return signed(found, count)
+    return found
 
 
 def signed(vectors, count):

@@ -9,7 +9,7 @@ from collections import namedtuple
 import numpy as np
 
 from onlinekern.core.features.gradients import (
-    MOST_LINEAR, KernelGradients, few_outputs, iterated_directions, leading_directions)
+    MOST_LINEAR, KernelGradients, few_outputs, iterated_directions, leading_directions, signed)
 from onlinekern.core.partitions.renewal import slopes_of, spread, units
 from onlinekern.core.partitions.scale cimport N_DIRECTIONS, Scale
 
@@ -123,26 +123,43 @@ def mixed_features(machine, Py_ssize_t n_empty=0):
     if not machine.is_directed or half == 0:
         return np.zeros(0, dtype=np.intp)
     # Rows side by side may be alike because they are near in time.
-    ties = (machine.rows[:half] == machine.rows[half:2 * half]).mean(axis=0)
+    ties = ties_of(machine.rows, half)
     mixed = np.flatnonzero(ties < MOST_TIES)
     if ROWS_OF_TIED * (len(ties) - n_empty - len(mixed)) <= len(machine.rows):
         mixed = np.arange(len(ties))
     return mixed if len(mixed) > 1 else mixed[:0]
 
 
-def directions_of(machine, mixed):
-    """Directions along which the function changes most, ndarray (d, n) of float32, or None.
+def ties_of(const double[:, ::1] rows, Py_ssize_t half):
+    """Of `half` pairs of rows the share that agrees in each feature, ndarray of shape (d,)."""
+    cdef Py_ssize_t i, j
+    ties = np.zeros(rows.shape[1])
+    cdef double[::1] counts = ties
+    for i in range(half):
+        for j in range(rows.shape[1]):
+            counts[j] += rows[i, j] == rows[half + i, j]
+    return ties / half
 
-    They mix such features (`mixed_features`).
+
+def leading_of(machine, mixed):
+    """Directions along which the function changes most, of such features (`mixed_features`).
+
+    They have no signs yet. None: there are none.
     """
     if not len(mixed):
         return None
-    directions = np.zeros((machine.rows.shape[1], N_DIRECTIONS), dtype=np.float32)
     if machine.product is None:
-        directions[mixed] = iterated_directions(machine.gradients, mixed, N_DIRECTIONS)
-    else:
-        product = machine.product[np.ix_(mixed, mixed)] / len(machine.squares)
-        directions[mixed] = leading_directions(product, N_DIRECTIONS)
+        return iterated_directions(machine.gradients, mixed, N_DIRECTIONS)
+    product = machine.product[np.ix_(mixed, mixed)] / len(machine.squares)
+    return leading_directions(product, N_DIRECTIONS)
+
+
+def directions_of(machine, mixed, leading):
+    """The directions that `leading_of` has found, ndarray (d, n) of float32, or None."""
+    if leading is None:
+        return None
+    directions = np.zeros((machine.rows.shape[1], N_DIRECTIONS), dtype=np.float32)
+    directions[mixed] = signed(leading, N_DIRECTIONS)
     return directions
 
 
@@ -173,7 +190,8 @@ def look(X, targets, metric, draws):
     Z = bounded((X[last] - center) * factor)
     machine = machine_of(Z, targets[last], metric, draws, True)
     machine.finish()
-    directions = directions_of(machine, mixed_features(machine))
+    mixed = mixed_features(machine)
+    directions = directions_of(machine, mixed, leading_of(machine, mixed))
     squares = machine.squares
     if directions is not None:
         squares = np.hstack([squares, machine.squares_along(directions, slice(None))])

@@ -25,13 +25,19 @@ cdef class ForestLook:
     cdef Py_ssize_t n_exact          # trees that are cut exactly, the last ones
     cdef Py_ssize_t n                # samples that it grows from,
     cdef Py_ssize_t lag              # and those that it is spread over
-    cdef Plan look
+    cdef Plan look                   # what that is made of, once `n_planned` says so
+    cdef list stages
+    cdef Py_ssize_t n_planned        # parts of the plan that are made,
+    cdef Py_ssize_t planned_over     # over so many samples
     cdef Py_ssize_t n_orders         # units that order categories
-    cdef object X, y, weight, bends, spread, hot, tables, groups, gaps, seen, teacher, along
+    cdef object X, y, weight, bends, spread, hot, tables, groups, gaps, seen, teacher, leading
+    cdef object along
     cdef object landmarks
     cdef object mean, slopes, told, metric, mixed, directions, shares, scaled, sought
     cdef Scale axes                  # what the kernel machine sees,
     cdef Scale directed              # and what trees do, if that is another one
     cdef float[:, ::1] rows          # all of them, scaled
 
+    cdef bint is_planned(self) noexcept nogil
+    cdef Status plan_until(self, int64_t entered) noexcept nogil
     cdef Status look_until(self, double share) noexcept nogil

@@ -21,8 +21,8 @@ from onlinekern.core.base.plan import UNIT, by_rows, by_steps, once
 from onlinekern.core.base.random import seeded
 from onlinekern.core.features.gradients import BLOCK, MOST_OUTPUTS, few_outputs, n_equations
 from onlinekern.core.features.looking import (
-    bounded, directions_of, drawn_for, drawn_machine, metric_of, mixed_features, n_landmarks,
-    number_taught, signs_of)
+    bounded, directions_of, drawn_for, drawn_machine, leading_of, metric_of, mixed_features,
+    n_landmarks, number_taught, signs_of)
 import onlinekern.core.partitions.costs as costs
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, RANK_STEPS, steepest
 from onlinekern.core.partitions.bends import CENTERS, MOST_ASKED, BendLearner
@@ -40,8 +40,11 @@ cdef Py_ssize_t MIXED = 256
 cdef Py_ssize_t JOINED = 64
 # A feature is bent, and measured, in so many steps; and rows are learnt by the kernel machine.
 cdef Py_ssize_t STEPS_OF_BEND = 2 + len(CENTERS)
-cdef Py_ssize_t STEPS_OF_SPREAD = 3
+cdef Py_ssize_t STEPS_OF_SPREAD = 4
 cdef Py_ssize_t STEPS_OF_BLOCK = 2
+# Parts that the plan is made in, one a sample, where a renewal is spread over so many samples.
+cdef Py_ssize_t PARTS_OF_PLAN = 2
+cdef Py_ssize_t LONG = 64
 
 
 cdef class ForestLook:
@@ -60,9 +63,32 @@ cdef class ForestLook:
         self.seed = counted(seed, <uint64_t> begun)
         self.categories, self.cut_weights = categories, cut_weights
         self.n_telling = 1 if cut_weights else self.n_outputs
-        # The sample that a renewal begins at pays for this plan alone.
-        self.look = Plan(self.plan())
+        # The sample that a renewal begins at pays for itself alone.
+        self.planned_over = PARTS_OF_PLAN if lag >= LONG else 0
         self.fresh = Generation(None, None, None, None, None, before.offset, before.unit)
+
+    cdef bint is_planned(self) noexcept nogil:
+        return self.n_planned == PARTS_OF_PLAN
+
+    cdef Status plan_until(self, int64_t entered) noexcept nogil:
+        """Make the parts of the plan that are due after so many samples."""
+        while not self.is_planned() and (self.planned_over == 0
+                                         or self.n_planned < entered - self.begun):
+            with gil:
+                try:
+                    if self.n_planned == 0:
+                        self.stages = self.plan()
+                    else:
+                        self.begin_look()
+                    self.n_planned += 1
+                except BaseException as error:
+                    self.interruption = error
+                    return RAISED
+        return OK
+
+    def begin_look(self):
+        """Begin with the stages that are planned."""
+        self.look, self.stages = Plan(self.stages), None
 
     def plan(self):
         """The stages that the look is made of: functions, units that each does, cost of one."""
@@ -79,12 +105,14 @@ cdef class ForestLook:
         ordered = len(self.categories) + (0 if scale.groups is None else scale.groups.n)
         self.n_orders = steps_of_tables(n, max(1, ordered))
         light, step, heavy, arrays = costs.LIGHT, costs.STEP, costs.HEAVY, costs.ARRAYS
-        first, of_arrays = costs.FIRST, costs.FIRST_ARRAYS
+        first, of_arrays, of_blas = costs.FIRST, costs.FIRST_ARRAYS, costs.FIRST_BLAS
         by_column, by_row = light + costs.COLUMN * d, light + costs.ROW * n
         measures = [
-            *once(step, self.gather), *once(heavy, self.know), *once(by_row, self.doubt),
+            *once(step, self.gather), *once(light, self.arrange, self.note_gaps),
+            *once(UNIT if self.n_labels else heavy, self.know), *once(by_row, self.tell),
+            *once(light, self.doubt),
             by_steps(self.bend, 0 if self.is_full else d, STEPS_OF_BEND,
-                     costs.BEND * min(n, MOST_ASKED), first),
+                     costs.BEND * min(n, MOST_ASKED), of_blas),
             by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n, first),
             *once(by_column, self.find_runs),
             by_rows(self.join, d, JOINED, 0), *once(by_column, self.settle, self.code),
@@ -97,22 +125,23 @@ cdef class ForestLook:
             *once(light, self.begin),
             by_rows(self.copy, n, COPIED, costs.COPY * d, UNIT, of_arrays), *measures,
             *once(light, self.view),
-            by_rows(self.see, taught, MIXED, costs.SEE * d, arrays, of_arrays),
+            by_rows(self.see, taught, MIXED, costs.SEE * d, arrays, of_blas),
             *once(step, self.aim), *once(light, self.aspire),
-            *once(light + costs.ROW * taught, self.land), *once(heavy, self.ask),
+            *once(step + costs.ROW * taught, self.land), *once(heavy, self.ask),
             by_steps(self.absorb, blocks, STEPS_OF_BLOCK, BLOCK * of_equation / STEPS_OF_BLOCK,
-                     of_arrays),
-            by_rows(self.teach("factor"), most, BLOCK, of_equation, UNIT, of_arrays),
+                     of_blas),
+            by_rows(self.teach("factor"), most, BLOCK, of_equation, UNIT, of_blas),
             *once(light, self.teach("solve")),
             by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient, arrays, of_arrays),
-            *once(step, self.choose), *once(heavy, self.turn),
-            *once(light, self.direct, self.stand), *once(step, self.weigh, self.reserve),
+            *once(step, self.choose), *once(heavy, self.lead), *once(step, self.turn),
+            *once(light, self.direct), *once(step, self.stand, self.weigh, self.reserve),
             by_rows(self.slope, taught, BLOCK, costs.SEE * d, 2 * UNIT, first),
             by_rows(self.scale, n, COPIED, costs.SCALE * d),
-            *once(light, self.average, self.steepen, self.prepare),
+            *once(light + costs.AVERAGED * taught, self.average),
+            *once(step, self.steepen, self.prepare),
             by_rows(self.mix, taught, MIXED, costs.SEE * d, arrays, first),
             *once(light, self.forget), *once(by_row, self.tell, self.plant),
-            *once(light, self.seek, self.dig),
+            *once(step if self.n_exact else UNIT, self.seek), *once(step, self.dig),
             by_rows(self.load, n, COPIED, costs.LOAD * d),
             by_steps(self.rank, MOST_SOUGHT if self.n_exact else 0, RANK_STEPS, costs.RANK * n)]
 
@@ -141,7 +170,13 @@ cdef class ForestLook:
     def gather(self, _):
         """Have memory for what samples are measured by."""
         self.spread, self.hot = Spread(self.n, self.d), GroupLearner(self.n)
+
+    def arrange(self, _):
+        """Have memory for what categories are ordered by."""
         self.tables = TableLearner(self.n, self.d, self.categories)
+
+    def note_gaps(self, _):
+        """Have memory for what stands for missing values."""
         self.gaps = GapLearner(self.n, self.d, self.tables.numbers,
                                most_gaps(self.d, len(self.categories)))
 
@@ -153,7 +188,7 @@ cdef class ForestLook:
     def doubt(self, _):
         """Begin to ask what the targets say of features."""
         known = self.before.forest.scale.bends if self.is_full else None
-        self.bends = BendLearner(self.X, self.few_goals(), known)
+        self.bends = BendLearner(self.X, self.told, known)
 
     def bend(self, j, step):
         """Ask whether a feature tells more where its tails are bent."""
@@ -170,6 +205,7 @@ cdef class ForestLook:
         """Find the center and spread of a feature, and how many of its values are missing."""
         if step == 0:
             self.spread.look(self.bends.bent, j)
+        elif step == 1:
             # What is seen in another way is not one-hot.
             if j in self.categories or self.bends.has(j):
                 self.hot.part()
@@ -292,10 +328,15 @@ cdef class ForestLook:
             groups = self.axes.groups
             self.mixed = mixed_features(self.teacher, 0 if groups is None else groups.n_empty)
 
-    def turn(self, _):
+    def lead(self, _):
         """Find the directions along which the function changes most."""
         if self.is_whole:
-            self.directions = directions_of(self.teacher, self.mixed)
+            self.leading = leading_of(self.teacher, self.mixed)
+
+    def turn(self, _):
+        """Have these directions as those of all features."""
+        if self.is_whole:
+            self.directions = directions_of(self.teacher, self.mixed, self.leading)
 
     def direct(self, _):
         """Have the units of the trees, with these directions."""
@@ -357,7 +398,7 @@ cdef class ForestLook:
         self.X = self.teacher = None
 
     def tell(self, _):
-        """Have the targets that cuts are told by."""
+        """Have the targets that bends, or cuts, are told by."""
         self.told = self.few_goals()
 
     def plant(self, _):

@@ -45,6 +45,7 @@ cdef class Renewal(ForestLook):
 
     cdef Status advance(self, int64_t entered) noexcept nogil
     cdef double share_of(self, int64_t entered) noexcept nogil
+    cdef double share_of_look(self, int64_t entered) noexcept nogil
     cdef bint looks_after(self, int64_t entered) noexcept nogil
     cdef bint goes_on(self, double share) noexcept nogil
     cdef bint begin_cells(self) noexcept nogil

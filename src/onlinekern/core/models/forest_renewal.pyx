@@ -93,9 +93,13 @@ cdef class Renewal(ForestLook):
             self.late = costs.late_row(n_leaves, self.n_outputs)
             self.cold = costs.TIMES_OF_COLD
             self.all_late, self.n_cold = costs.late_rows(n_leaves, lag, self.n_outputs)
+
+    def begin_look(self):
+        ForestLook.begin_look(self)
+        if self.is_whole:
             self.looked, self.grown = costs.shares_of_stages(
-                self.look.work, n, self.d, lag, settings, n_exact, self.n_telling,
-                self.n_outputs)
+                self.look.work, self.n, self.d, self.lag, self.settings, self.n_exact,
+                self.n_telling, self.n_outputs)
 
     def dig(self, _):
         """Have memory for new trees and their cells, or for the growth of others."""
@@ -118,9 +122,18 @@ cdef class Renewal(ForestLook):
             return 1
         return <double> (entered - self.begun) / self.lag
 
+    cdef double share_of_look(self, int64_t entered) noexcept nogil:
+        """The share of the look that is due: it begins behind the samples that it is planned at."""
+        cdef double share = self.share_of(entered), planned = 0
+        if share >= 1:
+            return share
+        if self.planned_over > 0:
+            planned = <double> self.planned_over / self.lag
+        return (share - planned) / (self.looked - planned) if planned < self.looked else share
+
     cdef bint looks_after(self, int64_t entered) noexcept nogil:
         """Whether `advance` looks, and so calls BLAS, after so many samples."""
-        return self.look.has_unit(self.share_of(entered) / self.looked)
+        return self.is_planned() and self.look.has_unit(self.share_of_look(entered))
 
     cdef Status advance(self, int64_t entered) noexcept nogil:
         """Do what is due after so many samples.
@@ -128,8 +141,11 @@ cdef class Renewal(ForestLook):
         Returns early where a tree has grown that the caller is to take (`has_tree`).
         """
         cdef double share = self.share_of(entered)
-        cdef Status status = self.look_until(share / self.looked)
+        cdef Status status = self.plan_until(entered)
         self.entered = entered
+        if status != OK or not self.is_planned():
+            return status
+        status = self.look_until(self.share_of_look(entered))
         if status == OK and not self.look.is_left():
             status = self.grow_until((share - self.looked) / (self.grown - self.looked))
         if status != OK or self.has_tree or self.tree < self.n_trees:

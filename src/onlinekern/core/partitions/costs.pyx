@@ -23,16 +23,18 @@ GAP = 15
 PAIR = 0.06
 SLOPE = 0.2
 # A step that is done once, a light and a heavy one; what it takes for each column, where it looks
-# at all of them, or for each row; and a step of a table.
+# at all of them, or for each row, and where slopes of rows are averaged; and a step of a table.
 LIGHT = 1.5e4
 STEP = 5e4
 HEAVY = 9e4
 COLUMN = 1e3
-ROW = 2.5
+ROW = 4
+AVERAGED = 25
 TABLE = 3e5
-# What the first unit that calls functions of arrays takes more than others of its stage, and the
-# first of another stage: their instructions are in no cache.
+# What the first unit that calls functions of arrays takes more than others of its stage, one that
+# calls many of them or BLAS, and the first of another stage: their instructions are in no cache.
 FIRST_ARRAYS = 2.5e4
+FIRST_BLAS = 5e4
 FIRST = 1e4
 # A tree; growth of a row in it, a level of it for all and for each feature; of a full leaf; what
 # each row that is kept is told; and how many times all that takes with several outputs.
