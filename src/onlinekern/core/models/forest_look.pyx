@@ -122,7 +122,8 @@ cdef class ForestLook:
         ] if self.is_whole else []
         blocks = (taught + BLOCK - 1) // BLOCK
         return [
-            *once(light, self.begin),
+            # What a first look calls is in no cache, before any unit.
+            *once(step, self.begin),
             by_rows(self.copy, n, COPIED, costs.COPY * d, UNIT, of_arrays), *measures,
             *once(light, self.view),
             by_rows(self.see, taught, MIXED, costs.SEE * d, arrays, of_blas),
