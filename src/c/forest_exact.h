@@ -419,6 +419,26 @@ static void near_edges(ok_counts *counts, ptrdiff_t n, ptrdiff_t width, ptrdiff_
     clear_bins(counts, width, 1);
 }
 
+/* How many rows are counted in a bin of an axis. */
+INLINE int32_t rows_in(const ok_counts *counts, ptrdiff_t width, ptrdiff_t axis, ptrdiff_t bin)
+{
+    return width == 1 ? (int32_t)counts->bins.of_one.pairs[bin][axis]
+                      : counts->bins.of_several.counts[axis][bin];
+}
+
+/* Find the codes of rows beside a cut behind a code, where they are counted. Returns whether they
+ * are. */
+static int find_beside(const ok_counts *counts, ptrdiff_t width, ok_exact_cut *cut)
+{
+    ptrdiff_t first = counts->first[cut->axis], under = cut->low - first, over = under + 1;
+    if (rows_in(counts, width, cut->axis, under) == 0)
+        return 0;
+    while (over < OK_BINS && rows_in(counts, width, cut->axis, over) == 0)
+        over++;
+    cut->high = (int32_t)(first + over);
+    return over < OK_BINS;
+}
+
 static void cut_counted(const uint16_t *codes, const int32_t *rows, ptrdiff_t n, ptrdiff_t width,
                         ptrdiff_t n_axes, const ok_counts *counts, ok_exact_cut *best)
 {
@@ -429,7 +449,8 @@ static void cut_counted(const uint16_t *codes, const int32_t *rows, ptrdiff_t n,
     seek_edges(counts, n, width, n_axes, gains, places);
     for (ptrdiff_t a = 0; a < n_axes; a++)
         take(best, gains[a], a, counts->first[a] + places[a], 0);
-    if (best->axis < 0)
+    /* All rows are looked at where few codes beside the cut are theirs. */
+    if (best->axis < 0 || find_beside(counts, width, best))
         return;
     int32_t edge = best->low, low = 0, high = UINT16_MAX;
     for (ptrdiff_t i = 0; i < n; i++) {

@@ -28,7 +28,7 @@ RANK_STEPS = 4
 # What the work on a row of a node is along an axis, in about a nanosecond: where four of them are
 # sorted, by one number and by several, and where two are counted, with what a row takes beside; and
 # what is done once in a node.
-cdef Py_ssize_t[2] WORK_OF_SORTED = [3, 12]
+cdef Py_ssize_t[2] WORK_OF_SORTED = [5, 12]
 cdef Py_ssize_t[2] WORK_OF_TWO = [1, 2]
 cdef Py_ssize_t WORK_OF_COUNTED = 2
 cdef Py_ssize_t[2] WORK_OF_BINS = [1500, 15000]

@@ -13,7 +13,7 @@ from onlinekern.core.partitions.trees cimport (
 # A walk is not longer: rows that differ in the last digit only would make a tree a list.
 cdef int DEEPEST = 40
 # What the work on a tree is measured by: about a nanosecond.
-cdef Py_ssize_t WORK_OF_CHOICE = 2
+cdef Py_ssize_t WORK_OF_CHOICE = 4
 cdef Py_ssize_t WORK_OF_SORT = 4
 # Exact trees are deeper.
 cdef Py_ssize_t[2] WORK_OF_WALK = [15, 24]
@@ -28,7 +28,7 @@ cdef Py_ssize_t WORK_OF_COPY = 2
 cdef Py_ssize_t NUMBERED = 1024
 cdef Py_ssize_t WALKED = 256
 cdef Py_ssize_t CHOSEN = 1024
-cdef Py_ssize_t DIVIDED = 2048
+cdef Py_ssize_t DIVIDED = 1024
 
 
 cdef class Grower(ExactCutter):
