@@ -104,11 +104,12 @@ cdef class ForestLook:
         # So are groups of columns.
         ordered = len(self.categories) + (0 if scale.groups is None else scale.groups.n)
         self.n_orders = steps_of_tables(n, max(1, ordered))
-        light, step, heavy, arrays = costs.LIGHT, costs.STEP, costs.HEAVY, costs.ARRAYS
+        light, step, long = costs.LIGHT, costs.STEP, costs.LONG
+        heavy, arrays = costs.HEAVY, costs.ARRAYS
         first, of_arrays, of_blas = costs.FIRST, costs.FIRST_ARRAYS, costs.FIRST_BLAS
         by_column, by_row = light + costs.COLUMN * d, light + costs.ROW * n
         measures = [
-            *once(step, self.gather), *once(light, self.arrange, self.note_gaps),
+            *once(step, self.gather, self.arrange), *once(light, self.note_gaps),
             *once(UNIT if self.n_labels else heavy, self.know), *once(by_row, self.tell),
             *once(light, self.doubt),
             by_steps(self.bend, 0 if self.is_full else d, STEPS_OF_BEND,
@@ -124,10 +125,10 @@ cdef class ForestLook:
         return [
             # What a first look calls is in no cache, before any unit.
             *once(step, self.begin),
-            by_rows(self.copy, n, COPIED, costs.COPY * d, UNIT, of_arrays), *measures,
+            by_rows(self.copy, n, COPIED, costs.COPY * d, 1.3 * UNIT, of_arrays), *measures,
             *once(light, self.view),
             by_rows(self.see, taught, MIXED, costs.SEE * d, arrays, of_blas),
-            *once(step, self.aim), *once(light, self.aspire),
+            *once(long, self.aim), *once(light, self.aspire),
             *once(step + costs.ROW * taught, self.land), *once(heavy, self.ask),
             by_steps(self.absorb, blocks, STEPS_OF_BLOCK, BLOCK * of_equation / STEPS_OF_BLOCK,
                      of_blas),
@@ -135,14 +136,15 @@ cdef class ForestLook:
             *once(light, self.teach("solve")),
             by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient, arrays, of_arrays),
             *once(step, self.choose), *once(heavy, self.lead), *once(step, self.turn),
-            *once(light, self.direct), *once(step, self.stand, self.weigh, self.reserve),
+            *once(light, self.direct), *once(step, self.stand), *once(long, self.weigh),
+            *once(step, self.reserve),
             by_rows(self.slope, taught, BLOCK, costs.SEE * d, 2 * UNIT, first),
             by_rows(self.scale, n, COPIED, costs.SCALE * d),
             *once(light + costs.AVERAGED * taught, self.average),
             *once(step, self.steepen, self.prepare),
             by_rows(self.mix, taught, MIXED, costs.SEE * d, arrays, first),
             *once(light, self.forget), *once(by_row, self.tell, self.plant),
-            *once(step if self.n_exact else UNIT, self.seek), *once(step, self.dig),
+            *once(step if self.n_exact else light, self.seek), *once(long, self.dig),
             by_rows(self.load, n, COPIED, costs.LOAD * d),
             by_steps(self.rank, MOST_SOUGHT if self.n_exact else 0, RANK_STEPS, costs.RANK * n)]
 
@@ -412,7 +414,9 @@ cdef class ForestLook:
             self.grower.put_aside(self.axes.gaps.sources)
 
     def seek(self, _):
-        """Have memory for exact cuts."""
+        """Have memory for a tree, and for exact cuts."""
+        if self.is_whole:
+            self.grower.reserve(1 + 2 * costs.rows_of_tree(self.n, *self.settings[3:5]), 1)
         if self.n_exact:
             self.grower.seek_along(self.sought)
         self.along = self.slopes = self.told = None

@@ -22,13 +22,14 @@ GAP = 15
 # A pair of equations that the kernel machine learns, and a landmark and feature of a gradient.
 PAIR = 0.06
 SLOPE = 0.2
-# A step that is done once, a light and a heavy one; what it takes for each column, where it looks
+# A step that is done once, from a light to a heavy one; what it takes for each column, where it looks
 # at all of them, or for each row, and where slopes of rows are averaged; and a step of a table.
 LIGHT = 1.5e4
 STEP = 5e4
-HEAVY = 9e4
+LONG = 7e4
+HEAVY = 1.1e5
 COLUMN = 1e3
-ROW = 4
+ROW = 5
 AVERAGED = 25
 TABLE = 3e5
 # What the first unit that calls functions of arrays takes more than others of its stage, one that
