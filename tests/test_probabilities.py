@@ -110,6 +110,24 @@ def test_the_softmax_is_that_of_the_oracle(n, unit, kind):
     np.testing.assert_array_equal(logs.argmax(axis=1), scores.argmax(axis=1))
 
 
+@pytest.mark.parametrize(("n_classes", "right"), [(100, 0.98), (300, 0.93)])
+def test_the_softmax_of_many_classes_is_that_of_the_oracle(n_classes, right):
+    # The first step of Newton's method is so long that no curvature is left behind it.
+    rng = np.random.default_rng(n_classes)
+    labels = rng.integers(n_classes, size=200)
+    told = np.where(rng.random(200) < right, labels, rng.integers(n_classes, size=200))
+    shares = 0.05 * rng.random((200, n_classes)) / n_classes
+    shares[np.arange(200), told] += rng.random(200)
+    shares /= shares.sum(axis=1, keepdims=True)
+    weights = np.ones(200)
+    found = calibrated(np.column_stack([shares, labels, weights]), 0.02)
+    scores = oracle.logits(shares, 0.02)
+    below, above, winner, others = oracle.softmax(scores, labels, weights)
+    expected = SoftmaxCalibration(below, above, winner, others, found.most, 200, 0.02)
+    losses = [-each.log_proba(shares)[np.arange(200), labels] for each in (found, expected)]
+    np.testing.assert_allclose(*[loss.mean() for loss in losses], rtol=1e-3)
+
+
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_shares_are_calibrated_by_their_logarithms(n_classes):
     rng = np.random.default_rng(n_classes)

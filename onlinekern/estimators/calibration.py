@@ -25,6 +25,9 @@ ROUNDING = 1e-13
 SMALLEST_STEP = 1e-10
 DECREASE = 1e-4
 TOLERANCE = 1e-10
+# No step moves a logit by more: where probabilities are nearly 0 and 1 there is no curvature left,
+# and the next step would lead nowhere. The first one of many classes is much longer.
+FARTHEST = 4.0
 # The probability of the largest score is off the middle by so much at least: the predicted class
 # stays the likeliest even where scores tell nothing.
 LEAST = 1e-6
@@ -241,8 +244,9 @@ def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) ->
     """Return the coefficients >= 0 of largest likelihood, from `start` on.
 
     The probabilities of a sample are the softmax of its `features`, each a row for each class,
-    times the coefficients. It is Newton's method with a line search (algorithm 1 of [1]_); steps
-    end at 0, and coefficients that would go below it are left out.
+    times the coefficients. It is Newton's method with a line search (algorithm 1 of [1]_). Steps
+    move no logit by more than `FARTHEST`; they end at 0, and coefficients that would go below it
+    are left out.
 
     Parameters
     ----------
@@ -285,7 +289,8 @@ def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) ->
         step[free] = -np.linalg.solve(hessian, gradient[free])
         if -float(gradient @ step) <= ROUNDING * (1 + abs(present)):
             return np.maximum(point + step, 0)
-        length = 1.0
+        moved = float(np.abs(flat @ step).max())
+        length = min(1.0, FARTHEST / moved) if moved > 0 else 1.0
         while True:
             new = np.maximum(point + length * step, 0)
             logs, misfit = logs_of(new)
