@@ -18,6 +18,7 @@ from onlinekern import (
     OnlineStandardScaler,
     StreamClassifier,
     StreamRegressor,
+    load,
     make_stream_pipeline,
     merge,
 )
@@ -848,3 +849,33 @@ def test_wide_targets_have_linear_least_squares():
     y = X[:, :30].sum(axis=1)
     model = StreamRegressor().partial_fit(X[:1000], y[:1000])
     assert np.std(model.predict(X[1000:]) - y[1000:]) < 0.25 * np.std(y)
+
+
+@pytest.mark.parametrize("d", [300, 2**18])
+def test_targets_of_sparse_rows_have_passive_aggressive_steps(d, tmp_path):
+    rng = np.random.default_rng(0)
+    # Few columns are frequent: their variances shrink before the others have been seen.
+    places = rng.zipf(1.3, (3000, 20)) % 250
+    start = np.arange(0, places.size + 1, 20)
+    X = sp.csr_matrix((np.ones(places.size), places.ravel(), start), shape=(3000, d))
+    X.sum_duplicates()
+    y = X[:, :250] @ rng.standard_normal(250)
+    model = StreamRegressor().partial_fit(X[:1500], y[:1500])
+    names = [one.name for one in model.report().experts]
+    assert "linear PA-I" in names
+    model.save(tmp_path / "race.okn")
+    loaded = load(tmp_path / "race.okn").partial_fit(X[1500:2500], y[1500:2500])
+    model.partial_fit(X[1500:1800], y[1500:1800]).partial_fit(X[1800:2500], y[1800:2500])
+    told = model.predict(X[2500:])
+    np.testing.assert_array_equal(loaded.predict(X[2500:]), told)
+    assert np.std(told - y[2500:]) < 0.3 * np.std(y)
+
+
+def test_memory_chooses_the_linear_experts_of_slots():
+    def names(megabytes):
+        found = ladder("regression", 2**20 + 2, 1, True, 100.0, megabytes * 2**20)
+        return [one.name for one in found]
+
+    assert names(40) == ["linear AROW, noisy"]
+    assert names(64) == ["linear AROW, noisy", "linear PA-I"]
+    assert names(100) == ["linear AROW, noisy", "linear PA-I", "linear AROW"]

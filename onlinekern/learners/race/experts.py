@@ -18,7 +18,7 @@ from onlinekern.learners.budgeted import BPAClassifier, BPARegressor
 from onlinekern.learners.fogd_nogd import FOGDClassifier, FOGDRegressor
 from onlinekern.learners.kernel_forest import KernelForestClassifier, KernelForestRegressor
 from onlinekern.learners.least_squares import KernelRLSClassifier, KernelRLSRegressor
-from onlinekern.learners.linear_passive_aggressive import PAClassifier
+from onlinekern.learners.linear_passive_aggressive import PAClassifier, PARegressor
 from onlinekern.learners.passive_aggressive import KernelPAClassifier
 from onlinekern.learners.race.costs import (
     FOREST_COSTS,
@@ -393,7 +393,17 @@ def wide_linear(task: str) -> Iterator[Expert]:
         yield Expert("linear AROW", AROWClassifier(r=NOISY / 30, random_state=0), cost, HINGE)
         return
     yield Expert("linear AROW, noisy", AROWRegressor(r=NOISY, random_state=0), cost)
+    yield sparse_linear(cost)
     yield Expert("linear AROW", AROWRegressor(r=NOISY / 30, random_state=0), cost)
+
+
+def sparse_linear(cost: float) -> Expert:
+    """Return linear PA-I of targets of sparse rows.
+
+    It takes up what AROW, whose variances of frequent features soon are small, no longer learns.
+    Larger steps follow noise, smaller ones come late (docs/race_tried.md).
+    """
+    return Expert("linear PA-I", PARegressor(C=0.03, random_state=0), cost)
 
 
 def in_room(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
@@ -407,14 +417,18 @@ def members(
 ) -> list[Expert]:
     """Return the experts whose largest have so many landmarks.
 
-    The widths of kernels are those of `n_active` features.
+    The widths of kernels are those of `n_active` features. Rows are sparse if `width`, the terms of
+    a product, is less than `n_features`.
 
     Beside a forest, kernels of one width do what those of all widths do, and neither a budgeted
     learner nor linear least squares that forget are missed: without them the mean error of 22 sets
     and streams is the same.
     """
     squares = [*squares_of(task, n_features, width, size, forests, n_active)]
-    return [*squares, *first_order(task, n_active, width, bool(forests)), *forests]
+    first = [*first_order(task, n_active, width, bool(forests))]
+    if task == "regression" and width < n_features:
+        first.append(sparse_linear(first[0].cost))
+    return [*squares, *first, *forests]
 
 
 def forests_of(
