@@ -284,7 +284,7 @@ def cpu_of(function, repeats=5):
 def costs(options):
     """Measure what a row costs to make, to learn, and to learn in a task; and a model to send."""
     from onlinekern.distributed import tasks
-    from onlinekern.distributed.dask import dumps, loads
+    from onlinekern.distributed.engines import dumps, loads
     from onlinekern.distributed.parts import Chunks, Part
     from onlinekern.distributed.rows import Rows
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from exported import CLASSES, Case, cases, fitted, numbers_of, scores_of
+from oracles.exported import predictions_of_model, scores_of_model
 from sklearn.base import is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -30,7 +31,9 @@ DOUBLE, SINGLE, RACE = 1e-10, 2e-5, 1e-4
 def difference(model, X):
     """Return the largest difference of the scores, relative to the largest score."""
     expected = scores_of(model, X)
-    return np.abs(describe(model).scores(X) - expected).max() / max(1, np.abs(expected).max())
+    return np.abs(scores_of_model(describe(model), X) - expected).max() / max(
+        1, np.abs(expected).max()
+    )
 
 
 def test_every_learner_is_among_the_cases():
@@ -61,7 +64,7 @@ def test_predictions_are_those_of_the_model(name, stream):
     case = next(case for case in reversed(CASES) if case.name == name)
     X, y = stream(case.task)
     model = fitted(case, X[:60], y[:60])
-    found = describe(model).predict(X)
+    found = predictions_of_model(describe(model), X)
     if is_regressor(model):
         np.testing.assert_allclose(found, model.predict(X), rtol=1e-4, atol=1e-4)
     else:
@@ -130,4 +133,4 @@ def test_a_loaded_model_is_described_alike(stream, tmp_path):
     model = fitted(Case("NOGDRegressor", {}, "regression"), X, y)
     model.save(tmp_path / "model.okn")
     loaded = describe(onlinekern.load(tmp_path / "model.okn"))
-    np.testing.assert_array_equal(loaded.scores(X), describe(model).scores(X))
+    np.testing.assert_array_equal(scores_of_model(loaded, X), scores_of_model(describe(model), X))

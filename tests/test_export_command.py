@@ -7,6 +7,8 @@ from sklearn.datasets import dump_svmlight_file
 
 pytest.importorskip("typer")
 
+from oracles.exported import scores_of_model
+
 from onlinekern import (
     NystroemFeatures,
     OnlineStandardScaler,
@@ -129,12 +131,12 @@ def test_a_table_of_numbers_is_exported(stream, capsys, tmp_path, monkeypatch):
     X, y = stream("binary", n=40)
     table = make_stream_pipeline(TableEncoder(), PAClassifier()).fit(X, y)
     np.testing.assert_allclose(
-        describe(table).scores(X).ravel(), table.decision_function(X), rtol=1e-12
+        scores_of_model(describe(table), X).ravel(), table.decision_function(X), rtol=1e-12
     )
     table.save("table.okn")
     code, out, _ = run(capsys, "export", "table.okn", "-o", "m.c")
     assert (code, "m.h" in out) == (0, True)
     holes = np.where(np.arange(len(X))[:, None] % 3 == 0, np.nan, X)
     table.fit(holes, y)
-    found = describe(table).scores(holes).ravel()
+    found = scores_of_model(describe(table), holes).ravel()
     np.testing.assert_allclose(found, table.decision_function(holes), rtol=1e-12)

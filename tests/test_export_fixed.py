@@ -27,9 +27,9 @@ from onlinekern import (
     TableEncoder,
     make_stream_pipeline,
 )
-from onlinekern.fitted.export.c.exponential import exponential, halves
 from onlinekern.fitted.export.c.fixed.source import FixedSource
 from onlinekern.fitted.export.c.fixed.terms import quarter
+from onlinekern.fitted.export.c.source import exponential, halves
 
 # Largest error of a score, in units of the largest score, of rows within the ranges.
 EXACT, CANCELLING = 3e-4, 4e-3

@@ -7,6 +7,7 @@ import pytest
 from compiled import Program, address, load
 from exported import scores_of, where_hardly_any_errs
 from grids import grid
+from oracles.exported import scores_of_model
 from sklearn.base import clone, is_regressor
 
 from onlinekern import (
@@ -161,7 +162,7 @@ def test_rows_on_a_cut_go_left(dtype, way, tmp_path):
     found = WAYS[way](model, X, tmp_path, dtype)
     np.testing.assert_allclose(found, expected, rtol=0, atol=DTYPES[dtype])
     # Were they to go right, the scores would be others.
-    beyond = describe(model).scores(np.nextafter(X, np.inf).astype(np.float64))
+    beyond = scores_of_model(describe(model), np.nextafter(X, np.inf).astype(np.float64))
     assert np.abs(beyond - expected).max() > 1e-3
 
 

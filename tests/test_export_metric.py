@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from compiled import Program, load
 from exported import CLASSES, SIZES, known, numbers_of, scores_of
+from oracles.exported import scores_of_model
 from sklearn.base import is_classifier, is_regressor
 
 from onlinekern import (
@@ -151,4 +152,6 @@ def test_a_metric_does_not_learn_in_c(form, tmp_path):
 def test_descriptions(form):
     for name in ("SPARegressor", "KernelPAClassifier", "NOGDClassifier"):
         model, X = learnt(name, form)
-        np.testing.assert_allclose(describe(model).scores(X), scores_of(model, X), rtol=1e-9)
+        np.testing.assert_allclose(
+            scores_of_model(describe(model), X), scores_of(model, X), rtol=1e-9
+        )

@@ -5,6 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 from compiled import load
+from oracles.exported import scores_of_model
 from sklearn.base import is_regressor
 
 from onlinekern import (
@@ -174,7 +175,7 @@ def test_descriptions_score_tables(name):
     X, y = table()
     model = fitted(name, X, y)
     for rows in (X.iloc[:60], later()):
-        found = describe(model).scores(rows)
+        found = scores_of_model(describe(model), rows)
         np.testing.assert_allclose(
             found, scores_of(model, rows), rtol=0, atol=TOLERANCES["float64"]
         )
@@ -285,7 +286,7 @@ def test_forests_of_frames_that_need_no_encoder(learner, tmp_path):
     assert "encoder_" not in vars(model)
     scores, _ = in_c(model, rows.iloc[:50].astype({"kind": str}), tmp_path)
     np.testing.assert_allclose(scores, scores_of(model, rows.iloc[:50]), rtol=0, atol=1e-6)
-    found = describe(model).scores(rows)
+    found = scores_of_model(describe(model), rows)
     np.testing.assert_allclose(found, scores_of(model, rows), rtol=0, atol=1e-8)
 
 

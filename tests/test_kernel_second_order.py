@@ -17,7 +17,7 @@ from onlinekern import (
     KernelSCWClassifier,
 )
 from onlinekern.core import COVARIANCES
-from onlinekern.estimators import second_order
+from onlinekern.estimators import linear
 
 DTYPES = [np.float32, np.float64]
 LAYOUTS = ["dense", "csr", "wide"]
@@ -319,9 +319,9 @@ def test_what_does_not_fit_is_refused(monkeypatch, stream):
     }
     for covariance, n_bytes in needed.items():
         model = build("arow", "ovr", covariance=covariance)
-        monkeypatch.setattr(second_order, "available_memory", lambda least=n_bytes: least)
+        monkeypatch.setattr(linear, "available_memory", lambda least=n_bytes: least)
         model.fit(X, y)
-        monkeypatch.setattr(second_order, "available_memory", lambda least=n_bytes: least - 1)
+        monkeypatch.setattr(linear, "available_memory", lambda least=n_bytes: least - 1)
         with pytest.raises(MemoryError, match=f'covariance="{covariance}" keeps'):
             model.fit(X, y)
 

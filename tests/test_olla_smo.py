@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from compiled import Program, load
 from oracles import olla, smo
+from oracles.exported import predictions_of_model, scores_of_model
 from registry import choices
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
@@ -361,7 +362,9 @@ def test_merged_machines_are_their_mean(task, multi_class, stream):
 def test_exported_machines(stream, tmp_path):
     X, y = stream("ovr", n=100)
     model = build().fit(X, y)
-    np.testing.assert_allclose(describe(model).scores(X), model.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(
+        scores_of_model(describe(model), X), model.decision_function(X), atol=1e-9
+    )
     assert not model.export_c(tmp_path / "model.c").learns
 
 
@@ -379,9 +382,11 @@ def voting():
 def test_exported_votes(voting):
     model, X, votes, _ = voting
     made = describe(model)
-    np.testing.assert_allclose(made.scores(X), votes, atol=1e-9)
+    np.testing.assert_allclose(scores_of_model(made, X), votes, atol=1e-9)
     model.set_params(decision_function_shape="ovo")
-    np.testing.assert_array_equal(model.classes_[describe(model).predict(X)], model.predict(X))
+    np.testing.assert_array_equal(
+        model.classes_[predictions_of_model(describe(model), X)], model.predict(X)
+    )
     model.set_params(decision_function_shape="ovr")
     best = np.sort(np.floor(votes + 0.5), axis=1)[:, -2:]
     assert (best[:, 0] == best[:, 1]).sum() > 5

@@ -287,7 +287,7 @@ HARD = {
 @pytest.mark.parametrize("case", HARD)
 def test_float32_keeps_four_digits(case, path, monkeypatch):
     """Without the rule that chooses double, each of these is off."""
-    from onlinekern.fitted.export.onnx import precision
+    from onlinekern.fitted.export.onnx import terms
 
     model, change = HARD[case]
     X = np.random.default_rng(0).standard_normal((600, 6))
@@ -303,7 +303,7 @@ def test_float32_keeps_four_digits(case, path, monkeypatch):
         return np.abs(exported(model, X, path)[name] - expected).max() / np.abs(expected).max()
 
     assert error() < 1e-5
-    monkeypatch.setattr(precision, "needs_double", lambda term: False)
+    monkeypatch.setattr(terms, "needs_double", lambda term: False)
     assert error() > 1e-4
 
 

@@ -13,7 +13,7 @@ from onlinekern import OLLAClassifier, PAClassifier, SPAClassifier
 from onlinekern.evaluate import checkpoint as _checkpoint
 from onlinekern.evaluate import compare
 from onlinekern.evaluate.checkpoint import Checkpoint, Interval, Snapshot
-from onlinekern.fitted.save.lock import FileLock
+from onlinekern.fitted.save.atomic import FileLock
 from onlinekern.streams import Source, gaussian_mixture
 
 resource = pytest.importorskip("resource")

@@ -16,7 +16,7 @@ from sklearn.linear_model import Ridge
 
 import onlinekern
 from onlinekern import AROWClassifier, AROWRegressor, CWClassifier, SCWClassifier
-from onlinekern.estimators import second_order
+from onlinekern.estimators import linear
 
 # Name of a case -> its estimator and settings.
 SETTINGS = {
@@ -388,15 +388,15 @@ def test_what_fits_depends_on_the_memory(monkeypatch, stream, same_state):
     other = copy.deepcopy(model)
     # 3 matrices of 7 rows of whole panels, twice.
     needed = 2 * 3 * 7 * 64 * 8
-    monkeypatch.setattr(second_order, "available_memory", lambda: needed - 1)
+    monkeypatch.setattr(linear, "available_memory", lambda: needed - 1)
     with pytest.raises(MemoryError, match="3 matrices of 7 x 7"):
         model.fit(X, y)
     shared = AROWClassifier(covariance="shared").fit(X, y)
-    monkeypatch.setattr(second_order, "available_memory", lambda: needed // 3 - 1)
+    monkeypatch.setattr(linear, "available_memory", lambda: needed // 3 - 1)
     with pytest.raises(MemoryError, match='"shared" keeps a matrix of 7 x 7'):
         shared.fit(X, y)
     same_state(model, other)
-    monkeypatch.setattr(second_order, "available_memory", lambda: needed)
+    monkeypatch.setattr(linear, "available_memory", lambda: needed)
     same_state(model.fit(X, y), other)
 
 

@@ -21,9 +21,9 @@ from serving import Client, parts, running, samples, spa
 
 from onlinekern import SPAClassifier, StreamRegressor
 from onlinekern.evaluate.checkpoint import Interval
+from onlinekern.serve.metrics import MOST_MARKS, Curve
 from onlinekern.serve.models import Models, Watch, model_files
 from onlinekern.serve.pages import FILES
-from onlinekern.serve.progress import MOST_MARKS, Curve
 from onlinekern.serve.service import Settings
 
 PAGE = {"Accept": "text/html,application/xhtml+xml"}

@@ -8,6 +8,7 @@ import pytest
 from compiled import Program, load
 from exported import scores_of
 from oracles import race as twins
+from oracles.exported import scores_of_model
 from twins_of_targets import without_twins
 
 import onlinekern
@@ -229,7 +230,7 @@ def test_a_twin_is_exported(tmp_path):
     # The kernel machine has one, and the forest.
     assert sum(one is not None for one in model._model.twins) == 2
     expected = scores_of(model, X)
-    np.testing.assert_allclose(describe(model).scores(X), expected, rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(scores_of_model(describe(model), X), expected, rtol=1e-4, atol=1e-3)
     model.export_c(tmp_path / "model.c")
     program = Program(load(tmp_path, [tmp_path / "model.c"]), "model", float, 1)
     np.testing.assert_allclose(program.scores(X, False), expected, rtol=1e-4, atol=1e-3)

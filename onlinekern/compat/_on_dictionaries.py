@@ -14,8 +14,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from onlinekern._registry import public
-from onlinekern.compat._records import Records
-from onlinekern.compat._vocabulary import Vocabulary
+from onlinekern.compat._vocabulary import Records, Vocabulary
 from onlinekern.estimators.types import Floats, Function
 from onlinekern.preprocessing.tables.encoder import encoder_of
 

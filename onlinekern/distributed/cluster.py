@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from onlinekern.distributed import futures
-from onlinekern.distributed.dask import dumps, require
+from onlinekern.distributed.engines import dumps, require
 from onlinekern.distributed.futures import Call, Turn
 from onlinekern.distributed.preflight import Preflight, WorkerUnfit
 from onlinekern.distributed.record import ClusterLost

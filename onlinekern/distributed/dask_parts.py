@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from onlinekern.distributed.dask import require
+from onlinekern.distributed.engines import require
 from onlinekern.distributed.parts import (
     Part,
     Reader,

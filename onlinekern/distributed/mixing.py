@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from onlinekern.distributed import tasks
-from onlinekern.distributed.dask import dumps, loads
+from onlinekern.distributed.engines import dumps, loads
 from onlinekern.distributed.parts import Part, Stream
 from onlinekern.distributed.record import ClusterLost, DistributedFit, Round, Tally
 from onlinekern.distributed.resuming import Place, save_at

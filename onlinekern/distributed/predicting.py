@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.distributed.dask import dumps, loads, require
 from onlinekern.distributed.dask_parts import is_array, is_frame
+from onlinekern.distributed.engines import dumps, loads, require
 
 METHODS = ("predict", "decision_function", "predict_proba", "predict_log_proba", "score_samples")
 

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple, Unpack
 from onlinekern._config import show_config
 from onlinekern.distributed import futures
 from onlinekern.distributed.cluster import showing_progress
-from onlinekern.distributed.dask import dumps, loads, require
-from onlinekern.distributed.futures import Call, Turn
+from onlinekern.distributed.engines import dumps, loads, require
+from onlinekern.distributed.futures import Call, Run, Turn
 from onlinekern.distributed.parts import listed_parts
 from onlinekern.distributed.preflight import WorkerUnfit
 from onlinekern.distributed.record import ClusterLost, DistributedFit
-from onlinekern.distributed.rounds import Run
 from onlinekern.distributed.starting import Asked, Options, takes_options
 
 __all__ = ["fit"]

@@ -26,7 +26,7 @@ from onlinekern.distributed.resuming import Place, check_same_run, load_at, run_
 from onlinekern.distributed.rows import Rows
 from onlinekern.estimators.types import Classes
 from onlinekern.preprocessing.steps import is_fitted
-from onlinekern.streams.checks import check_count
+from onlinekern.streams.errors import check_count
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from onlinekern.distributed.arguments import takes_tables
-from onlinekern.distributed.dask import dumps, loads, require
+from onlinekern.distributed.engines import dumps, loads, require
 from onlinekern.distributed.record import Tally
 from onlinekern.distributed.rows import Rows, rows_at
 from onlinekern.estimators.atomic import learnt_by

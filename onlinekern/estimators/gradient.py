@@ -22,8 +22,7 @@ def made_for(learner: Any, cls: Any, **given: float) -> Any:
 
 def loss_of(learner: Any) -> Loss:
     """Return the loss that a learner names."""
-    loss: Loss = made_for(learner, LOSSES[learner.loss])
-    return loss
+    return made_for(learner, LOSSES[learner.loss])
 
 
 @estimator

@@ -214,16 +214,13 @@ def validated(
     return (rows, *targets) if targets else rows
 
 
-def column_of_targets(y: Any, several: bool = False) -> Any:
-    """Return the targets of samples, float64; ValueError unless they are finite numbers.
-
-    With `several` they may have more than one column.
-    """
+def columns_of_targets(y: Any) -> Any:
+    """Return the targets of samples, float64; ValueError unless they are finite numbers."""
     try:
         targets = numbers_in(plain_targets(y))
-        if several and not sp.issparse(targets):
+        if not sp.issparse(targets):
             targets = np.asarray(targets)
-        if not several or targets.ndim != 2 or targets.shape[1] == 1:
+        if targets.ndim != 2 or targets.shape[1] == 1:
             targets = validation.column_or_1d(targets, warn=True)
         if targets.dtype.kind == "O":
             targets = targets.astype(np.float64)

@@ -17,8 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from onlinekern.fitted.save import container
-from onlinekern.fitted.save.atomic import remove_leftovers, replacing
-from onlinekern.fitted.save.lock import FileLock
+from onlinekern.fitted.save.atomic import FileLock, remove_leftovers, replacing
 from onlinekern.fitted.save.stores import is_stored, local_path
 
 FORMAT = 1

@@ -34,7 +34,7 @@ from onlinekern.evaluate.resuming import KeptProgress, digest_of
 from onlinekern.evaluate.search import HEAD_SAMPLES, Problem, choose_parameters, count_samples
 from onlinekern.evaluate.test_then_train import WINDOW, Run
 from onlinekern.streams.blocks import in_blocks
-from onlinekern.streams.checks import check_count
+from onlinekern.streams.errors import check_count
 
 if TYPE_CHECKING:
     from onlinekern.streams.source import Source

@@ -88,7 +88,7 @@ class KeptProgress:
             return
         finished = {
             result.name: {
-                "runs": [_fields(run) for run in result.runs],
+                "runs": [_plain(vars(run)) for run in result.runs],
                 "test_scores": [float(score) for score in result.test_scores],
             }
             for result in self._results
@@ -108,10 +108,6 @@ class KeptProgress:
             "repeat": self._repeat,
         }
         self.checkpoint.write(state, models)
-
-
-def _fields(result: PrequentialResult) -> dict[str, Any]:
-    return {name: _plain(value) for name, value in vars(result).items()}
 
 
 def _plain(value: Any) -> Any:

@@ -30,7 +30,7 @@ from onlinekern.evaluate.errors import Curve, Metrics
 from onlinekern.evaluate.queries import Asked, LabelQuery
 from onlinekern.evaluate.refitting import Refitted, inside
 from onlinekern.fitted.save import from_bytes, to_bytes
-from onlinekern.streams.checks import check_count, check_instance, pairs_of
+from onlinekern.streams.errors import check_count, check_instance, pairs_of
 
 # Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples. Their length grows with the
 # logarithm of the stream's, and blocks are split too rarely to slow the learner.

@@ -23,7 +23,7 @@ from onlinekern.core.models.linear import LinearSpace
 from onlinekern.core.renewed_model import RenewedModel
 from onlinekern.core.stream import Model
 from onlinekern.estimators.types import Array
-from onlinekern.fitted.merge.averages import Averaging
+from onlinekern.fitted.merge.mix import Averaging
 from onlinekern.fitted.state import State, closed, fields_of, kind_of, opened
 
 

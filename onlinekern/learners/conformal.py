@@ -19,7 +19,7 @@ from onlinekern.estimators.types import Array, ArrayLike, Classes, Floats, Sampl
 from onlinekern.estimators.validation import (
     NUMBERS,
     are_plain_targets,
-    column_of_targets,
+    columns_of_targets,
     labels_in,
     learn_row,
     own_weight,
@@ -263,7 +263,7 @@ class ConformalRegressor(RegressorMixin, Conformal):
         if are_plain_targets(y, len_of(X), NUMBERS):
             y = y.astype(np.float64, copy=False)
         else:
-            y = column_of_targets(y, several=True)
+            y = columns_of_targets(y)
         return Lesson.of(X, y, sample_weight, whole=whole)
 
     def _learn(self, lesson: Lesson, start: bool) -> tuple[Any, Floats]:

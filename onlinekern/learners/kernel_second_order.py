@@ -16,11 +16,10 @@ from onlinekern.estimators.features import (
     constants_of_outputs,
     weights_of_features,
 )
-from onlinekern.estimators.linear import WEIGHT_BYTES
+from onlinekern.estimators.linear import WEIGHT_BYTES, check_memory, warn_of_degeneration
 from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Average, Count, Positive, estimator
 from onlinekern.estimators.scikit_learn import StrOptions
-from onlinekern.estimators.second_order import check_memory, warn_of_degeneration
 from onlinekern.estimators.types import Floats
 from onlinekern.learners.second_order import Confidence
 from onlinekern.learners.spa import loss_proportional

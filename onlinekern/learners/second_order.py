@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from onlinekern.core import RULES
 from onlinekern.estimators.classification import OnlineClassifier
+from onlinekern.estimators.linear import SecondOrderEstimator
 from onlinekern.estimators.parameters import NotNegative, Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.scikit_learn import Interval
-from onlinekern.estimators.second_order import SecondOrderEstimator
 
 Confidence: TypeAlias = Annotated[float, Interval(Real, 0.5, 1, closed="neither")]
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from onlinekern.preprocessing.steps import learner_of
 from onlinekern.streams.blocks import in_blocks
-from onlinekern.streams.checks import check_count, pairs_of
+from onlinekern.streams.errors import check_count, pairs_of
 
 # Rows that a learner is given at a time. What it learns does not depend on it.
 ROWS = 1000

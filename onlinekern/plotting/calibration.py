@@ -10,7 +10,7 @@ from sklearn.calibration import CalibrationDisplay
 from onlinekern.estimators.validation import wrong_type
 from onlinekern.plotting.blocks import blocks_of, cut, name_of, with_classes
 from onlinekern.plotting.style import axes_for
-from onlinekern.streams.checks import check_count
+from onlinekern.streams.errors import check_count
 
 
 class PrequentialCalibrationDisplay(CalibrationDisplay):

@@ -13,7 +13,7 @@ from onlinekern.estimators.table_door import feature_names
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.plotting.style import COLOURS, GREY, axes_for, open_axes
 from onlinekern.preprocessing.steps import steps_of
-from onlinekern.streams.checks import check_count
+from onlinekern.streams.errors import check_count
 
 
 class ImportanceDisplay:

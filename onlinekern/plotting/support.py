@@ -12,7 +12,7 @@ from onlinekern.estimators.types import Array, Floats
 from onlinekern.plotting.regions import support_of
 from onlinekern.plotting.style import axes_for
 from onlinekern.preprocessing.steps import learner_of
-from onlinekern.streams.checks import check_count
+from onlinekern.streams.errors import check_count
 
 
 class SupportVectorsDisplay:

@@ -18,7 +18,7 @@ from onlinekern.estimators.parameters import Positive, RandomState, estimator, w
 from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.estimators.scikit_learn import in_container
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
-from onlinekern.preprocessing.taught import Target, TaughtTransformer
+from onlinekern.preprocessing.transformer import Target, TaughtTransformer
 
 
 @estimator

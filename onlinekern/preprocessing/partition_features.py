@@ -15,7 +15,7 @@ from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Count, RandomState, estimator, warn_of_waiting
 from onlinekern.estimators.scikit_learn import Interval, in_container
 from onlinekern.estimators.types import Array, Floats, Samples, Sparse, Targets
-from onlinekern.preprocessing.taught import Target, TaughtTransformer
+from onlinekern.preprocessing.transformer import Target, TaughtTransformer
 
 # A tree of n samples has less than 2 n nodes, whose numbers have 16 bits.
 MOST_KEPT = 1 << 14

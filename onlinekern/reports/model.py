@@ -38,7 +38,7 @@ from onlinekern.reports.page import (
 from onlinekern.reports.run import built_with, head
 from onlinekern.reports.text import listed, text_of
 from onlinekern.reports.training import SIZE, experts, in_units, weights
-from onlinekern.streams.checks import check_count
+from onlinekern.streams.errors import check_count
 
 # So many features have bars, and so many are rows of a metric.
 MOST_BARS = 15

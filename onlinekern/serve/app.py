@@ -15,9 +15,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from onlinekern.serve.answers import JSON
 from onlinekern.serve.metrics import CONTENT_TYPE
-from onlinekern.serve.pages import is_open, page_routes
+from onlinekern.serve.pages import JSON, is_open, page_routes
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.service import Service
 

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from onlinekern.serve.answers import JSON
 from onlinekern.serve.app import answer_of, application, refusal_of
-from onlinekern.serve.pages import html, is_open
+from onlinekern.serve.pages import JSON, html, is_open
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.service import Service, Settings
 

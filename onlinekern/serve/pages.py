@@ -1,8 +1,9 @@
-"""Pages for a person: the state of a server at /, and its interface at /docs. No network."""
+"""Pages for a person, and JSON: a server's state at /, its interface at /docs. No network."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -13,12 +14,20 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
-from onlinekern.serve.answers import JSON
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.service import Service
 
-# Nothing of these pages says anything of a model: they ask for it, with a token if there is one.
-PATHS = ("/", "/docs")
+
+class JSON(Response):
+    """Answer in JSON."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        # Labels may be dates.
+        return json.dumps(content, allow_nan=False, default=str, separators=(",", ":")).encode()
+
+
 WANTED = "it needs fastapi and fastapi-offline: pip install 'onlinekern[serve]'"
 FILES = ("swagger-ui.css", "swagger-ui-bundle.js")
 # A page may ask the server that it comes of, and nobody else.

@@ -13,8 +13,7 @@ from onlinekern._config import version
 from onlinekern.evaluate.checkpoint import Interval
 from onlinekern.fitted.save import load
 from onlinekern.serve.inbox import Inbox, Job
-from onlinekern.serve.metrics import Gauges, Learning, Requests, Told
-from onlinekern.serve.progress import importances_of
+from onlinekern.serve.metrics import Gauges, Learning, Requests, Told, importances_of
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.rows import BodyReader
 from onlinekern.serve.served import ServedModel

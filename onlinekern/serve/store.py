@@ -14,8 +14,7 @@ from typing import Any
 
 from onlinekern.evaluate.checkpoint import Interval
 from onlinekern.fitted.save import contents_of, load
-from onlinekern.fitted.save.atomic import remove_leftovers, replacing
-from onlinekern.fitted.save.lock import FileLock
+from onlinekern.fitted.save.atomic import FileLock, remove_leftovers, replacing
 from onlinekern.fitted.save.model_file import header_of
 from onlinekern.serve import journal as journals
 from onlinekern.serve.journal import Journal

@@ -11,8 +11,14 @@ from scipy import sparse
 
 from onlinekern.estimators.types import Array, Sparse
 from onlinekern.preprocessing.tables.errors import TableError
-from onlinekern.streams.checks import check_count, check_dtype, stored
-from onlinekern.streams.errors import ExtraFeatures, StreamError, name_of
+from onlinekern.streams.errors import (
+    ExtraFeatures,
+    StreamError,
+    check_count,
+    check_dtype,
+    name_of,
+    stored,
+)
 from onlinekern.streams.formats.readers import check_used, reader_of
 from onlinekern.streams.formats.reading import PLAIN, Reading
 from onlinekern.streams.locations import located

@@ -13,8 +13,7 @@ from scipy import sparse
 from onlinekern.estimators.types import Array, ArrayLike, Seed, Sparse
 from onlinekern.streams.blocks import in_blocks
 from onlinekern.streams.buffer import BUDGET_BYTES, RowBuffer
-from onlinekern.streams.checks import check_count, check_dtype, stored
-from onlinekern.streams.errors import StreamError
+from onlinekern.streams.errors import StreamError, check_count, check_dtype, stored
 from onlinekern.streams.formats.libsvm import LARGEST_INDEX
 from onlinekern.streams.layout import SCALES, make_layout, range_hint
 from onlinekern.streams.statistics import FeatureStatistics, TargetStatistics

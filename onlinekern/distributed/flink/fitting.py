@@ -10,9 +10,8 @@ from typing import Any, Unpack
 
 from onlinekern.distributed import mixing, tasks
 from onlinekern.distributed.cluster import showing_progress
-from onlinekern.distributed.dask import dumps, require
+from onlinekern.distributed.engines import dumps, loss_of_job, require, value_of
 from onlinekern.distributed.mixing import MERGED, Shares
-from onlinekern.distributed.outcomes import loss_of_job, value_of
 from onlinekern.distributed.parts import Part, listed_parts
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.starting import Asked, Options, takes_options

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sklearn.base import is_classifier
 
-from onlinekern.distributed.dask import require
+from onlinekern.distributed.engines import require
 from onlinekern.distributed.keyed import PREDICTION, KeyLearner, learner_of_keys
 from onlinekern.estimators.types import Classes
 

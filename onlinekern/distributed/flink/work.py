@@ -10,9 +10,8 @@ from pyflink.datastream import KeyedProcessFunction
 from pyflink.datastream.state import ListStateDescriptor
 
 from onlinekern.distributed import tasks
-from onlinekern.distributed.dask import loads
+from onlinekern.distributed.engines import loads, outcome_of, value_of
 from onlinekern.distributed.mixing import MERGED
-from onlinekern.distributed.outcomes import outcome_of, value_of
 
 Outcome = tuple[int, bytes]
 

@@ -9,9 +9,8 @@ from typing import Any, Unpack
 
 from onlinekern.distributed import mixing, tasks
 from onlinekern.distributed.cluster import showing_progress
-from onlinekern.distributed.dask import require
+from onlinekern.distributed.engines import loss_of_job, require, value_of
 from onlinekern.distributed.mixing import MERGED, Shares
-from onlinekern.distributed.outcomes import loss_of_job, value_of
 from onlinekern.distributed.parts import Part, Stream, check_column
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.spark.tables import ROW, ROW_BITS, TARGET, WEIGHT, Tables, column_of
@@ -209,7 +208,7 @@ class Run(mixing.Run):
             return self.engine.one(function)
         number = part.data[0]
         if not self.engine.lengths[number]:
-            return self.engine.one(partial(function, empty_like(self.engine.rows)))
+            return self.engine.one(partial(function, self.engine.rows.limit(0).toArrow()))
         work = Partitions({number: function}, self.engine.lengths).each
         # Partitions after it are not begun.
         return outcomes(self.engine.rows.mapInArrow(work, SCHEMA).limit(1))[number]
@@ -244,8 +243,3 @@ class Run(mixing.Run):
         state: tasks.State = outcomes(models)[0]
         self._show(f"round {number}", sum(map(len, shares)))
         return state
-
-
-def empty_like(rows: Any) -> Any:
-    """Return an Arrow table with the columns of a data frame, and no rows."""
-    return rows.limit(0).toArrow()

@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.base import is_classifier
 
 from onlinekern.distributed import keyed
-from onlinekern.distributed.dask import require
+from onlinekern.distributed.engines import require
 from onlinekern.distributed.keyed import PREDICTION, learner_of_keys
 from onlinekern.estimators.types import Classes
 from onlinekern.fitted.save import from_bytes, to_bytes

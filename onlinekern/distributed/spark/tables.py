@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.distributed.dask import require
+from onlinekern.distributed.engines import require
 from onlinekern.distributed.parts import Reader, to_array
 
 # The columns of the tables: those of X are called by their places, since `mapInArrow` cannot take

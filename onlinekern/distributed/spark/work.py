@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onlinekern.distributed import tasks
-from onlinekern.distributed.dask import dumps, require
-from onlinekern.distributed.outcomes import outcome_of, value_of
+from onlinekern.distributed.engines import dumps, outcome_of, require, value_of
 from onlinekern.distributed.spark.tables import tables_of
 
 SCHEMA = "place int, outcome binary"

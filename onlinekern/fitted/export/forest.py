@@ -234,5 +234,4 @@ def folded(cells: Floats, nodes: Nodes, each: Floats, levels: Any) -> Floats:
     own = np.einsum("neo,e->no", cells, factors)
     upper = nodes.upper_of_each()
     above = np.einsum("neo,e->no", cells, factors * both)[upper]
-    found: Floats = own + np.where((upper != np.arange(len(nodes)))[:, None], above, 0)
-    return found
+    return own + np.where((upper != np.arange(len(nodes)))[:, None], above, 0)

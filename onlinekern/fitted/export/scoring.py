@@ -1,20 +1,18 @@
 """Scoring of a row by a fitted model: steps in front, a sum or a vote, and how labels follow.
 
-`describe` (module `describe`) makes it from an estimator; `Scoring.scores` evaluates it. A
-generator of code for another language needs nothing else.
+`describe` (module `describe`) makes it from an estimator. A generator of code for another language
+needs nothing else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from onlinekern.core.samples.coded import coded_rows
-from onlinekern.estimators.types import Array, Floats, Samples
-from onlinekern.fitted.export.terms import Fourier, Projected, Term, dense
+from onlinekern.estimators.types import Array, Floats
+from onlinekern.fitted.export.terms import Fourier, Projected, Term
 
 # A class that a member of a vote rules out keeps the least share. A prediction may be outside of
 # the targets seen by the margin, in units of their range. Both are constants of `learning.vote`.
@@ -83,10 +81,6 @@ class Features:
 
     map: Fourier | Projected
 
-    def apply(self, X: Floats) -> Floats:
-        """Return the features of rows."""
-        return self.map.features(X)
-
 
 @dataclass(frozen=True, eq=False)
 class Turned:
@@ -99,10 +93,6 @@ class Turned:
     """
 
     root: Floats
-
-    def apply(self, X: Floats) -> Floats:
-        """Return the turned rows."""
-        return X @ self.root
 
 
 Layout: TypeAlias = "tuple[tuple[int, int], ...]"
@@ -130,6 +120,7 @@ class Sum:
     def scores(self, X: Floats) -> Floats:
         """Return the scores of rows, ndarray (n, n_outputs)."""
         total = np.zeros((len(X), self.n_outputs))
+        term: Any
         for term in self.terms:
             total += term.scores(X)
         return self.shift + self.scale * total
@@ -154,13 +145,6 @@ class Twin:
     factor: float
     least: float
     most: float
-
-    def scores(self, both: Floats) -> Floats:
-        """Return the scores of rows, ndarray (n, 1), from those of both, (n, 2)."""
-        z = np.clip(both[:, 1:], -MOST_TWIN, MOST_TWIN)
-        said = self.factor * np.sinh(z)
-        own, other = (np.clip(each, self.least, self.most) for each in (both[:, :1], said))
-        return np.clip(self.own * own + self.other * other, self.least, self.most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,24 +192,6 @@ class ClassVote:
     steps: tuple[Step, ...] = ()
     layout: Layout = ()
 
-    def scores(self, X: Floats) -> Floats:
-        """Return the answers to rows, ndarray (n, n_outputs)."""
-        total = np.zeros((len(X), self.n_outputs))
-        for member, scores in scores_of_members(self, X):
-            total += member.share * self.shares(member, scores)
-        return total
-
-    def shares(self, member: Member, scores: Floats) -> Floats:
-        """Return what a member with these scores gives the classes."""
-        # exp of a large number is inf, and 1 / (1 + inf) is the 0 that is meant.
-        with np.errstate(over="ignore"):
-            logistic = 1 / (1 + np.exp(-member.link * scores))
-        if self.n_outputs == 1:
-            return np.clip(scores, -1, 1) if member.link == 0 else 2 * logistic - 1
-        own = np.maximum(0, (1 + scores) / 2) if member.link == 0 else logistic
-        own = own + LEAST_SHARE
-        return own / own.sum(axis=1, keepdims=True)
-
 
 @dataclass(frozen=True, eq=False)
 class TargetVote:
@@ -246,24 +212,6 @@ class TargetVote:
     steps: tuple[Step, ...] = ()
     n_outputs: int = 1
     layout: Layout = ()
-
-    def scores(self, X: Floats) -> Floats:
-        """Return the answers to rows, ndarray (n, 1)."""
-        total = np.zeros((len(X), 1))
-        for member, scores in scores_of_members(self, X):
-            total += member.share * np.clip(scores, self.least, self.most)
-        return np.clip(total, self.least, self.most)
-
-
-def scores_of_members(vote: ClassVote | TargetVote, X: Floats) -> Iterator[tuple[Member, Floats]]:
-    """Yield each member of a vote with its scores of rows."""
-    scaled = X
-    for step in vote.steps:
-        scaled = step.apply(scaled)
-    raw = coded_rows(X, vote.layout) if vote.layout else X
-    for member in vote.members:
-        scores = member.sum.scores(raw if member.raw else scaled)
-        yield member, scores if member.twin is None else member.twin.scores(scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,13 +236,6 @@ class PairVote:
         first, second = np.triu_indices(self.n_outputs, 1)
         classes = np.arange(self.n_outputs)
         return (first[:, None] == classes) - 1.0 * (second[:, None] == classes)
-
-    def scores(self, X: Floats) -> Floats:
-        """Return the votes for the classes, ndarray (n, n_outputs)."""
-        scores, signs = self.sum.scores(X), self.signs()
-        votes = (scores > 0) @ np.maximum(signs, 0) + (scores <= 0) @ np.maximum(-signs, 0)
-        totals = scores @ signs
-        return votes + totals / (3 * (np.abs(totals) + 1))
 
 
 Body: TypeAlias = Sum | ClassVote | TargetVote | PairVote
@@ -348,19 +289,3 @@ class Scoring:
     def n_outputs(self) -> int:
         """Number of outputs in a score."""
         return self.body.n_outputs
-
-    def scores(self, X: Samples) -> Floats:
-        """Return the scores of rows, ndarray (n, n_outputs)."""
-        rows = dense(X) if self.table is None else self.table.apply(X)
-        for step in self.steps:
-            rows = step.apply(rows)
-        return self.body.scores(rows)
-
-    def predict(self, X: Samples) -> Array:
-        """Return the class numbers of rows, or targets, ndarray (n,); of several (n, n_outputs)."""
-        scores = self.scores(X)
-        if self.head == "regression":
-            return scores[:, 0] if self.n_outputs == 1 else scores
-        if self.head == "classes":
-            return scores.argmax(axis=1)
-        return (scores[:, 0] > 0 if self.head == "binary" else scores[:, 0] >= 0).astype(np.intp)

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export.scoring import Standardisation, standardisation
 from onlinekern.preprocessing.tables.encoder import TableEncoder
 
@@ -39,15 +37,6 @@ class Encoding:
     def n_features(self) -> int:
         """Number of features of a row."""
         return sum(column.n_features for column in self.columns)
-
-    def apply(self, table: Any) -> Floats:
-        """Return the rows of features of a table."""
-        from onlinekern.preprocessing.tables.frames import array_in, table_of
-
-        found, _ = table_of(table, [column.name for column in self.columns])
-        blocks = [column.features(array_in(found, column.name)) for column in self.columns]
-        rows = np.hstack([b.toarray() if sp.issparse(b) else b for b in blocks])
-        return rows if self.scaling is None else self.scaling.apply(rows)
 
 
 def is_textual(column: Any) -> bool:

@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from onlinekern.estimators.kernel_width import falls_with_distance
 from onlinekern.estimators.types import Array, Floats, Sparse
 
 # The kernels whose formula `KernelFunction`, C and ONNX have.
@@ -66,15 +65,6 @@ class KernelFunction:
         if self.name == "sigmoid":
             return np.tanh(self.gamma * products + self.coef0)
         return products
-
-    def diagonal(self, X: Floats) -> Floats:
-        """Return the kernel value of each row with itself, ndarray (n,)."""
-        squares = np.square(X).sum(axis=1)
-        if falls_with_distance(self.name):
-            return np.ones(len(X))
-        if self.name == "cosine":
-            return (squares > 0).astype(np.float64)
-        return self.of_products(squares)
 
 
 def inverse_norms(X: Floats) -> Floats:
@@ -219,8 +209,7 @@ class Mapped:
         They are those of the waves themselves, not divided as the features are.
         """
         count = self.map.n_features // 2
-        found: Floats = self.weights.reshape(len(self.weights), 2, count) / np.sqrt(count)
-        return found
+        return self.weights.reshape(len(self.weights), 2, count) / np.sqrt(count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,16 +253,6 @@ class Leverage:
     reg: float
     rounding: float
 
-    def scores(self, X: Floats) -> Floats:
-        """Return what the term adds to the scores of rows, ndarray (n, 1)."""
-        z = self.map.features(X)
-        variance = np.maximum(np.einsum("if,fg,ig->i", z, self.matrix, z), 0)
-        if isinstance(self.map, Projected):
-            diagonal = self.map.kernel.diagonal(X)
-            rest = diagonal - np.square(z).sum(axis=1)
-            variance += np.where(rest > self.rounding * diagonal, rest, 0) / self.reg
-        return (1 / (1 + variance))[:, np.newaxis]
-
 
 @dataclass(frozen=True, eq=False)
 class Local:
@@ -300,23 +279,6 @@ class Local:
     centers: Floats
     weights: Floats
     intercepts: Floats
-
-    def scores(self, X: Floats) -> Floats:
-        """Return what the term adds to the scores of rows, ndarray (n, n_outputs)."""
-        return np.array([self.score(x) for x in X]).reshape(len(X), self.weights.shape[1])
-
-    def score(self, x: Floats) -> Floats:
-        """Return what the term adds to the scores of one row."""
-        distances = np.square(self.prototypes - x).sum(axis=1)
-        nearest = np.argsort(distances, kind="stable")[: self.n_assign]
-        excess = distances[nearest] - distances[nearest[0]]
-        shares = (np.arange(len(nearest)) == 0).astype(np.float64)
-        if self.bandwidth > 0:
-            shares = np.exp(-excess / self.bandwidth)
-        shares /= np.sqrt(np.square(shares).sum())
-        local = np.einsum("jkf,jf->jk", self.weights[nearest], x - self.centers[nearest])
-        total: Floats = shares @ (local + self.intercepts[nearest])
-        return total
 
 
 # A scaled value is held within so many spreads: a constant of `core.partitions.scale`.
@@ -421,15 +383,13 @@ class Groups:
     @property
     def has(self) -> Array:
         """Which orders each group has, the first ones, ndarray of shape (n, n_orders)."""
-        has: Array = np.arange(self.bases.shape[1]) < np.diff(self.starts)[:, np.newaxis]
-        return has
+        return np.arange(self.bases.shape[1]) < np.diff(self.starts)[:, np.newaxis]
 
     @property
     def axes(self) -> Array:
         """The axes that the orders have, group by group, ndarray of shape (has.sum(),)."""
         places = self.starts[:-1, np.newaxis] + np.arange(self.bases.shape[1])
-        axes: Array = self.members[places[self.has]]
-        return axes
+        return self.members[places[self.has]]
 
     @property
     def owners(self) -> Array:

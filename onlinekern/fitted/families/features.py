@@ -1,4 +1,4 @@
-"""Explicit features: the fields of a map, and the map in plain numbers."""
+"""Explicit features: the fields of a map, the map in plain numbers, and features of trees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onlinekern.estimators.types import Floats
 from onlinekern.fitted.export import terms
 from onlinekern.fitted.export.states import Landmarks
 from onlinekern.fitted.export.taught import Taught
-from onlinekern.fitted.merge.averages import scaled_average
+from onlinekern.fitted.merge.mix import scaled_average
 from onlinekern.fitted.state import State, describe, fields_of, kind_of, opened
 
 SUPPORT_SET = "kernel= d= dtype= n_outputs# averaged= is_sparse="
@@ -179,4 +179,23 @@ describe(
     f"{LANDMARKS} n_components= selection= novelty= whitening[slot slot]",
     read=whole,
     terms=nested,
+)
+
+
+SCALES = "centers[forest feature] factors[forest feature] directions[forest feature direction]"
+NODES = "cuts[node] features[node] left[node] first[end]"
+
+describe(
+    "features.partition.Partition",
+    "arguments(d= dtype= at= trees= most_in_leaf= n_candidates= share= kind= seed=) "
+    f"state(entered rows[sample feature] targets[sample] shares[feature] {SCALES} {NODES})",
+)
+METRIC = "entered rows[sample feature] targets[sample] root[feature ...]"
+describe(
+    "features.gradient_metric.GradientMetric",
+    f"arguments(d= dtype= full= exponent= kind= seed=) state({METRIC})",
+)
+describe(
+    "models.chosen_metric.ChosenMetric",
+    f"arguments(d= dtype= exponent= kind= seed=) state({METRIC} form gradients[feature ...])",
 )

@@ -73,8 +73,7 @@ def finished(base: State) -> State:
     """Return a base whose renewal is done: the models have done it, in the same way."""
     space = closed(base)
     space.finish_renewal()
-    done: State = opened(space)
-    return done
+    return opened(space)
 
 
 def is_due(own: list[State], entered: int, n_kept: int) -> bool:

@@ -12,9 +12,8 @@ from onlinekern.fitted.export.states import CannotLearn, ConfidentState, LinearS
 from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Constant, Linear, Terms
 from onlinekern.fitted.grow import Growth
-from onlinekern.fitted.merge.averages import Averaging, merged_steps, scaled_average
 from onlinekern.fitted.merge.gaussians import merged_gaussians, repeats_of
-from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.fitted.merge.mix import Averaging, Mix, merged_steps, of, scaled_average
 from onlinekern.fitted.state import State, describe, fields
 
 # A block of the core's linear weights has so many numbers.

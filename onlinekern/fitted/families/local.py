@@ -19,9 +19,8 @@ from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.terms import Constant, Linear, Terms
 from onlinekern.fitted.export.terms import Local as LocalTerm
 from onlinekern.fitted.grow import Growth
-from onlinekern.fitted.merge.averages import Averaging
 from onlinekern.fitted.merge.gaussians import LEAST_VARIANCE, combined, repeats_of
-from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.fitted.merge.mix import Averaging, Mix, of
 from onlinekern.fitted.state import State, describe, fields, opened
 
 

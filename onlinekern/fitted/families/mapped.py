@@ -20,7 +20,6 @@ from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Terms
 from onlinekern.fitted.families.features import grown, joint_of, joint_places, map_of, weighted
 from onlinekern.fitted.grow import Growth
-from onlinekern.fitted.merge.averages import Averaging, merged_steps, scaled_average
 from onlinekern.fitted.merge.gaussians import (
     Gaussian,
     combined,
@@ -30,7 +29,7 @@ from onlinekern.fitted.merge.gaussians import (
     unit_matrices,
 )
 from onlinekern.fitted.merge.maps import Common, common_map, fitting
-from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.fitted.merge.mix import Averaging, Mix, merged_steps, of, scaled_average
 from onlinekern.fitted.merge.sketches import merged_precision
 from onlinekern.fitted.state import State, closed, describe
 

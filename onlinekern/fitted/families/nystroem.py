@@ -15,8 +15,7 @@ from onlinekern.fitted.families import mapped
 from onlinekern.fitted.families.features import SUPPORT_VECTORS, expansion
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge import expansions
-from onlinekern.fitted.merge.averages import Averaging
-from onlinekern.fitted.merge.mix import Mix
+from onlinekern.fitted.merge.mix import Averaging, Mix
 from onlinekern.fitted.state import State, closed, describe, kinds, opened, same
 
 

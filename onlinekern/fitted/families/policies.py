@@ -11,8 +11,8 @@ import numpy as np
 from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.families.features import SUPPORT_SET
 from onlinekern.fitted.grow import Growth
-from onlinekern.fitted.merge.averages import Averaging
 from onlinekern.fitted.merge.filters import merged_affine, merged_dependence, merged_samples
+from onlinekern.fitted.merge.mix import Averaging
 from onlinekern.fitted.merge.trackers import merged_tracker
 from onlinekern.fitted.state import State, describe, kind_of
 

@@ -22,8 +22,7 @@ from onlinekern.core.models.space import InverseTimeSpace, KernelSpace
 from onlinekern.core.models.union import kernel_values, take_in
 from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.estimators.types import Floats
-from onlinekern.fitted.merge.averages import Averaging, merged_steps
-from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.fitted.merge.mix import Averaging, Mix, merged_steps, of
 from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
 from onlinekern.fitted.state import State, closed, inherited, opened
 

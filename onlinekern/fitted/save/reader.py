@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.save import arrays, registered
+from onlinekern.fitted.save.arrays import generator_of
 from onlinekern.fitted.save.consistency import complete
-from onlinekern.fitted.save.generators import generator_of
 from onlinekern.fitted.save.writer import MOST_DEPTH
 
 MATRICES = {"csr_matrix": sp.csr_matrix, "csr_array": sp.csr_array}

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.save import arrays, registered
+from onlinekern.fitted.save.arrays import state_of_generator
 from onlinekern.fitted.save.consistency import DERIVED
-from onlinekern.fitted.save.generators import state_of_generator
 from onlinekern.fitted.state import restorers
 
 MOST_DEPTH = 100

@@ -7,7 +7,7 @@ from scipy.integrate import solve_ivp
 from scipy.signal import lfilter
 
 from onlinekern.estimators.types import Floats
-from onlinekern.streams.checks import check_count
+from onlinekern.streams.errors import check_count
 from onlinekern.streams.generators.synthetic import check_finite
 
 # Steps of the integration in one delay of the Mackey-Glass equation. With 300, the error of a step

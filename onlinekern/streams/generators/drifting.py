@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import logit
 
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.streams.checks import check_count
+from onlinekern.streams.errors import check_count
 from onlinekern.streams.generators.synthetic import check_finite
 
 # From a number of rows to the next so many: X of shape (n, n_features), y of shape (n,).

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.streams.checks import check_count
+from onlinekern.streams.errors import check_count
 from onlinekern.streams.generators.concepts import NOISE_OFFSET
 from onlinekern.streams.generators.drifting import (
     Draw,

@@ -10,7 +10,7 @@ from numbers import Real
 import numpy as np
 
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.streams.checks import check_count
+from onlinekern.streams.errors import check_count
 
 
 def check_finite(name: str, value: float, least: float = -math.inf) -> None:

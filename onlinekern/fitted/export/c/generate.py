@@ -1,4 +1,4 @@
-"""Generation of a C file and its header from the description of a fitted model."""
+"""Generation of a C file and its header from the description of a fitted model, and its scaler."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from onlinekern.fitted.export.c.header import Exported, finished
 from onlinekern.fitted.export.c.labels import label_table
 from onlinekern.fitted.export.c.learn import Learner
 from onlinekern.fitted.export.c.race import RaceLearner
-from onlinekern.fitted.export.c.scaler import write_scaler
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.table import write_layout, write_table
 from onlinekern.fitted.export.c.terms import needs_dense, write_features, write_term, write_turn
 from onlinekern.fitted.export.identity import identity
+from onlinekern.fitted.export.states import Scaler
 
 # What is tested of a row, and what is wrong with one that fails.
 TAKEN = {
@@ -324,3 +324,27 @@ def write_prediction(source: Source, scoring: parts.Scoring, beginning: str = ""
     winner = source.filled(f"winner_{scoring.head}", outputs=scoring.n_outputs).rstrip()
     source.fill(f"{beginning}predict_class", outputs=scoring.n_outputs, winner=winner)
     return source.filled(f"{beginning}declare_predict_class")
+
+
+def write_scaler(source: Source, scaler: Scaler) -> str:
+    """Write the moments and the function that follows and standardises a row; return its call."""
+    n = len(scaler.mean)
+    moments = {"weight": scaler.weight, "mean": scaler.mean, "variance": scaler.variance}
+    source.structure("moments", moments)
+    prefix = source.names["prefix"]
+    source.ram += (2 * n + 1) * source.dtype.itemsize + 4
+    source.scratch["moments_before"] = f"struct {prefix}_moments moments_before;"
+    source.scratch["following"] = "int following;"
+    moment = source.filled("centred_moment" if scaler.centred else "plain_moment").rstrip()
+    source.fill("follow", features=n, moment=moment, forgetting=source.number(scaler.forgetting))
+    centre = "        x[j] -= moments.mean[j];" if scaler.centred else ""
+    divide = ""
+    if scaler.scaled:
+        rounding = 16 * float(np.finfo(source.dtype).eps) ** 2
+        divide = source.filled("divide_by_deviation", rounding=source.number(rounding)).rstrip()
+    source.fill("standardise", features=n, centre=centre, divide=divide)
+    call = "    standardise(x);"
+    if np.isfinite(scaler.limit) and scaler.scaled:
+        source.fill("clip", id="scaled", features=n, limit=source.number(scaler.limit))
+        call += "\n    scaled_clip(x);"
+    return call

@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from onlinekern.fitted.export import states
-from onlinekern.fitted.export.c import detectors, squares, support
+from onlinekern.fitted.export.c import squares, support
 from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.policies import POLICIES
-from onlinekern.fitted.export.c.rules import CONTINUED, write_rule
-from onlinekern.fitted.export.c.second_order import write_confidence, write_variances
+from onlinekern.fitted.export.c.rules import (
+    CONTINUED,
+    write_confidence,
+    write_rule,
+    write_variances,
+)
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.terms import write_features
 from onlinekern.fitted.export.terms import Fourier
@@ -167,7 +171,7 @@ class Learner(Forms):
             smallest, largest = (self.number(end) for end in ends)
             self.fill("shrink", smallest=smallest, largest=largest)
         if isinstance(self.state, states.SquaresState) and self.state.leverage:
-            detectors.write_leverage(self, self.state)
+            squares.write_leverage(self, self.state)
             return
         joint = isinstance(self.state, states.ConfidentState) and self.state.linear
         linear = joint or isinstance(self.state, states.LinearState)
@@ -272,10 +276,10 @@ class Learner(Forms):
         elif isinstance(state, states.ConfidentState):
             update = "        move_along(&phi);"
         elif isinstance(state, states.MappedState) and state.mean is not None:
-            shrink, update = detectors.mean_steps(self, state.mean)
+            shrink, update = squares.mean_steps(self, state.mean)
         if self.inverse_time:
             update += "\n    scale = 1 / (real)steps;"
-        if noted := detectors.write_recent(self):
+        if noted := squares.write_recent(self):
             update += "\n" + noted.format("predicting[0]")
         return shrink, update
 

@@ -7,8 +7,7 @@ from math import inf
 import numpy as np
 
 from onlinekern.fitted.export.c.forms import Forms
-from onlinekern.fitted.export.c.inverse import RIDGE, write_inverse
-from onlinekern.fitted.export.c.policies import POLICIES
+from onlinekern.fitted.export.c.policies import POLICIES, RIDGE, write_inverse
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
 from onlinekern.fitted.export.states import KernelState, Slots
 

@@ -72,8 +72,7 @@ def model_of(estimator: Any, dtype: np.dtype[Any]) -> Any:
 
 def add_outputs(graph: Any, x: Any, scoring: Scoring, estimator: Any) -> dict[str, Any]:
     """Add a model to a graph; return its outputs by their names, as skl2onnx calls them."""
-    from onlinekern.fitted.export.onnx.links import link_of
-    from onlinekern.fitted.export.onnx.scoring import predicted, probabilities, row_scores
+    from onlinekern.fitted.export.onnx.scoring import link_of, predicted, probabilities, row_scores
 
     scores = row_scores(graph, x, scoring)
     if scoring.head == "regression":

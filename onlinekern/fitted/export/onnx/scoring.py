@@ -1,17 +1,22 @@
-"""Whole models as ONNX graphs: steps, a sum or a vote, and what follows from the scores."""
+"""Whole models as ONNX graphs: steps, a sum or a vote, links, and what follows from the scores."""
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from onlinekern.estimators.calibration import SoftmaxCalibration
+from onlinekern.estimators.classification import Classifier
+from onlinekern.estimators.one_vs_one import PairwiseClassifier
 from onlinekern.estimators.types import Array
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export.onnx.graph import Graph, Tensor
 from onlinekern.fitted.export.onnx.table import coded
 from onlinekern.fitted.export.onnx.terms import features, term_scores
 from onlinekern.fitted.export.terms import Trees
+from onlinekern.preprocessing.steps import learner_of
 
 
 class Link(NamedTuple):
@@ -267,3 +272,27 @@ def uncertain(graph: Graph, z: Tensor, most: float) -> Tensor:
     more = graph.op("Log", graph.op("Max", size - most, 0.0) + 1.0)
     size = graph.op("Min", size, most) + more
     return graph.op("Sign", z) * size
+
+
+def owner_of(cls: type, name: str) -> type | None:
+    """Return the class that defines a method of another, or None without such a method."""
+    return next((one for one in cls.__mro__ if name in vars(one)), None)
+
+
+def link_of(estimator: Any) -> Link | None:
+    """Return the link of a classifier, or of a pipeline's last step; None if it has none.
+
+    A subclass of another package has none, for it may compute other probabilities.
+    """
+    learner = learner_of(estimator)
+    owners = {owner_of(type(learner), name) for name in ("predict_proba", "predict_log_proba")}
+    if not owners <= {Classifier, PairwiseClassifier} or not hasattr(learner, "predict_proba"):
+        return None
+    found = learner.calibration_
+    if found is None:
+        return Link(1.0, 1.0, 0.0, 0.0, inf, learner._has_softmax())
+    if isinstance(found, SoftmaxCalibration):
+        below, above, winner, others, most, _, floor = found
+        return Link(below, above, 0.0, 0.0, most, True, winner, others, floor)
+    below, above, offset_below, offset_above, most, _, floor = found
+    return Link(below, above, offset_below, offset_above, most, False, floor=floor)

@@ -14,10 +14,10 @@ import numpy as np
 
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export import terms
-from onlinekern.fitted.export.c.exponential import PARTS, VALUE_BITS, halves
 from onlinekern.fitted.export.c.fixed.rows import LARGEST, Given, Row
 from onlinekern.fitted.export.c.fixed.source import FixedSource, bits_within, rounded
 from onlinekern.fitted.export.c.fixed.trees import write_trees
+from onlinekern.fitted.export.c.source import PARTS, VALUE_BITS, halves
 
 # Bits of an exponent's fraction. At 32 halvings a value is 0.
 EXPONENT_BITS, HALVINGS = 18, 32
@@ -39,8 +39,7 @@ def constant_of(term: terms.Term, given: Given) -> Floats:
     if isinstance(term, terms.Constant):
         return given.units * term.values
     if isinstance(term, terms.Linear):
-        constant: Floats = given.units * (term.weights @ given.row.offset)
-        return constant
+        return given.units * (term.weights @ given.row.offset)
     if isinstance(term, terms.Moved):
         return constant_of(reduced(term.term), given.weighed(term.root))
     return np.zeros(len(given.units))
@@ -60,8 +59,7 @@ def bound_of(term: terms.Term, given: Given) -> Floats:
         return bound_of(reduced(term.term), given.weighed(term.root))
     else:
         own = np.zeros(len(given.units))
-    found: Floats = np.abs(given.units) * own
-    return found
+    return np.abs(given.units) * own
 
 
 def reduced(term: terms.Term) -> terms.Term:
