@@ -215,6 +215,17 @@ def test_regression_errors_are_in_the_units_of_the_file():
         assert 900 < error < 2000
 
 
+@pytest.mark.parametrize("values", [[7.5], [0.5, 1.5]])
+def test_fractions_are_no_labels_however_few_they_are(values):
+    X = np.random.default_rng(0).standard_normal((100, 2))
+    source = Source.from_arrays(X, np.resize(values, 100))
+    result = compare("pa1", source, repeats=1, gamma=0.5)
+    assert result.task == "regression"
+    assert result.target_deviation == np.std(values)
+    footnote, *_ = tables.footnote(result)
+    assert footnote.endswith(f"the mean target: RMSE {np.std(values):.3g}".replace("0.5", "0.5000"))
+
+
 def test_all_methods_learn_two_normals(source):
     total = []
     result = compare(

@@ -220,6 +220,13 @@ def test_the_command_tells_of_decimal_commas(capsys, tmp_path):
     NUMBERS.assign(y=LABELS).to_csv(file, sep=";", decimal=",", index=False)
     _, _, err = run(capsys, "train", file, "--target", "y", "-o", tmp_path / "m.okn")
     assert "--decimal" in err
+    assert "targets" not in err
+    NUMBERS.assign(y=NUMBERS.iloc[:, 0] + 0.5).to_csv(file, sep=";", decimal=",", index=False)
+    _, _, err = run(capsys, "compare", file, "--target", "y", "--methods", "linear-pa1")
+    assert err.count("the targets in column 'y' are text that looks like numbers, '") == 1
+    _, out, err = run(capsys, "compare", file, "--target", "y", "--methods", "linear-pa1",
+                      "--decimal", ",")  # fmt: skip
+    assert (err, "regression" in out) == ("", True)
 
 
 MISSING_LABELS = [

@@ -459,7 +459,7 @@ def test_dense_enough_sparse_rows_become_dense():
     ("y", "task"),
     [
         ([0, 1, 0, 1], "classification"),
-        ([0.5, 1.5, 0.5, 0.5], "classification"),
+        ([0.5, 1.5, 0.5, 0.5], "regression"),
         ([0.5, 1.5, 2.5, 0.5], "regression"),
         (range(200), "classification"),
         (range(201), "regression"),

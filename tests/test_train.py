@@ -139,7 +139,9 @@ def test_one_class_is_said_of_a_race(folder, capsys):
     code, out, err = run(capsys, "train", "one.csv", "--target", "sold", "-o", "m.okn",
                          "--param", "time_budget=10")  # fmt: skip
     assert (code, err) == (0, "")
-    assert out.startswith("m.okn: Stream, 8 samples, 1 feature, 1 class\n")
+    assert out.startswith(
+        "m.okn: Stream, 8 samples, 1 feature, 1 class\nall samples are of one class"
+    )
 
 
 def test_sets_hold_the_share_of_each_class(folder, capsys):

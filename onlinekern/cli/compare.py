@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from onlinekern.cli.arguments import check_unused, parse_value
-from onlinekern.cli.options import Learning, argument, option
+from onlinekern.cli.options import FromText, Learning, argument, option
 from onlinekern.evaluate.methods import KERNELS, METHODS
+
+# They say how files are read.
+READING = ("n_features", "zero_based", "format", "separator", "decimal", "header")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request(Learning):
+class Request(FromText, Learning):
     """They run test-then-train: every sample is predicted before it is learnt, in one pass over
     each random permutation. The table is like the papers': it shows the mistakes (for regression
     the root mean squared error), the support vectors and the time spent in the learner. Regression
@@ -65,6 +68,7 @@ class Request(Learning):
 
     def check(self) -> None:
         """Raise ValueError or OSError for whatever can be seen to be wrong without the data."""
+        from onlinekern.cli.rows import reading_of
         from onlinekern.estimators.kernel_width import has_width
         from onlinekern.estimators.validation import one_of
 
@@ -76,10 +80,11 @@ class Request(Learning):
             raise ValueError("--limit must be at least 2, got 1")
         self.width()
         self.set_parameters()
+        reading_of(self)
         if self.data is None and (self.test or self.target):
             raise ValueError("--test and --target need DATA")
         if self.data is None:
-            check_unused(self, "needs DATA", "n_features", "zero_based")
+            check_unused(self, "needs DATA", *READING)
         if self.in_order:
             check_unused(self, "is for random orders, and --in-order is one order", "repeats")
         named = [METHODS.get(name.strip()) for name in self.methods.split(",")]

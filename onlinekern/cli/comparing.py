@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from onlinekern._config import version
-from onlinekern.cli.rows import check_formats
+from onlinekern.cli.rows import check_formats, reading_of
 from onlinekern.estimators.progress import bar_on_terminal
 from onlinekern.evaluate.comparing import compare
 from onlinekern.evaluate.results import Comparison
@@ -88,17 +88,20 @@ def _sources(request: Request, stack: ExitStack) -> Iterator[Any]:
             X, y = X[: request.limit], y[: request.limit]
             yield stack.enter_context(Source.from_arrays(X, y, name=name, **options)), None
         return
-    check_formats(request, [one for one in (request.data, request.test) if one is not None])
+    reading = reading_of(request)
+    files = [one for one in (request.data, request.test) if one is not None]
+    check_formats(request, files, reading)
     options |= {"zero_based": request.zero_based or "auto", "limit": request.limit}
     options |= {"n_features": request.n_features}
     test, encoder = None, TableEncoder(when=tuple(request.when) or None)
     with bar_on_terminal() as progress:
         progress(0, None, f"reading {request.data}")
-        opened = open_source(request.data, request.target, encoder=encoder, **options)
+        told = {"encoder": encoder, "reading": reading}
+        opened = open_source(request.data, request.target, **told, **options)
         source = stack.enter_context(opened)
         if request.test:
             progress(0, None, f"reading {request.test}")
-            opened = open_source(request.test, request.target, like=source, encoder=encoder)
+            opened = open_source(request.test, request.target, like=source, **told)
             test = stack.enter_context(opened)
     yield source, test
 

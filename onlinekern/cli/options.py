@@ -129,8 +129,7 @@ class Learning(FromRows):
 
     # fmt: off
     task: str = option("auto", ("auto", "classification", "regression"), "With auto, "
-        "two targets, or at most 200 integer ones, are classes; train looks at the first 1,000 "
-        "rows.")
+        "at most 200 integer targets are classes; train looks at the first 1,000 rows.")
     n_features: int | None = option(None, "N", "How many features LIBSVM text has, if more than "
         "its largest index shows. Without it, train reads the files twice.", least=1)
     limit: int | None = option(None, "N", "Read the first N rows only.", least=1)

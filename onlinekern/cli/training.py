@@ -336,6 +336,8 @@ def lines_of(run: Training, seconds: float, stopped: bool) -> Iterator[str]:
         f"{request.output}: {label}, {counted(run.errors.n_rows, 'sample')}, "
         f"{counted(run.model.n_features_in_, 'feature')}{kind}"
     )
+    if n_classes == 1 and run.task == "classification":
+        yield "all samples are of one class: the model knows no other to predict"
     yield f"{run.errors} (each sample predicted before it was learnt)"
     if (share := covered(run)) is not None:
         what = "intervals" if classes is None else "sets of labels"

@@ -175,7 +175,7 @@ def comparison_of(
         len(counts) or None, setting.kernel, setting.n_orders, setting.seed, setting.shuffle,
         setting.window, n_head,
         max(counts.values()) / source.n_samples if counts else None,
-        source.layout.target_deviation, results, setting.delay or 0,
+        source.target_deviation, results, setting.delay or 0,
     )  # fmt: skip
 
 

@@ -58,7 +58,7 @@ class Source:
         that stay sparse (more than 2048 features) are divided by the largest absolute value, or by
         the standard deviation, so that zeros stay zeros.
     task : {"auto", "classification", "regression"}
-        "auto": two distinct targets, or at most 200 integer ones, make a classification.
+        "auto": at most 200 distinct targets, all of them integers, make a classification.
         Regression targets are standardised for the learner (``layout.target_deviation`` tells the
         unit), because the usual step sizes presume targets of size one.
     zero_based : {"auto", True, False}
@@ -171,6 +171,11 @@ class Source:
                 target_mean=self._targets.mean,
                 target_deviation=self._targets.deviation or 1.0,
             )
+
+    @property
+    def target_deviation(self) -> float:
+        """Standard deviation of the targets; 0 if all are equal, where the layout divides by 1."""
+        return self._targets.deviation
 
     def _pad(self, n_features: int | None, first_index: Any) -> None:
         found = self.statistics.n_features - first_index

@@ -132,6 +132,6 @@ class TargetStatistics:
         self.n_samples = total
 
     def task(self) -> str:
-        """Return "classification" for two values or up to 200 integers, else "regression"."""
-        few = len(self.counts) <= 2 or (self.integers and len(self.counts) <= MOST_CLASSES)
-        return "classification" if few and not self.many else "regression"
+        """Return "classification" for up to 200 integers, else "regression"."""
+        few = not self.many and len(self.counts) <= MOST_CLASSES
+        return "classification" if few and self.integers else "regression"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern.estimators.warnings import warn
 from onlinekern.preprocessing.tables.errors import difference, listed
 from onlinekern.streams.errors import ExtraFeatures, StreamError, is_number, name_of
 from onlinekern.streams.formats.reading import PLAIN, Reading
@@ -245,6 +246,8 @@ class TableReader:
         points = [self._with_point(text) for text in texts]
         numbers = [is_number(text) for text in points]
         if self.typed or self.text_labels is None:
+            if not (self.typed or all(numbers)):
+                self._warn_of_commas(texts)
             self._set_kind_of_targets(self.typed or not all(numbers))
         if self.text_labels:
             return np.array(texts)
@@ -265,6 +268,20 @@ class TableReader:
             i = texts.index("")
             raise StreamError(f"{self.name}, data row {row + i}: no value of {self.target!r}")
         return texts
+
+    def _warn_of_commas(self, texts: list[str]) -> None:
+        """Warn of targets that become classes, but may be numbers with decimal commas."""
+        import pyarrow as pa
+
+        from onlinekern.preprocessing.tables.column_types import looks_like_numbers
+
+        number = looks_like_numbers(pa.array(texts))
+        if number is not None and "," in number:
+            warn(
+                f"the targets in column {self.target!r} are text that looks like numbers, "
+                f"{number!r} for one: each becomes a class. decimal=',' reads numbers (on the "
+                "command line: --decimal ,)", UserWarning
+            )  # fmt: skip
 
     def _set_kind_of_targets(self, text: bool) -> None:
         """Record whether the targets are text; raise if they were of the other kind before."""
