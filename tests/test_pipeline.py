@@ -102,7 +102,7 @@ def test_any_batches_same_bits(layout, as_layout, equal):
 def test_weights_are_routed_to_the_steps_that_request_them():
     rng = np.random.default_rng(0)
     X, weights = rng.normal(size=(60, 3)), rng.uniform(0.1, 2.0, size=60)
-    y = X[:, 0] > 0
+    y = X[:, 0] + 0.5 * rng.normal(size=60) > 0
     plain = make_stream_pipeline(OnlineStandardScaler(), SGDClassifier(random_state=0))
     alone = clone(plain).fit(X, y, sgdclassifier__sample_weight=weights)
     with config_context(enable_metadata_routing=True):

@@ -6,10 +6,14 @@ import pytest
 from packaging.version import Version
 
 
+def is_older(package, least):
+    """Return whether a package is there in a version before this one."""
+    try:
+        return Version(version(package)) < Version(least)
+    except PackageNotFoundError:
+        return False
+
+
 def needs(package, least, why):
     """Return the mark of a test of what a package, if it is there, does from a version on."""
-    try:
-        old = Version(version(package)) < Version(least)
-    except PackageNotFoundError:
-        old = False
-    return pytest.mark.skipif(old, reason=f"needs {package} {least}: {why}")
+    return pytest.mark.skipif(is_older(package, least), reason=f"needs {package} {least}: {why}")

@@ -82,8 +82,8 @@ def _answer(arguments: list[str] | None) -> None:
     with warnings.catch_warnings():
         # A hint says so once, of the whole file, and names the option.
         warnings.filterwarnings("ignore", SCALES_DIFFER)
-        # The click of older versions of typer says so of an option of typer's own.
-        warnings.filterwarnings("ignore", "'autocompletion' is renamed", DeprecationWarning)
+        # What other packages say of each other, old matplotlib and new pyparsing, say.
+        warnings.filterwarnings("ignore", "", DeprecationWarning, "(?!onlinekern)")
         warnings.showwarning = _warning_printer()
         asked = app(arguments, standalone_mode=False, prog_name="onlinekern")
         # It runs here, not below typer: so deep in the stack, Python 3.11 may map memory at
