@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ pytest.importorskip("matplotlib")
 from commands import run  # noqa: E402
 
 import onlinekern  # noqa: E402
-from onlinekern.cli import comparing  # noqa: E402
+from onlinekern.cli import comparing, options  # noqa: E402
 from onlinekern.cli.app import app  # noqa: E402
 from onlinekern.cli.compare import Request  # noqa: E402
 from onlinekern.estimators import memory  # noqa: E402
@@ -333,6 +334,16 @@ def test_help_and_info(capsys, arguments, text):
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
     assert text in out
+
+
+@pytest.mark.filterwarnings("always")
+def test_deprecations_of_other_packages_are_not_printed(capsys, monkeypatch):
+    for module, printed in (("pyparsing", ""), ("onlinekern.old", "onlinekern: warning: old\n")):
+        names = {"__name__": module, "warnings": warnings}
+        exec("def tell(request): warnings.warn('old', DeprecationWarning)", names)
+        monkeypatch.setattr(options.Request, "run", names["tell"])
+        code, _, err = run(capsys, "info")
+        assert (code, err) == (0, printed)
 
 
 @pytest.mark.parametrize(
