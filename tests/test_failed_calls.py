@@ -32,7 +32,7 @@ from onlinekern import (
     all_estimators,
     make_stream_pipeline,
 )
-from onlinekern.drift import LossDetector, RenewedLearner
+from onlinekern.drift import LossDetector, MMDDetector, RenewedLearner
 from onlinekern.estimators import atomic
 
 LAYOUTS = ["dense", "csr", "wide"]
@@ -82,6 +82,15 @@ def test_single_samples_name_what_is_wrong(name, stream, as_layout, state_of, sa
     with pytest.raises(ValueError, match="sample_weight must hold numbers"):
         model.partial_fit(X[:2], y[:2], sample_weight=["a", "b"])
     same_state(model, before)
+
+
+def test_what_has_learnt_nothing_is_not_said_to_have_learnt_rows():
+    rows = [{"a": 1.0}, {"a": 2.0}]
+    words = "X holds dictionaries, {} learns rows of numbers: give lists of them"
+    with pytest.raises(TypeError, match=words.format("MMDDetector")):
+        MMDDetector().update_many(rows)
+    with pytest.raises(TypeError, match=words.format("PAClassifier")):
+        PAClassifier(encode=False).partial_fit(rows, [0, 1], classes=[0, 1])
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

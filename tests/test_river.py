@@ -23,6 +23,7 @@ from sklearn.linear_model import LinearRegression
 from onlinekern import (
     AROWClassifier,
     AROWRegressor,
+    ConformalClassifier,
     KernelForestClassifier,
     KernelPAClassifier,
     OGDRegressor,
@@ -39,6 +40,7 @@ from onlinekern import (
     all_estimators,
     make_stream_pipeline,
 )
+from onlinekern.drift import RenewedLearner
 
 river = pytest.importorskip("river", reason="river is not installed")
 pd = pytest.importorskip("pandas", reason="river's checks of mini-batches need pandas")
@@ -617,6 +619,25 @@ def test_learners_take_values_of_any_kind_without_a_pipeline(learner):
     assert Learner(learner(encode=False)).learn_one({"size": 1.0}, "yes") is None
     with pytest.raises(ValueError, match="number"):
         Learner(learner(encode=False)).learn_one({"town": "Ulm"}, "yes")
+
+
+@pytest.mark.parametrize(
+    "wrapper",
+    [
+        RenewedLearner(StreamClassifier(random_state=0)),
+        ConformalClassifier(),
+        ConformalClassifier(RenewedLearner(make_stream_pipeline(TableEncoder(), PAClassifier()))),
+    ],
+    ids=repr,
+)
+def test_wrappers_take_values_of_the_kinds_that_what_is_in_them_takes(wrapper):
+    pytest.importorskip("pyarrow")
+    model, right = Learner(wrapper), 0
+    for x, y in mixed(200):
+        right += model.predict_one(x) == y
+        model.learn_one(x, y)
+    assert right > 150
+    assert model.feature_names == ["town", "at", "size"]
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -95,7 +95,7 @@ class OnDictionaries:
         self.estimator_ = seeded(estimator)
         self._vocabulary: Vocabulary | Records
         # The estimator makes an encoder for samples of any values.
-        first = estimator.steps[0][1] if hasattr(estimator, "steps") else estimator
+        first = first_of(estimator)
         any_values = max_features is None and not sparse
         self._may_encode = any_values and getattr(first, "encode", False) is not False
         if encoder_of(estimator) is None:
@@ -176,6 +176,16 @@ class OnDictionaries:
         if isinstance(self._vocabulary, Records):
             return [self._vocabulary.row(row) for row in frame.rows(named=True)]
         return self._vocabulary.rows(frame.columns, to_numpy(frame))
+
+
+def first_of(model: Any) -> Any:
+    """Return the estimator that gets the samples first, in a pipeline or in a wrapper."""
+    if hasattr(model, "steps"):
+        return first_of(model.steps[0][1])
+    inside = getattr(model, "estimator", None)
+    if inside is None and hasattr(model, "_default"):
+        return model._default()
+    return model if inside is None else first_of(inside)
 
 
 def is_other(value: Any, takes_missing: bool) -> bool:

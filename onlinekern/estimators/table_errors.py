@@ -116,7 +116,7 @@ def explained(estimator: Any, X: Any, error: Exception, takes_missing: bool) -> 
     by_name = holds_dictionaries(X)
     named = types_of(X) is not None or by_name
     if not found and by_name:
-        return TypeError(f"X holds dictionaries, {name} has learnt {what_instead(estimator, X)}")
+        return TypeError(f"X holds dictionaries, {name} {what_instead(estimator, X)}")
     if not found or (list(found) == [INFINITE] and not named):
         return error
     has = "; ".join(f"{what} in {listed(labels, named)}" for what, labels in found.items())
@@ -200,11 +200,13 @@ def what_to_write(estimator: Any, X: Any, found: Mapping[str, list[Any]]) -> str
 
 
 def what_instead(estimator: Any, X: list[Mapping[str, Any]]) -> str:
-    """Return what has been learnt, and what to give in the place of dictionaries."""
-    n_features = getattr(estimator, "n_features_in_", len(X[0]))
+    """Return what is learnt, or has been, and what to give in the place of dictionaries."""
+    n_features = vars(estimator).get("n_features_in_")
+    if n_features is None:
+        return f"learns rows of numbers: give lists of them. {within(estimator, X)}"
     return (
-        f"rows of {n_features} numbers without names: give lists of them in that order, or learn "
-        f"tables from the beginning. {within(estimator, X)}"
+        f"has learnt rows of {n_features} numbers without names: give lists of them in that order, "
+        f"or learn tables from the beginning. {within(estimator, X)}"
     )
 
 

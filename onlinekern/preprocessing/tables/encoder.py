@@ -580,5 +580,5 @@ def encoder_of(model: Any) -> TableEncoder | None:
     found = first if isinstance(first, TableEncoder) else getattr(first, "encoder_", None)
     if isinstance(found, TableEncoder):
         return found
-    inside = getattr(first, "estimator_", None)
+    inside = getattr(first, "estimator_", getattr(first, "estimator", None))
     return None if inside is None else encoder_of(inside)
