@@ -471,3 +471,13 @@ def test_models_of_python_have_no_target_column(tmp_path, capsys, monkeypatch):
     assert "has also sold" in err
     assert run(capsys, "predict", "model.okn", "rows.csv", "--target", "sold")[0] == 0
     assert run(capsys, "info", "model.okn")[1].endswith("target_column: size\nday: 3\n")
+
+
+def test_memory_is_planned_for_the_classes_of_the_first_rows(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    sizes, towns = rng.normal(size=300), rng.choice(["Ulm", "Bonn", "Jena"], 300)
+    grades = np.array(["a", "b", "c", "d"])[np.digitize(sizes, [-0.7, 0, 0.7])]
+    lines = [f"{s:.3f},{t},{g}" for s, t, g in zip(sizes, towns, grades, strict=True)]
+    (tmp_path / "rows.csv").write_text("\n".join(["size,town,grade", *lines]))
+    assert run(capsys, "train", "rows.csv", "--target", "grade", "-o", "model.okn")[::2] == (0, "")

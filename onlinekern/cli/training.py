@@ -143,7 +143,9 @@ class Training:
                 raise StreamError("the targets of a regression cannot be text")
             self._take(X, y)
         elif self.request.method == "stream":
-            self._take(X, y)  # its classes are those that come
+            # Its classes are those that come; memory is planned for those of the first rows.
+            first = np.unique(y) if self.errors.n_rows == 0 else ()
+            self._take(X, y, **({"classes": first} if len(first) > 1 else {}))
         else:
             self._learn_classes(X, y)
 
