@@ -357,3 +357,12 @@ def test_parameters_of_a_learner_inside_stay_where_one_is_refused():
         model.set_params(estimator__C=7.0, coverage=7.0)
     assert model.estimator.C == 1.0
     assert model.coverage == 0.9
+
+
+@pytest.mark.parametrize("weight", [-1.0, np.nan, "heavy"])
+def test_a_class_weight_that_no_fit_would_take_is_refused(weight):
+    model = onlinekern.OGDClassifier(random_state=0).fit(X, Y > 0)
+    with pytest.raises(ValueError, match="class_weight of True must be a number >= 0"):
+        model.set_params(class_weight={True: weight})
+    assert model.class_weight is None
+    model.set_params(class_weight={"another set": 2.0})

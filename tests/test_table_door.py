@@ -404,6 +404,18 @@ def test_models_with_encoders_are_merged():
 
 
 @pytest.mark.parametrize("learner", [StreamClassifier, KernelForestClassifier, PAClassifier])
+def test_models_of_other_categories_say_so_when_they_are_merged(learner):
+    y = targets(learner())
+    towns = X[["new"]].assign(size=SIGNAL)
+    parts = [
+        learner(random_state=0).fit(towns.assign(town=np.resize(names, N)), y)
+        for names in (["Ulm", "Bonn"], ["Jena", "Ulm"])
+    ]
+    with pytest.raises(ValueError, match="column 'town' has its categories in different features"):
+        merge(parts)
+
+
+@pytest.mark.parametrize("learner", [StreamClassifier, KernelForestClassifier, PAClassifier])
 def test_tables_are_exported(learner, tmp_path):
     model = streamed(learner(random_state=0), (0, N))
     model.export_c(tmp_path / "model.c")

@@ -223,6 +223,12 @@ class Classifier(ClassifierMixin, Learner):
             factors = factors[y.astype(np.intp)]
         return factors if weight is None else factors * weight
 
+    def _renew_parameters(self, before: dict[str, Any]) -> None:
+        if isinstance(self.class_weight, dict):
+            # The labels may be those of the next `fit`.
+            factors_of(self.class_weight, self.classes_, more_may_come=True)
+        super()._renew_parameters(before)
+
     def _balanced(self, y: Any, weight: Any, whole: bool) -> Floats:
         """Return the factors of 'balanced', and note the counts of the classes."""
         counts = self._counts(begun=not whole and self.__sklearn_is_fitted__())

@@ -290,6 +290,8 @@ def merged_pipeline(mix: Mix, models: list[Any], base: Any) -> StreamPipeline:
 
 
 MERGED: dict[str, Merge] = {
+    # It comes first: where encoders differ, a model's features do, and its message tells of others.
+    "encoder_": merged,
     "_model": merged_spaces,
     "_sketch": merged_sketches,
     "_map": common(
@@ -305,7 +307,6 @@ MERGED: dict[str, Merge] = {
     ),
     "_columns": merged_columns,
     "_scaler": merged,
-    "encoder_": merged,
     "_recent": merged_quantile,
     "_categories": lambda mix, categories, base: common_categories(categories),
     "n_iter_": lambda mix, numbers, base: max(numbers),
