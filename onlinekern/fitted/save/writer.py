@@ -32,9 +32,9 @@ MOST_PLAIN = 2**53
 # Rows that `RenewedLearner` keeps are as they came.
 TABLE_PACKAGES = ("pandas", "polars", "pyarrow")
 NO_TABLES = (
-    "a file holds none, since only their own package makes one. Put the learner behind a "
-    "TableEncoder in a pipeline (make_stream_pipeline), or teach it dictionaries; pickle saves "
-    "tables"
+    "a file holds none, since only their own package makes one. Put what keeps rows, not a learner "
+    "in it, behind a TableEncoder in a pipeline, make_stream_pipeline(TableEncoder(), "
+    "RenewedLearner(...)), or teach it dictionaries; pickle saves tables"
 )
 
 
