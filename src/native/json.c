@@ -221,6 +221,25 @@ static int read_value(reader *from, int32_t *number)
     return status;
 }
 
+/* Let lists know where their items are: to follow a chain for each would take the square of its
+ * length. 0, or -1 without memory. */
+static int place_items(json *out)
+{
+    int32_t place = 0;
+    out->items = malloc((size_t)out->count * sizeof *out->items);
+    if (!out->items)
+        return -1;
+    for (int32_t own = 0; own < out->count; own++) {
+        json_value *of = &out->values[own];
+        if (of->kind != JSON_LIST)
+            continue;
+        of->place = place;
+        for (int32_t item = of->first; item >= 0; item = out->values[item].next)
+            out->items[place++] = item;
+    }
+    return 0;
+}
+
 int okn_json_read(json *out, char *text, size_t size)
 {
     reader from = {out, text, text + size, 0};
@@ -228,12 +247,13 @@ int okn_json_read(json *out, char *text, size_t size)
     if (read_value(&from, &whole) < 0)
         return -1;
     skip_space(&from);
-    return from.place == from.end ? 0 : -1;
+    return from.place == from.end ? place_items(out) : -1;
 }
 
 void okn_json_free(json *own)
 {
     free(own->values);
+    free(own->items);
     memset(own, 0, sizeof *own);
 }
 
@@ -256,12 +276,9 @@ json_value *okn_json_get(const json *own, const json_value *of, const char *key)
 
 json_value *okn_json_at(const json *own, const json_value *of, int32_t place)
 {
-    json_value *item;
     if (!of || of->kind != JSON_LIST || place < 0 || place >= of->count)
         return NULL;
-    for (item = &own->values[of->first]; place > 0; place--)
-        item = okn_json_next(own, item);
-    return item;
+    return &own->values[own->items[of->place + place]];
 }
 
 int okn_json_is(const json_value *value, const char *text)

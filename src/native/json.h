@@ -19,10 +19,11 @@ enum {
     JSON_HEX,   /* a text that was set: "0x..." */
 };
 
-/* A value. Items of lists and objects are chained; -1 ends a chain. */
+/* A value. Items of lists and objects are chained; -1 ends a chain. Those of lists stand in `items`
+ * too, from `place` on. */
 typedef struct {
     int kind;
-    int32_t first, next, count;
+    int32_t first, next, count, place;
     const char *text, *key;
     size_t size, key_size;
     union {
@@ -35,6 +36,7 @@ typedef struct {
 /* Value 0 is the whole text. */
 typedef struct {
     json_value *values;
+    int32_t *items;
     int32_t count, room;
 } json;
 
