@@ -22,8 +22,9 @@ GAP = 15
 # A pair of equations that the kernel machine learns, and a landmark and feature of a gradient.
 PAIR = 0.06
 SLOPE = 0.2
-# A step that is done once, from a light to a heavy one; what it takes for each column, where it looks
-# at all of them, or for each row, and where slopes of rows are averaged; and a step of a table.
+# A step that is done once, from a light to a heavy one; what it takes for each column, where it
+# looks at all of them, or for each row, and where slopes of rows are averaged; and a step of a
+# table.
 LIGHT = 1.5e4
 STEP = 5e4
 LONG = 7e4

@@ -45,7 +45,8 @@ cdef Py_ssize_t number_leaves(Node *tree, Py_ssize_t first, Py_ssize_t last,
 
 cdef void find_paths(const Node *tree, Py_ssize_t first, Py_ssize_t last,
                      int32_t *paths) noexcept nogil:
-    """Write where the children of some nodes of a tree are, as `UPPER_CELLS` tells, and the root."""
+    """Write where the children of some nodes of a tree are, and the root, as `UPPER_CELLS` tells.
+    """
     cdef Py_ssize_t i, child
     paths[0] = 1
     for i in range(first, last):
