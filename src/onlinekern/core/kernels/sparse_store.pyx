@@ -4,7 +4,7 @@ See panel_store for the interface and the other layout.
 """
 cimport cython
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t
+from libc.stdint cimport INT32_MAX, int32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
@@ -142,7 +142,7 @@ cdef class SparseStore(Store):
         """The first `n` rows, of those there is room for, as a CSR matrix of shape (n, d)."""
         cdef Py_ssize_t slot, first, address
         integer_within("n", n, 0, self.capacity)
-        starts = np.zeros(n + 1, dtype=np.int32)
+        starts = np.zeros(n + 1, dtype=np.int64)
         for slot in range(n):
             starts[slot + 1] = starts[slot] + self.rows[slot].count
         values = np.zeros(starts[n], np.float32 if self.itemsize == 4 else np.float64)
@@ -156,4 +156,6 @@ cdef class SparseStore(Store):
             address += first * <Py_ssize_t> sizeof(int32_t)
             memcpy(<void *> address, self.rows[slot].columns,
                    self.rows[slot].count * sizeof(int32_t))
+        if starts[n] <= INT32_MAX:
+            starts = starts.astype(np.int32)
         return sp.csr_matrix((values, columns, starts), shape=(n, self.d))
