@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from oracles.kernels import ALIASES, kernel_matrix, resolve_gamma
+from scipy import sparse
 
 from onlinekern import KernelOGDRegressor, KernelPAClassifier
 from onlinekern.core import KERNEL_ALIASES, KERNELS
@@ -99,6 +100,30 @@ def test_near_duplicates_in_float32(layout, distance, as_layout):
     matrix = gram(X, Z, "gaussian", layout, np.float32, as_layout, gamma=1.0)
     np.testing.assert_allclose(matrix, kernel_matrix("gaussian", X, Z, 1.0), atol=2e-5)
     assert matrix.max() <= 1
+
+
+@pytest.mark.parametrize("d", [400, 50_000])
+@pytest.mark.parametrize("length", [9, 3000, 20000])
+def test_long_sparse_rows_do_not_depend_on_the_block(length, d):
+    """Products in double, up to gamma ||x||^2 = 2^24; beyond differences of features."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.standard_normal((10, 400)) * (rng.random((10, 400)) < 0.03), 20, axis=0)
+    X = length * X + 0.2 * rng.standard_normal(X.shape) * (X != 0)
+    X *= rng.random(X.shape) < 0.95
+    X[::7] /= length  # short rows among the long ones
+    X = sparse.hstack([sparse.csr_matrix(X), sparse.csr_matrix((200, d - 400))]).tocsr()
+    y = np.r_[0:200, 0:200] % 3 - 1.0
+    expected = None
+    for dtype in (np.float64, np.float32):
+        rows = X.astype(np.float32).astype(dtype)[np.r_[0:200, 0:200]]
+        model = KernelOGDRegressor(kernel="gaussian", gamma=1.0, loss="squared", eta=0.5)
+        whole = model.partial_fit_predict(rows, y)
+        model = KernelOGDRegressor(kernel="gaussian", gamma=1.0, loss="squared", eta=0.5)
+        single = [model.partial_fit_predict(rows[i : i + 1], y[i : i + 1]) for i in range(400)]
+        np.testing.assert_array_equal(np.concatenate(single), whole)
+        expected = whole if expected is None else expected
+    assert (np.abs(expected) > 1e-3).sum() > 100
+    np.testing.assert_allclose(whole, expected, atol=2e-5)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "laplacian"])

@@ -64,7 +64,8 @@
         clip_##suffix, cheapest_##suffix, transpose_##suffix, follow_##suffix,               \
         standardise_##suffix, hadamard_##suffix, add_dots_##suffix, finish_dot_##suffix,     \
         pair_step_##suffix, pair_gains_##suffix, single_step_##suffix, dense_onto_##suffix,  \
-        symmetric_##suffix, listed_dot_##suffix, ones_dot_##suffix             \
+        symmetric_##suffix, listed_dot_##suffix, ones_dot_##suffix,                             \
+        sparse_squared_##suffix                                                              \
     }
 
 const ok_vector_table OK_TABLE = {OK_LEVEL, OPS(float, f32), OPS(double, f64), csr_faults};

@@ -229,6 +229,49 @@ INLINE NAME(wide) NAME(coefficients)(const double *p)
     return v;
 }
 
+/* Lanes whose dots with a sparse row are summed together, in double. */
+#define WIDE_VECTORS (OK_PANEL / DOT_LANES < 8 ? OK_PANEL / DOT_LANES : 8)
+#define WIDE_STRIP (WIDE_VECTORS * DOT_LANES)
+
+static void NAME(sparse_squared)(const ok_sparse_row *rows, ptrdiff_t n, const int32_t *place,
+                                 const void *panel_, const double *squares, void *g_, ptrdiff_t ld)
+{
+    for (ptrdiff_t strip = 0; strip < OK_PANEL; strip += WIDE_STRIP) {
+        const REAL *panel = (const REAL *)panel_ + strip;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const int32_t *columns = rows[i].columns;
+            const REAL *values = rows[i].values;
+            NAME(wide) sum[WIDE_VECTORS];
+            double square = 0;
+            UNROLL
+            for (int v = 0; v < WIDE_VECTORS; v++)
+                sum[v] = (NAME(wide)){0};
+            for (ptrdiff_t first = 0; first < rows[i].count; first += PIECE) {
+                int32_t features[PIECE];
+                REAL kept[PIECE];
+                ptrdiff_t length = rows[i].count - first < PIECE ? rows[i].count - first : PIECE;
+                for (ptrdiff_t j = first; j < first + length; j++)
+                    square += (double)values[j] * (double)values[j];
+                if (place)
+                    length = NAME(present)(columns + first, values + first, length, place,
+                                           features, kept);
+                for (ptrdiff_t j = 0; j < length; j++) {
+                    const REAL *s = panel
+                        + (ptrdiff_t)(place ? features[j] : columns[first + j]) * OK_PANEL;
+                    double x = place ? kept[j] : values[first + j];
+                    UNROLL
+                    for (int v = 0; v < WIDE_VECTORS; v++)
+                        sum[v] += x * NAME(widen)(s + v * DOT_LANES);
+                }
+            }
+            REAL *out = (REAL *)g_ + i * ld + strip;
+            for (int l = 0; l < WIDE_STRIP; l++)
+                out[l] = (REAL)(square + squares[strip + l]
+                                - 2 * sum[l / DOT_LANES][l % DOT_LANES]);
+        }
+    }
+}
+
 /* sum[i count + k][l] += the terms of row i, ldg elements apart, and of vector k in lane l, of DOT_STEP
  * lanes in DOT_VECTORS registers. */
 INLINE void NAME(add_terms)(const int rows, const int count, const void *g_, ptrdiff_t ldg,
@@ -385,6 +428,8 @@ static int NAME(all_finite)(const void *x, ptrdiff_t n)
     return !found;
 }
 
+#undef WIDE_VECTORS
+#undef WIDE_STRIP
 #undef DOT_LANES
 #undef DOT_VECTORS
 #undef DOT_STEP

@@ -131,6 +131,11 @@ typedef struct {
      * `ahead` bytes behind the panel will probably be asked for soon. */
     void (*ones_dot)(const ok_sparse_row *rows, ptrdiff_t n, const uint8_t *panel, ptrdiff_t ahead,
                      void *g, ptrdiff_t ld);
+    /* g[i, 0:OK_PANEL] = (||x_i||^2 + squares[lane]) - 2 x_i'(lane) for n sparse rows, as `sparse` has
+     * them. Each sum is one accumulator in double, features ascending: products of float are exact
+     * there, so that bits do not depend on which row is in the panel. */
+    void (*sparse_squared)(const ok_sparse_row *rows, ptrdiff_t n, const int32_t *place,
+                           const void *panel, const double *squares, void *g, ptrdiff_t ld);
 } ok_vector_ops;
 
 typedef struct {

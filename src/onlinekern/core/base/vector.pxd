@@ -73,6 +73,9 @@ cdef extern from "onlinekern/vector.h" nogil:
                              Py_ssize_t n) noexcept nogil
         void (*ones_dot)(const ok_sparse_row *rows, Py_ssize_t n, const uint8_t *panel,
                          Py_ssize_t ahead, void *g, Py_ssize_t ld) noexcept nogil
+        void (*sparse_squared)(const ok_sparse_row *rows, Py_ssize_t n, const int32_t *place,
+                               const void *panel, const double *squares, void *g,
+                               Py_ssize_t ld) noexcept nogil
 
     ctypedef struct ok_vector_table:
         const char *name

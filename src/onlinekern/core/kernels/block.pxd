@@ -50,7 +50,9 @@ cdef class KernelBlock(Block):
     cdef Kernel kernel
     cdef double *squares              # ||x_i||^2; of a Python function kappa(x_i, x_i)
     cdef char *norm_terms             # of the kernel, element type of the rows
-    cdef bint any_exact               # whether is_exact(i) for any row
+    cdef bint any_exact               # whether is_exact(i) for any row,
+    cdef bint any_wide                # and is_wide(i)
+    cdef double *wide_squares         # of rows that are: ||x_i||^2 in one sum; of others < 0
     cdef bint all_pairs               # whether the first column makes `pair_products`
     cdef Py_ssize_t columns_made      # since the block was opened
     cdef char *pair_products          # of the dense rows with one another; or their kernel values
@@ -60,6 +62,7 @@ cdef class KernelBlock(Block):
     cdef object dense_rows(self)
     cdef Status take_pairs(self, const double[:, ::1] values, Py_ssize_t first) noexcept
     cdef bint is_exact(self, Py_ssize_t i) noexcept nogil
+    cdef bint is_wide(self, Py_ssize_t i) noexcept nogil
     cdef bint is_sifted(self, Py_ssize_t i) noexcept nogil
     cdef Status multiply_pairs(self) noexcept nogil
     cdef void multiply_row(self, Py_ssize_t i, char *out) noexcept nogil

@@ -32,10 +32,13 @@ from onlinekern.core.kernels.cost_model cimport (
 from onlinekern.core.kernels.kernels cimport Kernel
 from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 from onlinekern.core.samples.sparse_rows cimport (
-    nonzeros, of_sparse_rows, pack, scatter, sparse_distance, vanishes)
+    nonzeros, of_sparse_rows, pack, scatter, sparse_distance, sparse_square, vanishes)
 
 # Up to this norm term, the exponent of an expanded l1 distance is off by no more than about 1.
 cdef double MOST_SIFTED = 2.0 ** 19
+# Up to so many times ||x||^2 from which on rows are exact, their distances have products in double:
+# the exponent is then off by some 2^-29 for each feature.
+cdef double MOST_WIDE = 2.0 ** 18
 
 
 cdef class Block:
@@ -241,12 +244,14 @@ cdef class KernelBlock(Block):
         self.kernel = kernel
         self.squares = <double *> calloc(capacity, sizeof(double))
         self.norm_terms = <char *> aligned_resize(NULL, 0, whole_panels(capacity) * itemsize)
-        if self.squares == NULL or self.norm_terms == NULL:
+        self.wide_squares = <double *> calloc(whole_panels(capacity), sizeof(double))
+        if self.squares == NULL or self.norm_terms == NULL or self.wide_squares == NULL:
             raise MemoryError(f"no memory for a look-ahead window of {capacity} rows")
 
     def __dealloc__(self):
         free(self.squares)
         free(self.norm_terms)
+        free(self.wide_squares)
         free(self.pair_products)
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
@@ -265,7 +270,7 @@ cdef class KernelBlock(Block):
         """Compute squared norms and norm terms, from the rows as they came."""
         cdef Py_ssize_t i, row_bytes = self.d * self.itemsize
         cdef double absolute, term
-        self.any_exact = False
+        self.any_exact = self.any_wide = False
         for i in range(self.n):
             if self.sparse:
                 self.ops.norms(self.rows[i].values, self.rows[i].count, &self.squares[i],
@@ -278,6 +283,10 @@ cdef class KernelBlock(Block):
             else:
                 (<double *> self.norm_terms)[i] = term
             self.any_exact |= self.is_exact(i)
+            self.wide_squares[i] = -1
+            if self.is_wide(i):
+                self.any_wide = True
+                self.wide_squares[i] = sparse_square(&self.rows[i], self.itemsize)
             if self.kernel.of_rows:
                 # Unknown: who needs it where `take_pairs` was not called gets an error.
                 self.squares[i] = NAN
@@ -318,6 +327,11 @@ cdef class KernelBlock(Block):
             return self.sparse and self.itemsize == 4 \
                 and (<float *> self.norm_terms)[i] > self.kernel.exact_above
         return self.itemsize == 4 and self.squares[i] > self.kernel.exact_above
+
+    cdef bint is_wide(self, Py_ssize_t i) noexcept nogil:
+        """Whether row i is exact and sparse, and its distances have products in double."""
+        return self.sparse and self.kernel.accumulate == OK_DOT and self.is_exact(i) \
+            and self.squares[i] <= MOST_WIDE * self.kernel.exact_above
 
     cdef bint is_sifted(self, Py_ssize_t i) noexcept nogil:
         """Whether kernel values of row i, which `is_exact`, need not be recomputed if they vanish.
@@ -381,14 +395,24 @@ cdef class KernelBlock(Block):
                                            self.d, self.panel(q), out + q * width, OK_PANEL)
 
     cdef void recompute_exact(self, Py_ssize_t i, char *out) noexcept nogil:
-        """Recompute out[j] from feature differences for the rows j > i with `is_exact(j)`."""
-        cdef Py_ssize_t j
+        """Recompute out[j] from feature differences for the rows j > i with `is_exact(j)`.
+
+        Of those that are wide from products in double.
+        """
+        cdef Py_ssize_t j, held = -1
         cdef char *distance = self.scratch + OK_PANEL * self.itemsize
         cdef double value
         for j in range(i + 1, self.n):
             if not self.is_exact(j):
                 continue
-            if self.is_sifted(j) and vanishes((<float *> out)[j]):
+            if self.wide_squares[j] >= 0:
+                if held != j // OK_PANEL:
+                    held = j // OK_PANEL
+                    self.ops.sparse_squared(
+                        &self.rows[i], 1, self.place, self.panel(held),
+                        self.wide_squares + held * OK_PANEL, distance, OK_PANEL)
+                value = (<float *> distance)[j % OK_PANEL]
+            elif self.is_sifted(j) and vanishes((<float *> out)[j]):
                 value = INFINITY
             elif self.sparse:
                 value = sparse_distance(&self.rows[i], &self.rows[j], self.itemsize,

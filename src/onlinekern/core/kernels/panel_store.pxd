@@ -24,6 +24,8 @@ cdef class Store(Component):
                       int accumulate, char *g, Py_ssize_t ld) noexcept nogil
     cdef void distance(self, Block block, Py_ssize_t i, Py_ssize_t panel, int accumulate,
                        bint sifted, char *g) noexcept nogil
+    cdef void wide_distances(self, Block block, const double *squares, Py_ssize_t first,
+                             Py_ssize_t n, Py_ssize_t panel, char *g, Py_ssize_t ld) noexcept nogil
 
 
 cdef class PanelStore(Store):

@@ -90,6 +90,16 @@ cdef inline void lane_distances(const floating *x, const floating *panel, Py_ssi
         g[slot] = <floating> total
 
 
+cdef inline void square_lanes(const float *panel, Py_ssize_t d, double *squares) noexcept nogil:
+    """Squared norms of the rows of a panel, ascending, in double."""
+    cdef Py_ssize_t j, slot
+    for slot in range(OK_PANEL):
+        squares[slot] = 0
+    for j in range(d):
+        for slot in range(OK_PANEL):
+            squares[slot] += <double> panel[j * OK_PANEL + slot] * panel[j * OK_PANEL + slot]
+
+
 cdef class Store:
     """Base of the stores.
 
@@ -162,6 +172,20 @@ cdef class Store:
         g are kernel values, and the distance of one that vanishes is infinite.
         """
         self.missing = b"Store.distance"
+
+    cdef void wide_distances(self, Block block, const double *squares, Py_ssize_t first,
+                             Py_ssize_t n, Py_ssize_t panel, char *g, Py_ssize_t ld) noexcept nogil:
+        """The squared distances of n sparse rows in float32, from row `first` on, by products in
+        double.
+
+        `squares` has the squared norm of each row of the block, in whole panels; where it is < 0
+        the distances are not asked for. Where the block needs panels, they are made.
+        """
+        cdef Py_ssize_t j
+        for j in range(first, first + n):
+            if squares[j] >= 0:
+                self.distance(block, j, panel, OK_SQUARED, False,
+                              g + (j - first) * ld * self.itemsize)
 
     def nbytes(self, Py_ssize_t n):
         """Bytes allocated, with the first `n` rows in use."""
@@ -291,6 +315,17 @@ cdef class PanelStore(Store):
         else:
             self.ops.dense[OK_SQUARED](block.as_dense(i), self.d, 1, self.d, self.panel(panel), g,
                                        OK_PANEL)
+
+    cdef void wide_distances(self, Block block, const double *squares, Py_ssize_t first,
+                             Py_ssize_t n, Py_ssize_t panel, char *g, Py_ssize_t ld) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double[OK_PANEL] own
+        cdef const float *rows = <const float *> self.panel(panel)
+        square_lanes(rows, self.d, own)
+        for j in range(first, first + n):
+            if squares[j] >= 0:
+                self.ops.sparse_squared(&block.rows[j], 1, NULL, rows, own,
+                                        g + (j - first) * ld * self.itemsize, OK_PANEL)
 
     def nbytes(self, Py_ssize_t n):
         return self.capacity * (self.d * self.itemsize + self.words * sizeof(uint64_t))

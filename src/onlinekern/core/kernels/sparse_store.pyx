@@ -131,6 +131,25 @@ cdef class SparseStore(Store):
             else:
                 (<double *> g)[slot] = value
 
+    cdef void wide_distances(self, Block block, const double *squares, Py_ssize_t first,
+                             Py_ssize_t n, Py_ssize_t panel, char *g, Py_ssize_t ld) noexcept nogil:
+        cdef Py_ssize_t j, q, slot, last
+        cdef bint any_asked
+        cdef const float *found = <const float *> block.scratch
+        for q in range(first // OK_PANEL, (first + n + OK_PANEL - 1) // OK_PANEL):
+            last, any_asked = min(first + n, (q + 1) * <Py_ssize_t> OK_PANEL), False
+            for j in range(max(first, q * <Py_ssize_t> OK_PANEL), last):
+                any_asked |= squares[j] >= 0
+            if not any_asked:
+                continue
+            self.ops.sparse_squared(self.rows + panel * OK_PANEL, OK_PANEL, block.place,
+                                    block.panel(q), squares + q * OK_PANEL, block.scratch, OK_PANEL)
+            for j in range(max(first, q * <Py_ssize_t> OK_PANEL), last):
+                if squares[j] < 0:
+                    continue
+                for slot in range(OK_PANEL):
+                    (<float *> g)[(j - first) * ld + slot] = found[slot * OK_PANEL + j % OK_PANEL]
+
     def nbytes(self, Py_ssize_t n):
         cdef Py_ssize_t slot, stored = 0
         integer_within("n", n, 0, self.capacity)

@@ -192,8 +192,12 @@ cdef class Window:
         g are those of some rows, from row i on, with one panel of support vectors.
         """
         cdef Py_ssize_t j
+        if self.block.any_wide:
+            self.store.wide_distances(self.block, self.block.wide_squares, i, rows, panel, g, ld)
         for j in range(i, i + rows):
-            if self.block.is_exact(j):
+            if self.block.wide_squares[j] >= 0:
+                self.kernel.of_distance(self.block.ops, g, ld, 1, OK_PANEL)
+            elif self.block.is_exact(j):
                 self.store.distance(self.block, j, panel, self.kernel.accumulate,
                                     self.block.is_sifted(j), g)
                 self.kernel.of_distance(self.block.ops, g, ld, 1, OK_PANEL)

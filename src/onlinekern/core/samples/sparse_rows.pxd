@@ -34,6 +34,7 @@ cdef inline bint vanishes(double value) noexcept nogil:
 
 cdef double sparse_distance(const ok_sparse_row *x, const ok_sparse_row *z, Py_ssize_t itemsize,
                             int accumulate) noexcept nogil
+cdef double sparse_square(const ok_sparse_row *x, Py_ssize_t itemsize) noexcept nogil
 
 
 cdef class Point:

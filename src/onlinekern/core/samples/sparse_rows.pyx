@@ -135,6 +135,21 @@ cdef double sparse_distance(const ok_sparse_row *x, const ok_sparse_row *z, Py_s
     return merged_distance(<const double *> x.values, <const double *> z.values, x, z, accumulate)
 
 
+cdef inline double sum_of_squares(const floating *x, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t j
+    cdef double total = 0
+    for j in range(n):
+        total += <double> x[j] * x[j]
+    return total
+
+
+cdef double sparse_square(const ok_sparse_row *x, Py_ssize_t itemsize) noexcept nogil:
+    """||x||^2 of a sparse row, ascending in one accumulator: as in `sparse_squared` of vector.h."""
+    if itemsize == 4:
+        return sum_of_squares(<const float *> x.values, x.count)
+    return sum_of_squares(<const double *> x.values, x.count)
+
+
 cdef inline void blend_dense(const floating *a, const floating *b, floating *out, Py_ssize_t d,
                              double h) noexcept nogil:
     cdef Py_ssize_t j
