@@ -60,11 +60,15 @@ class OneThread:
         if context not in self._inside:
             return
         with self._lock:
-            if self._inside.keys() <= {context}:
+            # It is the only one, or there is none: a signal handler may have ended it meanwhile.
+            if len(self._inside) <= (context in self._inside):
                 self._limit(self._before)
             self._inside.pop(context, None)
 
     def _limit(self, counts: list[int]) -> None:
+        # Where BLAS has one thread already, this is half of what a context takes.
+        if self._before.count(1) == len(self._before):
+            return
         for library, before, count in zip(self._libraries, self._before, counts, strict=True):
             if before != 1:
                 release(library)
@@ -103,6 +107,8 @@ class Context:
     It ends when it is left, or when it is no longer held: Ctrl-C may arrive when it is about to be
     left.
     """
+
+    __slots__ = ("_owner",)
 
     def __init__(self, owner: OneThread) -> None:
         self._owner = owner
