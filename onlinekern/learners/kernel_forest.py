@@ -45,11 +45,11 @@ CONFIDENCE = 0.9
 NODE_BYTES = 8
 # Renewals after at most so many samples are spread over fewer others (`core.partitions.costs`).
 EARLY = 512
-# Of a classifier's trees one in so many is cut exactly, where a renewal grows from twice so many
-# samples, and half of these from so many: of fewer, and of numbers, exact cuts find noise too
+# Of a classifier's trees one in so many is cut exactly, where a renewal grows from eight times so
+# many samples, and half of these from so many: of fewer, and of numbers, they find noise too
 # (docs/kernel_forests_tried.md).
 TREES_OF_EXACT = 3
-EXACT_FROM = 1 << 13
+EXACT_FROM = 1 << 11
 # What they keep of a sample, beside its numbers.
 EXACT_BYTES = 60
 # A forest that begins anew beside another one learns so many samples at most (`learning.trials`).
@@ -377,7 +377,7 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     for each cell: a cell that was seen often takes small steps. That is a linear learner of the
     feature map of a random partition kernel [3]_.
 
-    Where a renewal grows from 8,192 samples, the last sixth of the trees has exact cuts, like
+    Where a renewal grows from 2,048 samples, the last sixth of the trees has exact cuts, like
     CART [4]_, and from 16,384 samples on the last third: the best of all cuts along the sixteen
     steepest features that leave three samples on each side. They find where a function jumps along
     features, in what the other trees leave.

@@ -729,7 +729,7 @@ class Renewal:
     def __init__(self, forest):
         self.begun, self.anew = forest.entered, forest.anew or forest.entered <= forest.memory
         times = len(forest.kept) / forest.exact_from
-        self.n_exact = 0 if times < 1 else forest.n_exact // 2 if times < 2 else forest.n_exact
+        self.n_exact = 0 if times < 1 else forest.n_exact // 2 if times < 8 else forest.n_exact
         self.lag = self.samples_spread_over(forest)
         self.later, self.taken = [], 0
         self.fresh = fresh = copy.copy(forest)

@@ -424,11 +424,10 @@ def members(
     learner nor linear least squares that forget are missed: without them the mean error of 22 sets
     and streams is the same.
     """
-    squares = [*squares_of(task, n_features, width, size, forests, n_active)]
     first = [*first_order(task, n_active, width, bool(forests))]
     if task == "regression" and width < n_features:
         first.append(sparse_linear(first[0].cost))
-    return [*squares, *first, *forests]
+    return [*squares_of(task, n_features, width, size, forests, n_active), *first, *forests]
 
 
 def forests_of(

@@ -38,6 +38,8 @@ from onlinekern.core.partitions.tables import check_categories, most_further, mo
 
 # A forest is renewed at this sample, and whenever there are twice as many.
 cdef int64_t FIRST_RENEWAL = 32
+# All trees that are to be cut exactly are so from so many times as many samples on as half of them.
+cdef Py_ssize_t ALL_EXACT = 8
 cdef Py_ssize_t ROWS = 64
 # Candidates of a node, and replays, and trees: more would not come to an end.
 cdef Py_ssize_t MOST_TURNS = 1000, MOST_TREES = 1 << 20, MOST = 1 << 48
@@ -79,7 +81,8 @@ cdef class ForestSpace(Space):
     categories : tuple of int
         Features that hold the numbers of categories, ascending.
     n_exact, exact_from : int
-        The last trees are cut exactly from twice so many samples on, half of these from so many.
+        The last trees are cut exactly from eight times so many samples on, half of these from so
+        many.
     is_light : bool
         Whether the kernel machine that tells where to cut is a light one, see `features.looking`.
     cut_weights : tuple of float >= 0
@@ -246,7 +249,9 @@ cdef class ForestSpace(Space):
 
     def exact_trees(self, Py_ssize_t n):
         """How many trees a renewal cuts exactly that grows from n samples."""
-        return self.n_exact * min(n // self.exact_from, 2) // 2
+        if n < self.exact_from:
+            return 0
+        return self.n_exact if n >= ALL_EXACT * self.exact_from else self.n_exact // 2
 
     def new_renewal(self, int64_t begun, lag=None):
         """The renewal that begins after so many samples.
