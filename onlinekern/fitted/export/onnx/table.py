@@ -112,7 +112,7 @@ def nothing(graph: Graph, dtype: Any) -> Tensor:
 
 def date_features(graph: Graph, seconds: Tensor, column: Any) -> Tensor:
     """Return the parts of dates, (n, n_features); what they are where a date is missing."""
-    found = [each for part in column.circles for each in part_of(graph, seconds, part)]
+    found = [each for part in column.circles for each in part_of(seconds, part)]
     rows = graph.beside(*found)
     missing = graph.op("IsNaN", seconds)
     keeps = np.isnan(column.absent)
@@ -120,80 +120,68 @@ def date_features(graph: Graph, seconds: Tensor, column: Any) -> Tensor:
     return graph.where(missing, absent, rows)
 
 
-def part_of(graph: Graph, seconds: Tensor, part: str) -> list[Tensor]:
+def part_of(seconds: Tensor, part: str) -> list[Tensor]:
     """Return the features of a part of dates, see `dates.PARTS`."""
     own = part.removeprefix("half ")
     if own in TURNS:
-        turns = TURNS[own](graph, seconds)
+        turns = TURNS[own](seconds)
         turns = turns if own == part else turns * 2.0
-        angle = (turns - graph.op("Floor", turns)) * (2 * np.pi)
+        angle = (turns - seconds.graph.op("Floor", turns)) * (2 * np.pi)
         # The cosine of doubles is younger than their sine in onnxruntime.
-        return [graph.op("Sin", angle), graph.op("Sin", angle + np.pi / 2)]
-    return [NUMBERS[part](graph, seconds)]
+        return [seconds.graph.op("Sin", angle), seconds.graph.op("Sin", angle + np.pi / 2)]
+    return [NUMBERS[part](seconds)]
 
 
-def day_of(graph: Graph, seconds: Tensor) -> Tensor:
-    return whole(graph, seconds, DAY)
-
-
-def whole(graph: Graph, x: Tensor, length: float) -> Tensor:
+def whole(x: Tensor, length: float) -> Tensor:
     """Return how many whole lengths there are in numbers."""
-    return graph.op("Floor", x / float(length))
+    return x.graph.op("Floor", x / float(length))
 
 
-def rest(graph: Graph, x: Tensor, length: float) -> Tensor:
+def rest(x: Tensor, length: float) -> Tensor:
     """Return what whole lengths leave of numbers."""
-    return x - whole(graph, x, length) * float(length)
+    return x - whole(x, length) * float(length)
 
 
-def hour(graph: Graph, seconds: Tensor) -> Tensor:
-    return rest(graph, seconds, DAY) / HOUR
+def weekday(seconds: Tensor) -> Tensor:
+    return rest(whole(seconds, DAY) + 3.0, 7)
 
 
-def weekday(graph: Graph, seconds: Tensor) -> Tensor:
-    return rest(graph, day_of(graph, seconds) + 3.0, 7)
-
-
-def weekend(graph: Graph, seconds: Tensor) -> Tensor:
-    return graph.cast(weekday(graph, seconds) > 4.0, DOUBLE)
-
-
-def from_march(graph: Graph, seconds: Tensor) -> Tensor:
+def from_march(seconds: Tensor) -> Tensor:
     """Return the day of a year that begins in March, from 0: leap days are then the last ones."""
-    own = rest(graph, day_of(graph, seconds) + float(SINCE_MARCH), LENGTHS[0])
-    years = own + -whole(graph, own, LENGTHS[2])
-    years = years + whole(graph, own, LENGTHS[1]) - whole(graph, own, LENGTHS[0] - 1)
-    year = whole(graph, years, 365)
-    before = year * 365.0 + whole(graph, year, 4)
-    return own - (before - whole(graph, year, 100))
+    own = rest(whole(seconds, DAY) + float(SINCE_MARCH), LENGTHS[0])
+    years = own + -whole(own, LENGTHS[2])
+    years = years + whole(own, LENGTHS[1]) - whole(own, LENGTHS[0] - 1)
+    year = whole(years, 365)
+    before = year * 365.0 + whole(year, 4)
+    return own - (before - whole(year, 100))
 
 
-def day_of_month(graph: Graph, seconds: Tensor) -> Tensor:
-    day = from_march(graph, seconds)
-    month = whole(graph, day * 5.0 + 2.0, 153)
-    before = whole(graph, month * 153.0 + 2.0, 5)
+def day_of_month(seconds: Tensor) -> Tensor:
+    day = from_march(seconds)
+    month = whole(day * 5.0 + 2.0, 153)
+    before = whole(month * 153.0 + 2.0, 5)
     return day - before + 1.0
 
 
-def day_of_year(graph: Graph, seconds: Tensor) -> Tensor:
-    day = from_march(graph, seconds)
+def day_of_year(seconds: Tensor) -> Tensor:
+    day = from_march(seconds)
     is_first, later = day < 306.0, day - 305.0
-    return graph.where(is_first, day + 61.0, later)
+    return day.graph.where(is_first, day + 61.0, later)
 
 
-Maker = Callable[[Graph, Tensor], Tensor]
+Maker = Callable[[Tensor], Tensor]
 TURNS: dict[str, Maker] = {
-    "day": lambda graph, s: s / DAY,
-    "week": lambda graph, s: (s - MONDAY) / WEEK,
-    "year": lambda graph, s: s / YEAR,
+    "day": lambda s: s / DAY,
+    "week": lambda s: (s - MONDAY) / WEEK,
+    "year": lambda s: s / YEAR,
 }
 NUMBERS: dict[str, Maker] = {
-    "hour": hour,
+    "hour": lambda s: rest(s, DAY) / HOUR,
     "weekday": weekday,
-    "weekend": weekend,
+    "weekend": lambda s: s.graph.cast(weekday(s) > 4.0, DOUBLE),
     "day of the month": day_of_month,
     "day of the year": day_of_year,
-    "time": lambda graph, s: s / DAY,
+    "time": lambda s: s / DAY,
 }
 
 
