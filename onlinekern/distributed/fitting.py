@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from onlinekern.distributed.cluster import Tasks, cluster_of, showing_progress
 from onlinekern.distributed.comparing import CompareTasks, run_compare
-from onlinekern.distributed.dask_parts import parts_of
+from onlinekern.distributed.dask_parts import parts_of, predictions
 from onlinekern.distributed.engines import require
 from onlinekern.distributed.futures import Run
-from onlinekern.distributed.predicting import predictions
 from onlinekern.distributed.record import DistributedFit
 from onlinekern.distributed.starting import Asked, Options, takes_options
 from onlinekern.estimators.types import BatchLearner, StreamLearner

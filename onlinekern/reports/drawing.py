@@ -8,8 +8,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-from onlinekern.reports.page import Html
-from onlinekern.reports.style import INK, VARIABLES
+from onlinekern.reports.page import INK, VARIABLES, Html
 
 # Text stays text, in the letters of the page.
 SETTINGS: Any = {

@@ -13,8 +13,19 @@ from onlinekern.distributed.engines import loss_of_job, require, value_of
 from onlinekern.distributed.mixing import MERGED, Shares
 from onlinekern.distributed.parts import Part, Stream, check_column
 from onlinekern.distributed.record import DistributedFit
-from onlinekern.distributed.spark.tables import ROW, ROW_BITS, TARGET, WEIGHT, Tables, column_of
-from onlinekern.distributed.spark.work import SCHEMA, Partitions, call, count, merge
+from onlinekern.distributed.spark.work import (
+    ROW,
+    ROW_BITS,
+    SCHEMA,
+    TARGET,
+    WEIGHT,
+    Partitions,
+    Tables,
+    call,
+    column_of,
+    count,
+    merge,
+)
 from onlinekern.distributed.starting import Asked, Options, takes_options
 
 

@@ -1,4 +1,4 @@
-"""Kernel expansions: support vectors under a budget policy."""
+"""Kernel expansions: support vectors under a budget policy, or OLLA's, learnt as a whole."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from onlinekern.core.budgets.policy import Budget
+from onlinekern.core.models.space import KernelSpace
+from onlinekern.core.models.union import take_in
 from onlinekern.fitted.export.states import (
     Beside,
     CannotLearn,
@@ -26,7 +29,13 @@ from onlinekern.fitted.families.features import (
 )
 from onlinekern.fitted.families.policies import options_of
 from onlinekern.fitted.grow import Growth
-from onlinekern.fitted.merge.expansions import check_sets, merged_expansion
+from onlinekern.fitted.merge.expansions import (
+    check_sets,
+    empty_set,
+    expansion_of,
+    merged_expansion,
+    union,
+)
 from onlinekern.fitted.merge.mix import Mix
 from onlinekern.fitted.state import State, closed, describe
 
@@ -165,3 +174,23 @@ DUAL: dict[str, Any] = {"terms": dual_terms, "learning": dual_learning, "taught"
 describe("models.space.KernelSpace", SPACE, **LEARNS)
 describe("models.space.InverseTimeSpace", SPACE, by_function=False, **LEARNS)
 describe("models.dual_sgd.DualSpace", SPACE, by_function=False, **DUAL, **RULES)
+
+
+def merged_olla(mix: Mix, parts: list[State], base: State | None) -> State:
+    """Average the functions."""
+    check_sets(parts)
+    whole = union(mix, [expansion_of(part) for part in parts])
+    support = empty_set(parts[0].arguments)
+    take_in(KernelSpace(support, Budget()), whole.rows, np.ascontiguousarray(whole.coefficients.T))
+    state = parts[0].state.told(**{**support.get_state(), "total": 0.0, "steps": 0})
+    return parts[0].told(state=state, offset=mix.blend([part.offset for part in parts]))
+
+
+for name in ("OLLASpace", "AllOutputs", "SupportOutputs"):
+    describe(
+        f"models.olla.{name}",
+        f"{SUPPORT_VECTORS} penalty= fit_intercept= offset[output]",
+        by_function=name == "OLLASpace",
+        merge=merged_olla,
+        terms=lambda space: (expansion(space.support), Constant(space.offsets())),
+    )
