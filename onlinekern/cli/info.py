@@ -25,7 +25,9 @@ class Request(options.Request):
             from onlinekern.fitted.save import load
 
             model, metadata = load(self.model, return_metadata=True)
-            for line in (*lines_about(model), *lines_beside(metadata)):
+            # What `save` has kept beside the model is, for instance, the column of the targets.
+            beside = (f"{name}: {value}" for name, value in metadata.items())
+            for line in (*lines_about(model), *beside):
                 console.print(line, **PLAIN)
             return
         from onlinekern._config import show_config
@@ -71,12 +73,6 @@ def lines_about(model: Any) -> Iterator[str]:
         yield f"support vectors: {learner.n_support_:,}"
     if hasattr(learner, "report"):
         yield from str(learner.report()).splitlines()
-
-
-def lines_beside(metadata: dict[str, Any]) -> Iterator[str]:
-    """Yield what `save` has kept beside the model, such as the column of the targets."""
-    for name, value in metadata.items():
-        yield f"{name}: {value}"
 
 
 def lines_about_columns(encoder: Any) -> Iterator[str]:

@@ -270,10 +270,6 @@ def _broken_projectron(model: Any) -> Iterator[str]:
         yield f"budget that is not reached (projections then pass eta), got {model.budget}"
 
 
-def _projectron(model: Any, u: Comparator) -> float:
-    return (u.norm**2 + 2 * u.loss) / (1 - 2 * model.eta * u.norm)
-
-
 def _rbp(model: Any, u: Comparator) -> float:
     root = math.sqrt(model.budget)
     return (u.loss + u.norm * root / 4) / (1 - u.norm / root)
@@ -283,10 +279,6 @@ def _broken_forgetron(model: Any) -> Iterator[str]:
     # With a smaller one, shrinking may cost more than 1/32 a mistake.
     if model.budget < LEAST_FORGETRON:
         yield f"budget of at least {LEAST_FORGETRON}, got {model.budget}"
-
-
-def _forgetron(model: Any, u: Comparator) -> float:
-    return 2 * u.norm**2 + 4 * u.loss
 
 
 THEOREMS: dict[type[Learner], Theorem] = {
@@ -313,7 +305,8 @@ THEOREMS: dict[type[Learner], Theorem] = {
     ),
     ProjectronClassifier: Theorem(
         "after Orabona, Keshet, Caputo (2009)",
-        "mistakes", "always", (_broken_by_kernel, _broken_projectron), _projectron,
+        "mistakes", "always", (_broken_by_kernel, _broken_projectron),
+        lambda model, u: (u.norm**2 + 2 * u.loss) / (1 - 2 * model.eta * u.norm),
         lambda model: 1 / (2 * model.eta),
     ),
     RBPClassifier: Theorem(
@@ -323,7 +316,8 @@ THEOREMS: dict[type[Learner], Theorem] = {
     ),
     ForgetronClassifier: Theorem(
         "Dekel, Shalev-Shwartz, Singer (2008), self-tuned; not proved again",
-        "mistakes", "always", (_broken_by_kernel, _broken_forgetron), _forgetron,
+        "mistakes", "always", (_broken_by_kernel, _broken_forgetron),
+        lambda _, u: 2 * u.norm**2 + 4 * u.loss,
         lambda model: math.sqrt((model.budget + 1) / math.log(model.budget + 1)) / 4,
     ),
 }  # fmt: skip

@@ -95,7 +95,7 @@ class RowReader:
         self.names = None if names is None else [str(name) for name in names]
         self.n_features = int(model.n_features_in_)
         # A model of float32 would check and convert rows of float64 at every call.
-        first = _first_of(model)
+        first = model.steps[0][1] if hasattr(model, "steps") else model
         learnt = getattr(first, "_model", None)
         self.dtype = np.dtype(getattr(learnt, "dtype", np.float64))
         self.takes_missing: bool = getattr(first, "_takes_missing", False)
@@ -361,7 +361,3 @@ def _column(content: dict[str, Any], name: str, n_samples: int) -> list[Any]:
     if len(values) != n_samples:
         bad(f"{name} has {len(values)} values for {n_samples} rows")
     return values
-
-
-def _first_of(model: Any) -> Any:
-    return model.steps[0][1] if hasattr(model, "steps") else model

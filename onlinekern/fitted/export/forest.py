@@ -37,12 +37,13 @@ class Nodes:
         return len(self.below)
 
     @cached_property
-    def levels(self) -> list[Array]:
-        """The nodes of all trees at each depth."""
+    def levels(self) -> list[tuple[Array, Array]]:
+        """The inner nodes of all trees at each depth, and the lower of the two below each."""
         found, nodes = [], self.first[:-1]
         while len(nodes):
-            found.append(nodes)
-            lower = self.below[nodes[self.inner[nodes]]]
+            parents = nodes[self.inner[nodes]]
+            lower = self.below[parents]
+            found.append((parents, lower))
             nodes = np.concatenate([lower, lower + 1])
         return found
 
@@ -50,9 +51,7 @@ class Nodes:
     def sizes(self) -> Array:
         """The inner nodes of each node's subtree."""
         sizes = self.inner.astype(np.int64)
-        for nodes in reversed(self.levels):
-            parents = nodes[self.inner[nodes]]
-            lower = self.below[parents]
+        for parents, lower in reversed(self.levels):
             sizes[parents] += sizes[lower] + sizes[lower + 1]
         return sizes
 
@@ -61,9 +60,7 @@ class Nodes:
         """A number that orders nodes from left to right, parents before their children."""
         places = np.empty_like(self.below)
         places[self.first[:-1]] = self.first[:-1]
-        for nodes in self.levels:
-            parents = nodes[self.inner[nodes]]
-            lower = self.below[parents]
+        for parents, lower in self.levels:
             places[lower] = places[parents] + 1
             # A subtree of n inner nodes has n + 1 leaves.
             places[lower + 1] = places[parents] + 2 * self.sizes[lower] + 2
@@ -77,9 +74,7 @@ class Nodes:
     def upper_of_each(self) -> Array:
         """Return for each node the one above it, or itself, that is a cell beside the leaves."""
         upper = np.arange(len(self))
-        for nodes in self.levels[UPPER_LEVEL:]:
-            parents = nodes[self.inner[nodes]]
-            lower = self.below[parents]
+        for parents, lower in self.levels[UPPER_LEVEL:]:
             upper[lower] = upper[lower + 1] = upper[parents]
         return upper
 

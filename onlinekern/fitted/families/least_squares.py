@@ -48,18 +48,16 @@ def statistics(state: Any, forgetting: float) -> tuple[Floats, Floats, Floats]:
     vectors = state.vectors + state.targets.T @ rows[len(rows) - state.count :]
     fade = forgetting**state.since
     known = fade * (matrix - state.reg * np.eye(len(matrix)))
-    return known, fade * vectors, evidence_of(state, forgetting)
-
-
-def evidence_of(state: Any, forgetting: float) -> Floats:
-    """Return the sums of `linalg.evidence` of all samples so far; empty where reg is given."""
     totals = evidence_in_epoch(state, forgetting)
-    totals[:-1] *= forgetting**state.since
-    return totals
+    totals[:-1] *= fade
+    return known, fade * vectors, totals
 
 
 def evidence_in_epoch(state: Any, forgetting: float) -> Floats:
-    """Return the same in the units of the epoch: sample i of it weighs `forgetting` ** -i."""
+    """Return the sums of `linalg.evidence` of all samples so far; empty where reg is given.
+
+    They are in the units of the epoch: sample i of it weighs `forgetting` ** -i.
+    """
     totals: Floats = np.array(state.evidence)
     if len(totals) > 0:
         weights = state.weights[len(state.weights) - state.count :]

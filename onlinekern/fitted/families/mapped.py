@@ -185,11 +185,6 @@ def mean_learning(space: State) -> tuple[MappedState, Numbers]:
     return MappedState(map_of(features), False, mean), numbers
 
 
-def mean_taught(space: State, found: Taught) -> State:
-    """Return the space with the mean of a device."""
-    return taught(space, found).changed(total=found.number("mean_weight"))
-
-
 def places_of(features: Any) -> Any:
     """Return the columns of a map, and that of its constant behind them."""
     places = features.columns()
@@ -238,5 +233,5 @@ describe(
     merge=merged_mean,
     terms=terms,
     learning=mean_learning,
-    taught=mean_taught,
+    taught=lambda space, found: taught(space, found).changed(total=found.number("mean_weight")),
 )

@@ -99,15 +99,6 @@ def taught_margins(learnt: State, found: Taught, n: int) -> State:
     return learnt.changed(values=margins, companions=empty, scale=1.0, **own)
 
 
-def kept_norm(learnt: State) -> Kept:
-    """Return the squared norm of all functions, < 0 where it must be computed."""
-    return {"square": learnt.square}
-
-
-def taught_norm(learnt: State, found: Taught, n: int) -> State:
-    return learnt.changed(square=found.number("norm_squared"))
-
-
 def kept_samples(learnt: State) -> Kept:
     """Return the last samples of affine projection, and their kernel matrix."""
     return {name: getattr(learnt, name) for name in ("recent", "gram", "learnt")}
@@ -163,7 +154,12 @@ MARGINS = Learnt(
     kept_margins,
     taught_margins,
 )
-NORM = Learnt("square~", kept_norm, taught_norm)
+# The squared norm of all functions, < 0 where it must be computed.
+NORM = Learnt(
+    "square~",
+    lambda learnt: {"square": learnt.square},
+    lambda learnt, found, n: learnt.changed(square=found.number("norm_squared")),
+)
 SAMPLES = Learnt(
     f"recent[known sample] gram[sample sample] learnt {LENGTHS.fields}",
     kept_samples,

@@ -71,12 +71,13 @@ def merged_samples(mix: Mix, parts: list[State], base: State | None) -> State:
     """Merge spaces whose function follows from targets at the support vectors."""
     space = parts[0]
     whole = union(mix, [expansion_of(part) for part in parts])
-    kept = nearest(space, whole, space.budget.arguments.max_support)
+    own = space.budget.arguments
+    kept = nearest(space, whole, own.max_support)
     made = fitted(space, kept, space.cls)
     fresh = opened(made)
-    ridge = ridge_of(space)
     coefficients = project(whole, made.support, fresh)
     # They are those of which the policy makes the average function: v = (K + R) c.
+    ridge = 1 / own.C if space.budget.cls is LeastSquaresPolicy else own.reg
     gram = kernel_values(made.support, fresh.state.rows) + ridge * np.eye(made.support.n)
     values = coefficients @ gram
     if space.budget.cls is LeastSquaresPolicy:
@@ -86,12 +87,6 @@ def merged_samples(mix: Mix, parts: list[State], base: State | None) -> State:
         values[:, fresh.state.free] = 0
         learnt_of(fresh).values[:, : values.shape[1]] = values
     return finished(mix, parts, base, fresh)
-
-
-def ridge_of(space: State) -> float:
-    """Return R, which a policy adds to the diagonal of the kernel matrix."""
-    own = space.budget.arguments
-    return 1 / own.C if space.budget.cls is LeastSquaresPolicy else own.reg
 
 
 def set_machines(fresh: State, targets: Floats) -> None:

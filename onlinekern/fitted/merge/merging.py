@@ -198,11 +198,6 @@ def merged_spaces(mix: Mix, models: list[Any], base: Any) -> Any:
     return closed(models[0].kind_.merge(mix, models, base))
 
 
-def merged_sketches(mix: Mix, sketches: list[Any], base: Any) -> Any:
-    # Sketches do not count their rows, so the weights alone say how much each counts.
-    return closed(merged_sketch(mix.counting([1] * len(sketches), 0), sketches, base))
-
-
 def common(message: str, part: Callable[[Any], Any] = lambda own: own) -> Merge:
     """Return the rule for what is the same in all models; ValueError with this text if it is not.
 
@@ -293,7 +288,10 @@ MERGED: dict[str, Merge] = {
     # It comes first: where encoders differ, a model's features do, and its message tells of others.
     "encoder_": merged,
     "_model": merged_spaces,
-    "_sketch": merged_sketches,
+    # Sketches do not count their rows, so the weights alone say how much each counts.
+    "_sketch": lambda mix, own, base: closed(
+        merged_sketch(mix.counting([1] * len(own), 0), own, base)
+    ),
     "_map": common(
         "features: give an integer as random_state, and let all begin with one model (base) whose "
         "features are settled, after 200 samples or `n_landmarks`"

@@ -114,7 +114,8 @@ def merged_precision(mix: Mix, common: Common, models: list[Gaussian], base: Gau
     terms, diagonal, slack = [(1.0, first.sketch.rows)], first.diagonal, 0.0
     target = start = mix.units[-1] * times(first, old)
     for i, (weight, own) in enumerate(zip(weights, turned, strict=True)):
-        rows = more_rows(own.sketch.rows, first.sketch.rows)
+        # R'R is the part of C'C - B'B that is above 0.
+        rows = sketch_of([(1.0, own.sketch.rows), (-1.0, first.sketch.rows)], width + 1)[0]
         shrunk = max(own.sketch.shrinkage - first.sketch.shrinkage, 0.0)
         mean = mean_in(common, models[i], own, i)
         counted = times(first, mean) + shrunk * mean + mean @ rows.T @ rows
@@ -133,11 +134,6 @@ def merged_precision(mix: Mix, common: Common, models: list[Gaussian], base: Gau
     factor = solved(diagonal, merged.rows, target)[1]
     told = covariances[0].told(sketch=merged, diagonal=diagonal, factor=factor)
     return Gaussian(latest, told)
-
-
-def more_rows(rows: Floats, before: Floats) -> Floats:
-    """Return R with R'R the part of C'C - B'B that is above 0."""
-    return sketch_of([(1.0, rows), (-1.0, before)], rows.shape[1] + 1)[0]
 
 
 def whole_diagonal(own: State) -> Floats:

@@ -235,14 +235,10 @@ def encoded(value: Any) -> dict[str, str]:
     return {"dtype": dtype, "bytes": arrays.to_numbers(np.asarray(value)).tobytes().hex()}
 
 
-def float_node(writer: Writer, value: float) -> dict[str, Any]:
-    """Return the node of NaN or an infinity, which JSON lacks."""
-    return {"kind": "float", "bytes": struct.pack("<d", value).hex()}
-
-
 NODES: dict[type, Callable[[Writer, Any], dict[str, Any]]] = {
     int: lambda writer, value: {"kind": "int", "hex": hex(value)},
-    float: float_node,
+    # NaN or an infinity, which JSON lacks.
+    float: lambda writer, value: {"kind": "float", "bytes": struct.pack("<d", value).hex()},
     tuple: lambda writer, value: {"kind": "tuple", "items": writer.items(value)},
     list: lambda writer, value: {"kind": "list", "items": writer.items(value)},
     dict: Writer.dictionary_node,

@@ -153,8 +153,7 @@ class RaceReport:
             )
         if self.alarms:
             lines.append(f"begun anew beside itself after {', '.join(map(str, self.alarms))}")
-        for first, last, name in self.leaders:
-            lines.append(f"samples {first} to {last}: led by {name}")
+        lines += [f"samples {first} to {last}: led by {name}" for first, last, name in self.leaders]
         return "\n".join([*lines, f"the same plainly: {self._code()}"])
 
     def _code(self) -> str:

@@ -108,10 +108,7 @@ class CsvReader(TableReader):
     def _batches(self, as_numbers: bool) -> Iterator[Any]:
         # Types are given, not guessed: a guess from the first rows fails at the first "1.5" after
         # a thousand integers. Columns are float64, the target text (numbers are told later).
-        if as_numbers:
-            types = dict.fromkeys(self._features, pa.float64())
-        else:
-            types = self._types()
+        types = dict.fromkeys(self._features, pa.float64()) if as_numbers else self._types()
         if self._own_target is not None:
             types[self._own_target] = pa.string()
         read = types if self.faults is None else dict.fromkeys(types, pa.string())

@@ -59,11 +59,6 @@ def write_tracker(learner: Forms, state: KernelState, room: int) -> dict[str, An
     return found | {"forget": forget}
 
 
-def write_projection(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Return what the form wants that projects the smallest support vector."""
-    return {"ridge": learner.number(RIDGE)}
-
-
 # Constants of the core: of `budgets.halving`, and of the systems of `budgets.affine_projection`.
 HALVING_RIDGE, LEAST_EXTRA = 5e-4, {np.dtype("f8"): 1e-12, np.dtype("f4"): 1e-6}
 Writer: TypeAlias = Callable[[Forms, KernelState, int], dict[str, Any]]
@@ -134,11 +129,6 @@ def rescale(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
     if limit < inf:
         lines.append(learner.filled("clip_coefficients", limit=learner.number(limit)))
     return {"rescale": "\n".join(lines)}
-
-
-def write_dependence(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
-    """Return what the form of approximate linear dependence wants."""
-    return {"nu": learner.number(state.policy.arguments["nu"])}
 
 
 def write_projectron(learner: Forms, state: KernelState, room: int) -> dict[str, Any]:
@@ -263,12 +253,16 @@ POLICIES = {
     "Removal": Policy("remove", size="norm_of(slot) * lengths[slot]", measures=True),
     "Merging": Policy("merge", write_merging),
     "FeatureMerging": Policy("dual", write_dual),
-    "LinearDependence": Policy("dependence", write_dependence, ("y - current[0]",)),
+    "LinearDependence": Policy(
+        "dependence",
+        lambda c, own, _: {"nu": c.number(own.policy.arguments["nu"])},
+        ("y - current[0]",),
+    ),
     "Projectron": Policy("projectron", write_projectron, ("weight",)),
     "SlidingWindow": Policy("window", write_window, TARGET, "(real)ages[slot]"),
     "FixedBudget": Policy("window", write_window, TARGET, VALUE),
     "Tracker": Policy("tracked", write_tracker, TARGET, VALUE),
-    "Projection": Policy("project", write_projection, size=BEYOND),
+    "Projection": Policy("project", lambda c, *_: {"ridge": c.number(RIDGE)}, size=BEYOND),
     "ShrinkingEviction": Policy("forgetron", write_shrinking, takes_turns=True, shrinks=True),
     "Halving": Policy("halve", write_halving, size="sizes[slot]", shrinks=True),
     "AffineProjection": Policy("affine", write_affine, TARGET, measures=True),
