@@ -36,7 +36,7 @@ class Request(FromText, Learning):
     methods: str = option("usual", "A,B,...", f"Any of {', '.join(METHODS)}; or all that learn "
         "streams; or usual, one or two of each family.")
     gamma: str | None = option(None, "NUMBER", "The kernel's width, or median, scale or auto. By "
-        "default, it is chosen.")
+        "default, it is chosen, and learners of features may choose a wider one.")
     kernel: str = option("gaussian", "NAME", f"One of {', '.join(KERNELS)}.")
     settings: list[str] = option([], "METHOD.PARAMETER=VALUE", "Set a method's parameter, e.g. "
         "spa.eta=0.1; without METHOD, that of all that have it. May be repeated. What is not given "

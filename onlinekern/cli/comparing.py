@@ -96,7 +96,7 @@ def _sources(request: Request, stack: ExitStack) -> Iterator[Any]:
     test, encoder = None, TableEncoder(when=tuple(request.when) or None)
     with bar_on_terminal() as progress:
         progress(0, None, f"reading {request.data}")
-        told = {"encoder": encoder, "reading": reading}
+        told: Any = {"encoder": encoder, "reading": reading}
         opened = open_source(request.data, request.target, **told, **options)
         source = stack.enter_context(opened)
         if request.test:

@@ -77,7 +77,8 @@ def compare(
     kernel : str
     gamma : float, "median", "scale", "auto" or None
         None: chosen on the head of a permutation of its own (5,000 samples), as is every other
-        parameter with a grid in ``METHODS`` that is not in ``settings``. Three or more values go
+        parameter with a grid in ``METHODS`` that is not in ``settings``. Learners of features
+        choose among the common gamma, a quarter and a sixteenth of it. Three or more settings go
         through successive halving: all learn the first part of the head, and the better half goes
         on. Twelve cost about as much as two or three would.
     settings : mapping, optional

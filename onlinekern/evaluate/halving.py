@@ -1,4 +1,4 @@
-"""Successive halving [1]_ [2]_: the best of many settings, for the price of at most three.
+"""Successive halving [1]_ [2]_: the best of many settings, for the price of some three.
 
 All candidates learn the first part of the head. The better half of them go on, from where they are,
 to twice as many samples, and so on until two are left. These learn the whole head, in a second

@@ -213,8 +213,9 @@ of its mistakes so
         features there are, and 15), and the largest kernel 300 landmarks, of a regression 200 to
         300.
     memory_budget : float > 0, default=64.0
-        Megabytes that the experts may take, as they are estimated at the first call. A second race
-        takes 1.5 to 3.5 more for 1,000 samples behind an alarm.
+        Megabytes that the models of the experts may take, as they are estimated at the first call.
+        Buffers, and what undoes a call, are not counted: they take up to 12. For 1,000 samples
+        behind an alarm a second race takes as much as the first (docs/race.md).
 
         The estimate is for the classes that are known then. Where more come and take more, smaller
         experts begin, with room for twice as many, and learn the rows so far that the larger forest
@@ -580,8 +581,9 @@ min e) - 1))``
         features there are, and 15), and the largest kernel 300 landmarks, of a regression 200 to
         300.
     memory_budget : float > 0, default=64.0
-        Megabytes that the experts may take, as they are estimated at the first call. A second race
-        takes 1.5 to 3.5 more for 1,000 samples behind an alarm.
+        Megabytes that the models of the experts may take, as they are estimated at the first call.
+        Buffers, and what undoes a call, are not counted: they take up to 12. For 1,000 samples
+        behind an alarm a second race takes as much as the first (docs/race.md).
     encode : {'auto', True, False}, default='auto'
         Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
         (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
