@@ -368,3 +368,21 @@ def test_columns_of_a_forest_of_categories_come_in_any_order(library):
 def test_as_many_weights_as_rows():
     with pytest.raises(ValueError, match=r"sample_weight.shape == \(2,\), expected \(60,\)"):
         StreamClassifier().partial_fit(MIXED, LABELS, sample_weight=[1.0, 2.0])
+
+
+@pytest.mark.parametrize("kind", ["intervals", "categories of intervals", "periods"])
+def test_rows_of_intervals_and_periods_are_those_of_the_frame(kind):
+    column = {
+        "intervals": lambda: pd.arrays.IntervalArray.from_breaks(np.arange(31.0)),
+        "categories of intervals": lambda: pd.cut(rng.normal(size=30), 4),
+        "periods": lambda: pd.period_range("2024", periods=30, freq="D"),
+    }[kind]()
+    X = pd.DataFrame({"a": column, "b": rng.normal(size=30)})
+    X["a"] = X["a"].where(np.arange(30) != 7)
+    model = PAClassifier(random_state=0).fit(X, np.arange(30) % 2)
+    expected = model.decision_function(X)
+    rows = X.to_dict("records")
+    np.testing.assert_array_equal(model.decision_function(rows), expected)
+    np.testing.assert_array_equal(model.decision_function(X.astype(object)), expected)
+    for single in (rows, [X.iloc[place] for place in range(30)]):
+        np.testing.assert_array_equal([model.score_one(row) for row in single], expected)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -81,11 +82,13 @@ def named_table(X: Any) -> pa.Table | None:
 
             return from_dataframe(X)
     except (pa.ArrowException, OverflowError) as error:
-        objects = {}
+        objects, is_known = {}, isinstance(error, OverflowError)
         for place, name in enumerate(X.columns if hasattr(X, "iloc") else ()):
             # It names the column, or makes floats of whole numbers that no type has room for.
-            objects[str(name)] = array_of(X.iloc[:, place].to_numpy(dtype=object), name)
-        if isinstance(error, OverflowError):
+            values = X.iloc[:, place].to_numpy(dtype=object)
+            objects[str(name)] = array_of(values, name)
+            is_known |= any(plain_value(value) is not value for value in values)
+        if is_known:
             return pa.table(objects)
         raise ValueError(f"X: {' '.join(str(error).split())}") from error
     return None
@@ -163,6 +166,9 @@ def array_of(values: Any, name: str) -> Any:
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, OverflowError) as error:
+        plain = [plain_value(value) for value in values]
+        if any(map(is_not, plain, values)):
+            return array_of(plain, name)
         kinds = {type(value) for value in values if value is not None}
         if all(issubclass(kind, numbers.Real) for kind in kinds):
             return pa.array(np.array([np.nan if v is None else float(v) for v in values]))
@@ -172,6 +178,16 @@ def array_of(values: Any, name: str) -> Any:
             f"column {name!r} holds {words}: argument must be a string or a number, or a date, and "
             f"of one kind in a column{advice}"
         ) from error
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value of a column as what `plain_frame` makes of the column."""
+    kind = type(value)
+    if kind.__module__.split(".")[0] != "pandas":
+        return value
+    if kind.__name__ == "Interval":
+        return str(value)
+    return value.to_timestamp() if kind.__name__ == "Period" else value
 
 
 def array_in(table: pa.Table, name: str) -> pa.Array:
