@@ -106,6 +106,7 @@ static void step_records(float *const *values, const int32_t *cells, ptrdiff_t n
 }
 
 #include "forest_exact.h"
+#include "forest_counted.h"
 #include "forest_draw.h"
 #include "forest_score.h"
 #include "forest_random.h"
