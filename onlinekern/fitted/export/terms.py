@@ -321,17 +321,8 @@ class Tables:
             Z[:, column] = self.entries[first + code.astype(np.intp)]
 
 
-class Columns:
-    """What some columns of a row become, one for each entry of its first field; maybe none."""
-
-    @property
-    def any(self) -> bool:
-        """Whether there are such columns."""
-        return len(next(iter(vars(self).values()))) > 0
-
-
 @dataclass(frozen=True, eq=False)
-class Bends(Columns):
+class Bends:
     """Features with heavy tails, seen as sign(u) log2(1 + |u|), u = (x - center) factor.
 
     The logarithm is linear between powers of two, and |u| counts as at most `FARTHEST_BENT`.
@@ -346,6 +337,11 @@ class Bends(Columns):
     centers: Floats
     factors: Floats
 
+    @property
+    def any(self) -> bool:
+        """Whether a feature is bent."""
+        return len(self.features) > 0
+
     def fill(self, X: Floats) -> Floats:
         """Return the rows with these features bent."""
         X = X.copy()
@@ -356,7 +352,7 @@ class Bends(Columns):
 
 
 @dataclass(frozen=True, eq=False)
-class Groups(Columns):
+class Groups:
     """One-hot columns, whose orders take the axes of the first members of each group.
 
     Attributes
@@ -378,6 +374,11 @@ class Groups(Columns):
     middles: Floats
     bases: Array
     steps: Array
+
+    @property
+    def any(self) -> bool:
+        """Whether columns are one-hot."""
+        return len(self.members) > 0
 
     @property
     def has(self) -> Array:
@@ -407,7 +408,7 @@ class Groups(Columns):
 
 
 @dataclass(frozen=True, eq=False)
-class Gaps(Columns):
+class Gaps:
     """What a scaled row has where values are missing, in features with gaps.
 
     A guess stands there, the weighted sum of the givers' scaled values, 0 where these are missing.
@@ -432,6 +433,11 @@ class Gaps(Columns):
     places: Array
     weights: Array
     means: Floats
+
+    @property
+    def any(self) -> bool:
+        """Whether a feature has gaps."""
+        return len(self.sources) > 0
 
     def fill(self, X: Floats, Z: Array) -> Array:
         """Write guesses and sums of rows X into the scaled rows Z; return the last columns."""
