@@ -9,7 +9,7 @@ import numpy as np
 
 from onlinekern.core.learning.trials import alarms_of
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert
+from onlinekern.learners.race.kinds import CLIP, FORGETTING, Expert
 
 # A stretch of the stream that is a smaller share of it is not worth a line.
 SHORTEST = 0.02

@@ -44,7 +44,8 @@ from onlinekern.estimators.validation import (
     validate_data,
 )
 from onlinekern.estimators.warnings import warn
-from onlinekern.learners.race.experts import CLIP, FORGETTING, Expert, Layout, ladder
+from onlinekern.learners.race.experts import ladder
+from onlinekern.learners.race.kinds import CLIP, FORGETTING, Expert, Layout
 from onlinekern.learners.race.report import RaceReport, importances_of, report_of
 
 MEGABYTE = 2**20
