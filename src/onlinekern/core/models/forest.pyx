@@ -31,15 +31,13 @@ from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.partitions.costs import samples_spread_over
 from onlinekern.core.partitions.renewal import (
-    COUNTS, check_labels, check_reach, check_settings, check_sizes, check_weights,
+    COUNTS, check_labels, check_reach, check_settings, check_sizes, check_weights, exact_among,
     restored_counts, restored_metric, restored_units, told)
 from onlinekern.core.partitions.scale import SCALE, fields_of_scale, restored_scale
 from onlinekern.core.partitions.tables import check_categories, most_further, most_gaps
 
 # A forest is renewed at this sample, and whenever there are twice as many.
 cdef int64_t FIRST_RENEWAL = 32
-# All trees that are to be cut exactly are so from so many times as many samples on as half of them.
-cdef Py_ssize_t ALL_EXACT = 8
 cdef Py_ssize_t ROWS = 64
 # Candidates of a node, and replays, and trees: more would not come to an end.
 cdef Py_ssize_t MOST_TURNS = 1000, MOST_TREES = 1 << 20, MOST = 1 << 48
@@ -81,8 +79,7 @@ cdef class ForestSpace(Space):
     categories : tuple of int
         Features that hold the numbers of categories, ascending.
     n_exact, exact_from : int
-        The last trees are cut exactly from eight times so many samples on, half of these from so
-        many.
+        The last trees are cut exactly, from samples enough on: see `exact_among`.
     is_light : bool
         Whether the kernel machine that tells where to cut is a light one, see `features.looking`.
     cut_weights : tuple of float >= 0
@@ -249,9 +246,7 @@ cdef class ForestSpace(Space):
 
     def exact_trees(self, Py_ssize_t n):
         """How many trees a renewal cuts exactly that grows from n samples."""
-        if n < self.exact_from:
-            return 0
-        return self.n_exact if n >= ALL_EXACT * self.exact_from else self.n_exact // 2
+        return exact_among(self.n_exact, self.exact_from, n)
 
     def new_renewal(self, int64_t begun, lag=None):
         """The renewal that begins after so many samples.

@@ -12,6 +12,8 @@ COMMON_SLOPE = 0.1
 LEAST_SLOPE = 1e-4
 
 
+# All trees that are to be cut exactly are so from so many times as many samples on as half of them.
+cdef Py_ssize_t ALL_EXACT = 8
 # Samples learnt, when the last renewal that is done began, and trees that the present one has cut.
 COUNTS = ("entered", "renewed", "n_grown")
 
@@ -34,6 +36,13 @@ def check_settings(Py_ssize_t n_outputs, Py_ssize_t n_labels, double share, doub
         raise ValueError(f"spread must be in [0, 1], got {spread}")
     if not 0 <= n_exact <= n_trees:
         raise ValueError(f"n_exact must be in [0, {n_trees}], got {n_exact}")
+
+
+def exact_among(Py_ssize_t n_exact, Py_ssize_t exact_from, Py_ssize_t n):
+    """How many trees are cut exactly where n samples are: none, half of n_exact, or all."""
+    if n < exact_from:
+        return 0
+    return n_exact if n >= ALL_EXACT * exact_from else n_exact // 2
 
 
 def check_weights(cut_weights, Py_ssize_t n_outputs, Py_ssize_t n_labels):
