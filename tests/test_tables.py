@@ -90,6 +90,8 @@ def test_kinds_and_features_of_each():
     np.testing.assert_array_equal(days // 1, weekdays)
     hashed = Z[:, [j for j, name in enumerate(names) if name.startswith("user (hash")]]
     assert hashed.shape == (400, 64)
+    wide = TableEncoder(categories="auto").fit(table())
+    assert sum("user (hash" in name for name in wide.get_feature_names_out()) == 1024
     assert (hashed.sum(axis=1) == 1).all()
 
 

@@ -123,7 +123,7 @@ class RaceReport:
 
         # A forest takes tables as they are.
         encodes = self.encodes and not self.leader.is_raw
-        steps: list[Any] = [TableEncoder()] if encodes else []
+        steps: list[Any] = [TableEncoder(categories="auto")] if encodes else []
         if not self.leader.is_raw:
             steps.append(OnlineStandardScaler(clip=CLIP, forgetting=FORGETTING))
         return make_stream_pipeline(*steps, clone(self.leader.estimator))
@@ -158,7 +158,8 @@ class RaceReport:
 
     def _code(self) -> str:
         scaler = f"OnlineStandardScaler(clip={CLIP:g}, forgetting={FORGETTING:g}), "
-        before = ("TableEncoder(), " * self.encodes + scaler) * (not self.leader.is_raw)
+        encoder = "TableEncoder(categories='auto'), " * self.encodes
+        before = (encoder + scaler) * (not self.leader.is_raw)
         plain = f"make_stream_pipeline({before}{one_line(self.leader.estimator)})"
         return f"RenewedLearner({plain})" if self.alarms else plain
 

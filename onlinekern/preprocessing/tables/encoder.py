@@ -75,8 +75,9 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     max_categories : int or None, default=None
         Number of one-hot features of a category column. Later categories share one more feature.
         None: twice as many as came in the first call, and 8, at most 100.
-    hashed_features : int, default=64
-        Number of features of a hashed column. Of a hundred categories, each shares its feature with
+    hashed_features : int or None, default=None
+        Number of features of a hashed column. None: 1,024 with ``categories='auto'``, which linear
+        learners and races choose, else 64: of a hundred categories, each shares its feature with
         one or two others.
     text_features : int, default=1024
         Number of features of a text column.
@@ -155,7 +156,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     missing: Annotated[str, StrOptions({"mean", "keep", "refuse"})] = "mean"
     categories: Annotated[str, StrOptions({"one-hot", "codes", "hash", "auto"})] = "one-hot"
     max_categories: MostCategories | None = None
-    hashed_features: Width = 64
+    hashed_features: Width | None = None
     text_features: Width = 1024
     slots: Width = 2**20
     dates: tuple[str, ...] | list[str] | None = None

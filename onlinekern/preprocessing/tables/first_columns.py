@@ -37,6 +37,9 @@ from onlinekern.preprocessing.tables.slots import SlotColumn, SlotTextColumn, le
 
 # A category column has twice as many one-hot features as categories have come, and so many more.
 ROOM_LEFT = 8
+# A hashed column has so many features, and so many where categories are 'auto': linear learners and
+# races have room to tell apart more of them, kernels learn the longer for it.
+HASHED, WIDE_HASHED = 64, 1024
 # Such a share of the columns must be text or have many values for all to share slots: in other
 # tables numbers say more, and kernels and forests make more of them than linear learners.
 WIDE_SHARE = 1 / 3
@@ -122,7 +125,8 @@ def new_column(name: str, kind: str, values: Any, encoder: Any, shared: bool) ->
         found = len(distinct_texts(values)[0])
         return CategoryColumn(name, encoder.max_categories or min(MOST_ROOM, 2 * found + ROOM_LEFT))
     if kind == "hashed":
-        return HashedColumn(name, encoder.hashed_features)
+        usual = WIDE_HASHED if encoder.categories == "auto" else HASHED
+        return HashedColumn(name, encoder.hashed_features or usual)
     if kind == "text":
         return TextColumn(name, encoder.text_features)
     return new_date(name, values, encoder) if kind == "date" else IgnoredColumn(name)
