@@ -1,4 +1,4 @@
-"""What an expert of a race is before it has learnt anything, and the kinds that there are of some."""
+"""What an expert of a race is before it has learnt anything, and kinds of them."""
 
 from __future__ import annotations
 
