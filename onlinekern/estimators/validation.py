@@ -414,6 +414,8 @@ def labels_of(classes: Any) -> Any:
                 "classes must be labels of one kind, none of them missing: whole numbers, text, "
                 f"truth or dates, got {shown}"
             ) from None
+        if np.any(labels[1:] == labels[:-1]):
+            raise ValueError(f"classes hold text that differs in its last \\0 only: {classes!r}")
         if len(labels) > 1:
             return labels
     raise ValueError(
