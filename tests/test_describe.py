@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from described import predictions_of_model, scores_of_model
 from exported import CLASSES, Case, cases, fitted, numbers_of, scores_of
-from oracles.exported import predictions_of_model, scores_of_model
 from sklearn.base import is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline

@@ -7,7 +7,7 @@ from sklearn.datasets import dump_svmlight_file
 
 pytest.importorskip("typer")
 
-from oracles.exported import scores_of_model
+from described import scores_of_model
 
 from onlinekern import (
     NystroemFeatures,

@@ -5,9 +5,9 @@ import ctypes
 import numpy as np
 import pytest
 from compiled import Program, address, load
+from described import scores_of_model
 from exported import scores_of, where_hardly_any_errs
 from grids import grid
-from oracles.exported import scores_of_model
 from sklearn.base import clone, is_regressor
 
 from onlinekern import (

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from compiled import Program, load
+from described import scores_of_model
 from exported import CLASSES, SIZES, known, numbers_of, scores_of
-from oracles.exported import scores_of_model
 from sklearn.base import is_classifier, is_regressor
 
 from onlinekern import (

@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 from compiled import load
-from oracles.exported import scores_of_model
+from described import scores_of_model
 from sklearn.base import is_regressor
 
 from onlinekern import (

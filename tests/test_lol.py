@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse as sp
 from compiled import Program, compiler
 from compiled import load as load_program
+from described import scores_of_model
 from grids import grid
-from oracles.exported import scores_of_model
 from oracles.lol import lol
 from sklearn.base import clone
 

@@ -6,8 +6,8 @@ import signal
 import numpy as np
 import pytest
 from compiled import Program, load
+from described import predictions_of_model, scores_of_model
 from oracles import olla, smo
-from oracles.exported import predictions_of_model, scores_of_model
 from registry import choices
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning

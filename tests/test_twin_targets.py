@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 from compiled import Program, load
+from described import scores_of_model
 from exported import scores_of
 from oracles import race as twins
-from oracles.exported import scores_of_model
 from twins_of_targets import without_twins
 
 import onlinekern

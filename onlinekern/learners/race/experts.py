@@ -316,8 +316,11 @@ def forest_of(
 
     kept = kind.parameters["memory"]
     while True:
-        one, two = (of_size(n, kept).n_bytes(n_features, n_outputs, is_sparse) for n in (1, 2))
-        found = int(max(0, min(wanted, (room - (2 * one - two)) / (two - one))))
+        few, more = (
+            of_size(n, kept).n_bytes(n_features, n_outputs, is_sparse)
+            for n in (FEWEST_TREES, 2 * FEWEST_TREES)
+        )
+        found = int(max(0, min(wanted, FEWEST_TREES * (1 + (room - few) / (more - few)))))
         if found >= MOST_OF_TREES[task] * wanted or kept <= LEAST_KEPT:
             break
         kept //= 2
