@@ -384,6 +384,15 @@ def test_numbers_and_random_cuts_have_no_exact_trees(exact):
     assert taught(3, 0, 10)._model.space.arguments()[-4] == 2
 
 
+def test_how_many_trees_are_exact():
+    """Models that were saved with exact trees from 8,192 samples on have the same ones."""
+    space = taught(3, 0, 40)._model.space
+    *begin, _, _, is_light, weights = space.arguments()
+    for exact_from, numbers in ((2048, (2, 2, 2, 5)), (8192, (0, 0, 2, 5)), (64, (5, 5, 5, 5))):
+        made = type(space)(*begin, 5, exact_from, is_light, weights)
+        assert tuple(made.exact_trees(n) for n in (2048, 8191, 8192, 16384)) == numbers
+
+
 def test_exact_trees_find_steps(monkeypatch):
     """A tree of a hundred leaves: with exact trees a forest errs less."""
     rng = np.random.default_rng(0)

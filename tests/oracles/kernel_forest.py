@@ -728,8 +728,9 @@ class Renewal:
 
     def __init__(self, forest):
         self.begun, self.anew = forest.entered, forest.anew or forest.entered <= forest.memory
-        times = len(forest.kept) / forest.exact_from
-        self.n_exact = 0 if times < 1 else forest.n_exact // 2 if times < 8 else forest.n_exact
+        n, least = len(forest.kept), forest.exact_from
+        most = min(8 * least, max(2 * least, 16384))
+        self.n_exact = 0 if n < least else forest.n_exact // 2 if n < most else forest.n_exact
         self.lag = self.samples_spread_over(forest)
         self.later, self.taken = [], 0
         self.fresh = fresh = copy.copy(forest)

@@ -12,8 +12,11 @@ COMMON_SLOPE = 0.1
 LEAST_SLOPE = 1e-4
 
 
-# All trees that are to be cut exactly are so from so many times as many samples on as half of them.
+# All trees that are to be cut exactly are so from so many times as many samples on as half of them,
+# but from so many on where half of these are enough for half of them: forests that were saved with
+# exact trees from 8,192 samples on go on with the same bits.
 cdef Py_ssize_t ALL_EXACT = 8
+cdef Py_ssize_t ENOUGH = 1 << 14
 # Samples learnt, when the last renewal that is done began, and trees that the present one has cut.
 COUNTS = ("entered", "renewed", "n_grown")
 
@@ -42,7 +45,8 @@ def exact_among(Py_ssize_t n_exact, Py_ssize_t exact_from, Py_ssize_t n):
     """How many trees are cut exactly where n samples are: none, half of n_exact, or all."""
     if n < exact_from:
         return 0
-    return n_exact if n >= ALL_EXACT * exact_from else n_exact // 2
+    enough = min(ALL_EXACT * exact_from, max(2 * exact_from, ENOUGH))
+    return n_exact if n >= enough else n_exact // 2
 
 
 def check_weights(cut_weights, Py_ssize_t n_outputs, Py_ssize_t n_labels):
