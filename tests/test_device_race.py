@@ -28,10 +28,10 @@ RACES = {
 }
 
 
-def begun(task, X, y, **more):
+def begun(task, X, y, weight=None, **more):
     model = RACES[task](**more)
     classes = {"classes": np.unique(y)} if is_classifier(model) else {}
-    return model.partial_fit(X, y, **classes)
+    return model.partial_fit(X, y, sample_weight=weight, **classes)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
@@ -61,6 +61,24 @@ def test_a_race_learns_as_in_python(task, dtype, stream, tmp_path):
         np.testing.assert_allclose(
             found.vote.mean_losses(), told.vote.mean_losses(), rtol=0, atol=5e-3
         )
+
+
+@pytest.mark.parametrize("light", [1e-3, 6e-3, 2e-2])
+@pytest.mark.parametrize("task", RACES)
+def test_a_sample_that_is_heavy_beside_those_before(light, task, stream, tmp_path):
+    """A device teaches with weight 1: what it knows may be of samples that weigh less."""
+    X, y = stream(task, n=150)
+    model = begun(task, X[:100], y[:100], np.full(100, light))
+    device = Device(tmp_path, model, dtype="float64")
+    memory = device.new()
+    for i in range(100, 103):
+        device.teach(memory, X[i : i + 1], y[i : i + 1])
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+        found = read_device_state(device.model, device.save(memory))._model.vote.get_state()
+        told = model._model.vote.get_state()
+        for name in ("losses", "counts", "errors", "met", "combined"):
+            most = max(1e-3, np.abs(told[name]).max())
+            np.testing.assert_allclose(found[name], told[name], rtol=0, atol=1e-3 * most)
 
 
 @pytest.mark.parametrize("task", RACES)
