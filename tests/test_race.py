@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from commands import run
 from oracles import race as twins
 from oracles.race import stream_learner
 from sklearn.base import clone
@@ -26,7 +27,9 @@ from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.drift import RenewedLearner
-from onlinekern.learners.race.experts import ladder
+from onlinekern.learners.race import stream
+from onlinekern.learners.race.experts import ladder, without_sparse_linear
+from onlinekern.reports.model import report_html
 
 LINKS = (0.0, 1.0, 2.0, 0.0)
 YES = np.ones(len(LINKS), dtype=np.uint8)
@@ -869,6 +872,24 @@ def test_targets_of_sparse_rows_have_passive_aggressive_steps(d, tmp_path):
     told = model.predict(X[2500:])
     np.testing.assert_array_equal(loaded.predict(X[2500:]), told)
     assert np.std(told - y[2500:]) < 0.3 * np.std(y)
+
+
+def test_a_race_of_a_former_version_has_its_report(monkeypatch, tmp_path, capsys):
+    """Those of targets of sparse rows had no linear PA-I."""
+    X = sp.random(200, 300, 0.05, format="csr", random_state=0)
+    y = np.asarray(X.sum(axis=1)).ravel()
+    with monkeypatch.context() as former:
+        former.setattr(stream, "ladder", lambda *given: without_sparse_linear(ladder(*given)))
+        model = StreamRegressor(time_budget=15.0).partial_fit(X, y)
+        names = [one.name for one in model.report().experts]
+    assert [one.name for one in model.report().experts] == names
+    # Of other experts, though as many, nothing tells which they are.
+    monkeypatch.setattr(stream, "ladder", lambda *given: ladder(*given)[: len(names)][::-1])
+    with pytest.raises(ValueError, match="but has no report"):
+        model.report()
+    model.save(tmp_path / "race.okn")
+    assert "but has no report" in run(capsys, "info", tmp_path / "race.okn")[1]
+    assert "Experts of the race" not in report_html(model)
 
 
 def test_memory_chooses_the_linear_experts_of_slots():

@@ -72,7 +72,10 @@ def lines_about(model: Any) -> Iterator[str]:
     if hasattr(learner, "n_support_"):
         yield f"support vectors: {learner.n_support_:,}"
     if hasattr(learner, "report"):
-        yield from str(learner.report()).splitlines()
+        try:
+            yield from str(learner.report()).splitlines()
+        except ValueError as error:
+            yield str(error)
 
 
 def lines_about_columns(encoder: Any) -> Iterator[str]:

@@ -37,7 +37,7 @@ from onlinekern.reports.page import (
 )
 from onlinekern.reports.run import built_with, head
 from onlinekern.reports.text import listed, text_of
-from onlinekern.reports.training import SIZE, experts, in_units, weights
+from onlinekern.reports.training import SIZE, experts, in_units, race_of, weights
 from onlinekern.streams.errors import check_count
 
 # So many features have bars, and so many are rows of a metric.
@@ -224,15 +224,16 @@ def curve_of(result: PrequentialResult | None, window: int) -> Iterator[Html]:
 
 def leaders_of(learner: Any) -> Iterator[Html]:
     """Yield the box that draws the weights of the experts of a race."""
-    report = learner.report() if hasattr(learner, "report") else None
+    report = race_of(learner)
     if report is not None and len(report.samples):
         yield card("The race: who led when", weights(report))
 
 
 def experts_of(learner: Any) -> Iterator[Html]:
     """Yield the box with the table of the experts of a race."""
-    if hasattr(learner, "report"):
-        yield card("Experts of the race", experts(learner.report()))
+    report = race_of(learner)
+    if report is not None:
+        yield card("Experts of the race", experts(report))
 
 
 def importances_of(model: Any, learner: Any) -> Iterator[Html]:

@@ -56,7 +56,7 @@ def write_training(run: Any, seconds: float, stopped: bool, left_out: list[str])
     request, learner = run.request, inner(learner_of(run.model))
     facts = list(figures(run, seconds))  # the memory before pictures are drawn
     boxes = [card("Errors along the stream", curve(run))]
-    report = learner.report() if hasattr(learner, "report") else None
+    report = race_of(learner)
     raced = report is not None and len(report.samples) > 0
     if raced:
         boxes.append(card("The race: who led when", weights(report)))
@@ -145,6 +145,14 @@ def curve(run: Any) -> Html:
     what = "Mistakes" if score.counted else "Root mean squared error"
     drawing = svg(draw, "curve", f"{what} against the samples seen", SIZE)
     return figure(drawing, f"{what}; each sample was predicted before it was learnt.")
+
+
+def race_of(learner: Any) -> Any:
+    """Return the report of a race, or None: of other learners, and where it has none any more."""
+    try:
+        return learner.report() if hasattr(learner, "report") else None
+    except ValueError:
+        return None
 
 
 def weights(report: Any) -> Html:

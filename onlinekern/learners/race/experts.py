@@ -245,6 +245,11 @@ def sparse_linear(cost: float) -> Expert:
     return Expert("linear PA-I", PARegressor(C=0.03, random_state=0), cost)
 
 
+def without_sparse_linear(experts: list[Expert]) -> list[Expert]:
+    """Return the experts of the races that former versions have saved: without linear PA-I."""
+    return [one for one in experts if not isinstance(one.estimator, PARegressor)]
+
+
 def in_room(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
     """Return the first experts that memory has room for together; at least one."""
     sizes = np.cumsum([expert.n_bytes(*form) for expert in experts])

@@ -44,7 +44,7 @@ from onlinekern.estimators.validation import (
     validate_data,
 )
 from onlinekern.estimators.warnings import warn
-from onlinekern.learners.race.experts import ladder
+from onlinekern.learners.race.experts import ladder, without_sparse_linear
 from onlinekern.learners.race.kinds import CLIP, FORGETTING, Expert, Layout
 from onlinekern.learners.race.report import RaceReport, importances_of, report_of
 
@@ -124,13 +124,15 @@ class StreamLearner(Learner):
         """Return the experts that a race began with."""
         n_outputs = self._outputs_at_first or race.head.n_outputs
         found = self._experts(race.d, n_outputs, not race.moments.centred, race.layout)
-        if len(found) != len(race.experts):
-            raise ValueError(
-                f"this race has {len(race.experts)} experts and would have {len(found)} today: a "
-                "former version made it, or parameters have been set since. It goes on learning "
-                "and predicting, but has no report and takes no further classes"
-            )
-        return found
+        for experts in (found, without_sparse_linear(found)):
+            rules = [type(expert.estimator._rule()) for expert in experts]
+            if rules == [type(model.rule) for model in race.experts]:
+                return experts
+        raise ValueError(
+            f"this race has {len(race.experts)} experts, and would have {len(found)}, or others, "
+            "today: a former version made it, or parameters have been set since. It goes on "
+            "learning and predicting, but has no report and takes no further classes"
+        )
 
     def _renew(self, model: Any) -> None:
         """Do nothing: the experts keep their parameters."""
