@@ -90,6 +90,18 @@ def test_the_sigmoids_are_those_of_the_oracle(n, unit):
         np.testing.assert_allclose(other, both, rtol=1e-6)
 
 
+@pytest.mark.parametrize("farthest", [100.0, 1000.0])
+def test_the_sigmoid_beside_an_outlier_is_that_of_the_oracle(farthest):
+    # The logit of the outlier moves by hundreds before the others have theirs.
+    rng = np.random.default_rng(0)
+    scores = np.append(rng.standard_normal(300), farthest)
+    positive = np.append(rng.random(300) < expit(3 * scores[:300]), True)
+    found = calibrated(rows_of(scores, positive, np.ones(301)))
+    here = scores > 0
+    expected = oracle.side(scores[here], positive[here], np.ones(here.sum()), 301)
+    np.testing.assert_allclose([found.above, found.offset_above], expected, rtol=1e-3, atol=1e-3)
+
+
 @pytest.mark.parametrize("n", [5, 40, 300])
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e12])
 @pytest.mark.parametrize("kind", ["even", "rare", "misleading"])

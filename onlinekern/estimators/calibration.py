@@ -25,8 +25,9 @@ ROUNDING = 1e-13
 SMALLEST_STEP = 1e-10
 DECREASE = 1e-4
 TOLERANCE = 1e-10
-# No step moves a logit by more: where probabilities are nearly 0 and 1 there is no curvature left,
-# and the next step would lead nowhere. The first one of many classes is much longer.
+# The first step moves no logit by more: where probabilities are nearly 0 and 1 no curvature is
+# left, and the next step would lead nowhere. Of many classes it would be much longer. A step that
+# goes so far doubles it: the logit of an outlier has a long way to go.
 FARTHEST = 4.0
 # The probability of the largest score is off the middle by so much at least: the predicted class
 # stays the likeliest even where scores tell nothing.
@@ -245,8 +246,8 @@ def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) ->
 
     The probabilities of a sample are the softmax of its `features`, each a row for each class,
     times the coefficients. It is Newton's method with a line search (algorithm 1 of [1]_). Steps
-    move no logit by more than `FARTHEST`; they end at 0, and coefficients that would go below it
-    are left out.
+    move no logit by more than `FARTHEST`, which doubles with each that does; they end at 0, and
+    coefficients that would go below it are left out.
 
     Parameters
     ----------
@@ -271,7 +272,7 @@ def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) ->
         total = largest + np.log(np.exp(z - largest).sum(axis=1, keepdims=True))
         return z - total, float(weights @ total[:, 0] - said @ point)
 
-    point = start
+    point, farthest = start, FARTHEST
     logs, present = logs_of(point)
     for _ in range(MOST_STEPS):
         p = np.exp(logs)
@@ -290,7 +291,7 @@ def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) ->
         if -float(gradient @ step) <= ROUNDING * (1 + abs(present)):
             return np.maximum(point + step, 0)
         moved = float(np.abs(flat @ step).max())
-        length = min(1.0, FARTHEST / moved) if moved > 0 else 1.0
+        length = longest = min(1.0, farthest / moved) if moved > 0 else 1.0
         while True:
             new = np.maximum(point + length * step, 0)
             logs, misfit = logs_of(new)
@@ -300,4 +301,6 @@ def newton(features: Floats, targets: Floats, weights: Floats, start: Floats) ->
             if length < SMALLEST_STEP:
                 return point
         point, present = new, misfit
+        if length == longest < 1:
+            farthest *= 2
     return point
