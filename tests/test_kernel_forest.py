@@ -377,6 +377,19 @@ def test_exact_trees_are_resumed_and_taken_back_to_the_bit(memory, exact):
         assert to_bytes(taught(3, cut, 140, again)) == to_bytes(whole), cut
 
 
+@pytest.mark.parametrize("when_full", ["grow", "renew"])
+@pytest.mark.parametrize("cut", [600, 639, 640, 641, 767, 2047, 2048])
+def test_a_renewal_that_is_lost_before_the_next_one_is_done_first(cut, when_full):
+    """A renewal that is spread over as many samples ends where the next one begins."""
+    settings = {"memory": 64 if when_full == "renew" else 1024, "renewal_spread": 1.0}
+    made = KernelForestRegressor(n_trees=3, random_state=0, when_full=when_full, **settings)
+    X = np.random.default_rng(0).normal(size=(2100, 3))
+    y = np.sin(2 * X[:, 0]) + X[:, 1]
+    whole = copy.deepcopy(made).partial_fit(X, y)
+    part = from_bytes(to_bytes(made.partial_fit(X[:cut], y[:cut])), "a file")
+    assert to_bytes(part.partial_fit(X[cut:], y[cut:])) == to_bytes(whole)
+
+
 def test_numbers_and_random_cuts_have_no_exact_trees(exact):
     for n_classes, parameters in ((0, {}), (3, {"n_candidates": 1})):
         model = taught(n_classes, 0, 10, **parameters)

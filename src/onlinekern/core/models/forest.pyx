@@ -221,14 +221,19 @@ cdef class ForestSpace(Space):
 
     cdef Status renew_at_times(self) noexcept nogil:
         """Go on with a renewal, or begin one, where that is due."""
+        cdef int64_t due
         cdef Status status = OK
         # The next may be due where one ends.
         while status == OK and self.is_due(self.entered):
             if self.renewal is None:
-                # One that was lost by an undo or a copy is done again.
+                # One that was lost by an undo or a copy is done again, and may end where the next is
+                # due.
+                due = self.last_due(self.entered - 1)
+                if due <= self.renewed:
+                    due = self.last_due(self.entered)
                 with gil:
                     try:
-                        self.renewal = self.new_renewal(self.last_due(self.entered))
+                        self.renewal = self.new_renewal(due)
                     except BaseException as error:
                         self.interruption = error
                         return RAISED
@@ -327,7 +332,8 @@ cdef class ForestSpace(Space):
         if self.renewal is not None:
             return self.renewal.looks_after(self.entered + 1)
         # What is spread over samples looks from the next one on.
-        return due > self.renewed and (due <= self.entered or self.samples_of_renewal(due) == 0)
+        is_lost = self.last_due(self.entered) > self.renewed
+        return is_lost or (due > self.renewed and self.samples_of_renewal(due) == 0)
 
     cdef void checkpoint(self) noexcept nogil:
         if self.is_changed or self.n_replaced > 0:
