@@ -226,8 +226,8 @@ cdef class ForestSpace(Space):
         # The next may be due where one ends.
         while status == OK and self.is_due(self.entered):
             if self.renewal is None:
-                # One that was lost by an undo or a copy is done again, and may end where the next is
-                # due.
+                # One that was lost by an undo or a copy is done again. It may end where the next
+                # is due.
                 due = self.last_due(self.entered - 1)
                 if due <= self.renewed:
                     due = self.last_due(self.entered)
