@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -18,7 +19,11 @@ from onlinekern import (
     OGDClassifier,
     PAClassifier,
     StreamClassifier,
+    StreamRegressor,
+    TableEncoder,
+    make_stream_pipeline,
 )
+from onlinekern.estimators import linear, memory
 from onlinekern.learners.race import stream as race_stream
 
 NAMES = sorted(
@@ -273,6 +278,13 @@ def test_an_average_is_that_of_all_models(average):
     np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-9, atol=1e-9)
 
 
+def megabytes_of(learner):
+    """Return what the experts of a race take, as `memory_budget` counts it."""
+    race = learner._model
+    form = race_stream.form_of(race, race.head.n_outputs)
+    return race_stream.megabytes(learner._ladder(race), form)
+
+
 def late(n_classes, n=1500):
     """Return a stream in which a new class comes every 50 rows."""
     rng = np.random.default_rng(0)
@@ -284,7 +296,7 @@ def test_late_classes_stay_within_the_memory_budget():
     X, y = late(20)
     whole, parts = (StreamClassifier(memory_budget=8, random_state=0) for _ in range(2))
     predicted = whole.partial_fit_predict(X, y)
-    assert whole._megabytes(whole._model, 20) <= 8
+    assert megabytes_of(whole) <= 8
     assert np.mean(predicted[-300:] == y[-300:]) > 0.8
     assert whole.n_seen_ == len(y)
     assert whole.n_mistakes_ == np.sum(predicted != y)
@@ -310,10 +322,90 @@ def test_alarms_of_a_race_of_smaller_experts_are_those_of_the_stream():
         again._model.resume_alarms([-1])
 
 
-def test_classes_beyond_the_memory_budget_are_warned_of(monkeypatch):
+def test_experts_leave_when_classes_come_that_have_no_room(monkeypatch):
     monkeypatch.setattr(race_stream, "KEPT", 2.0)  # as after many rows
-    X, y = late(8, 500)
-    model = StreamClassifier(memory_budget=8, random_state=0)
-    with pytest.warns(UserWarning, match=r"memory_budget=8 was planned for fewer .* megabytes"):
-        model.partial_fit(X, y)
-    assert model._megabytes(model._model, 8) > 8
+    X, y = late(12, 900)
+    whole, parts = (StreamClassifier(memory_budget=8, random_state=0) for _ in range(2))
+    with pytest.warns(UserWarning, match=r"memory_budget=8 has no room .* left the race.*Raise"):
+        predicted = whole.partial_fit_predict(X, y)
+    assert megabytes_of(whole) <= 8
+    assert np.mean(predicted[-200:] == y[-200:]) > 0.7
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*left the race")
+        for part in np.split(np.arange(len(y)), [1, 60, 61, 333, 600]):
+            parts.partial_fit(X[part], y[part])
+    np.testing.assert_array_equal(parts.decision_function(X), whole.decision_function(X))
+    again = pickle.loads(pickle.dumps(parts))
+    names = [expert.name for expert in whole.report().experts]
+    assert len(names) == len(whole._model.experts)
+    assert [expert.name for expert in again.report().experts] == names
+    for model in (again, whole):
+        model.partial_fit(X[:200], y[:200])
+    np.testing.assert_array_equal(again.decision_function(X), whole.decision_function(X))
+
+
+def slotted(n_classes, n=300):
+    """Return rows of text without end, and labels."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, n_classes, n)
+    words = rng.integers(0, 10**6, (n, 5))
+    rows = [
+        {"title": f"of{label} " + " ".join(f"w{word}" for word in line), "size": float(line[0])}
+        for label, line in zip(y, words, strict=True)
+    ]
+    return rows, np.char.add("class ", y.astype(str))
+
+
+def test_slots_are_as_many_as_memory_has_room_for():
+    rows, y = slotted(152)
+    whole = StreamClassifier(random_state=0, shuffle=False).fit(rows, y)
+    assert len(whole.classes_) > 120
+    assert whole.encoder_.n_slots_ == 2**13
+    assert megabytes_of(whole) <= 64
+    rows, y = slotted(40, 600)
+    model = StreamClassifier(random_state=0)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*left the race")
+        predicted = model.partial_fit_predict(rows, y)
+    assert model.encoder_.n_slots_ == 2**15
+    assert len(model.classes_) == 40
+    assert megabytes_of(model) <= 64
+    assert np.mean(predicted[-200:] == y[-200:]) > 0.2
+    two, labels = slotted(2)
+    assert StreamClassifier().fit(two, labels).encoder_.n_slots_ == 2**20
+    assert StreamClassifier(memory_budget=20).fit(two, labels).encoder_.n_slots_ == 2**19
+    assert StreamClassifier().partial_fit(two[:50], labels[:50]).encoder_.n_slots_ == 2**17
+    assert StreamRegressor().fit(two, np.arange(300.0)).encoder_.n_slots_ == 2**20
+
+
+def test_classes_that_have_no_room_at_all_are_refused():
+    rows, y = slotted(6)
+    model = make_stream_pipeline(TableEncoder(categories="auto"), StreamClassifier())
+    model.partial_fit(rows[:30], ["yes", "no"] * 15)
+    with pytest.warns(UserWarning, match="linear AROW, noisy left the race"):
+        model.partial_fit(rows[:1], ["perhaps"])
+    race = model[-1]
+    assert megabytes_of(race) <= 64
+    before = model.decision_function(rows)
+    with pytest.raises(ValueError, match=r"memory_budget=64 .*1,048,577 features and 4 classes"):
+        model.partial_fit(rows[:1], ["never"])
+    assert race.classes_.tolist() == ["no", "perhaps", "yes"]
+    np.testing.assert_array_equal(model.decision_function(rows), before)
+    model.partial_fit(rows[:5], ["yes", "perhaps", "no", "no", "yes"])
+    fresh = make_stream_pipeline(TableEncoder(categories="auto"), StreamClassifier())
+    with pytest.raises(ValueError, match=r"memory_budget=64 .* --slots"):
+        fresh.partial_fit(rows, y, classes=np.unique(y))
+
+
+def test_linear_learners_warn_of_weights_that_take_much_memory(monkeypatch):
+    monkeypatch.setattr(linear, "MUCH", 1e6)
+    rows, y = slotted(6, 60)
+    with pytest.warns(UserWarning, match=r"1,048,577 features for each of 6 classes: 0\.11 giga"):
+        PAClassifier().fit(rows, y)
+    monkeypatch.setattr(memory, "available_memory", lambda: 1e8)
+    model = PAClassifier().partial_fit(rows, ["yes", "no"] * 30, classes=["no", "yes"])
+    before = model.decision_function(rows)
+    with pytest.raises(MemoryError, match="n_features=1048577 needs at least"):
+        model.partial_fit(rows, y, classes=["no", "yes", *np.unique(y)])
+    np.testing.assert_array_equal(model.decision_function(rows), before)
+    assert model.classes_.tolist() == ["no", "yes"]

@@ -29,6 +29,7 @@ from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.drift import RenewedLearner
 from onlinekern.learners.race import stream
 from onlinekern.learners.race.experts import ladder, without_sparse_linear
+from onlinekern.learners.race.stream import form_of, megabytes
 from onlinekern.reports.model import report_html
 
 LINKS = (0.0, 1.0, 2.0, 0.0)
@@ -438,7 +439,8 @@ def test_classes_may_become_too_many_for_a_forest():
     learner.partial_fit(X, y)
     # Others have begun, for which there is room.
     assert len(learner.report().experts) != n_experts
-    assert learner._megabytes(learner._model, 40) <= 6.0
+    race = learner._model
+    assert megabytes(learner._ladder(race), form_of(race, 40)) <= 6.0
     assert len(learner.classes_) == 40
 
 

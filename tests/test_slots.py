@@ -190,8 +190,8 @@ def test_other_learners_do_not(learner):
 
 def test_a_full_covariance_has_no_room_for_slots():
     table, _ = clicks(300)
-    assert AROWClassifier()._encoding(table) == {"categories": "auto"}
-    assert AROWClassifier(covariance="full")._encoding(table) == {}
+    assert AROWClassifier()._encoding(table, None) == {"categories": "auto"}
+    assert AROWClassifier(covariance="full")._encoding(table, None) == {}
 
 
 @pytest.mark.parametrize("race", [StreamClassifier, StreamRegressor])

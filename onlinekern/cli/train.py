@@ -51,7 +51,8 @@ class Request(FromText, Learning):
         "words of a table become: one-hot features of each column, or a hash says one of --slots "
         "features. auto is hash for stream and linear methods, where columns have values without a "
         "bound.")
-    slots: int = option(2**20, "N", "Number of features that hashed categories and words share.",
+    slots: int = option(2**20, "N", "Number of features that hashed categories and words "
+        "share. Where it is not given, stream has fewer for many classes, by its memory_budget.",
         least=2, most=2**31 - 1)
     on_error: str = option("stop", ("stop", "skip"), "What to do with a faulty line of text: skip "
         "leaves it out, and names one at the end, and says how many there were.")

@@ -156,7 +156,7 @@ class Training:
                 targets.update(y)
             self.task = "classification" if y.dtype.kind == "U" else targets.task()
         self.errors = self._new_errors()
-        self.model = new_model(self.request, self.task, X)
+        self.model = new_model(self.request, self.task, X, y)
 
     def _learn_classes(self, X: Any, y: Any) -> None:
         """Learn rows, with the classes that came so far, of which there must be two."""
@@ -194,8 +194,8 @@ class Training:
         self.model.save(self.request.output, None if target is None else {TARGET: target})
 
 
-def new_model(request: Request, task: str, X: Any) -> Any:
-    """Return the learner of a request, behind an encoder of tables, of which X is the first."""
+def new_model(request: Request, task: str, X: Any, y: Any) -> Any:
+    """Return the learner of a request, behind an encoder of tables; X and y are the first rows."""
     method = METHODS[request.method]
     check_task(request.method, task, "--method")
     given = given_parameters([method], task, request.given())[method.name]
@@ -212,20 +212,21 @@ def new_model(request: Request, task: str, X: Any) -> Any:
     more: dict[str, Any] = {"coverage": request.coverage, "by_class": request.by_class}
     if request.target is None:
         return method.recipe(task, parameters, request.scale, **more)
-    encoder = new_encoder(request, method.build(task, parameters)._takes_wide)
+    encoder = new_encoder(request, method.build(task, parameters), y)
     # The encoder scales numbers beside slots. Scaled by their deviations, rare slots are noise.
     scale = "none" if has_slots(encoder, X) else request.scale
     return method.recipe(task, parameters, scale, encoder, **more)
 
 
-def new_encoder(request: Request, takes_wide: bool) -> TableEncoder:
-    """Return the encoder of a request, for a learner that takes wide rows or does not."""
+def new_encoder(request: Request, learner: Any, y: Any) -> TableEncoder:
+    """Return the encoder of a request, for a learner whose first targets are y."""
     categories = request.categories
-    if categories == "auto" and not takes_wide:
+    if categories == "auto" and not learner._takes_wide:
         categories = "one-hot"
+    slots = request.slots if "slots" in request.named else learner._slots(y)
     return TableEncoder(
         kinds=request.kinds() or None, missing=request.missing, categories=categories,
-        slots=request.slots, when=tuple(request.when) or None,
+        slots=slots, when=tuple(request.when) or None,
     )  # fmt: skip
 
 

@@ -456,8 +456,10 @@ class OnlineClassifier(Classifier):
         self._note_classes(labels)
         if hasattr(self, "_weigh_classes"):
             self._weigh_classes(None)
+        head = self._head()
+        self._check_growth(head)
         try:
-            self._model = self._grown_model(before, labels, self._head())
+            self._model = self._grown_model(before, labels, head)
         except TypeError:
             raise ValueError(
                 f"{type(self).__name__} cannot take up classes in mid-stream: it began with "

@@ -54,7 +54,7 @@ from onlinekern.estimators.progress import progress_of
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scales import LEAST, warn_of_scales
 from onlinekern.estimators.scikit_learn import BaseEstimator, InvalidParameterError
-from onlinekern.estimators.table_door import Encode
+from onlinekern.estimators.table_door import SLOTS, Encode
 from onlinekern.estimators.types import ArrayLike, Floats, Sample, Samples, Weights
 from onlinekern.estimators.validation import (
     check_results,
@@ -425,6 +425,9 @@ class Learner(Savable, BaseEstimator):
             check_size(self._size, getattr(self, self._size), n_bytes, form.n_features)
         return n_bytes
 
+    def _check_growth(self, head: Any) -> None:
+        """Raise MemoryError if there is no room for the model with the outputs of this head."""
+
     def _read(self, read: Callable[[Any], Any]) -> Any:
         """Return what a function reads of the model's space, while no thread changes it."""
         model = self._fitted_model
@@ -495,9 +498,13 @@ class Learner(Savable, BaseEstimator):
         """Return validated rows of samples that are not learnt."""
         return validate_data(self, X, dtype=dtype, reset=False, missing=self._takes_missing)
 
-    def _encoding(self, X: Any) -> dict[str, Any]:
-        """Return the parameters of the encoder for tables like X, which is a first one."""
+    def _encoding(self, X: Any, y: Any) -> dict[str, Any]:
+        """Return the parameters of the encoder for tables like X, the first one, with targets y."""
         return {"categories": "auto"} if self._takes_wide else {}
+
+    def _slots(self, y: Any) -> int:
+        """Return how many slots categories and words share if y are the first targets."""
+        return SLOTS
 
     def _labels(self, y: Any) -> Any:
         """Return the labels in all targets that there are; None where there are no classes."""

@@ -11,6 +11,7 @@ from onlinekern.core import COVARIANCES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.linear import LinearSpace
 from onlinekern.core.models.linear_second_order import SecondOrderSpace
+from onlinekern.estimators.atomic import twin_of
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.memory import Form, available_memory
 from onlinekern.estimators.parameters import Average, estimator
@@ -20,6 +21,8 @@ from onlinekern.estimators.warnings import warn
 
 # A weight has a copy that undoes a failed call, and a share in the journal of a line of weights.
 WEIGHT_BYTES = 18
+# Weights of classes that take more are warned of.
+MUCH = 1e9
 
 
 @estimator
@@ -34,6 +37,16 @@ class LinearEstimator(Learner):
     def _n_bytes(self, form: Form) -> int:
         n_weights = form.n_features * form.n_outputs * (1 + bool(self.average))
         return WEIGHT_BYTES * n_weights
+
+    def _check_features(self, X: Any, n_outputs: int) -> None:
+        super()._check_features(X, n_outputs)
+        warn_of_weights(self, Form.of(X, n_outputs))
+
+    def _check_growth(self, head: Any) -> None:
+        model: Any = self._model
+        form = Form(model.d, head.n_outputs, model.dtype.itemsize, False)
+        self._check_form(form)
+        warn_of_weights(self, form)
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:
         return LinearSpace(*self._linear(X, n_outputs))
@@ -67,6 +80,20 @@ def check_memory(kind: str, n_outputs: int, length: int, *sizes: int) -> None:
             f"that undoes a failed call {needed / 1e9:.3g} gigabytes, and {available / 1e9:.3g} "
             'are available. Use covariance="diagonal", or fewer features.'
         )
+
+
+def warn_of_weights(estimator: Any, form: Form) -> None:
+    """Warn, once, that the weights of many features for each of many classes take much memory."""
+    n_bytes = twin_of(estimator)._n_bytes(form)
+    if form.n_outputs == 1 or n_bytes < MUCH or vars(estimator).get("_warned_of_weights"):
+        return
+    estimator._warned_of_weights = True
+    warn(
+        f"{type(estimator).__name__} keeps weights of {form.n_features:,} features for each of "
+        f"{form.n_outputs} classes: {n_bytes / 1e9:.2g} gigabytes, and more if more classes come. "
+        "Fewer features take less: TableEncoder(slots=...), --slots on the command line",
+        UserWarning,
+    )
 
 
 def warn_of_degeneration(estimator: Any) -> None:

@@ -29,6 +29,9 @@ from onlinekern.estimators.table_errors import (
 )
 from onlinekern.estimators.types import Array
 
+# Categories and words of tables share so many features, or fewer where there is no room.
+SLOTS = 2**20
+
 Encode: TypeAlias = Literal["auto"] | bool
 
 
@@ -47,7 +50,7 @@ class Encoded:
         return Encoded(self.rows[piece])
 
 
-def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
+def encoded(estimator: Any, X: Any, start: bool, learn: bool, y: Any = None) -> Any:
     """Return samples as they are, or as `Encoded` rows if the estimator has an encoder for them.
 
     Parameters
@@ -59,6 +62,8 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
     start : bool
     learn : bool
         Whether the encoder learns the samples too, each before it is encoded.
+    y : array-like or None
+        Their targets: a new encoder's features depend on how many classes there are.
     """
     if isinstance(X, Encoded):
         return X
@@ -71,7 +76,7 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool) -> Any:
         own.pop("encoder_", None)
         if not asks_for_encoder(estimator, X):
             return X
-        found = operations().new_encoder(estimator._encoding(X))
+        found = operations().new_encoder(estimator._encoding(X, y))
     elif "encoder_" in own:
         found = own["encoder_"]
     else:

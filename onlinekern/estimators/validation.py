@@ -156,7 +156,7 @@ def validate_data(
     other = type(X) is not np.ndarray or X.dtype.kind == "V"
     if other or "encoder_" in own or (reset and own.get("encode") is True):
         in_order = put_in_order(X)
-        X = encoded(estimator, X, reset, learn)
+        X = encoded(estimator, X, reset, learn, y)
         if not isinstance(X, Encoded):
             with in_order:
                 return validated(estimator, X, *given)

@@ -169,7 +169,7 @@ class KernelForest(Learner):
             check_numbers(X, known, feature_names(self))
         return X
 
-    def _encoding(self, X: Any) -> dict[str, Any]:
+    def _encoding(self, X: Any, y: Any) -> dict[str, Any]:
         kinds = kinds_of_chosen(X, self.categorical_features)
         return {"categories": "codes", "missing": "keep", "kinds": kinds}
 

@@ -106,6 +106,7 @@ class LinearPA(LinearEstimator):
         self._weigh_classes(y)
         self._look_at_scales(X, y, 0, X.shape[0])
         head = self._head()
+        self._check_features(X, head.n_outputs)
         first = initial_weights(coef_init, intercept_init, head.n_outputs, X.shape[1])
         separate = head.n_outputs > 1 and getattr(self, "multi_class", None) == "ovr"
         held_out, seeds = draw_problems(self, y, head.n_outputs if separate else 1)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
+from onlinekern.estimators.table_door import SLOTS
 from onlinekern.learners.budgeted import BPAClassifier, BPARegressor
 from onlinekern.learners.fogd_nogd import FOGDClassifier, FOGDRegressor
 from onlinekern.learners.least_squares import KernelRLSClassifier, KernelRLSRegressor
@@ -45,6 +44,8 @@ MOST_MEASURED = 128
 # square is 25 times that of one that is 1.
 WIDE = 2**17
 NOISY = 1000.0
+# There are no fewer slots than these, for however many classes.
+LEAST_SLOTS = 2**10
 # A sparse sample is taken to store so many elements.
 STORED = 100
 # Besides the widths of kernels, more linear features bring nothing, and cost as much as landmarks.
@@ -251,9 +252,33 @@ def without_sparse_linear(experts: list[Expert]) -> list[Expert]:
 
 
 def in_room(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
-    """Return the first experts that memory has room for together; at least one."""
-    sizes = np.cumsum([expert.n_bytes(*form) for expert in experts])
-    return experts[: max(1, int((sizes <= memory).sum()))]
+    """Return the experts that memory has room for together, the first ones first.
+
+    There is one at least: if there is room for none, the smallest.
+    """
+    found, left = [], memory
+    for expert in experts:
+        if (size := expert.n_bytes(*form)) <= left:
+            found.append(expert)
+            left -= size
+    return found or [min(experts, key=lambda expert: expert.n_bytes(*form))]
+
+
+def slots_in_room(task: str, n_outputs: int, memory: float) -> int:
+    """Return how many slots a race of linear learners has room for, a power of two.
+
+    The expert that is missed most has room, and the smallest with twice as many outputs.
+    """
+    experts = [*wide_linear(task)]
+
+    def fits(slots: int) -> bool:
+        smallest = min(expert.n_bytes(slots, 2 * n_outputs, True) for expert in experts)
+        return max(smallest, experts[0].n_bytes(slots, n_outputs, True)) <= memory
+
+    slots = SLOTS
+    while slots > LEAST_SLOTS and not fits(slots):
+        slots //= 2
+    return slots
 
 
 def members(

@@ -1,6 +1,5 @@
 """StreamClassifier and StreamRegressor: learners of raw streams that have nothing to choose."""
 
-import copy
 from collections.abc import Hashable
 from dataclasses import replace
 from itertools import pairwise
@@ -44,7 +43,13 @@ from onlinekern.estimators.validation import (
     validate_data,
 )
 from onlinekern.estimators.warnings import warn
-from onlinekern.learners.race.experts import ladder, without_sparse_linear
+from onlinekern.learners.race.experts import (
+    in_room,
+    ladder,
+    slots_in_room,
+    without_sparse_linear,
+)
+from onlinekern.learners.race.growing import grown_race
 from onlinekern.learners.race.kinds import CLIP, FORGETTING, Expert, Layout
 from onlinekern.learners.race.report import RaceReport, importances_of, report_of
 
@@ -54,6 +59,10 @@ FLOATS = [np.float64, np.float32]
 MOST_WAITING = 1000
 # A race begins again with smaller experts if a forest keeps such a share of the rows so far.
 KEPT = 0.75
+# A race that takes no more megabytes is never refused: there is one expert at least.
+LITTLE = 1.0
+# Fewer first rows do not tell how many classes there are: slots have room for so many.
+FEW_ROWS, EXPECTED = 100, 8
 
 
 @estimator
@@ -71,6 +80,8 @@ class StreamLearner(Learner):
     _outputs_at_first = 0
     # Features that waited for categories then: widths of kernels do not count them.
     _empty_at_first = 0
+    # Numbers of the experts that stayed, of those that the race began with; () of all.
+    _stayed = tuple[int, ...]()
     _task: ClassVar[str]
     _votes: ClassVar[type[Vote]]
 
@@ -86,6 +97,17 @@ class StreamLearner(Learner):
         own = form.n_features, form.n_outputs, form.is_sparse
         return sum(expert.n_bytes(*own) for expert in self._experts(*own))
 
+    def _encoding(self, X: Any, y: Any) -> dict[str, Any]:
+        return {**super()._encoding(X, y), "slots": self._slots(y)}
+
+    def _slots(self, y: Any) -> int:
+        room = float(self.memory_budget) * MEGABYTE
+        return slots_in_room(self._task, self._planned_outputs(y), room)
+
+    def _planned_outputs(self, y: Any) -> int:
+        """Return for how many outputs slots are planned."""
+        return 1
+
     def _new_model(self, X: Any, draws: np.random.RandomState) -> Any:
         head = self._head()
         self._check_features(X, head.n_outputs)
@@ -94,11 +116,12 @@ class StreamLearner(Learner):
     def _new_race(self, X: Any, draws: np.random.RandomState, head: Any, n_outputs: int) -> Any:
         """Return a race for rows like X, whose sizes are those for so many outputs."""
         d, is_sparse = X.shape[1], sp.issparse(X)
-        self._outputs_at_first = n_outputs
+        self._outputs_at_first, self._stayed = n_outputs, ()
         encoder = vars(self).get("encoder_") or vars(self).get("_encoder_in_front")
         self._empty_at_first = 0 if encoder is None else encoder.n_empty_
         layout = () if encoder is None else encoder.layout_
         experts = self._experts(d, n_outputs, is_sparse, layout)
+        self._check_room(experts, (d, head.n_outputs, is_sparse))
         rows = rows_at(X, slice(1))
         race = Race(
             [expert.model(rows, self, draws) for expert in experts],
@@ -116,15 +139,30 @@ class StreamLearner(Learner):
         )
         return renewed(race)
 
+    def _check_room(self, experts: list[Expert], form: tuple[int, int, bool]) -> None:
+        """Raise ValueError if the least that a race can be takes more than `memory_budget`."""
+        taken = megabytes(experts, form)
+        if taken > max(LITTLE, float(self.memory_budget)):
+            n_features, n_outputs, _ = form
+            classes = f" and {n_outputs} classes" if n_outputs > 1 else ""
+            raise ValueError(
+                f"memory_budget={self.memory_budget:g} has no room for a race: with "
+                f"{n_features:,} features{classes} its smallest expert takes some {taken:,.0f} "
+                "megabytes. Raise memory_budget, or make fewer features: TableEncoder(slots=...) "
+                "of categories and words that share slots, --slots on the command line"
+            )
+
     def _next_calls_blas(self) -> bool:
         race: Any = self._model
         return bool(race.next_calls_blas())
 
     def _ladder(self, race: Any) -> list[Expert]:
-        """Return the experts that a race began with."""
+        """Return the experts of a race, of those that it began with."""
         n_outputs = self._outputs_at_first or race.head.n_outputs
         found = self._experts(race.d, n_outputs, not race.moments.centred, race.layout)
         for experts in (found, without_sparse_linear(found)):
+            if self._stayed and max(self._stayed) < len(experts):
+                experts = [experts[k] for k in self._stayed]
             rules = [type(expert.estimator._rule()) for expert in experts]
             if rules == [type(model.rule) for model in race.experts]:
                 return experts
@@ -223,8 +261,10 @@ of its mistakes so
         The estimate is for the classes that are known then. Where more come and take more, smaller
         experts begin, with room for twice as many, and learn the rows so far that the larger forest
         keeps, as long as these are three quarters of all (some 7,000 rows). After that, and in
-        tables with sets of one-hot columns, the experts grow beyond the budget, and a warning says
-        by how much. Give `classes` to the first call where they are many.
+        tables with sets of one-hot columns, experts leave the race, those of the least weight
+        first, and a warning names them. Where there is no room for a single one, a call that brings
+        a new class is refused. Categories and words that share slots (docs/tables.md) have fewer of
+        them where the first call has many classes. Give `classes` to it where they are many.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -406,7 +446,7 @@ of its mistakes so
     ) -> Any:
         # Pieces are cut off below: it is the whole call that tells what the columns of a table are.
         start = not self.__sklearn_is_fitted__() and "_waiting" not in self.__dict__
-        rows = encoded(self, X, start=start, learn=True)
+        rows = encoded(self, X, start, learn=True, y=y if labels is None else labels)
         with put_in_order(X):
             return self._learn_labels(rows, y, labels, sample_weight, scored)
 
@@ -428,6 +468,15 @@ of its mistakes so
         pieces = [slice(*piece) for piece in pairwise(edges)]
         found = [self._learn_piece(X, y, sample_weight, piece, labels) for piece in pieces]
         return np.concatenate(found)
+
+    def _planned_outputs(self, y: Any) -> int:
+        try:
+            labels = np.asarray(y, dtype=object).ravel().tolist()
+            count = len({*labels})
+        except (TypeError, ValueError):  # These are no labels: whoever learns them says so.
+            return 1
+        count = count if len(labels) >= FEW_ROWS else max(count, EXPECTED)
+        return count if count > 2 else 1
 
     def _announced(self, labels: Any) -> Any:
         """Return the labels known before the first model is made."""
@@ -486,35 +535,45 @@ of its mistakes so
         """Return the race with more classes; its experts keep what they have learnt.
 
         If they would take more memory than `memory_budget`, a race of smaller experts begins, which
-        learns the rows that a forest keeps, as long as these are most of all.
+        learns the rows that a forest keeps, as long as these are most of all. Else experts leave.
         """
         race: Any = self._model
-        room, taken = float(self.memory_budget), self._megabytes(race, head.n_outputs)
-        if taken > room:
-            if (again := self._begun_again(race, before, labels, head)) is not None:
+        ladder, form = self._ladder(race), form_of(race, head.n_outputs)
+        room = float(self.memory_budget)
+        stay = [*range(len(ladder))]
+        if megabytes(ladder, form) > room:
+            weights = race.vote.weights(np.ones(len(ladder), dtype=np.uint8))
+            best = [ladder[k] for k in np.argsort(-weights, kind="stable").tolist()]
+            in_need = megabytes(best[:1], form) > room
+            if (again := self._begun_again(race, before, labels, head, in_need)) is not None:
                 return again
-            if self._megabytes(race, race.head.n_outputs) <= room or len(labels) % 10 == 0:
-                warn(
-                    f"memory_budget={self.memory_budget:g} was planned for fewer classes: with "
-                    f"{len(labels)} the experts take some {taken:.0f} megabytes. Give all "
-                    "`classes` to the first call of partial_fit",
-                    UserWarning,
-                )
-        ladder = self._ladder(race)
+            left = in_room(best, form, room * MEGABYTE)
+            self._check_room(left, form)
+            stay = [k for k, expert in enumerate(ladder) if expert in left]
+            self._note_who_stay(ladder, stay, len(labels))
+        return grown_race(race, ladder, stay, before, labels, head)
 
-        def grow(models: Any) -> list[Any]:
-            pairs = zip(ladder, models, strict=True)
-            return [one.grown(model, before, labels) for one, model in pairs]
+    def _note_who_stay(self, ladder: list[Expert], stay: list[int], n_classes: int) -> None:
+        """Note the numbers of the experts that stay, and warn of those that leave."""
+        names = [expert.name for k, expert in enumerate(ladder) if k not in stay]
+        if names:
+            were = self._stayed or range(len(ladder))
+            self._stayed = tuple(were[k] for k in stay)
+            warn(
+                f"memory_budget={self.memory_budget:g} has no room for all experts with "
+                f"{n_classes} classes: {', '.join(names)} left the race. Raise memory_budget, or "
+                "let the first call know all classes (partial_fit by `classes`, the command line "
+                "by the first rows)",
+                UserWarning,
+            )
 
-        return copy.deepcopy(race).grown(grow, head)
+    def _begun_again(
+        self, race: Any, before: Array, labels: Array, head: Any, in_need: bool
+    ) -> Any:
+        """Return a new race with room for twice the classes, or None.
 
-    def _megabytes(self, race: Any, n_outputs: int) -> float:
-        """Return what the experts of a race take with so many outputs."""
-        form = race.d, n_outputs, not race.moments.centred
-        return sum(expert.n_bytes(*form) for expert in self._ladder(race)) / MEGABYTE
-
-    def _begun_again(self, race: Any, before: Array, labels: Array, head: Any) -> Any:
-        """Return a new race that has learnt all rows, with room for twice the classes, or None."""
+        It has learnt the rows that are kept: if not `in_need`, they are most of all.
+        """
         kept = [one.space.get_state() for one in race.experts if isinstance(one.space, ForestSpace)]
         if race.layout or not kept:
             return None  # these rows are in another form than that of the other experts
@@ -522,9 +581,9 @@ of its mistakes so
             ([told[name] for name in ("rows", "targets", "weights")] for told in kept),
             key=lambda each: len(each[1]),
         )
-        if len(y) < KEPT * race.n_seen:
+        if len(y) < KEPT * race.n_seen and not in_need:
             return None
-        first = self._outputs_at_first
+        first = self._outputs_at_first, self._stayed
         try:
             # Draws do not depend on how often a class came; those of the first race are over.
             draws = np.random.RandomState(len(labels))
@@ -532,12 +591,22 @@ of its mistakes so
             numbers = np.searchsorted(labels, before).astype(np.float64)
             new.learn(rows, numbers[y.astype(np.intp).ravel()], weight)
         except BaseException:
-            self._outputs_at_first = first
+            self._outputs_at_first, self._stayed = first
             raise
         new.resume_counts(race.n_seen, race.n_mistakes, race.cumulative_loss)
         # Those that came while it learnt rows again are of no answer that was given.
         new.resume_alarms(alarms_of(race))
         return new
+
+
+def form_of(race: Any, n_outputs: int) -> tuple[int, int, bool]:
+    """Return features, outputs and form of rows, by which the memory of experts is estimated."""
+    return race.d, n_outputs, not race.moments.centred
+
+
+def megabytes(experts: list[Expert], form: tuple[int, int, bool]) -> float:
+    """Return what experts take together for samples of a form."""
+    return sum(expert.n_bytes(*form) for expert in experts) / MEGABYTE
 
 
 def check_kind(y: Array, known: Any) -> None:

@@ -13,6 +13,7 @@ from onlinekern.estimators.atomic import fit_method, lock_of, twin_of
 from onlinekern.estimators.parameters import estimator, warn_of_waiting
 from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import BaseEstimator, Interval, StrOptions, in_container
+from onlinekern.estimators.table_door import SLOTS
 from onlinekern.estimators.types import Array
 from onlinekern.estimators.validation import one_row
 from onlinekern.estimators.warnings import warn
@@ -158,7 +159,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     max_categories: MostCategories | None = None
     hashed_features: Width | None = None
     text_features: Width = 1024
-    slots: Width = 2**20
+    slots: Width = SLOTS
     dates: tuple[str, ...] | list[str] | None = None
     time_zone: str | None = None
     when: str | tuple[str, ...] | list[str] | None = None

@@ -1,10 +1,8 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from onlinekern.core.experts import Experts
-from onlinekern.core.learning.heads import Head
 from onlinekern.core.learning.recent_scores import RecentScores
-from onlinekern.core.stream import Model
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sparse
 
 class Race(Experts):
@@ -41,7 +39,7 @@ class Race(Experts):
         noted: bool = True,
     ) -> Floats: ...
     def learn_one(self, x: ArrayLike, y: float, weight: float = 1.0) -> float: ...
-    def grown(self, grow: Callable[[Sequence[Model]], Sequence[Model]], head: Head) -> Race: ...
+    def grown(self, grow: Callable[[Any, Any], tuple[Any, Any]]) -> Race: ...
     def undo(self) -> None: ...
 
 def restore(

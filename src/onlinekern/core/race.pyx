@@ -353,17 +353,12 @@ cdef class Race(Experts):
         (self.n_seen, self.noted, self.alarm, self.stride, self.voting, self.learnt,
          self.history, self.began) = progress
 
-    def grown(self, grow, Head head not None):
-        """A race that goes on with experts of more outputs, and shares all else with this one.
+    def grown(self, grow):
+        """A race of other outputs that goes on from this one.
 
-        A function makes them, as a list, of those that there are.
+        A function makes arguments and a progress of those of this race, which it may not change.
         """
-        vote = type(self.vote)(self.vote.links, head.n_outputs, self.vote.decay,
-                               self.vote.sharpness)
-        vote.set_state(self.vote.get_state())
-        arguments = (grow(self.experts), self.costs, vote, self.moments, head,
-                     *self.arguments()[5:])
-        return restore(arguments, self._progress())
+        return restore(*grow(self.arguments(), self._progress()))
 
     def _begin(self):
         """Remember the race as it is, for a call that fails."""

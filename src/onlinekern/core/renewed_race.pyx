@@ -134,10 +134,11 @@ cdef class RenewedRace(Race):
         self.trials.rollback()
         self.before = self.rival, contents_of(self), contents_of(self.rival)
 
-    def grown(self, grow, Head head not None):
-        """A race that goes on with experts of more outputs, and so do its rivals."""
-        rival = None if self.rival is None else self.rival.grown(grow, head)
-        return restore(super().grown(grow, head), self.blank.grown(grow, head), rival, self.trials)
+    def grown(self, grow):
+        """A race of other outputs that goes on from this one, and so do its rivals."""
+        rival = None if self.rival is None else self.rival.grown(grow)
+        return restore(super().grown(grow), self.blank.grown(grow), rival,
+                       copy.deepcopy(self.trials))
 
     def __reduce__(self):
         with self.reading():
