@@ -378,7 +378,7 @@ def test_slots_are_as_many_as_memory_has_room_for():
     assert StreamRegressor().fit(two, np.arange(300.0)).encoder_.n_slots_ == 2**20
 
 
-def test_classes_that_have_no_room_at_all_are_refused():
+def test_one_expert_stays_and_tells_what_it_takes(monkeypatch):
     rows, y = slotted(6)
     model = make_stream_pipeline(TableEncoder(categories="auto"), StreamClassifier())
     model.partial_fit(rows[:30], ["yes", "no"] * 15)
@@ -386,14 +386,18 @@ def test_classes_that_have_no_room_at_all_are_refused():
         model.partial_fit(rows[:1], ["perhaps"])
     race = model[-1]
     assert megabytes_of(race) <= 64
-    before = model.decision_function(rows)
-    with pytest.raises(ValueError, match=r"memory_budget=64 .*1,048,577 features and 4 classes"):
+    with pytest.warns(UserWarning, match=r"memory_budget=64 .*1,048,577 features and 4 classes"):
         model.partial_fit(rows[:1], ["never"])
-    assert race.classes_.tolist() == ["no", "perhaps", "yes"]
+    model.partial_fit(rows[:1], ["later"])  # It warns once.
+    assert race.classes_.tolist() == ["later", "never", "no", "perhaps", "yes"]
+    before = model.decision_function(rows)
+    monkeypatch.setattr("onlinekern.estimators.memory.available_memory", lambda: 10**8)
+    with pytest.raises(MemoryError, match="n_features=1048577 needs at least"):
+        model.partial_fit(rows[:1], ["too late"])
     np.testing.assert_array_equal(model.decision_function(rows), before)
-    model.partial_fit(rows[:5], ["yes", "perhaps", "no", "no", "yes"])
     fresh = make_stream_pipeline(TableEncoder(categories="auto"), StreamClassifier())
-    with pytest.raises(ValueError, match=r"memory_budget=64 .* --slots"):
+    monkeypatch.undo()
+    with pytest.warns(UserWarning, match=r"memory_budget=64 .* --slots"):
         fresh.partial_fit(rows, y, classes=np.unique(y))
 
 

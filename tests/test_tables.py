@@ -262,6 +262,22 @@ def test_columns_without_values_are_ignored():
         TableEncoder(kinds={"b": "ignore"}).fit([{"b": None}])
 
 
+def test_a_column_without_a_first_value_is_what_its_type_or_kind_says():
+    empty = pa.table({"a": [1.0, 2.0], "b": pa.array([None, None], type=pa.float64())})
+    encoder = TableEncoder()
+    np.testing.assert_array_equal(encoder.learn_transform(empty), [[1, 0, 1], [2, 0, 1]])
+    assert encoder.kinds_ == {"a": "number", "b": "number"}
+    later = [{"a": 3.0, "b": 4.0}, {"a": 3.0, "b": None}]
+    np.testing.assert_array_equal(encoder.learn_transform(later), [[3, 4, 0], [3, 4, 1]])
+    first = {"a": 1.0, "b": None}
+    advice = r"'b' is ignored, in later rows too: the first row .*kinds=\{'b': 'number'\}.*b=number"
+    with pytest.warns(UserWarning, match=advice):
+        TableEncoder().partial_fit([first])
+    given = TableEncoder(kinds={"b": "number"})
+    rows = [given.learn_transform_one(row) for row in (first, *later)]
+    np.testing.assert_array_equal(rows, [[1, 0, 1], [3, 4, 0], [3, 4, 1]])
+
+
 @pytest.mark.parametrize("text", [False, True], ids=["dense", "sparse"])
 def test_in_a_pipeline_and_in_a_file(tmp_path, text):
     rows, y = table(300, text=text), np.random.default_rng(0).choice(["no", "yes"], 300)

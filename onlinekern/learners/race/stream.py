@@ -59,7 +59,7 @@ FLOATS = [np.float64, np.float32]
 MOST_WAITING = 1000
 # A race begins again with smaller experts if a forest keeps such a share of the rows so far.
 KEPT = 0.75
-# A race that takes no more megabytes is never refused: there is one expert at least.
+# A race that takes no more megabytes is not warned of: there is one expert at least.
 LITTLE = 1.0
 # Fewer first rows do not tell how many classes there are: slots have room for so many.
 FEW_ROWS, EXPECTED = 100, 8
@@ -121,7 +121,7 @@ class StreamLearner(Learner):
         self._empty_at_first = 0 if encoder is None else encoder.n_empty_
         layout = () if encoder is None else encoder.layout_
         experts = self._experts(d, n_outputs, is_sparse, layout)
-        self._check_room(experts, (d, head.n_outputs, is_sparse))
+        self._warn_of_room(experts, (d, head.n_outputs, is_sparse))
         rows = rows_at(X, slice(1))
         race = Race(
             [expert.model(rows, self, draws) for expert in experts],
@@ -139,18 +139,26 @@ class StreamLearner(Learner):
         )
         return renewed(race)
 
-    def _check_room(self, experts: list[Expert], form: tuple[int, int, bool]) -> None:
-        """Raise ValueError if the least that a race can be takes more than `memory_budget`."""
+    def _check_growth(self, head: Any) -> None:
+        race: Any = self._model
+        d, n_outputs, is_sparse = form_of(race, head.n_outputs)
+        self._check_form(Form(d, n_outputs, race.dtype.itemsize, is_sparse))
+
+    def _warn_of_room(self, experts: list[Expert], form: tuple[int, int, bool]) -> None:
+        """Warn, once, if the least that a race can be takes more than `memory_budget`."""
         taken = megabytes(experts, form)
-        if taken > max(LITTLE, float(self.memory_budget)):
-            n_features, n_outputs, _ = form
-            classes = f" and {n_outputs} classes" if n_outputs > 1 else ""
-            raise ValueError(
-                f"memory_budget={self.memory_budget:g} has no room for a race: with "
-                f"{n_features:,} features{classes} its smallest expert takes some {taken:,.0f} "
-                "megabytes. Raise memory_budget, or make fewer features: TableEncoder(slots=...) "
-                "of categories and words that share slots, --slots on the command line"
-            )
+        if taken <= max(LITTLE, float(self.memory_budget)) or vars(self).get("_warned_of_room"):
+            return
+        self._warned_of_room = True
+        n_features, n_outputs, _ = form
+        classes = f" and {n_outputs} classes" if n_outputs > 1 else ""
+        warn(
+            f"memory_budget={self.memory_budget:g} has no room for a race: with {n_features:,} "
+            f"features{classes} its only expert takes some {taken:,.0f} megabytes, and more if "
+            "more classes come. Fewer features take less: TableEncoder(slots=...) of categories "
+            "and words that share slots, --slots on the command line",
+            UserWarning,
+        )
 
     def _next_calls_blas(self) -> bool:
         race: Any = self._model
@@ -262,9 +270,9 @@ of its mistakes so
         experts begin, with room for twice as many, and learn the rows so far that the larger forest
         keeps, as long as these are three quarters of all (some 7,000 rows). After that, and in
         tables with sets of one-hot columns, experts leave the race, those of the least weight
-        first, and a warning names them. Where there is no room for a single one, a call that brings
-        a new class is refused. Categories and words that share slots (docs/tables.md) have fewer of
-        them where the first call has many classes. Give `classes` to it where they are many.
+        first, and a warning names them. One stays in any case, and a warning says what it takes.
+        Categories and words that share slots (docs/tables.md) have fewer of them where the first
+        call has many classes. Give `classes` to it where they are many.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -548,7 +556,7 @@ of its mistakes so
             if (again := self._begun_again(race, before, labels, head, in_need)) is not None:
                 return again
             left = in_room(best, form, room * MEGABYTE)
-            self._check_room(left, form)
+            self._warn_of_room(left, form)
             stay = [k for k, expert in enumerate(ladder) if expert in left]
             self._note_who_stay(ladder, stay, len(labels))
         return grown_race(race, ladder, stay, before, labels, head)

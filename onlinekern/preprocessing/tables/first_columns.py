@@ -86,8 +86,16 @@ def kind_in(table: Any, name: str, given: str | None, most: int) -> str:
 def warn_of_guess(name: str, kind: str, values: Any, stored: Any) -> None:
     """Warn of a column without a value, and of text that becomes categories but may be numbers."""
     if kind == "ignore":
-        warn(f"column {name!r} is ignored: none of its first {len(values):,} values "
-             "is there", UserWarning)  # fmt: skip
+        rows = (
+            "the first row has no value"
+            if len(values) == 1
+            else f"none of its first {len(values):,} values is there"
+        )
+        warn(f"column {name!r} is ignored, in later rows too: {rows}, and its type does not tell "
+             "what it holds. Begin with more rows, give it a type (a frame: "
+             f"X[{name!r}].astype(float)), or say what it is: TableEncoder(kinds={{{name!r}: "
+             f"'number'}}) in front, on the command line --column {name}=number",
+             UserWarning)  # fmt: skip
         return
     is_text = family(values.type) == "text" and not str(stored).startswith("dictionary")
     if is_text and kind in ("category", "hashed"):

@@ -31,7 +31,6 @@ from onlinekern.core.base.state cimport (
     check_kind, check_width, count_of, doubles_of_shape, integer_within, integers_within, items_of)
 from onlinekern.core.base.lock cimport begin_writing, end_writing
 from onlinekern.core.experts cimport Experts, Row, narrow
-from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.recent_scores cimport RecentScores
 from onlinekern.core.learning.twin cimport TwinTarget
 from onlinekern.core.learning.vote cimport MeanVote

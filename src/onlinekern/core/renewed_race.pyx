@@ -11,7 +11,6 @@ import numpy as np
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.state cimport check_kind, count_of
-from onlinekern.core.learning.heads cimport Head
 from onlinekern.core.learning.lesson cimport Lesson
 from onlinekern.core.learning.vote cimport MeanVote
 from onlinekern.core.race cimport MOST_MARKS

@@ -223,14 +223,11 @@ cdef class ForestSpace(Space):
         """Go on with a renewal, or begin one, where that is due."""
         cdef int64_t due
         cdef Status status = OK
-        # The next may be due where one ends.
+        # The next may be due where one ends. One that an undo or a copy lost is done before it.
         while status == OK and self.is_due(self.entered):
             if self.renewal is None:
-                # One that was lost by an undo or a copy is done again. It may end where the next
-                # is due.
                 due = self.last_due(self.entered - 1)
-                if due <= self.renewed:
-                    due = self.last_due(self.entered)
+                due = due if due > self.renewed else self.last_due(self.entered)
                 with gil:
                     try:
                         self.renewal = self.new_renewal(due)
@@ -254,10 +251,7 @@ cdef class ForestSpace(Space):
         return exact_among(self.n_exact, self.exact_from, n)
 
     def new_renewal(self, int64_t begun, lag=None):
-        """The renewal that begins after so many samples.
-
-        It is spread over `lag` samples, by default as the settings say, or all since it was due.
-        """
+        """The renewal that begins after so many samples, over `lag` of them or as settings say."""
         cdef bint is_whole = self.anew or begun <= self.memory
         settings, seed = (*self.settings[2:7], self.settings[8]), self.settings[12]
         n = min(self.recent.n() - (self.entered - begun), self.memory)
