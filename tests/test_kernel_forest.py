@@ -397,6 +397,21 @@ def test_numbers_and_random_cuts_have_no_exact_trees(exact):
     assert taught(3, 0, 10)._model.space.arguments()[-4] == 2
 
 
+@pytest.mark.parametrize("n_classes", [0, -2, 3])
+@pytest.mark.parametrize("light", [False, True])
+def test_twin_of_a_share_of_exact_trees(n_classes, light, monkeypatch):
+    monkeypatch.setattr(learners, "ASKED_FROM", 64)
+    X, y, weight = samples(n_classes, coded=[1])
+    more = {"teacher": "light" if light else "full", "categorical_features": [1], "memory": 512}
+    model, predictions, twin = run(X, y, weight, n_classes, exact=1.0, **more)
+    assert model._model.space.arguments()[-4] == model.n_trees
+    if n_classes == 3:
+        np.testing.assert_array_equal(predictions, twin.predictions)
+    assert_twins(model, twin, X)
+    other, _ = learnt(X, y, weight, n_classes, exact=0.0, **more)
+    assert not np.array_equal(state(other)["cuts"], state(model)["cuts"])
+
+
 def test_how_many_trees_are_exact():
     """Models that were saved with exact trees from 8,192 samples on have the same ones."""
     space = taught(3, 0, 40)._model.space

@@ -28,7 +28,7 @@ from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.drift import RenewedLearner
 from onlinekern.learners.race import stream
-from onlinekern.learners.race.experts import ladder, without_sparse_linear
+from onlinekern.learners.race.experts import ladder, of_former_version
 from onlinekern.learners.race.stream import form_of, megabytes
 from onlinekern.reports.model import report_html
 
@@ -881,7 +881,7 @@ def test_a_race_of_a_former_version_has_its_report(monkeypatch, tmp_path, capsys
     X = sp.random(200, 300, 0.05, format="csr", random_state=0)
     y = np.asarray(X.sum(axis=1)).ravel()
     with monkeypatch.context() as former:
-        former.setattr(stream, "ladder", lambda *given: without_sparse_linear(ladder(*given)))
+        former.setattr(stream, "ladder", lambda *given: of_former_version(ladder(*given)))
         model = StreamRegressor(time_budget=15.0).partial_fit(X, y)
         names = [one.name for one in model.report().experts]
     assert [one.name for one in model.report().experts] == names
@@ -892,6 +892,33 @@ def test_a_race_of_a_former_version_has_its_report(monkeypatch, tmp_path, capsys
     model.save(tmp_path / "race.okn")
     assert "but has no report" in run(capsys, "info", tmp_path / "race.okn")[1]
     assert "Experts of the race" not in report_html(model)
+
+
+def test_exact_trees_find_where_targets_jump(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(3000, 3))
+    y = rng.normal(size=30)[(30 * X[:, 0]).astype(int)] + 0.1 * rng.normal(size=len(X))
+
+    def error():
+        model = StreamRegressor(random_state=0)
+        found = model.partial_fit_predict(X, y)
+        names = {one.name for one in model.report().experts}
+        return "kernel forest of exact trees" in names, np.mean((found - y)[1500:] ** 2)
+
+    has, now = error()
+    monkeypatch.setattr(stream, "ladder", lambda *given: of_former_version(ladder(*given)))
+    had, before = error()
+    assert (has, had) == (True, False)
+    assert now < 0.8 * before
+
+
+def test_exact_trees_have_a_share_of_the_time():
+    """Their forest is never asleep, so it is left out where it is dear."""
+    for n_features, time, has in ((20, 100.0, True), (100, 100.0, False), (20, 30.0, False)):
+        found = ladder("regression", n_features, 1, False, time, 2.0**26)
+        exact = [one for one in found if one.name == "kernel forest of exact trees"]
+        assert bool(exact) == has
+        assert all(one.cost <= 0.2 * time for one in exact)
 
 
 def test_memory_chooses_the_linear_experts_of_slots():

@@ -119,7 +119,7 @@ def test_steps_that_multiply(monkeypatch):
             errors[learns, seed] = error_of(model.partial_fit_predict(X, y), y)
             twins_of = [one is not None for one in model._model.twins]
             assert [own for own, raw in zip(twins_of, model._model.raw, strict=True) if raw] == [
-                bool(learns), False]  # fmt: skip
+                bool(learns), False, False]  # fmt: skip
     assert errors[1].mean() < 0.97 * errors[0].mean()
 
 

@@ -69,7 +69,7 @@ SHARED = (
 )
 # A new model is made of these: what is set in mid-stream waits for the next `fit`.
 OF_A_MODEL = """
-average batch_size budget cap center coef0 covariance degree encode features fit_intercept
+average batch_size budget cap center coef0 covariance degree encode exact features fit_intercept
 frequencies gamma joint kernel levels linear local_features maintenance max_leaf max_norm
 max_samples max_support memory memory_budget merge_size metric metric_exponent multi_class n_assign
 n_candidates n_components n_prototypes n_replays n_trees novelty order projection random_state

@@ -50,11 +50,14 @@ EARLY = 512
 # (docs/kernel_forests_tried.md).
 TREES_OF_EXACT = 3
 EXACT_FROM = 1 << 11
+# Where a share of exact trees is asked for, it is asked for from few samples on.
+ASKED_FROM = 1 << 8
 # What they keep of a sample, beside its numbers.
 EXACT_BYTES = 60
 # A forest that begins anew beside another one learns so many samples at most (`learning.trials`).
 OF_A_TRIAL = 1000
 
+Share: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="both")]
 MemoryShare: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="right")]
 Candidates: TypeAlias = Annotated[int, Interval(Integral, 1, 1000, closed="both")]
 
@@ -97,9 +100,10 @@ class KernelForest(Learner):
     max_leaf: Count = 4
     n_candidates: Candidates = 10
     n_replays: Annotated[int, Interval(Integral, 1, 100, closed="both")] = 2
-    renewal_spread: Annotated[float, Interval(Real, 0, 1, closed="both")] = 0.25
+    renewal_spread: Share = 0.25
     when_full: Literal["grow", "renew"] = "grow"
     begin_anew: bool = True
+    exact: Literal["auto"] | Share = "auto"
     teacher: Literal["full", "light"] = "full"
     categorical_features: CategoricalFeatures = "from_dtype"
 
@@ -129,7 +133,7 @@ class KernelForest(Learner):
         # Fewer nodes have larger leaves.
         nodes = rows * min(1.0, 4 / self.max_leaf)
         cell = NODE_BYTES + 4 * n_experts * (1 + form.n_outputs)
-        n_exact = self._n_exact() if memory >= EXACT_FROM else 0
+        n_exact = self._n_exact() if memory >= self._exact_from() else 0
         kept = memory + samples_spread_over(
             max(memory, EARLY + 1), self.renewal_spread, EARLY, memory, self.n_trees,
             self.max_samples, self.max_rows, self.n_replays, n_exact, form.n_outputs,
@@ -187,13 +191,19 @@ class KernelForest(Learner):
         samples = float(self.max_samples), self.max_rows, self.memory
         renewals = self.n_replays, float(self.renewal_spread), EARLY, self.when_full == "renew"
         coded = tuple(place for place, _ in self._categories)
-        cuts = self._n_exact(), EXACT_FROM, self.teacher == "light", self._cut_weights
+        cuts = self._n_exact(), self._exact_from(), self.teacher == "light", self._cut_weights
         return ForestSpace(*form, *experts, *trees, *samples, *renewals, seed, coded, *cuts)
 
     def _n_exact(self) -> int:
         """Return how many trees are cut exactly, once there are samples enough."""
+        if self.exact != "auto":
+            return int(self.n_trees * self.exact)
         looks = isinstance(self, OnlineClassifier) and self.n_candidates > 1
         return self.n_trees // TREES_OF_EXACT if looks else 0
+
+    def _exact_from(self) -> int:
+        """Return from how many samples on half of them are."""
+        return EXACT_FROM if self.exact == "auto" else ASKED_FROM
 
     def _next_calls_blas(self) -> bool:
         model: Any = self._model
@@ -289,6 +299,12 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         or squared errors of targets, those of several being added up. Where there is no alarm, as
         in random order, no bit is different. Later passes of `fit` raise none; exported C that
         learns has none.
+    exact : {'auto'} or float in [0, 1], default='auto'
+        Share of the trees, the last ones, whose cuts are exact where a renewal grows from 2,048
+        samples; half of them are from 256 on. 'auto' is none for targets, and for classes a sixth
+        from 2,048 samples and a third from 16,384 on (none with ``n_candidates=1``): exact cuts
+        find functions that jump, and lose where these are smooth. `StreamRegressor` has a forest
+        of each kind.
     teacher : {'full', 'light'}, default='full'
         The kernel machine that finds where to cut. 'light' is for hundreds of features, where
         'full' takes most of the time and finds noise: it has 100 landmarks and no linear part,
@@ -474,6 +490,12 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         or squared errors of targets, those of several being added up. Where there is no alarm, as
         in random order, no bit is different. Later passes of `fit` raise none; exported C that
         learns has none.
+    exact : {'auto'} or float in [0, 1], default='auto'
+        Share of the trees, the last ones, whose cuts are exact where a renewal grows from 2,048
+        samples; half of them are from 256 on. 'auto' is none for targets, and for classes a sixth
+        from 2,048 samples and a third from 16,384 on (none with ``n_candidates=1``): exact cuts
+        find functions that jump, and lose where these are smooth. `StreamRegressor` has a forest
+        of each kind.
     teacher : {'full', 'light'}, default='full'
         The kernel machine that finds where to cut. 'light' is for hundreds of features, where
         'full' takes most of the time and finds noise: it has 100 landmarks and no linear part,

@@ -63,6 +63,8 @@ FOLLOWING = 500
 # With fewer there is none.
 FEWEST_TREES, MOST_TREES = 10, 200
 FOREST_MEMORY = {"classification": 0.85, "regression": 0.7}
+# One beside the main one that never sleeps takes no more than this share of the time.
+MOST_AWAKE = 0.2
 # A forest has further trees as long as it takes no more than this share of the time.
 CHEAP = 0.37
 # A forest keeps fewer samples only where there is no room for this share of its trees: half of the
@@ -107,7 +109,8 @@ MEASURED = (SquaresKind(1.0, 2 / 3, metric="auto", patience=32_768, twin=True), 
 # when they are many; those of targets 70 %, with leaves of ten. A second replay of half of the rows
 # is worth more than 70 % of them once, and ten cuts a node more than four; targets want thirty, and
 # more trees where features are few. The forest of the last 512 samples follows a stream that
-# changes; what it costs is its teacher more than its trees (docs/race_tried.md).
+# changes; what it costs is its teacher more than its trees. Exact trees find where targets jump:
+# alone they lose on smooth functions, beside the others they are weighed (docs/race_tried.md).
 HALVES = {"max_samples": 0.5, "n_replays": 1}
 FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "classification": (
@@ -133,6 +136,14 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
         ForestKind(
             "kernel forest of the last 512", 0.15,
             {**HALVES, "memory": 512, "max_leaf": 4, "n_candidates": 5, "when_full": "renew"},
+        ),
+        ForestKind(
+            "kernel forest of exact trees", 0.25,
+            {
+                "exact": 1.0, "max_samples": 0.7, "max_leaf": 10, "n_replays": 2, "memory": 8192,
+                "n_candidates": 10, "noise": 1.0, "levels": "leaf",
+            },
+            patience=FOREVER,
         ),
     ),
 }  # fmt: skip
@@ -246,9 +257,17 @@ def sparse_linear(cost: float) -> Expert:
     return Expert("linear PA-I", PARegressor(C=0.03, random_state=0), cost)
 
 
-def without_sparse_linear(experts: list[Expert]) -> list[Expert]:
-    """Return the experts of the races that former versions have saved: without linear PA-I."""
-    return [one for one in experts if not isinstance(one.estimator, PARegressor)]
+def of_former_version(experts: list[Expert]) -> list[Expert]:
+    """Return the experts of races that a former version has saved, of those of today.
+
+    Targets had no forest of exact trees, and those of sparse rows no linear PA-I.
+    """
+    return [
+        one
+        for one in experts
+        if not isinstance(one.estimator, PARegressor)
+        and getattr(one.estimator, "exact", "auto") == "auto"
+    ]
 
 
 def in_room(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
@@ -306,19 +325,25 @@ def forests_of(
     """Return the forests that time and memory have room for, the main one first.
 
     The others have their share of the memory, and the main one what they leave of theirs. Of many
-    features the main one costs `most_light` at most, and others that are not cheap are left out:
-    their teacher costs what that of the main does.
+    features the main one costs `most_light` at most, and others that are dear are left out: their
+    teacher costs what that of the main does.
     """
     form = n_features, n_outputs, is_sparse
     left = FOREST_MEMORY[task] * memory
     found: list[Expert] = []
     for place, kind in reversed(list(enumerate(FORESTS[task]))):
         others = forest_of(kind, task, *form, time, left / (place + 1), layout, most_light)
-        if place > 0 and any(one.is_light and one.cost > CHEAP * time for one in others):
+        if place > 0 and any(is_dear(one, time) for one in others):
             continue
         left -= sum(one.n_bytes(*form) for one in others)
         found = [*others, *found]
     return found
+
+
+def is_dear(one: Expert, time: float) -> bool:
+    """Whether a forest beside the main one takes too much of the time."""
+    most = MOST_AWAKE if one.patience == FOREVER else CHEAP if one.is_light else MOST
+    return one.cost > most * time
 
 
 def forest_of(

@@ -46,8 +46,8 @@ from onlinekern.estimators.warnings import warn
 from onlinekern.learners.race.experts import (
     in_room,
     ladder,
+    of_former_version,
     slots_in_room,
-    without_sparse_linear,
 )
 from onlinekern.learners.race.growing import grown_race
 from onlinekern.learners.race.kinds import CLIP, FORGETTING, Expert, Layout
@@ -168,7 +168,7 @@ class StreamLearner(Learner):
         """Return the experts of a race, of those that it began with."""
         n_outputs = self._outputs_at_first or race.head.n_outputs
         found = self._experts(race.d, n_outputs, not race.moments.centred, race.layout)
-        for experts in (found, without_sparse_linear(found)):
+        for experts in (found, of_former_version(found)):
             if self._stayed and max(self._stayed) < len(experts):
                 experts = [experts[k] for k in self._stayed]
             rules = [type(expert.estimator._rule()) for expert in experts]
@@ -259,7 +259,7 @@ of its mistakes so
         measured, so that results are the same on every machine. The first 1,024 samples are
         learnt by all experts, at about twice that, and so are 1,000 behind an alarm, by two races.
         The default gives the forests 80 and 30 trees (of a regression 50 to 120, the more the fewer
-        features there are, and 15), and the largest kernel 300 landmarks, of a regression 200 to
+        features there are, 15 and 25), and the largest kernel 300 landmarks, of a regression 200 to
         300.
     memory_budget : float > 0, default=64.0
         Megabytes that the models of the experts may take, as they are estimated at the first call.
@@ -637,10 +637,10 @@ def first_places(y: Array, known: Any) -> Any:
 class StreamRegressor(StreamLearner, OnlineRegressor):
     """Regression of raw streams, with nothing to choose.
 
-    As `StreamClassifier`, for targets in any units. The experts are two kernel forests, one of the
-    last 512 samples, kernel least squares in a metric that is learnt along the stream, others that
-    forget, linear AROW, gradient descent on Fourier features, and, from 32 features on, linear
-    least squares. Up to 128 features, those in a metric and the larger forest learn a target y and
+    As `StreamClassifier`, for targets in any units. The experts are three kernel forests, one of
+    the last 512 samples and, of up to some 80 features, one of exact trees, kernel least squares in
+    a metric that is learnt along the stream, others that forget, linear AROW, gradient descent on
+    Fourier features, and, from 32 features on, linear least squares. Up to 128 features, those in a metric and the larger forest learn a target y and
     its twin ``asinh(y / s)``, a logarithm of either sign, where effects that multiply add up; s is
     half of the median size of the first 256 targets that are not 0. The twin teaches the metric,
     and the mean of both tells where to cut. The answer is the weighted mean of their predictions; \
@@ -658,7 +658,7 @@ min e) - 1))``
         measured, so that results are the same on every machine. The first 1,024 samples are
         learnt by all experts, at about twice that, and so are 1,000 behind an alarm, by two races.
         The default gives the forests 80 and 30 trees (of a regression 50 to 120, the more the fewer
-        features there are, and 15), and the largest kernel 300 landmarks, of a regression 200 to
+        features there are, 15 and 25), and the largest kernel 300 landmarks, of a regression 200 to
         300.
     memory_budget : float > 0, default=64.0
         Megabytes that the models of the experts may take, as they are estimated at the first call.
