@@ -28,7 +28,7 @@ from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.drift import RenewedLearner
 from onlinekern.learners.race import stream
-from onlinekern.learners.race.experts import ladder, of_former_version
+from onlinekern.learners.race.experts import EXACT, ladder, of_former_version
 from onlinekern.learners.race.stream import form_of, megabytes
 from onlinekern.reports.model import report_html
 
@@ -903,7 +903,7 @@ def test_exact_trees_find_where_targets_jump(monkeypatch):
         model = StreamRegressor(random_state=0)
         found = model.partial_fit_predict(X, y)
         names = {one.name for one in model.report().experts}
-        return "kernel forest of exact trees" in names, np.mean((found - y)[1500:] ** 2)
+        return EXACT in names, np.mean((found - y)[1500:] ** 2)
 
     has, now = error()
     monkeypatch.setattr(stream, "ladder", lambda *given: of_former_version(ladder(*given)))
@@ -916,7 +916,7 @@ def test_exact_trees_have_a_share_of_the_time():
     """Their forest is never asleep, so it is left out where it is dear."""
     for n_features, time, has in ((20, 100.0, True), (100, 100.0, False), (20, 30.0, False)):
         found = ladder("regression", n_features, 1, False, time, 2.0**26)
-        exact = [one for one in found if one.name == "kernel forest of exact trees"]
+        exact = [one for one in found if one.name == EXACT]
         assert bool(exact) == has
         assert all(one.cost <= 0.2 * time for one in exact)
 

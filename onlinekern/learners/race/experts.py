@@ -111,6 +111,7 @@ MEASURED = (SquaresKind(1.0, 2 / 3, metric="auto", patience=32_768, twin=True), 
 # more trees where features are few. The forest of the last 512 samples follows a stream that
 # changes; what it costs is its teacher more than its trees. Exact trees find where targets jump:
 # alone they lose on smooth functions, beside the others they are weighed (docs/race_tried.md).
+EXACT = "kernel forest of exact trees"
 HALVES = {"max_samples": 0.5, "n_replays": 1}
 FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "classification": (
@@ -138,7 +139,7 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
             {**HALVES, "memory": 512, "max_leaf": 4, "n_candidates": 5, "when_full": "renew"},
         ),
         ForestKind(
-            "kernel forest of exact trees", 0.25,
+            EXACT, 0.25,
             {
                 "exact": 1.0, "max_samples": 0.7, "max_leaf": 10, "n_replays": 2, "memory": 8192,
                 "n_candidates": 10, "noise": 1.0, "levels": "leaf",
@@ -263,10 +264,7 @@ def of_former_version(experts: list[Expert]) -> list[Expert]:
     Targets had no forest of exact trees, and those of sparse rows no linear PA-I.
     """
     return [
-        one
-        for one in experts
-        if not isinstance(one.estimator, PARegressor)
-        and getattr(one.estimator, "exact", "auto") == "auto"
+        one for one in experts if one.name != EXACT and not isinstance(one.estimator, PARegressor)
     ]
 
 
