@@ -865,13 +865,13 @@ def kernel_forest(
     X, y, n_classes, seed, sample_weight=None, *, noise="auto", levels="both", n_trees=100,
     memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
     renewal_spread=0.25, when_full="grow", early=512,
-    categorical_features=(), rule="arow", n_exact=0, exact_from=1, teacher="full",
+    categorical_features=(), rule="arow", exact="auto", n_exact=0, exact_from=1, teacher="full",
     cut_weights=(),
 ):  # fmt: skip
     """Learn samples one after the other; `n_classes` is 0 of a regression.
 
-    The columns of y are targets, if there are several; with `cut_weights` their sum tells where to
-    cut, each times its weight.
+    `n_exact` trees are exact if `exact` is not their share. The columns of y are targets, if there
+    are several; with `cut_weights` their sum tells where to cut, each times its weight.
     """
     model = KernelForest(
         X.shape[1], n_classes, y[0].size, n_trees=n_trees, seed=seed, memory=memory,
@@ -879,8 +879,8 @@ def kernel_forest(
         levels={"leaf": [False], "upper": [True], "both": [False, True]}[levels],
         max_rows=max_rows, max_leaf=max_leaf, n_candidates=n_candidates, n_replays=n_replays,
         renewal_spread=renewal_spread, when_full=when_full, early=early, rule=rule,
-        n_exact=n_exact, exact_from=exact_from, teacher=teacher,
-        cut_weights=cut_weights,
+        n_exact=n_exact if exact == "auto" else int(exact * n_trees), exact_from=exact_from,
+        teacher=teacher, cut_weights=cut_weights,
         categories=[] if categorical_features == "from_dtype" else list(categorical_features),
     )  # fmt: skip
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
