@@ -397,6 +397,12 @@ def test_numbers_and_random_cuts_have_no_exact_trees(exact):
     assert taught(3, 0, 10)._model.space.arguments()[-4] == 2
 
 
+def test_a_share_of_exact_trees_is_rounded():
+    X, y, _ = samples(0, n=10)
+    model = KernelForestRegressor(n_trees=100, exact=0.29).fit(X, y)  # 0.29 * 100 is below 29
+    assert model._model.space.arguments()[-4] == 29
+
+
 @pytest.mark.parametrize("n_classes", [0, -2, 3])
 @pytest.mark.parametrize("light", [False, True])
 def test_twin_of_a_share_of_exact_trees(n_classes, light, monkeypatch):

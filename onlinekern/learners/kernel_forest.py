@@ -50,7 +50,8 @@ EARLY = 512
 # (docs/kernel_forests_tried.md).
 TREES_OF_EXACT = 3
 EXACT_FROM = 1 << 11
-# Where a share of exact trees is asked for, it is asked for from few samples on.
+# Trees that `exact` asks for are exact from fewer samples on: that is better where it helps at all
+# (docs/race_tried.md).
 ASKED_FROM = 1 << 8
 # What they keep of a sample, beside its numbers.
 EXACT_BYTES = 60
@@ -197,7 +198,7 @@ class KernelForest(Learner):
     def _n_exact(self) -> int:
         """Return how many trees are cut exactly, once there are samples enough."""
         if self.exact != "auto":
-            return int(self.n_trees * self.exact)
+            return round(self.n_trees * self.exact)
         looks = isinstance(self, OnlineClassifier) and self.n_candidates > 1
         return self.n_trees // TREES_OF_EXACT if looks else 0
 

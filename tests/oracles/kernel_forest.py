@@ -879,7 +879,7 @@ def kernel_forest(
         levels={"leaf": [False], "upper": [True], "both": [False, True]}[levels],
         max_rows=max_rows, max_leaf=max_leaf, n_candidates=n_candidates, n_replays=n_replays,
         renewal_spread=renewal_spread, when_full=when_full, early=early, rule=rule,
-        n_exact=n_exact if exact == "auto" else int(exact * n_trees), exact_from=exact_from,
+        n_exact=n_exact if exact == "auto" else round(exact * n_trees), exact_from=exact_from,
         teacher=teacher, cut_weights=cut_weights,
         categories=[] if categorical_features == "from_dtype" else list(categorical_features),
     )  # fmt: skip

@@ -105,13 +105,13 @@ ALONE = {
 BESIDE = (SquaresKind(1.0), FOLLOWS)
 MEASURED = (SquaresKind(1.0, 2 / 3, metric="auto", patience=32_768, twin=True), FOLLOWS)
 
+EXACT = "kernel forest of exact trees"
 # Trees of classes have 70 % of the rows as long as these are few, and half of those that are kept
 # when they are many; those of targets 70 %, with leaves of ten. A second replay of half of the rows
 # is worth more than 70 % of them once, and ten cuts a node more than four; targets want thirty, and
 # more trees where features are few. The forest of the last 512 samples follows a stream that
 # changes; what it costs is its teacher more than its trees. Exact trees find where targets jump:
 # alone they lose on smooth functions, beside the others they are weighed (docs/race_tried.md).
-EXACT = "kernel forest of exact trees"
 HALVES = {"max_samples": 0.5, "n_replays": 1}
 FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "classification": (
