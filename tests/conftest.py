@@ -1,5 +1,6 @@
 """Helpers of the tests: tolerances, small seeded streams, model states, the real data's folder."""
 
+import gc
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,17 @@ with suppress(ImportError):  # test_minimal.py runs on wheels, where only pytest
     # An example has no time limit: the machine is shared, and the benchmarks measure speed.
     settings.register_profile("onlinekern", deadline=None, derandomize=True, max_examples=25)
     settings.load_profile("onlinekern")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Find the tests without looking for garbage among them: they stay until the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -1,6 +1,7 @@
 """Fitted models of every learner, in every form that changes what they compute."""
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,10 +50,15 @@ def tasks_of(name):
     return ["binary", "ovr"] if is_classifier(CLASSES[name]()) else ["regression"]
 
 
+@cache
+def parameters_of(name):
+    """Return the names of a learner's parameters."""
+    return frozenset(CLASSES[name]().get_params())
+
+
 def known(name, parameters):
     """Return the parameters that a learner has."""
-    own = CLASSES[name]().get_params()
-    return {key: value for key, value in parameters.items() if key in own}
+    return {key: value for key, value in parameters.items() if key in parameters_of(name)}
 
 
 def settings():

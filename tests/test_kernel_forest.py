@@ -40,6 +40,8 @@ TWINS = inspect.signature(kernel_forest).parameters
 
 # Classes; 0 of a regression, and -3 of one of three targets.
 CLASSES = {"binary": 2, "three": 3, "ten": 10, "regression": 0, "targets": -3, "ten targets": -10}
+# One of each kind, of one output and of several.
+UNLIKE = ["binary", "ten", "regression", "targets"]
 
 
 @pytest.fixture(autouse=True)
@@ -186,7 +188,7 @@ MISSING = ["default", "grows", "anew", "slow", "first cuts"]
 
 @pytest.mark.parametrize(
     ("setting", "task", "dtype", "layout"),
-    grid(MISSING, list(CLASSES), ["float64", "float32"], ["dense", "csr"]),
+    grid(MISSING, UNLIKE, ["float64", "float32"], ["dense", "csr"]),
 )
 def test_twin_of_missing_values(setting, task, dtype, layout):
     """Guesses, both sides, and what missing values tell, which are more where y is large."""
@@ -208,7 +210,7 @@ def test_twin_of_missing_values(setting, task, dtype, layout):
 
 @pytest.mark.parametrize(
     ("setting", "task", "dtype", "layout"),
-    grid(["default", "grows", "anew", "at once", "light", "table"], list(CLASSES),
+    grid(["default", "grows", "anew", "light", "table"], UNLIKE,
          ["float64", "float32"], ["dense", "csr"]),
 )  # fmt: skip
 def test_twin_of_one_hot_columns(setting, task, dtype, layout):
@@ -247,7 +249,7 @@ def test_twin_of_one_hot_columns(setting, task, dtype, layout):
 
 @pytest.mark.parametrize(
     ("setting", "task", "dtype", "layout"),
-    grid(["default", "grows", "anew", "at once", "light", "table"], list(CLASSES),
+    grid(["default", "grows", "anew", "light", "table"], UNLIKE,
          ["float64", "float32"], ["dense", "csr"]),
 )  # fmt: skip
 def test_twin_of_heavy_tails(setting, task, dtype, layout):
@@ -265,8 +267,7 @@ def test_twin_of_heavy_tails(setting, task, dtype, layout):
     model, predictions, twin = run(given, y, weight, CLASSES[task], **parameters)
     assert_alike(model, predictions, twin, X, y)
     own, bends = state(model), twin.model.scale.bends.units
-    # The first of ten targets has a tenth of their variance: what is told of it is too little.
-    assert len(bends) > 0 or task == "ten targets"
+    assert len(bends) > 0
     assert own["bend_features"].tolist() == list(bends)
     units = list(zip(own["bend_centers"], own["bend_factors"], strict=True))
     assert units == list(bends.values())

@@ -78,11 +78,14 @@ def in_meson():
     return found
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_imports_only_what_is_below(module):
-    for other in sorted(imports_of(module)):
-        if package_of(other) != package_of(module):
-            assert storey_of(other) < storey_of(module), f"{module} imports {other}"
+def test_modules_import_only_what_is_below():
+    upward = [
+        f"{module} imports {other}"
+        for module in MODULES
+        for other in imports_of(module)
+        if package_of(other) != package_of(module) and storey_of(other) >= storey_of(module)
+    ]
+    assert not upward
 
 
 @pytest.mark.parametrize("package", sorted(set(map(package_of, MODULES))))
@@ -141,11 +144,11 @@ def test_a_package_says_what_it_is_for(package):
     assert declared == f"# {said}\n"
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_stability_is_stated(module):
-    head = re.match(r"(?:#.*\n)+", file_of(module, ".pxd").read_text(encoding="utf-8"))[0]
-    promise = "Stable: ONLINEKERN_ABI" if module == "capi" else "May change at minor versions."
-    assert promise in re.sub(r"\s*\n# ", " ", head)
+def test_stability_is_stated():
+    for module in MODULES:
+        head = re.match(r"(?:#.*\n)+", file_of(module, ".pxd").read_text(encoding="utf-8"))[0]
+        promise = "Stable: ONLINEKERN_ABI" if module == "capi" else "May change at minor versions."
+        assert promise in re.sub(r"\s*\n# ", " ", head), module
 
 
 def test_there_is_one_stream_loop():
@@ -160,13 +163,14 @@ def test_views_of_bytes_say_their_sign():
         assert re.search(r"(?<!signed )\bchar\[:", path.read_text(encoding="utf-8")) is None, path
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.name)
-def test_python_files_use_the_core_and_never_define_it(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("onlinekern.core."):
-            name = node.module.removeprefix("onlinekern.core.")
-            named = {f"{name}.{alias.name}" for alias in node.names}
-            assert name in MODULES or named <= set(MODULES)
+def test_python_files_use_the_core_and_never_define_it():
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            module = (isinstance(node, ast.ImportFrom) and node.module) or ""
+            if module.startswith("onlinekern.core."):
+                name = module.removeprefix("onlinekern.core.")
+                named = {f"{name}.{alias.name}" for alias in node.names}
+                assert name in MODULES or named <= set(MODULES), path
 
 
 FILES = sorted(
@@ -191,6 +195,6 @@ def lines_of(path):
     return n_lines
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_file_is_one_concept(path):
-    assert lines_of(path) <= MOST_LINES
+def test_a_file_is_one_concept():
+    lengths = {str(path.relative_to(ROOT)): lines_of(path) for path in FILES}
+    assert {path: n for path, n in lengths.items() if n > MOST_LINES} == {}

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from grids import thinned
 from oracles.drift import uniform
 from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier
 from sklearn.exceptions import NotFittedError
@@ -145,8 +146,7 @@ def expected_of(name):
     return one_by_one(renewed(name), X, y, None, classes)
 
 
-@pytest.mark.parametrize("name", MODELS)
-@pytest.mark.parametrize("size", [1, 37, N])
+@pytest.mark.parametrize(("name", "size"), thinned(list(MODELS), [1, 37, N], 2))
 def test_it_learns_as_sample_by_sample(name, size, equal):
     X, y = stream(name == "regression")
     classes = None if name == "regression" else np.unique(y)

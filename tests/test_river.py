@@ -68,12 +68,10 @@ DETECTORS = [name for name, _ in all_estimators("outlier_detector")]
 STEPS = {"OGDRegressor": {"eta": 1e-13}}
 # They are run on the first samples of river's streams: all seven classes of ImageSegments come.
 FIRST = 35
-# These take a second or two each, of which the learner has little: one of each family, and those
+# These take two seconds each, of which the learner has little: one that grows, a race, and those
 # that `first_samples` and `STEPS` treat in another way.
 ALWAYS = {
-    "AROWRegressor", "BSGDClassifier", "FOGDRegressor", "KernelRLSClassifier", "KRLSTRegressor",
-    "LOLClassifier", "OGDRegressor", "PAClassifier", "SDROGDClassifier", "SPAClassifier",
-    "StreamClassifier",
+    "KernelRLSClassifier", "OGDRegressor", "PAClassifier", "SDROGDClassifier", "StreamClassifier",
 }  # fmt: skip
 LONG_STREAMS = checks._yield_datasets
 

@@ -292,16 +292,20 @@ OF_TARGETS = ("regression", "standardized", "several", "several_standardized")
 SEVERAL = OF_TARGETS[2:]
 MULTI_CLASS = (*SEVERAL, "ovr", "margin", "ovo", "joint", "joint_ovr", "softmax")
 SOME_RULES = ("hinge-constant", "squared-invsqrt", "pa1-hinge", "arow", "scw1", "least_squares")
+# Each rule under each head, and each two of all three; .ci/long has all three in each combination.
 COMBINATIONS = [
-    pytest.param(rule, twin, head, gate, id=f"{name}-{head}-{gate}")
-    for name, rule, twin in rules_with_twins()
-    for head, gate in itertools.product(HEADS, SAMPLERS)
+    pytest.param(
+        rule, twin, head, gate, id=f"{name}-{head}-{gate}",
+        marks=[pytest.mark.long] * ((i + j + k) % len(SAMPLERS) > 0),
+    )
+    for i, (name, rule, twin) in enumerate(rules_with_twins())
+    for (j, head), (k, gate) in itertools.product(enumerate(HEADS), enumerate(SAMPLERS))
     if head not in OF_TARGETS or isinstance(twin.loss, REGRESSION)
     # One rule of each kind is enough for what the head and the gate alone decide.
     if not (head.startswith("joint") or gate == "within_margin") or name in SOME_RULES
     # It solves for all classes at once: tests/test_kernel_second_order.py.
     if (name, head) != ("logistic_newton", "softmax")
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("rule", "twin", "head", "gate"), COMBINATIONS)

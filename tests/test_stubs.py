@@ -49,8 +49,16 @@ def names_of(statements):
     return {name for name in names if is_public(name)}
 
 
-def classes_of(module):
-    return [statement for statement in stub_of(module) if isinstance(statement, ast.ClassDef)]
+def functions_of(statements):
+    return [one for one in statements if isinstance(one, ast.FunctionDef)]
+
+
+def classes():
+    """Yield (module, statement of its stub, compiled class) of each class."""
+    for module in MODULES:
+        for statement in stub_of(module):
+            if isinstance(statement, ast.ClassDef):
+                yield module, statement, getattr(compiled(module), statement.name)
 
 
 def own_names(module):
@@ -141,15 +149,13 @@ def test_every_table_of_parts_has_stubs():
                 assert module.removeprefix("onlinekern.core.") in MODULES, (table, value)
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_stub_has_the_names_of_its_module(module):
-    assert names_of(stub_of(module)) == own_names(module)
+def test_stubs_have_the_names_of_their_modules():
+    for module in MODULES:
+        assert names_of(stub_of(module)) == own_names(module), module
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_stub_has_the_bases_and_members_of_each_class(module):
-    for statement in classes_of(module):
-        actual = getattr(compiled(module), statement.name)
+def test_stubs_have_the_bases_and_members_of_each_class():
+    for module, statement, actual in classes():
         bases = [base.__name__ for base in actual.__bases__ if base is not object]
         assert [ast.unparse(base) for base in statement.bases] == bases, statement.name
         members = {name for name in vars(actual) if is_public(name)}
@@ -157,38 +163,29 @@ def test_stub_has_the_bases_and_members_of_each_class(module):
         assert names_of(statement.body) == members, statement.name
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_stub_says_what_is_a_property(module):
-    for statement in classes_of(module):
-        actual = getattr(compiled(module), statement.name)
-        for member in statement.body:
-            if isinstance(member, ast.FunctionDef) and is_public(member.name):
-                assert is_property(member) == inspect.isdatadescriptor(
-                    vars(actual).get(member.name)
-                ), member.name
+def test_stubs_say_what_is_a_property():
+    for _, statement, actual in classes():
+        for member in functions_of(statement.body):
+            if is_public(member.name):
+                found = inspect.isdatadescriptor(vars(actual).get(member.name))
+                assert is_property(member) == found, (statement.name, member.name)
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_stub_has_the_parameters_of_each_function(module):
-    for statement in stub_of(module):
-        if isinstance(statement, ast.FunctionDef):
-            function = inspect.unwrap(getattr(compiled(module), statement.name))
-            assert same(parameters_of_stub(statement), parameters_of_signature(function)), (
-                statement.name
-            )
+def test_stubs_have_the_parameters_of_each_function():
+    for module in MODULES:
+        for statement in functions_of(stub_of(module)):
+            actual = inspect.unwrap(getattr(compiled(module), statement.name))
+            expected = parameters_of_signature(actual)
+            assert same(parameters_of_stub(statement), expected), (module, statement.name)
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_stub_has_the_parameters_of_each_method(module):
-    for statement in classes_of(module):
-        actual = getattr(compiled(module), statement.name)
-        for member in statement.body:
-            if not isinstance(member, ast.FunctionDef) or is_property(member):
+def test_stubs_have_the_parameters_of_each_method():
+    for module, statement, actual in classes():
+        for member in functions_of(statement.body):
+            if is_property(member) or not is_public(member.name):
                 continue
             if member.name in SPECIAL:
                 expected = parameters_of_source(module, statement.name, member.name)
-            elif is_public(member.name):
-                expected = parameters_of_signature(vars(actual)[member.name])
             else:
-                continue
+                expected = parameters_of_signature(vars(actual)[member.name])
             assert same(parameters_of_stub(member), expected), (statement.name, member.name)
