@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from commands import run
+from grids import thinned
 from learners import answer_of
 from scipy import sparse
 from sklearn.base import clone
@@ -93,19 +94,21 @@ def test_every_method_predicts_as_one_by_one(name, task, equal):
     equal(found, at_once)
 
 
-@pytest.mark.parametrize("size", [1, 7, 64, N])
-@pytest.mark.parametrize(
-    "model",
-    [
-        KernelPAClassifier(random_state=0),
-        make_stream_pipeline(OnlineStandardScaler(), PAClassifier(random_state=0)),
-        make_stream_pipeline(TableEncoder(), PAClassifier(random_state=0)),
-        StreamClassifier(time_budget=5, random_state=0),
-        SGDClassifier(random_state=0),
-        GaussianNB(),
-    ],
-    ids=lambda model: type(model).__name__,
-)
+CLASSIFIERS = [
+    KernelPAClassifier(random_state=0),
+    make_stream_pipeline(OnlineStandardScaler(), PAClassifier(random_state=0)),
+    make_stream_pipeline(TableEncoder(), PAClassifier(random_state=0)),
+    StreamClassifier(time_budget=5, random_state=0),
+    SGDClassifier(random_state=0),
+    GaussianNB(),
+]
+
+
+def name_of(part):
+    return type(part).__name__ if hasattr(part, "fit") else str(part)
+
+
+@pytest.mark.parametrize(("model", "size"), thinned(CLASSIFIERS, [1, 7, 64, N], 2), ids=name_of)
 def test_blocks_do_not_matter(model, size, equal):
     X, y = stream("classification")
     delays = np.random.default_rng(0).integers(0, 40, N) * (np.arange(N) % 3 > 0)
@@ -221,16 +224,14 @@ def tables(kind, n=90):
 KINDS = ("pandas", "categories", "polars", "arrow", "dictionaries")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "model",
-    [
-        PAClassifier(random_state=0),
-        KernelForestClassifier(n_trees=5, random_state=0),
-        make_stream_pipeline(TableEncoder(), KernelPAClassifier(gamma=0.5, random_state=0)),
-    ],
-    ids=lambda model: type(model).__name__,
-)
+TAKE_TABLES = [
+    PAClassifier(random_state=0),
+    KernelForestClassifier(n_trees=5, random_state=0),
+    make_stream_pipeline(TableEncoder(), KernelPAClassifier(gamma=0.5, random_state=0)),
+]
+
+
+@pytest.mark.parametrize(("model", "kind"), thinned(TAKE_TABLES, KINDS, 2), ids=name_of)
 def test_tables_are_delayed_too(kind, model, equal):
     X, y = tables(kind)
     cut = X.iloc if hasattr(X, "iloc") else X

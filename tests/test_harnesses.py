@@ -36,8 +36,8 @@ def test_failing_allocations(tmp_path):
 
 
 def test_sequences_of_calls():
-    printed = run("calls", "--sequences", 2, "--calls", 12)
-    assert int(printed.split(" calls")[0].split()[-1]) > 300
+    printed = run("calls", "--sequences", 1, "--calls", 12)
+    assert int(printed.split(" calls")[0].split()[-1]) > 150
 
 
 def test_fuzzed_readers():
@@ -48,20 +48,20 @@ def test_fuzzed_readers():
 
 def test_fuzzed_model_files():
     pytest.importorskip("resource")
-    printed = run("models", "--number", 400)
-    assert int(printed.split(" mutations")[0].split()[-1]) == 400
+    printed = run("models", "--number", 200)
+    assert int(printed.split(" mutations")[0].split()[-1]) == 200
 
 
 def test_interrupts():
     pytest.importorskip("resource")
-    printed = run("interrupts", "--tries", 2)
-    assert int(printed.split(" interrupted")[0].split()[-1]) > 100
+    printed = run("interrupts", "--tries", 1)
+    assert int(printed.split(" interrupted")[0].split()[-1]) > 50
 
 
 @needs_glibc
 def test_leaks():
-    printed = run("leaks", "--some", 6)
-    assert int(printed.split(" cycles")[0].split()[-1]) == 360
+    printed = run("leaks", "--some", 3)
+    assert int(printed.split(" cycles")[0].split()[-1]) == 180
 
 
 def test_data_races():

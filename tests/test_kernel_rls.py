@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from grids import grid
 from oracles.kernel_rls import kernel_rls
 from scipy import sparse
 from sklearn.linear_model import Ridge
@@ -226,17 +227,19 @@ def test_a_state_may_hold_samples_of_several_blocks(n):
     np.testing.assert_allclose(other.predict(X), model.predict(X), rtol=1e-9, atol=1e-11)
 
 
-@pytest.mark.parametrize("points", [None, 50])
 @pytest.mark.parametrize(
-    ("forgetting", "reg", "n"), [(1, "auto", 1100), (1, 0.1, 1660), (0.99, 0.1, 1100)]
+    ("dtype", "points", "stream_of"),
+    grid(
+        [np.float32, np.float64], [None, 50], [(1, "auto", 1100), (1, 0.1, 1660), (0.99, 0.1, 1100)]
+    ),
 )
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_what_is_made_ahead_changes_no_bit(dtype, forgetting, reg, n, points):
+def test_what_is_made_ahead_changes_no_bit(dtype, points, stream_of):
     """The sums of a block, its inverse and the next one are made while samples come, call by call.
 
     A model that is saved, called with several samples or undone has made less of them. With few
     points, landmarks join in the block in which the inverse is made anew.
     """
+    forgetting, reg, n = stream_of
     random = np.random.default_rng(3)
     X = random.standard_normal((n, 3)).astype(dtype)
     if points is not None:

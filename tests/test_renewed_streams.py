@@ -53,8 +53,7 @@ def test_against_the_oracle(case, weighted):
             assert model.cumulative_loss_ == pytest.approx(np.sum(counted * loss) / 2, rel=1e-12)
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-@every_case
+@pytest.mark.parametrize(("case", "sparse"), thinned(CASES, [False, True], 2), ids=str)
 def test_any_calls_give_the_same(case, sparse):
     X, y, known, learner = stream(*case)
     X = sp.csr_matrix(X) if sparse else X
