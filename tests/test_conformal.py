@@ -210,20 +210,25 @@ def test_intervals_do_not_depend_on_the_calls(name, cuts, equal):
     equal(cut.predict_interval(X), whole.predict_interval(X))
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
-def test_sets_hold_what_was_not_strange_before(name, equal):
-    X, y = labels()
-    model = ConformalClassifier(CLASSIFIERS[name], coverage=0.8)
-    sets = model.partial_fit_set(X, y, classes=[0, 1, 2])
-    twin = clone(CLASSIFIERS[name])
-    strange = np.zeros((len(y), 3))
+def strange_before(name, X, y):
+    """Return how strange each of three labels is to the learner of the samples before."""
+    learner, strange = clone(CLASSIFIERS[name]), np.zeros((len(y), 3))
     for i in range(len(y)):
         row = X[i : i + 1]
         if i > 0 and "probabilities" in name:
-            strange[i] = 1 - twin.predict_proba(row)
+            strange[i] = 1 - learner.predict_proba(row)
         elif i > 0:
-            strange[i] = -twin.decision_function(row)
-        twin.partial_fit(row, y[i : i + 1], classes=[0, 1, 2])
+            strange[i] = -learner.decision_function(row)
+        learner.partial_fit(row, y[i : i + 1], classes=[0, 1, 2])
+    return strange
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_sets_hold_what_was_not_strange_before(name, equal):
+    X, y = labels(400)
+    model = ConformalClassifier(CLASSIFIERS[name], coverage=0.8)
+    sets = model.partial_fit_set(X, y, classes=[0, 1, 2])
+    strange = strange_before(name, X, y)
     scores = strange[np.arange(len(y)), y]
     scores[0] = np.nan
     expected, _ = thresholds(scores, 1 - model.coverage, 512)
@@ -352,15 +357,7 @@ def test_thresholds_of_classes_are_those_of_the_twin(name, equal):
     X, y = labels(400)
     model = ConformalClassifier(CLASSIFIERS[name], coverage=0.8, by_class=True)
     sets = model.partial_fit_set(X, y, classes=[0, 1, 2])
-    twin = clone(CLASSIFIERS[name])
-    strange = np.zeros((len(y), 3))
-    for i in range(len(y)):
-        row = X[i : i + 1]
-        if i > 0 and "probabilities" in name:
-            strange[i] = 1 - twin.predict_proba(row)
-        elif i > 0:
-            strange[i] = -twin.decision_function(row)
-        twin.partial_fit(row, y[i : i + 1], classes=[0, 1, 2])
+    strange = strange_before(name, X, y)
     scores = strange[np.arange(len(y)), y]
     expected, last = thresholds_of_classes(scores, y, 3, 1 - model.coverage, 512)
     slack = 0.0 if "another" in name else 1e-9

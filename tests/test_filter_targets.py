@@ -5,12 +5,12 @@ from functools import partial
 
 import numpy as np
 import pytest
+import several_targets
 from budgeted import NOT_OF_THE_LOOP, as_dense
 from compiled import Program, load
 from oracles import filters
 from sklearn.exceptions import ConvergenceWarning
 
-import onlinekern
 from onlinekern import (
     FixedBudgetKRLSRegressor,
     KAPARegressor,
@@ -21,7 +21,6 @@ from onlinekern import (
     SlidingWindowKRLSRegressor,
     merge,
 )
-from onlinekern.fitted.save import to_bytes
 
 klms = partial(filters.qklms, epsilon=0.0, budget=None)
 # Estimator, twin, settings; and whether who stays depends on the targets.
@@ -45,10 +44,7 @@ each_case = pytest.mark.parametrize(("cls", "twin", "settings", "by_target"), CA
 
 
 def samples(n=130, dtype=np.float64):
-    random = np.random.default_rng(5)
-    X = random.standard_normal((n, 3)).astype(dtype)
-    Y = np.column_stack([np.sin(X[:, 0]), 3 + 10 * X[:, 1] ** 2, 100 + X.sum(axis=1)])
-    return X, Y + 0.1 * random.standard_normal(Y.shape), random.integers(0, 3, n) / 2
+    return several_targets.samples(n, 3, dtype)
 
 
 def build(cls, **settings):
@@ -113,53 +109,18 @@ def test_they_are_those_of_a_model_for_each(cls, twin, settings, by_target, layo
 @pytest.mark.parametrize("gamma", [0.4, "median"])
 @each_case
 def test_a_stream_may_be_cut_saved_and_undone(cls, twin, settings, by_target, gamma, tmp_path):
-    X, Y, weight = samples(500)
-    settings = {**settings, "gamma": gamma}
-    expected = build(cls, **settings).partial_fit(X, Y, sample_weight=weight)
-    model = build(cls, **settings)
-    for first in range(0, 400, 67):
-        rows = slice(first, min(first + 67, 400))
-        model.partial_fit(X[rows], Y[rows], sample_weight=weight[rows])
-        model.save(tmp_path / "model")
-        model = pickle.loads(pickle.dumps(onlinekern.load(tmp_path / "model")))
-    for x, y, w in zip(X[400:440], Y[400:440], weight[400:440], strict=True):
-        model.learn_one(x, y, w)
-    before = to_bytes(model)
-    model.partial_fit(X[:60], Y[:60])
-    model._model.undo()
-    assert to_bytes(model) == before
-    model.partial_fit(X[440:], Y[440:], sample_weight=weight[440:])
-    assert to_bytes(model) == to_bytes(expected)
-    np.testing.assert_array_equal(model.score_one(X[3]), model.predict(X[3:4])[0])
+    made = partial(build, cls, **{**settings, "gamma": gamma})
+    several_targets.check_cuts(made, samples(500), 67, tmp_path)
 
 
 @each_case
 def test_one_column_is_one_target(cls, twin, settings, by_target):
-    X, Y, _ = samples()
-    one, column = build(cls, **settings).fit(X, Y[:, 0]), build(cls, **settings).fit(X, Y[:, :1])
-    assert to_bytes(one) == to_bytes(column)
-    assert column.predict(X).shape == (len(X),)
-    assert column.n_outputs_ == 1
+    several_targets.check_one_column(partial(build, cls, **settings), *samples()[:2])
 
 
 @each_case
 def test_a_failed_call_leaves_the_model(cls, twin, settings, by_target):
-    X, Y, _ = samples()
-    model = build(cls, **settings).partial_fit(X, Y)
-    before = to_bytes(model)
-    with pytest.raises(FloatingPointError):
-        model.partial_fit(X, np.where(np.arange(130) == 60, 1e200, 1.0)[:, None] * Y)
-    with pytest.raises(ValueError, match="y must have 3 targets a sample"):
-        model.partial_fit(X, Y[:, :2])
-    for bad, message in [
-        (1.0, "y must have 3 targets a sample"),
-        ([1.0, 2.0], "y must have 3 targets a sample"),
-        ([1.0, np.nan, 2.0], "y must be finite"),
-        ([[1.0, 2.0, 3.0]], "y must be 3 numbers"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            model.learn_one(X[0], bad)
-    assert to_bytes(model) == before
+    several_targets.check_failures(partial(build, cls, **settings), *samples()[:2])
 
 
 @pytest.mark.parametrize("average", ["decay", True, 0.9])

@@ -2,17 +2,17 @@
 
 import pickle
 import subprocess
+from functools import partial
 
 import numpy as np
 import pytest
+import several_targets
 from compiled import FLAGS, compiler
 from oracles.kernel_rls import kernel_rls
 
-import onlinekern
 from onlinekern import KernelRLSRegressor, merge
 from onlinekern.core.learning.heads import HEADS
 from onlinekern.core.models.residuals import Residuals
-from onlinekern.fitted.save import to_bytes
 
 SETTINGS = {"n_components": 30, "gamma": 0.2, "random_state": 3}
 # The reg is shared, and so is a metric: these are chosen for all targets together.
@@ -33,10 +33,7 @@ CASES = [
 
 
 def samples(n=300, dtype=np.float64):
-    random = np.random.default_rng(5)
-    X = random.standard_normal((n, 4)).astype(dtype)
-    Y = np.column_stack([np.sin(X[:, 0]), 3 + 10 * X[:, 1] ** 2, 100 + X.sum(axis=1)])
-    return X, Y + 0.1 * random.standard_normal(Y.shape), random.integers(0, 3, n) / 2
+    return several_targets.samples(n, 4, dtype)
 
 
 def new_model(**case):
@@ -96,47 +93,15 @@ def test_they_are_those_of_the_twin(case, dtype):
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_a_stream_may_be_cut_saved_and_undone(case, tmp_path):
-    X, Y, weight = samples(500)
-    expected = new_model(**case).partial_fit(X, Y, sample_weight=weight)
-    model = new_model(**case)
-    for first in range(0, 400, 37):
-        rows = slice(first, min(first + 37, 400))
-        model.partial_fit(X[rows], Y[rows], sample_weight=weight[rows])
-        if first == 37:  # in the middle of those that tell the width
-            model = pickle.loads(pickle.dumps(model))
-            model.save(tmp_path / "model")
-            model = onlinekern.load(tmp_path / "model")
-    model.save(tmp_path / "model")
-    model = pickle.loads(pickle.dumps(onlinekern.load(tmp_path / "model")))
-    for x, y, w in zip(X[400:450], Y[400:450], weight[400:450], strict=True):
-        model.learn_one(x, y, w)
-    before = to_bytes(model)
-    model.partial_fit(X[:60], Y[:60])
-    model._model.undo()
-    assert to_bytes(model) == before
-    model.partial_fit(X[450:], Y[450:], sample_weight=weight[450:])
-    assert to_bytes(model) == to_bytes(expected)
-    np.testing.assert_array_equal(model.score_one(X[3]), model.predict(X[3:4])[0])
+    several_targets.check_cuts(partial(new_model, **case), samples(500), 37, tmp_path)
 
 
 def test_a_failed_call_leaves_the_model():
-    X, Y, _ = samples(100)
-    model = new_model().partial_fit(X, Y)
-    before = to_bytes(model)
-    with pytest.raises(FloatingPointError):
-        model.partial_fit(X, np.where(np.arange(100) == 60, 1e200, 1.0)[:, None] * Y)
-    with pytest.raises(ValueError, match="y must have 3 targets a sample"):
-        model.partial_fit(X, Y[:, :2])
-    with pytest.raises(ValueError, match="y must have 3 targets a sample"):
-        model.learn_one(X[0], 1.0)
-    assert to_bytes(model) == before
+    several_targets.check_failures(new_model, *samples(100)[:2])
 
 
 def test_one_column_is_one_target():
-    X, Y, _ = samples(100)
-    one, column = new_model().fit(X, Y[:, 0]), new_model().fit(X, Y[:, :1])
-    assert to_bytes(one) == to_bytes(column)
-    assert column.predict(X).shape == (100,)
+    several_targets.check_one_column(new_model, *samples(100)[:2])
 
 
 @pytest.mark.parametrize("metric", ["none", "full"])

@@ -488,21 +488,15 @@ def test_the_command_line_reads_rows_as_the_encoder_does(capsys, tmp_path):
     assert f"features: {model._model.d}" in out
 
 
-def test_one_forest_learns_several_targets_of_tables():
-    Y = np.stack([SIGNAL, -SIGNAL], axis=1)
-    whole = KernelForestRegressor(n_trees=3, random_state=0).partial_fit(X, Y)
-    parts = KernelForestRegressor(n_trees=3, random_state=0).partial_fit(X[:200], Y[:200])
-    for k in range(200, N):
-        parts.learn_one(X.iloc[k].to_dict(), Y[k])
-    np.testing.assert_array_equal(whole.predict(X), parts.predict(X))
-    assert whole.predict(X).shape == (N, 2)
+NUMBERS = pd.DataFrame({"a": SIGNAL, "b": SIGNAL**2})
 
 
-def test_one_forest_learns_several_targets_of_dictionaries_of_numbers():
-    numbers = pd.DataFrame({"a": SIGNAL, "b": SIGNAL**2})
+@pytest.mark.parametrize("table", [X, NUMBERS], ids=["mixed", "numbers"])
+def test_one_forest_learns_several_targets_of_tables_and_dictionaries(table):
     Y = np.stack([SIGNAL, -SIGNAL], axis=1)
-    whole = KernelForestRegressor(n_trees=3, random_state=0).partial_fit(numbers, Y)
-    parts = KernelForestRegressor(n_trees=3, random_state=0).partial_fit(numbers[:200], Y[:200])
+    whole = KernelForestRegressor(n_trees=3, random_state=0).partial_fit(table, Y)
+    parts = KernelForestRegressor(n_trees=3, random_state=0).partial_fit(table[:200], Y[:200])
     for k in range(200, N):
-        parts.learn_one(numbers.iloc[k].to_dict(), Y[k])
-    np.testing.assert_array_equal(whole.predict(numbers), parts.predict(numbers))
+        parts.learn_one(table.iloc[k].to_dict(), Y[k])
+    np.testing.assert_array_equal(whole.predict(table), parts.predict(table))
+    assert whole.predict(table).shape == (N, 2)

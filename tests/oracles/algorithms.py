@@ -15,6 +15,7 @@ from .heads import HEADS, Head
 from .kernels import kernel_matrix, resolve_gamma
 from .losses import LOSSES
 from .rules import RULES, Pegasos, Rule
+from .stream import tested
 
 
 class Model:
@@ -103,10 +104,10 @@ class Result:
         Whether the averaged model predicts.
     """
 
-    predictions: np.ndarray
     scores: np.ndarray
     averaged_scores: np.ndarray
     losses: np.ndarray
+    predictions: np.ndarray | None = None
     cumulative_loss: float = 0.0
     mistakes: int | None = 0
     n_seen: int = 0
@@ -121,8 +122,8 @@ class Result:
     @classmethod
     def empty(cls, n, n_outputs, average):
         """Return the result before the first sample."""
-        scores, averaged_scores = np.zeros((n, n_outputs)), np.zeros((n, n_outputs))
-        return cls(np.zeros(n), scores, averaged_scores, np.zeros(n), average=average)
+        scores, averaged_scores = np.zeros((2, n, n_outputs))
+        return cls(scores, averaged_scores, np.zeros(n), average=average)
 
     def finish(self, model, X, kernel_parameters):
         """Copy the final model."""
@@ -262,7 +263,6 @@ def run(
     X = np.asarray(X, dtype=np.float64)
     kernel_parameters = (kernel, resolve_gamma(gamma, X), degree, coef0)
     gram = kernel_matrix(kernel, X, X, *kernel_parameters[1:])
-    weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
     parts = Parts(
         build_rule(rule, loss, **parameters), HEADS[head](n_classes), gate, uniforms, max_support
     )
@@ -270,17 +270,17 @@ def run(
     # The result tells an average of the models also where the last one predicts.
     model.past, model.when_full = Average(average or True), when_full
     result = Result.empty(len(X), parts.head.n_outputs, average)
-    for i in range(len(X)):
-        # Predict with the model that has not seen y_i; losses and steps use f_t, never f-bar_t.
-        scores = result.scores[i] = model.scores(model.coefficients, gram[:, i])
-        averaged_scores = model.scores(model.average(), gram[:, i])
-        result.averaged_scores[i] = averaged_scores
-        prediction = parts.head.predict(averaged_scores if average else scores)
-        result.predictions[i] = prediction
-        if weights[i] > 0.0:
-            result.mistakes += int(prediction != np.ravel(y[i])[0])
-            model.past.compare(parts.head, scores, averaged_scores, y[i])
-            learn(model, i, scores, y[i], gram[i, i], weights[i], parts, result)
+
+    def predict(i):
+        result.scores[i] = model.scores(model.coefficients, gram[:, i])
+        result.averaged_scores[i] = model.scores(model.average(), gram[:, i])
+        return parts.head.predict((result.averaged_scores if average else result.scores)[i])
+
+    # Losses and steps use f_t, never f-bar_t.
+    for i, weight in tested(result, y, sample_weight, predict):
+        scores = result.scores[i]
+        model.past.compare(parts.head, scores, result.averaged_scores[i], y[i])
+        learn(model, i, scores, y[i], gram[i, i], weight, parts, result)
     result.finish(model, X, kernel_parameters)
     return result
 

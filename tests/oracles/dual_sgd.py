@@ -18,6 +18,7 @@ from .heads import HEADS
 from .kernels import kernel_matrix
 from .losses import LOSSES
 from .rules import InverseTime
+from .stream import step_of, tested
 
 
 def random_features(X, frequencies):
@@ -63,7 +64,6 @@ class DualSGD:
         # This averages the coefficients of f_u over the past steps u.
         self.past = Average(self.average or True)
         self.features = random_features(self.X, self.frequencies)
-        self.predictions = np.zeros(len(self.X))
 
     def coefficients(self, averaged):
         """Return those of f_{t+1} or of the average of f_1 ... f_{t+1} for all samples, (K, n)."""
@@ -125,21 +125,18 @@ def dual_sgd(
     """Run over a stream; y are class indices, or numbers for regression."""
     head = HEADS[head](n_classes)
     rule = InverseTime(LOSSES[loss](**own), reg=reg, max_step=max_step or math.inf)
-    weights = np.ones(len(X)) if sample_weight is None else sample_weight
     model = DualSGD(head.n_outputs, X, gamma, kernel, frequencies, fit_intercept, average)
-    for i in range(len(X)):
-        averaged = model.scores(X[i : i + 1], True)[0]
-        current = model.scores(X[i : i + 1], False)[0]
-        model.predictions[i] = head.predict(averaged if average else current)
-        if weights[i] == 0:
-            continue
-        model.mistakes += int(model.predictions[i] != y[i])
-        raw = np.zeros(head.n_outputs)
-        for problem in head.problems(current, y[i]):
-            model.cumulative_loss += weights[i] * rule.loss.value(problem.y, problem.f)
-            q = np.dot(problem.direction, problem.direction)  # kappa(x, x) = 1
-            arguments = (problem.f, problem.y, q, model.t + 1, weights[i])
-            raw += rule.weighted(*arguments) * problem.direction
+
+    def scores(i, averaged):
+        return model.scores(X[i : i + 1], averaged)[0]
+
+    def predict(i):
+        return head.predict(scores(i, bool(average)))
+
+    for i, weight in tested(model, y, sample_weight, predict):
+        averaged, current = scores(i, True), scores(i, False)
+        # kappa(x, x) = 1
+        raw = step_of(model, rule, head.problems(current, y[i]), 1.0, model.t + 1, weight)
         model.past.compare(head, current, averaged, y[i])
         model.learn(i, raw, budget, merge_size)
     return model

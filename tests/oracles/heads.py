@@ -190,6 +190,9 @@ class SeveralTargets(Regression):
             for k in range(self.n_outputs)
         ]
 
+    def predict(self, scores):
+        return scores
+
     def error(self, scores, target):
         return 0.0
 

@@ -32,6 +32,7 @@ from .dual_sgd import random_features
 from .heads import HEADS
 from .kernels import kernel_matrix, resolve_gamma
 from .losses import LOSSES
+from .stream import head_of_labels, head_of_targets, tested
 
 CHOICES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 FIRST, BELOW, AT_ONCE = 64, 2, 256
@@ -307,29 +308,23 @@ def margin_of(scores, label):
 def learn(run, X, y, head, sample_weight):
     """Run over a stream; y are class indices, or numbers, or rows of them, as `head` says."""
     classification = not isinstance(head, HEADS["regression"])
-    run.predictions, run.variances = np.zeros(np.shape(y)), np.zeros(len(X))
-    run.scores = np.zeros((len(X), run.n_outputs))
-    for i, x in enumerate(X):
-        run.scores[i], run.variances[i] = run.answer(x)
-        several = isinstance(head, HEADS["several"])
-        run.predictions[i] = run.scores[i] if several else head.predict(run.scores[i])
-        if sample_weight[i] == 0:
-            continue
+    run.scores, run.variances = np.zeros((len(X), run.n_outputs)), np.zeros(len(X))
+
+    def predict(i):
+        run.scores[i], run.variances[i] = run.answer(X[i])
+        return head.predict(run.scores[i])
+
+    for i, weight in tested(run, y, sample_weight, predict):
         run.n_seen += 1
-        run.mistakes += int(np.any(run.predictions[i] != y[i]))
         if classification:
             margin = margin_of(run.scores[i], y[i])
-            loss, importance = (
-                LOSSES["hinge"]().value(1, margin),
-                run.gate.importance(margin, sample_weight[i]),
-            )
+            loss = LOSSES["hinge"]().value(1, margin)
+            importance = run.gate.importance(margin, weight)
         else:
             losses = map(LOSSES["squared"]().value, np.atleast_1d(y[i]), run.scores[i])
             loss, importance = sum(losses), 1.0
-        run.cumulative_loss += sample_weight[i] * loss
-        targets = targets_of(head, y[i], run.n_outputs)
-        run.learn(i, x, targets, sample_weight[i] * importance)
-    return run
+        run.cumulative_loss += weight * loss
+        run.learn(i, X[i], targets_of(head, y[i], run.n_outputs), weight * importance)
 
 
 def in_metric(metric, exponent, seed, first_taught):
@@ -390,19 +385,15 @@ def kernel_rls(X, y, frequencies=None, *, features="nystroem", n_components=400,
     classification = task == "classification"
     name = gate or ("margin" if classification else "always")
     gates = Gate(name, margin, alpha, beta, weighted, uniforms)
-    weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
     if classification:
-        classes = np.unique(y) if classes is None else np.unique(classes)
-        head = HEADS["binary" if len(classes) == 2 else "ovr"](len(classes))
-        labels = np.searchsorted(classes, y)
+        head, labels, classes = head_of_labels(y, classes)
     else:
         labels = np.asarray(y, dtype=np.float64)
-        several = labels.ndim == 2
-        head = HEADS["several"](labels.shape[1]) if several else HEADS["regression"]()
+        head = head_of_targets(labels)
     kind = Run if metric == "none" else in_metric(metric, metric_exponent, seed, first_taught)
     run = kind(feature_map, gates, head.n_outputs, X.shape[1], linear, reg, forgetting,
                block, closing, below=BELOW if classification else 0)  # fmt: skip
-    learn(run, X, labels, head, weights)
+    learn(run, X, labels, head, sample_weight)
     if classification:
         run.predictions = classes[run.predictions.astype(np.intp)]
     else:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .heads import HEADS
 from .kernel_rls import Fourier, Landmarks
 from .kernels import kernel_matrix, resolve_gamma
 from .losses import LOSSES
 from .rules import AROW
 from .second_order import COVARIANCES, RULES
+from .stream import head_of_labels, tested
 
 
 @dataclass
@@ -122,29 +122,26 @@ def learn(rule, X, y, *, frequencies=None, features="nystroem", n_components=400
             lambda Z, rows: kernel_matrix(kernel, Z, rows, width, degree, coef0),
             n_components, selection, novelty, float(np.sqrt(np.finfo(dtype).eps)),
         )  # fmt: skip
-    classes = np.unique(y) if classes is None else np.unique(classes)
-    head = HEADS["binary" if len(classes) == 2 else multi_class](len(classes))
-    weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
+    head, indices, classes = head_of_labels(y, classes, multi_class)
     run = kind(feature_map, linear, average)
     length = len(run.phi(X[0]))
     sizes = [sketch_size] if covariance == "sketched" else []
     run.sigma = COVARIANCES[covariance](head.n_outputs, length, *sizes)
     run.mu = run.past = np.zeros((head.n_outputs, length))
-    run.predictions = np.zeros(len(X))
-    for i, (x, label) in enumerate(zip(X, np.searchsorted(classes, y), strict=True)):
-        phi = run.phi(x)
-        run.predictions[i] = head.predict(run.weights @ phi)
-        if weights[i] == 0:
-            continue
-        run.mistakes += int(run.predictions[i] != label)
-        problems = head.problems(run.mu @ phi, label)
+
+    def predict(i):
+        return head.predict(run.weights @ run.phi(X[i]))
+
+    for i, weight in tested(run, indices, sample_weight, predict):
+        scores, label = run.mu @ run.phi(X[i]), indices[i]
+        problems = head.problems(scores, label)
         importances = [1.0] * len(problems)
         if gate == "loss_proportional":
-            judged = head.judged(run.mu @ phi, label)
+            judged = head.judged(scores, label)
             importances = importances_of(
-                judged, rule, alpha, beta, weighted, next(uniforms), weights[i]
+                judged, rule, alpha, beta, weighted, next(uniforms), weight
             )
-        run.learn(i, x, problems, importances, rule, weights[i])
+        run.learn(i, X[i], problems, importances, rule, weight)
     run.predictions = classes[run.predictions.astype(np.intp)]
     return run
 

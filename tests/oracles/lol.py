@@ -18,6 +18,7 @@ from .averages import Average
 from .heads import HEADS
 from .losses import LOSSES
 from .rules import RULES
+from .stream import step_and_contraction, tested
 
 
 @dataclass
@@ -41,9 +42,9 @@ class Result:
         Nearest prototype of each sample (-1: weight 0).
     """
 
-    predictions: np.ndarray
     scores: np.ndarray
     nearest: np.ndarray
+    predictions: np.ndarray | None = None
     cumulative_loss: float = 0.0
     mistakes: int = 0
     n_seen: int = 0
@@ -175,7 +176,6 @@ def lol(
     """Run over a stream of dense samples with class indices y; parameters as LOLClassifier's."""
     X = np.asarray(X, dtype=np.float64)
     n_prototypes = n_prototypes if prototypes is None else len(prototypes)
-    weights = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
     head = HEADS["binary" if n_classes == 2 else multi_class](n_classes)
     hinge = LOSSES["hinge"]()
     if step == "arow":
@@ -187,15 +187,14 @@ def lol(
         joint=joint, center=center, fit_intercept=fit_intercept, local_features=local_features,
         average=average, second_order=step == "arow", prototypes=prototypes,
     )  # fmt: skip
-    n = len(X)
-    result = Result(np.zeros(n), np.zeros((n, head.n_outputs)), np.full(n, -1))
-    for i, x in enumerate(X):
-        # Predicted with the model of the samples before.
-        result.scores[i] = model.predicting() @ model.lift(x, model.P)
-        result.predictions[i] = head.predict(result.scores[i])
-        if weights[i] == 0.0:
-            continue
-        result.mistakes += int(result.predictions[i] != y[i])
+    result = Result(np.zeros((len(X), head.n_outputs)), np.full(len(X), -1))
+
+    def predict(i):
+        result.scores[i] = model.predicting() @ model.lift(X[i], model.P)
+        return head.predict(result.scores[i])
+
+    for i, weight in tested(result, y, sample_weight, predict):
+        x, t = X[i], len(model.samples) + 1
         # One of the first k samples is learnt as its own nearest prototype.
         if len(model.P) < n_prototypes:
             lifted = model.lift(x, np.vstack([model.P, x]), own=len(model.P))
@@ -203,16 +202,10 @@ def lol(
             lifted = model.lift(x, model.P)
         unit = unit_of(model, x, r if step == "arow" else None)
         lengths = (model.S * lifted**2).sum(axis=1) / unit
-        coefficients = np.zeros(head.n_outputs)
-        contractions = np.zeros(head.n_outputs)
         model.past.compare(head, model.W @ lifted, result.scores[i], y[i])
-        for problem in head.problems(model.W @ lifted, y[i]):
-            q = np.dot(problem.direction**2, lengths)
-            arguments = (problem.f, problem.y, q, len(model.samples) + 1, weights[i])
-            coefficients += rule.coefficient(*arguments) * problem.direction / unit
-            contractions += rule.contraction(*arguments) * np.abs(problem.direction) / unit
-            result.cumulative_loss += weights[i] * hinge.value(problem.y, problem.f)
-        result.nearest[i] = model.learn(x, lifted, coefficients, contractions)
+        problems = head.problems(model.W @ lifted, y[i])
+        steps, contractions = step_and_contraction(result, rule, problems, lengths, t, weight)
+        result.nearest[i] = model.learn(x, lifted, steps / unit, contractions / unit)
     result.n_seen = len(model.samples)
     result.centers, result.counts, result.mean = model.P, model.counts, model.mean()
     shape = (head.n_outputs, 1 + n_prototypes, model.width)

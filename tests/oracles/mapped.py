@@ -9,6 +9,7 @@ switch to features enter it as the functions of features that they become.
 """
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from .heads import HEADS
 from .kernels import kernel_matrix
 from .losses import LOSSES
 from .rules import RULES
+from .stream import step_of, tested
 
 
 @dataclass
@@ -64,9 +66,9 @@ class Run:
         NOGD's D_k^{-1/2} V_k', None before the switch.
     """
 
-    predictions: np.ndarray
-    model: Linear = None
+    model: Linear
     features: object = None
+    predictions: np.ndarray = None
     mistakes: int = 0
     cumulative_loss: float = 0.0
     support: list = field(default_factory=list)
@@ -82,27 +84,14 @@ class Run:
         return weights if self.projection is None else weights @ self.projection
 
 
+def prediction(run, head, X, average, i):
+    """Return what the model, or the average of all so far, predicts of sample i."""
+    return head.predict(run.scores(X[i : i + 1], average)[0])
+
+
 def gradient(loss, delta=1.0, epsilon=0.1, **step):
     """Return the rule of the gradient step."""
     return RULES["gradient"](LOSSES[loss](delta=delta, epsilon=epsilon), **step)
-
-
-def predict_and_step(run, i, target, z, weight, rule, head, average, length):
-    """Predict sample i with features z; return its steps and the shrink, None at weight 0.
-
-    `length` is the squared length of the sample.
-    """
-    run.predictions[i] = head.predict(run.model.effective(average) @ z)
-    if weight == 0:
-        return None
-    run.mistakes += int(run.predictions[i] != target)
-    steps = np.zeros(head.n_outputs)
-    for problem in head.problems(run.model.weights @ z, target):
-        run.cumulative_loss += weight * rule.loss.value(problem.y, problem.f)
-        q = np.dot(problem.direction, problem.direction) * length
-        arguments = (problem.f, problem.y, q, run.model.t + 1, weight)
-        steps += rule.weighted(*arguments) * problem.direction
-    return steps, rule.shrink(run.model.t + 1)
 
 
 def fogd(
@@ -126,12 +115,12 @@ def fogd(
         return np.hstack([z, np.ones((len(z), 1))]) if fit_intercept else z
 
     z = features(X)
-    run = Run(np.zeros(len(X)), Linear.zero(head.n_outputs, z.shape[1]), features)
-    for i in range(len(X)):
-        weight = 1.0 if sample_weight is None else sample_weight[i]
-        taken = predict_and_step(run, i, y[i], z[i], weight, rule, head, average, z[i] @ z[i])
-        if taken is not None:
-            run.model.update(taken[1], taken[0], z[i])
+    run = Run(Linear.zero(head.n_outputs, z.shape[1]), features)
+    predict = partial(prediction, run, head, X, average)
+    for i, weight in tested(run, y, sample_weight, predict):
+        t, problems = run.model.t + 1, head.problems(run.model.weights @ z[i], y[i])
+        steps = step_of(run, rule, problems, z[i] @ z[i], t, weight)
+        run.model.update(rule.shrink(t), steps, z[i])
     return run
 
 
@@ -166,16 +155,14 @@ def nogd(
     def kernel_values(Z, rows):
         return kernel_matrix(kernel, Z, X[rows], gamma, degree, coef0)
 
-    run = Run(np.zeros(len(X)), Linear.zero(head.n_outputs, 0))
+    run = Run(Linear.zero(head.n_outputs, 0))
     run.features = lambda Z: kernel_values(Z, run.support)
-    for i in range(len(X)):
-        weight = 1.0 if sample_weight is None else sample_weight[i]
+    predict = partial(prediction, run, head, X, average)
+    for i, weight in tested(run, y, sample_weight, predict):
         z = run.features(X[i : i + 1])[0]
         length = kernel_values(X[i : i + 1], [i])[0, 0] if run.projection is None else z @ z
-        taken = predict_and_step(run, i, y[i], z, weight, rule, head, average, length)
-        if taken is None:
-            continue
-        steps, shrink = taken
+        t, problems = run.model.t + 1, head.problems(run.model.weights @ z, y[i])
+        steps, shrink = step_of(run, rule, problems, length, t, weight), rule.shrink(t)
         if run.projection is not None:
             run.model.update(shrink, steps, z)
             continue

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .heads import HEADS
 from .kernels import kernel_matrix, resolve_gamma
 from .losses import LOSSES
 from .rules import InverseTime
+from .stream import head_of_labels, head_of_targets, tested
 
 JITTER = 1e-8
 RIDGE = 1e-5
@@ -61,7 +61,7 @@ class Result:
     """Result of a run."""
 
     machine: Machine
-    predictions: np.ndarray
+    predictions: np.ndarray = None
     scale: float = 1.0
     n_seen: int = 0
     mistakes: int = 0
@@ -98,24 +98,21 @@ def run(
     With `decays` the model is the machine divided by the steps taken.
     """
     X = np.asarray(X, dtype=np.float64)
-    classes = np.unique(y) if classes is None else np.unique(classes)
-    labels = y if task == "regression" else np.searchsorted(classes, y)
-    name = "regression" if task == "regression" else "binary" if len(classes) == 2 else multi_class
-    several = np.ndim(y) == 2
-    head = HEADS["several"](np.shape(y)[1]) if several else HEADS[name](len(classes))
-    weights = np.ones(len(X)) if sample_weight is None else sample_weight
+    if task == "regression":
+        head, labels = head_of_targets(y), y
+    else:
+        head, labels, classes = head_of_labels(y, classes, multi_class)
     parameters = (kernel, resolve_gamma(gamma, X), degree, coef0)
-    result = Result(Machine(head.n_outputs, parameters), np.zeros(np.shape(y)))
-    for i, x in enumerate(X):
-        scores = result.scale * result.machine.scores([x])[0]
-        result.predictions[i] = scores if several else head.predict(scores)
-        if weights[i] == 0:
-            continue
+    result = Result(Machine(head.n_outputs, parameters))
+
+    def scores(i):
+        return result.scale * result.machine.scores(X[i : i + 1])[0]
+
+    for i, weight in tested(result, labels, sample_weight, lambda i: head.predict(scores(i))):
         result.n_seen += 1
-        result.mistakes += int(np.any(result.predictions[i] != labels[i]))
-        problems = head.problems(scores, labels[i])
-        result.cumulative_loss += weights[i] * sum(loss.value(p.y, p.f) for p in problems)
-        learn(result.machine, x, problems, labels[i], result.n_seen, weights[i])
+        problems = head.problems(scores(i), labels[i])
+        result.cumulative_loss += weight * sum(loss.value(p.y, p.f) for p in problems)
+        learn(result.machine, X[i], problems, labels[i], result.n_seen, weight)
         result.scale = 1.0 / result.n_seen if decays else 1.0
     if task != "regression":
         result.predictions = classes[result.predictions.astype(int)]

@@ -14,7 +14,7 @@ are the classes of `COVARIANCES`.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from statistics import NormalDist
 
@@ -24,6 +24,7 @@ from .heads import HEADS
 from .losses import LOSSES
 from .rules import AROW, Rule
 from .sdrogd import Sketch
+from .stream import head_of_labels, step_and_contraction, tested
 
 
 class ConfidenceWeighted(Rule):
@@ -220,41 +221,32 @@ class Result:
         The samples that changed the model.
     """
 
-    predictions: np.ndarray
-    weights: np.ndarray
-    covariance: np.ndarray
-    updated: list
+    predictions: np.ndarray = None
+    weights: np.ndarray = None
+    covariance: np.ndarray = None
+    updated: list = field(default_factory=list)
     cumulative_loss: float = 0.0
     mistakes: int = 0
     n_seen: int = 0
 
 
-def learn(rule, X, y, *, head, n_classes=2, covariance="diagonal", fit_intercept=False,
-          average=False, sample_weight=None):  # fmt: skip
+def learn(rule, X, y, head, *, covariance="diagonal", fit_intercept=False, average=False,
+          sample_weight=None):  # fmt: skip
     """Run one rule over a stream of dense samples; y are class indices, or numbers."""
     X = np.asarray(X, dtype=np.float64)
     X = np.column_stack([X, np.ones(len(X))]) if fit_intercept else X
-    n, d = X.shape
-    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, float)
-    head = HEADS[head](n_classes)
-    mu, past = np.zeros((head.n_outputs, d)), np.zeros((head.n_outputs, d))
-    sigma = COVARIANCES[covariance](head.n_outputs, d)
-    result = Result(np.zeros(n), mu, sigma.to_array(), [])
-    for i, x in enumerate(X):
-        predicting = (past + mu) / (result.n_seen + 1) if average else mu
-        result.predictions[i] = head.predict(predicting @ x)
-        if weights[i] == 0.0:
-            continue
-        result.mistakes += int(result.predictions[i] != y[i])
-        steps = np.zeros(head.n_outputs)
-        contractions = np.zeros(head.n_outputs)
+    mu, past = np.zeros((2, head.n_outputs, X.shape[1]))
+    sigma = COVARIANCES[covariance](head.n_outputs, X.shape[1])
+    result = Result()
+
+    def predicting():
+        return (past + mu) / (result.n_seen + 1) if average else mu
+
+    for i, weight in tested(result, y, sample_weight, lambda i: head.predict(predicting() @ X[i])):
+        x, t = X[i], result.n_seen + 1
         lengths = np.array([x @ sigma.of(k) @ x for k in range(head.n_outputs)])
-        for problem in head.problems(mu @ x, y[i]):
-            q = np.dot(problem.direction**2, lengths)
-            arguments = (problem.f, problem.y, q, result.n_seen + 1, weights[i])
-            steps += rule.coefficient(*arguments) * problem.direction
-            contractions += rule.contraction(*arguments) * np.abs(problem.direction)
-            result.cumulative_loss += weights[i] * rule.loss.value(problem.y, problem.f)
+        problems = head.problems(mu @ x, y[i])
+        steps, contractions = step_and_contraction(result, rule, problems, lengths, t, weight)
         past = past + mu
         mu = mu.copy()
         for k in np.flatnonzero(steps):
@@ -263,17 +255,15 @@ def learn(rule, X, y, *, head, n_classes=2, covariance="diagonal", fit_intercept
         result.n_seen += 1
         if np.any(steps != 0.0):
             result.updated.append(i)
-    result.weights = (past + mu) / (result.n_seen + 1) if average else mu
+    result.weights = predicting()
     result.covariance = sigma.to_array()
     return result
 
 
 def classify(rule, X, y, *, classes=None, multi_class="ovr", **arguments):
     """Call `learn` on labels of any kind; two classes always make a binary problem."""
-    classes = np.unique(y) if classes is None else np.unique(classes)
-    head = "binary" if len(classes) == 2 else multi_class
-    indices = np.searchsorted(classes, y)
-    result = learn(rule, X, indices, head=head, n_classes=len(classes), **arguments)
+    head, indices, classes = head_of_labels(y, classes, multi_class)
+    result = learn(rule, X, indices, head, **arguments)
     result.predictions = classes[result.predictions.astype(np.intp)]
     return result
 
@@ -302,7 +292,7 @@ def arow(X, y, *, r=1.0, epsilon=0.0, covariance="diagonal", fit_intercept=True,
     if task == "classification":
         return classify(AROW(LOSSES["hinge"](), r=r), X, y, **parts, **common)
     rule = RegressionAROW(LOSSES["epsilon_insensitive"](epsilon=epsilon), r=r)
-    return learn(rule, X, np.asarray(y, float), head="regression", **parts, **common)
+    return learn(rule, X, np.asarray(y, float), HEADS["regression"](), **parts, **common)
 
 
 class RegressionAROW(AROW):
