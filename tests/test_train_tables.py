@@ -127,6 +127,8 @@ def test_pipes_of_tables(folder, capsys, name):
     assert (done.returncode, done.stderr) == (0, b"")
     run(capsys, "train", name, "--target", "sold", "-o", "m.okn", *FAST)
     assert saved("piped.okn") == saved("m.okn")
+    if name != "rows.arrows":  # answers to text: see below
+        return
     done = piped(raw, "predict", "m.okn", "--target", "sold")
     code, out, _ = run(capsys, "predict", "m.okn", name, "--target", "sold")
     assert (done.returncode, done.stdout.decode()) == (code, out)

@@ -236,7 +236,11 @@ def baseline():
     return found_on("baseline", SCRIPT)
 
 
-@pytest.mark.parametrize("isa", available_levels())
+# They are compared with it, which is all that there is on some machines.
+BEYOND_BASELINE = [isa for isa in available_levels() if isa != "baseline"] or ["baseline"]
+
+
+@pytest.mark.parametrize("isa", BEYOND_BASELINE)
 def test_every_instruction_set_decides_alike(isa, baseline):
     found = found_on(isa, SCRIPT)
     assert found.keys() == baseline.keys()
@@ -244,7 +248,7 @@ def test_every_instruction_set_decides_alike(isa, baseline):
     for name, result in found.items():
         expected = baseline[name]
         assert result["same in every window"], f"{name} on {isa}"
-        for key in ("mistakes", "support"):
+        for key in ("same in every window", "mistakes", "support"):
             assert result[key] == expected[key], f"{name} on {isa}: {key}"
         tolerance = 1e-4 if "float32" in name else 1e-10
         np.testing.assert_allclose(
@@ -257,7 +261,7 @@ def baseline_forests():
     return found_on("baseline", FORESTS)
 
 
-@pytest.mark.parametrize("isa", available_levels())
+@pytest.mark.parametrize("isa", BEYOND_BASELINE)
 def test_every_instruction_set_grows_the_same_forests(isa, baseline_forests):
     found = found_on(isa, FORESTS)
     assert found.keys() == baseline_forests.keys()
