@@ -6,14 +6,16 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from learners import CLASSES, build
 from oracles.averages import Average
 from oracles.heads import HEADS
-from sklearn.base import is_classifier
+from sklearn.base import clone, is_classifier
 from sklearn.metrics.pairwise import rbf_kernel
 
 import onlinekern
 from onlinekern import (
+    AROWClassifier,
     KernelOGDClassifier,
     KernelRLSClassifier,
     OGDClassifier,
@@ -399,6 +401,27 @@ def test_one_expert_stays_and_tells_what_it_takes(monkeypatch):
     monkeypatch.undo()
     with pytest.warns(UserWarning, match=r"memory_budget=64 .* --slots"):
         fresh.partial_fit(rows, y, classes=np.unique(y))
+
+
+@pytest.mark.parametrize(
+    ("model", "much", "match"),
+    [
+        (StreamClassifier(memory_budget=0.01), 1e9, "no room for a race: with 500,000"),
+        (PAClassifier(), 1e6, "weights of 500,000"),
+        (AROWClassifier(), 1e6, "weights of 500,000"),
+    ],
+)
+def test_each_fit_warns_of_memory_anew(model, much, match, monkeypatch):
+    monkeypatch.setattr(linear, "MUCH", much)
+    y = np.arange(9) % 3
+    model = clone(model).fit(np.ones((9, 4)) * y[:, None], y)
+    wide = sp.csr_matrix((np.ones(9), (np.arange(9), y)), shape=(9, 500_000))
+    for _ in range(2):
+        with pytest.warns(UserWarning, match=match):
+            model.fit(wide, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.partial_fit(wide, y)
 
 
 def test_linear_learners_warn_of_weights_that_take_much_memory(monkeypatch):

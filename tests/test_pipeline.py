@@ -35,10 +35,12 @@ from onlinekern import (
     PAClassifier,
     PARegressor,
     SPAOneClass,
+    StreamClassifier,
     StreamPipeline,
     make_stream_pipeline,
 )
 from onlinekern.evaluate import prequential
+from onlinekern.preprocessing.steps import BeforeCall
 
 UNITS = [1e-9, 1.0, 1e9, 1.0]
 
@@ -345,6 +347,25 @@ def test_a_failed_call_leaves_all_steps_as_they_were(scaler, learner):
     for model in (pipeline, twin):
         model.partial_fit(X[50:], y[50:])
     np.testing.assert_array_equal(scores(pipeline, X), scores(twin, X))
+
+
+def test_a_call_copies_no_rows_that_wait_for_a_second_class(equal):
+    X, y = stream()
+    race = StreamClassifier(random_state=0)
+    model = make_stream_pipeline(OnlineStandardScaler(), race).partial_fit(X[:50], ["a"] * 50)
+    waiting = race._waiting
+    assert BeforeCall(race).attributes["_waiting"] is waiting
+    with pytest.raises(ValueError, match=r"[Ii]nfinit"):
+        model.partial_fit(np.vstack([X[50:52], X[:1] * np.inf]), ["a", "b", "a"])
+    with pytest.raises(ValueError, match="sample_weight"):
+        model.partial_fit(X[50:53], ["a", "b", "a"], sample_weight=[1.0, 1.0, -1.0])
+    assert race._waiting is waiting
+    assert not hasattr(race, "classes_")
+    other = make_stream_pipeline(OnlineStandardScaler(), StreamClassifier(random_state=0))
+    labels = np.where(y == y[0], "a", "b")
+    for one in (model, other.partial_fit(X[:50], ["a"] * 50)):
+        one.partial_fit(X[50:], labels[50:])
+    equal(model.decision_function(X), other.decision_function(X))
 
 
 def test_a_failed_call_is_undone_under_threads_that_predict():

@@ -332,6 +332,16 @@ def test_what_is_kept_is_the_callers_no_more(equal):
     equal(model._recent[0][0], X[:3].tolist())
 
 
+def test_single_rows_may_be_of_one_class_at_first(equal):
+    X, y = stream()
+    y = np.where(np.arange(N) < 30, "yes", y)
+    base = StreamClassifier(time_budget=5, random_state=0)
+    single, many = RenewedLearner(base), RenewedLearner(base).partial_fit(X[:60], y[:60])
+    for x, label in zip(X[:60], y[:60].tolist(), strict=True):
+        single.learn_one(x, label)
+    equal(single.decision_function(X), many.decision_function(X))
+
+
 @pytest.mark.parametrize("n_trial", [0, 100])
 def test_a_class_that_comes_later_is_unknown_before(n_trial, equal):
     X, y = stream()

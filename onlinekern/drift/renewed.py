@@ -422,8 +422,10 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         if "_waiting_parameters" in vars(self):
             return False
         learner: Any = found
-        model, number = vars(learner).get("_model"), self._number(learner, y)
-        if model is None or number is None:
+        # A race that waits for its second class has neither a model nor labels.
+        if (model := vars(learner).get("_model")) is None:
+            return False
+        if (number := self._number(learner, y)) is None:
             return False
         with UndoneOnFailure(model):
             scores = learner._teach_row(x, number, 1.0)

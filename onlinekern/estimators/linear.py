@@ -40,6 +40,7 @@ class LinearEstimator(Learner):
 
     def _check_features(self, X: Any, n_outputs: int) -> None:
         super()._check_features(X, n_outputs)
+        vars(self).pop("_warned_of_weights", None)  # This model is a new one.
         warn_of_weights(self, Form.of(X, n_outputs))
 
     def _check_growth(self, head: Any) -> None:
@@ -83,7 +84,7 @@ def check_memory(kind: str, n_outputs: int, length: int, *sizes: int) -> None:
 
 
 def warn_of_weights(estimator: Any, form: Form) -> None:
-    """Warn, once, that the weights of many features for each of many classes take much memory."""
+    """Warn, once a model, that weights of many features for each of many classes are large."""
     n_bytes = twin_of(estimator)._n_bytes(form)
     if form.n_outputs == 1 or n_bytes < MUCH or vars(estimator).get("_warned_of_weights"):
         return

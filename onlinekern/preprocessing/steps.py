@@ -12,9 +12,12 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.atomic import change_attributes, learnt_by
+from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.savable import Savable
 from onlinekern.preprocessing.kernel_features import FeatureTransformer
 from onlinekern.preprocessing.tables.encoder import TableEncoder
+
+OWN = Learner, FeatureTransformer, TableEncoder
 
 
 def does_something(step: Any) -> bool:
@@ -72,8 +75,9 @@ class BeforeCall:
         self.step = step
         self.learnt = learnt_by(step)
         self.calls = self.learnt.calls if self.learnt is not None else 0
-        # The library's own steps undo what they have learnt, or never change it.
-        is_own |= self.learnt is not None or isinstance(step, FeatureTransformer | TableEncoder)
+        # The library's own steps undo what they have learnt, or never change it. A learner that has
+        # no model yet may keep rows that wait for it: those are replaced, not changed.
+        is_own |= self.learnt is not None or isinstance(step, OWN)
         self.attributes = dict(vars(step)) if is_own else copy.deepcopy(vars(step))
 
     def restore(self) -> None:

@@ -110,6 +110,7 @@ class StreamLearner(Learner):
 
     def _new_model(self, X: Any, draws: np.random.RandomState) -> Any:
         head = self._head()
+        vars(self).pop("_warned_of_room", None)  # This race is a new one.
         self._check_features(X, head.n_outputs)
         return self._new_race(X, draws, head, head.n_outputs)
 
@@ -145,7 +146,7 @@ class StreamLearner(Learner):
         self._check_form(Form(d, n_outputs, race.dtype.itemsize, is_sparse))
 
     def _warn_of_room(self, experts: list[Expert], form: tuple[int, int, bool]) -> None:
-        """Warn, once, if the least that a race can be takes more than `memory_budget`."""
+        """Warn, once a race, if the least that it can be takes more than `memory_budget`."""
         taken = megabytes(experts, form)
         if taken <= max(LITTLE, float(self.memory_budget)) or vars(self).get("_warned_of_room"):
             return
