@@ -1,11 +1,14 @@
 """The parameters of gradient steps, which learners in several spaces share."""
 
-from typing import Any, Literal, TypeAlias
+from collections.abc import Hashable
+from functools import cache
+from typing import Any, Literal, TypeAlias, cast
 
 from onlinekern.core import LOSSES, RULES, SCHEDULES
 from onlinekern.core.learning.losses import Loss
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import NotNegative, Positive, Schedule, estimator
+from onlinekern.estimators.scikit_learn import StrOptions
 
 LabelLossName: TypeAlias = Literal[
     "hinge", "squared_hinge", "smooth_hinge", "logistic", "exponential", "squared"
@@ -25,6 +28,21 @@ def loss_of(learner: Any) -> Loss:
     return made_for(learner, LOSSES[learner.loss])
 
 
+@cache
+def arguments_without_loss(cls: Hashable) -> tuple[tuple[str, float], ...]:
+    """Return the arguments of losses that no loss which the class names takes, with defaults."""
+    taken = {name for loss in losses_of(cls) for name in LOSSES[loss].parameters}
+    known = {name for loss in LOSSES.values() for name in loss.parameters}
+    fields = cast(Any, cls).__dataclass_fields__
+    return tuple((name, fields[name].default) for name in sorted((known - taken) & fields.keys()))
+
+
+def losses_of(cls: Any) -> set[str]:
+    """Return the names of the losses that a class has."""
+    constraints = cls._parameter_constraints["loss"]
+    return {name for one in constraints if isinstance(one, StrOptions) for name in one.options}
+
+
 @estimator
 class GradientStep(Learner):
     """Mixin of learners that step along the negative gradient of a loss of the subclass."""
@@ -38,5 +56,19 @@ class GradientStep(Learner):
     epsilon: NotNegative = 0.1
 
     def _rule(self) -> Any:
+        self._check_arguments()
         loss = self.loss if isinstance(self.loss, Loss) else loss_of(self)
         return RULES["gradient"](loss, made_for(self, SCHEDULES[self.schedule]), self.reg)
+
+    def _check_arguments(self) -> None:
+        """Raise ValueError if an argument of losses is given that no loss of the class takes.
+
+        One that another loss takes is not looked at, as scikit-learn takes a degree beside any
+        kernel: who searches sets both.
+        """
+        for name, default in arguments_without_loss(type(self)):
+            if (value := getattr(self, name)) != default:
+                raise ValueError(
+                    f"{name}={value!r} has no effect on {type(self).__name__}, none of whose "
+                    f"losses has it: leave {name} at its default, {default!r}"
+                )

@@ -61,6 +61,8 @@ class BSGDClassifier(OnlineClassifier, BSGD):
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
         at their defaults.
+
+        ``maintenance='merge'``, the default, takes the Gaussian kernel alone.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -200,6 +202,8 @@ class BSGDRegressor(OnlineRegressor, BSGD):
         matrix of kernel values, some five times slower than a compiled one. See
         docs/extending.md. Both have their own parameters: `gamma`, `degree` and `coef0` then stay
         at their defaults.
+
+        ``maintenance='merge'``, the default, takes the Gaussian kernel alone.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in

@@ -74,6 +74,8 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
 'cosine'}, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
         is ``exp(-sqrt(gamma) ||x - z||)``, the Laplace kernel of the Euclidean distance.
+
+        ``features='fourier'``, the default, takes the Gaussian and the Laplacian kernel alone.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in

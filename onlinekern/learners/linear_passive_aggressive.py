@@ -264,7 +264,7 @@ class PAClassifier(LinearPA, OnlineClassifier):
     early_stopping : bool, default=False
         Hold rows out, and stop by the score on them instead of the loss.
     validation_fraction : float in (0, 1), default=0.1
-        Share of the rows that is held out.
+        Share of the rows that `early_stopping` holds out.
     n_iter_no_change : int >= 1, default=5
         Passes without improvement before `fit` stops, see `tol`.
     warm_start : bool, default=False
@@ -416,7 +416,7 @@ class PARegressor(LinearPA, OnlineRegressor):
     early_stopping : bool, default=False
         Hold rows out, and stop by the score on them instead of the loss.
     validation_fraction : float in (0, 1), default=0.1
-        Share of the rows that is held out.
+        Share of the rows that `early_stopping` holds out.
     n_iter_no_change : int >= 1, default=5
         Passes without improvement before `fit` stops, see `tol`.
     warm_start : bool, default=False

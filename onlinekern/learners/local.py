@@ -79,7 +79,7 @@ class LOLClassifier(OnlineClassifier):
         weight a variance (adaptive regularisation [2]_ with a diagonal covariance for each class),
         so that weights of frequent features move less.
     C : float > 0, default=1.0
-        Aggressiveness of PA-I and PA-II. Not used by plain PA nor by 'arow'.
+        Aggressiveness of PA-I and PA-II, with ``step='pa'``. Not used by plain PA nor by 'arow'.
     variant : {'pa', 'pa1', 'pa2'}, default='pa1'
         Which step 'pa' takes. PA-I tolerates noisy labels, plain PA does not.
     r : 'scale' or float > 0, default='scale'

@@ -36,15 +36,20 @@ STEEPEST: dict[str, Any] = {
     **dict.fromkeys(("hinge", "smooth_hinge", "logistic", "epsilon_insensitive"), 1.0),
     "huber": "delta",
 }
-# The other solvers read these parameters, 'smo' those below.
-STEPS_ONLY = (
-    *("n_epochs", "prox", "step", "schedule", "eta", "power", "relaxation", "selection", "outputs"),
-    *("support_tol", "window"),
-)
+# No solver reads all parameters: these are what each leaves unread.
+GRADIENT_ONLY = ("prox", "step", "schedule", "eta", "power")
 MULTI_CLASS = {"gradient": ("ovr", "margin", "softmax"), "newton": ("ovr",), "smo": ("ovr", "ovo")}
 # `max_iter` may have any value: a bound that is not reached does no harm, and tools set it for any
 # estimator.
 DUAL_ONLY = ("shrinking", "warm_start", "decision_function_shape")
+UNREAD = {
+    "gradient": ("relaxation", *DUAL_ONLY),
+    "newton": (*GRADIENT_ONLY, *DUAL_ONLY),
+    "smo": (
+        *GRADIENT_ONLY,
+        *("relaxation", "n_epochs", "selection", "outputs", "support_tol", "window"),
+    ),
+}
 
 
 @estimator
@@ -97,7 +102,7 @@ class OLLA(KernelEstimator):
     def _check_effects(self) -> None:
         """Raise ValueError for a parameter that the solver does not read, unless at its default."""
         fields = type(self).__dataclass_fields__
-        for name in STEPS_ONLY if self.solver == "smo" else DUAL_ONLY:
+        for name in UNREAD[self.solver]:
             if name in fields and (value := getattr(self, name)) != fields[name].default:
                 raise ValueError(
                     f"{name}={value!r} has no effect with solver={self.solver!r}: leave it at its "
@@ -266,20 +271,21 @@ default='hinge'
         Regulariser P of the coefficient that a step changes: ``eta_t a_i`` ('l2'), the sign of
         a_i ('l1'), or none (None is 'none').
     prox : bool, default=True
-        Apply 'l1' as a soft threshold, which sets coefficients to 0. False subtracts the
-        paper's ``eta_t sgn(a_i)``, with which coefficients oscillate around 0.
+        Apply 'l1' as a soft threshold, which sets coefficients to 0, and needs a `C` above 1. False
+        subtracts the paper's ``eta_t sgn(a_i)``, with which coefficients oscillate around 0.
     fit_intercept : bool, default=True
         Whether to learn the offset b.
     solver : {'gradient', 'newton', 'smo'}, default='gradient'
         How the problem is solved. 'gradient' is the paper's algorithm. 'newton' takes
         Newton-Raphson steps on one coefficient at a time; it has no step size. It needs the
-        logistic loss, ``penalty='l2'`` and ``fit_intercept=False``. 'smo' solves the dual by
-        sequential minimal optimisation, to the solution of scikit-learn's SVC and SVR; it needs
-        ``penalty='l2'`` and a loss other than 'logistic' and 'exponential', see Notes. It reads
-        none of the parameters of steps and epochs, which must have their defaults.
+        logistic loss, which no regressor has, ``penalty='l2'`` and ``fit_intercept=False``.
+        'smo' solves the dual by sequential minimal optimisation, to the solution of
+        scikit-learn's SVC and SVR; it needs ``penalty='l2'`` and a loss other than 'logistic'
+        and 'exponential', see Notes. A parameter that the solver does not read, a step size
+        with the last two for one, must have its default.
     step : {'safe', 'paper'}, default='safe'
-        Which steps to take. 'paper' takes plain gradient steps. 'safe' bounds the steps that can
-        diverge, see Notes.
+        Which steps to take. 'paper' takes plain gradient steps. 'safe' bounds those that can
+        diverge: of the squared losses, 'exponential', 'huber' and 'epsilon_insensitive', see Notes.
     schedule : {'invsqrt', 'inverse', 'constant', 'power'}, default='invsqrt'
         The step size eta_t is ``eta / sqrt(t)``, ``eta / t``, eta or ``eta / t**power``; t counts
         the points of all epochs. 'inverse' may not converge with an offset.
@@ -289,8 +295,8 @@ default='hinge'
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     relaxation : float in (0, 2), default=1.0
-        Factor omega of the Newton steps. Above 1 can be faster; with C of 100 and more, the
-        steps oscillate unless it is below 1.
+        Factor omega of the steps of ``solver='newton'``, the only one that reads it. Above 1 can be
+        faster; with C of 100 and more, the steps oscillate unless it is below 1.
     selection : {'shuffled', 'cyclic', 'max_violator'}, default='shuffled'
         Order of the points: a new random order in each epoch, the given order, or always the
         point of smallest ``y f`` (in regression, of largest residual). 'max_violator' scans all
@@ -523,20 +529,21 @@ class OLLARegressor(OLLA, Regressor):
         Regulariser P of the coefficient that a step changes: ``eta_t a_i`` ('l2'), the sign of
         a_i ('l1'), or none (None is 'none').
     prox : bool, default=True
-        Apply 'l1' as a soft threshold, which sets coefficients to 0. False subtracts the
-        paper's ``eta_t sgn(a_i)``, with which coefficients oscillate around 0.
+        Apply 'l1' as a soft threshold, which sets coefficients to 0, and needs a `C` above 1. False
+        subtracts the paper's ``eta_t sgn(a_i)``, with which coefficients oscillate around 0.
     fit_intercept : bool, default=True
         Whether to learn the offset b.
     solver : {'gradient', 'newton', 'smo'}, default='gradient'
         How the problem is solved. 'gradient' is the paper's algorithm. 'newton' takes
         Newton-Raphson steps on one coefficient at a time; it has no step size. It needs the
-        logistic loss, ``penalty='l2'`` and ``fit_intercept=False``. 'smo' solves the dual by
-        sequential minimal optimisation, to the solution of scikit-learn's SVC and SVR; it needs
-        ``penalty='l2'`` and a loss other than 'logistic' and 'exponential', see Notes. It reads
-        none of the parameters of steps and epochs, which must have their defaults.
+        logistic loss, which no regressor has, ``penalty='l2'`` and ``fit_intercept=False``.
+        'smo' solves the dual by sequential minimal optimisation, to the solution of
+        scikit-learn's SVC and SVR; it needs ``penalty='l2'`` and a loss other than 'logistic'
+        and 'exponential', see Notes. A parameter that the solver does not read, a step size
+        with the last two for one, must have its default.
     step : {'safe', 'paper'}, default='safe'
-        Which steps to take. 'paper' takes plain gradient steps. 'safe' bounds the steps that can
-        diverge, see Notes.
+        Which steps to take. 'paper' takes plain gradient steps. 'safe' bounds those that can
+        diverge: of the squared losses, 'exponential', 'huber' and 'epsilon_insensitive', see Notes.
     schedule : {'invsqrt', 'inverse', 'constant', 'power'}, default='invsqrt'
         The step size eta_t is ``eta / sqrt(t)``, ``eta / t``, eta or ``eta / t**power``; t counts
         the points of all epochs. 'inverse' may not converge with an offset.
@@ -546,8 +553,8 @@ class OLLARegressor(OLLA, Regressor):
     power : float >= 0, default=0.5
         Exponent of the schedule 'power'.
     relaxation : float in (0, 2), default=1.0
-        Factor omega of the Newton steps. Above 1 can be faster; with C of 100 and more, the
-        steps oscillate unless it is below 1.
+        Factor omega of the steps of ``solver='newton'``, the only one that reads it. Above 1 can be
+        faster; with C of 100 and more, the steps oscillate unless it is below 1.
     selection : {'shuffled', 'cyclic', 'max_violator'}, default='shuffled'
         Order of the points: a new random order in each epoch, the given order, or always the
         point of smallest ``y f`` (in regression, of largest residual). 'max_violator' scans all

@@ -38,7 +38,7 @@ class OSKLClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge' and 'huber'.
     epsilon : float >= 0, default=0.1
-        Deviations up to it are no loss in 'epsilon_insensitive'.
+        Not used: no loss of labels has it, and another value than the default is an error.
     kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
 'cosine'}, compiled kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
