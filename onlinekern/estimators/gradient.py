@@ -38,9 +38,10 @@ def arguments_without_loss(cls: Hashable) -> tuple[tuple[str, float], ...]:
 
 
 def losses_of(cls: Any) -> set[str]:
-    """Return the names of the losses that a class has."""
-    constraints = cls._parameter_constraints["loss"]
-    return {name for one in constraints if isinstance(one, StrOptions) for name in one.options}
+    """Return the names of the losses that a class has; a class that names none may have any."""
+    constraints = cls._parameter_constraints.get("loss", ())
+    named = {name for one in constraints if isinstance(one, StrOptions) for name in one.options}
+    return named or {*LOSSES}
 
 
 @estimator
@@ -66,7 +67,8 @@ class GradientStep(Learner):
         One that another loss takes is not looked at, as scikit-learn takes a degree beside any
         kernel: who searches sets both.
         """
-        for name, default in arguments_without_loss(type(self)):
+        kind: Any = type(self)
+        for name, default in arguments_without_loss(kind):
             if (value := getattr(self, name)) != default:
                 raise ValueError(
                     f"{name}={value!r} has no effect on {type(self).__name__}, none of whose "
