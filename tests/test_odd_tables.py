@@ -215,6 +215,24 @@ def test_text_that_looks_like_numbers_is_warned_of(text):
     assert TableEncoder().fit(category).kinds_["size"] == "category"
 
 
+@pytest.mark.parametrize(
+    "dates",
+    [
+        ["30.12.2025", "2.1.2026"], ["12/30/2025 07:00", "1/2/2026 19:30"], ["2025/12/30", None],
+        ["30-12-2025, 7:00", "02-01-2026, 8:00"],
+    ],
+)  # fmt: skip
+def test_dates_of_other_forms_are_warned_of(dates):
+    table = NUMBERS.assign(at=dates * (N // 2))
+    with pytest.warns(UserWarning, match=rf"'at' is text that looks like dates, '{dates[0]}'.*ISO"):
+        assert TableEncoder().fit(table).kinds_["at"] == "category"
+    TableEncoder(kinds={"at": "category"}).fit(table)
+    read = table.assign(at=pd.to_datetime(table["at"], format="mixed", dayfirst=True))
+    assert TableEncoder().fit(read).kinds_["at"] == "date"
+    for other in (["10.2.1", "10.2.12"], ["192.168.10.1", "10.0.0.7"], ["1.1.2026", "never"]):
+        assert TableEncoder().fit(NUMBERS.assign(at=other * (N // 2))).kinds_["at"] == "category"
+
+
 def test_the_command_tells_of_decimal_commas(capsys, tmp_path):
     file = tmp_path / "x.csv"
     NUMBERS.assign(y=LABELS).to_csv(file, sep=";", decimal=",", index=False)

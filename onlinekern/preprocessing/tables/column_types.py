@@ -38,6 +38,9 @@ TYPES = {"number": pa.float64(), "boolean": pa.bool_()}
 EXACT = 2**53
 MOST_INTEGER = 2**63 - 1
 DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
+# Dates of other forms: 30.12.2024, 12/30/2024 07:00, 2024/12/30.
+YEAR_LAST, YEAR_FIRST = r"\d{1,2}[./-]\d{1,2}[./-]\d{4}", r"\d{4}[./]\d{1,2}[./]\d{1,2}"
+OTHER_DATE = re.compile(rf"\s*({YEAR_LAST}|{YEAR_FIRST})([\sT,]+\d.*)?")
 
 
 def texts_of(values: Any) -> Any:
@@ -93,6 +96,12 @@ def looks_like_numbers(values: Any) -> str | None:
         return None
     found = texts and all(re.match(NUMBER, text.replace(",", ".")) for text in texts)
     return texts[0] if found else None
+
+
+def looks_like_dates(values: Any) -> str | None:
+    """Return the first text of a column if all look like dates that are not those of ISO 8601."""
+    texts = [text for text in texts_of(values[:FIRST_ROWS]).to_pylist() if text]
+    return texts[0] if texts and all(map(OTHER_DATE.fullmatch, texts)) else None
 
 
 def text_kind(values: Any, most: int) -> str:

@@ -14,6 +14,7 @@ from onlinekern.preprocessing.tables.column_types import (
     family,
     guessed_kind,
     is_unbounded,
+    looks_like_dates,
     looks_like_numbers,
 )
 from onlinekern.preprocessing.tables.columns import (
@@ -84,7 +85,7 @@ def kind_in(table: Any, name: str, given: str | None, most: int) -> str:
 
 
 def warn_of_guess(name: str, kind: str, values: Any, stored: Any) -> None:
-    """Warn of a column without a value, and of text that becomes categories but may be numbers."""
+    """Warn of a column without a value, and of text that becomes categories but may be more."""
     if kind == "ignore":
         rows = (
             "the first row has no value"
@@ -105,6 +106,12 @@ def warn_of_guess(name: str, kind: str, values: Any, stored: Any) -> None:
             warn(f"column {name!r} is text that looks like numbers, {number!r} for one: each "
                  f"becomes a category. Make numbers of it before{comma}; or kinds={{{name!r}: "
                  "'category'} in a TableEncoder says that it is right", UserWarning)  # fmt: skip
+        date = looks_like_dates(values)
+        if date is not None:
+            warn(f"column {name!r} is text that looks like dates, {date!r} for one: each becomes a "
+                 "category, for dates are read as in ISO 8601 (2026-03-02 08:00). Make dates of it "
+                 f"before (pandas.to_datetime); or kinds={{{name!r}: 'category'}} in a "
+                 "TableEncoder says that it is right", UserWarning)  # fmt: skip
 
 
 def has_slots(categories: str, table: Any, kinds: dict[str, str]) -> bool:
