@@ -324,6 +324,22 @@ def test_alarms_of_a_race_of_smaller_experts_are_those_of_the_stream():
         again._model.resume_alarms([-1])
 
 
+@pytest.mark.parametrize(("at_first", "later"), [((5, 1), (100, 64)), ((50, 8), (50, 0.1))])
+def test_budgets_that_are_set_in_mid_stream_wait_for_fit(at_first, later):
+    """Classes that come later are taken up, within the budgets that the race began with."""
+    X, y = stream(3, n=300)
+    budgets = dict(zip(["time_budget", "memory_budget"], at_first, strict=True))
+    model = StreamClassifier(**budgets, random_state=0).partial_fit(X[:200], y[:200] % 20)
+    other = copy.deepcopy(model).set_params(time_budget=later[0], memory_budget=later[1])
+    with pytest.warns(UserWarning, match="will take effect when it is fitted anew"):
+        other.partial_fit(X[200:], y[200:])
+    model.partial_fit(X[200:], y[200:])
+    np.testing.assert_array_equal(other.decision_function(X), model.decision_function(X))
+    assert str(other.report()) == str(model.report())
+    fresh = StreamClassifier(**other.get_params()).fit(X, y)
+    np.testing.assert_array_equal(other.fit(X, y).decision_function(X), fresh.decision_function(X))
+
+
 def test_experts_leave_when_classes_come_that_have_no_room(monkeypatch):
     monkeypatch.setattr(race_stream, "KEPT", 2.0)  # as after many rows
     X, y = late(12, 900)
@@ -377,6 +393,9 @@ def test_slots_are_as_many_as_memory_has_room_for():
     assert StreamClassifier().fit(two, labels).encoder_.n_slots_ == 2**20
     assert StreamClassifier(memory_budget=20).fit(two, labels).encoder_.n_slots_ == 2**19
     assert StreamClassifier().partial_fit(two[:50], labels[:50]).encoder_.n_slots_ == 2**17
+    for n_rows in (50, 300):  # Classes that are announced are those that are planned for.
+        known = StreamClassifier().partial_fit(two[:n_rows], labels[:n_rows], classes=[*{*labels}])
+        assert known.encoder_.n_slots_ == 2**20
     assert StreamRegressor().fit(two, np.arange(300.0)).encoder_.n_slots_ == 2**20
 
 

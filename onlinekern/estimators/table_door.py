@@ -62,8 +62,9 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool, y: Any = None) -> 
     start : bool
     learn : bool
         Whether the encoder learns the samples too, each before it is encoded.
-    y : array-like or None
-        Their targets: a new encoder's features depend on how many classes there are.
+    y : array-like, set or None
+        Their targets, or a set of all classes: a new encoder's features depend on how many there
+        are.
     """
     if isinstance(X, Encoded):
         return X

@@ -75,6 +75,9 @@ class StreamLearner(Learner):
     _calls_blas = True
     _any_scale = True
     _takes_wide = True
+    # The budgets that the race began with: those that are set in mid-stream wait for `fit`. () in
+    # races of older files.
+    _budgets_at_first = tuple[float, ...]()
     # Outputs when the race began: with more, there would be room for smaller experts only. 0 in
     # races of older files.
     _outputs_at_first = 0
@@ -88,10 +91,14 @@ class StreamLearner(Learner):
     def _experts(
         self, n_features: int, n_outputs: int, is_sparse: bool, layout: Layout = ()
     ) -> list[Expert]:
-        room = float(self.memory_budget) * MEGABYTE
+        time, room = self._budgets()
         form = n_features, n_outputs, is_sparse
         table = layout, self._empty_at_first
-        return ladder(self._task, *form, float(self.time_budget), room, *table)
+        return ladder(self._task, *form, time, room * MEGABYTE, *table)
+
+    def _budgets(self) -> tuple[float, ...]:
+        """Return microseconds and megabytes, those that a race began with where there is one."""
+        return self._budgets_at_first or (float(self.time_budget), float(self.memory_budget))
 
     def _n_bytes(self, form: Form) -> int:
         own = form.n_features, form.n_outputs, form.is_sparse
@@ -111,6 +118,7 @@ class StreamLearner(Learner):
     def _new_model(self, X: Any, draws: np.random.RandomState) -> Any:
         head = self._head()
         vars(self).pop("_warned_of_room", None)  # This race is a new one.
+        self._budgets_at_first = float(self.time_budget), float(self.memory_budget)
         self._check_features(X, head.n_outputs)
         return self._new_race(X, draws, head, head.n_outputs)
 
@@ -131,7 +139,7 @@ class StreamLearner(Learner):
             RunningMoments(d, not is_sparse),
             head,
             X.dtype,
-            float(self.time_budget),
+            self._budgets()[0],
             CLIP,
             FORGETTING,
             layout,
@@ -147,14 +155,14 @@ class StreamLearner(Learner):
 
     def _warn_of_room(self, experts: list[Expert], form: tuple[int, int, bool]) -> None:
         """Warn, once a race, if the least that it can be takes more than `memory_budget`."""
-        taken = megabytes(experts, form)
-        if taken <= max(LITTLE, float(self.memory_budget)) or vars(self).get("_warned_of_room"):
+        taken, room = megabytes(experts, form), self._budgets()[1]
+        if taken <= max(LITTLE, room) or vars(self).get("_warned_of_room"):
             return
         self._warned_of_room = True
         n_features, n_outputs, _ = form
         classes = f" and {n_outputs} classes" if n_outputs > 1 else ""
         warn(
-            f"memory_budget={self.memory_budget:g} has no room for a race: with {n_features:,} "
+            f"memory_budget={room:g} has no room for a race: with {n_features:,} "
             f"features{classes} its only expert takes some {taken:,.0f} megabytes, and more if "
             "more classes come. Fewer features take less: TableEncoder(slots=...) of categories "
             "and words that share slots, --slots on the command line",
@@ -455,7 +463,8 @@ of its mistakes so
     ) -> Any:
         # Pieces are cut off below: it is the whole call that tells what the columns of a table are.
         start = not self.__sklearn_is_fitted__() and "_waiting" not in self.__dict__
-        rows = encoded(self, X, start, learn=True, y=y if labels is None else labels)
+        told = {*labels.tolist()} if start and labels is not None else y
+        rows = encoded(self, X, start, learn=True, y=told)
         with put_in_order(X):
             return self._learn_labels(rows, y, labels, sample_weight, scored)
 
@@ -479,12 +488,14 @@ of its mistakes so
         return np.concatenate(found)
 
     def _planned_outputs(self, y: Any) -> int:
+        # A set holds the classes that the first call announces, and not its targets.
         try:
-            labels = np.asarray(y, dtype=object).ravel().tolist()
+            labels = [*y] if isinstance(y, set) else np.asarray(y, dtype=object).ravel().tolist()
             count = len({*labels})
         except (TypeError, ValueError):  # These are no labels: whoever learns them says so.
             return 1
-        count = count if len(labels) >= FEW_ROWS else max(count, EXPECTED)
+        if not isinstance(y, set) and len(labels) < FEW_ROWS:
+            count = max(count, EXPECTED)
         return count if count > 2 else 1
 
     def _announced(self, labels: Any) -> Any:
@@ -548,7 +559,7 @@ of its mistakes so
         """
         race: Any = self._model
         ladder, form = self._ladder(race), form_of(race, head.n_outputs)
-        room = float(self.memory_budget)
+        room = self._budgets()[1]
         stay = [*range(len(ladder))]
         if megabytes(ladder, form) > room:
             weights = race.vote.weights(np.ones(len(ladder), dtype=np.uint8))
@@ -569,7 +580,7 @@ of its mistakes so
             were = self._stayed or range(len(ladder))
             self._stayed = tuple(were[k] for k in stay)
             warn(
-                f"memory_budget={self.memory_budget:g} has no room for all experts with "
+                f"memory_budget={self._budgets()[1]:g} has no room for all experts with "
                 f"{n_classes} classes: {', '.join(names)} left the race. Raise memory_budget, or "
                 "let the first call know all classes (partial_fit by `classes`, the command line "
                 "by the first rows)",
