@@ -10,6 +10,8 @@ import consumers
 import pytest
 from harness import allocations, queues, subjects
 
+from onlinekern.learners import kernel_forest
+
 TESTS = Path(__file__).parent
 needs_glibc = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="of glibc's allocator")
 
@@ -24,6 +26,26 @@ def run(module, *arguments):
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "n_exact"),
+    [
+        ("KernelForestClassifier of exact trees", [2]),
+        ("KernelForestRegressor of exact trees", [1]),
+        ("StreamRegressor with forests", [0, 0, 12]),
+    ],
+)
+def test_short_streams_have_exact_cuts(name, n_exact, monkeypatch):
+    for constant in ("EARLY", "EXACT_FROM", "ASKED_FROM"):
+        monkeypatch.setattr(kernel_forest, constant, getattr(kernel_forest, constant))
+    subjects.hasten()
+    model = subjects.build(name)
+    X, y = subjects.samples(model, 40)
+    model.partial_fit(X, *subjects.targets(model, y), **subjects.first_call(model))
+    models = getattr(model._model, "experts", [model._model])
+    forests = [each.space for each in models if hasattr(each.space, "exact_trees")]
+    assert [forest.exact_trees(40) for forest in forests] == n_exact
 
 
 @needs_glibc
@@ -61,7 +83,7 @@ def test_interrupts():
 @needs_glibc
 def test_leaks():
     printed = run("leaks", "--some", 3)
-    assert int(printed.split(" cycles")[0].split()[-1]) == 180
+    assert int(printed.split(" cycles")[0].split()[-1]) == 3 * len(subjects.NAMES)
 
 
 def test_data_races():

@@ -54,8 +54,10 @@ FURTHER = {
     "OLLAClassifier of ones": lambda: small("OLLAClassifier", solver="smo"),
     "KernelForestClassifier of categories": lambda: forest("KernelForestClassifier"),
     "KernelForestRegressor of categories": lambda: forest("KernelForestRegressor"),
+    "KernelForestClassifier of exact trees": lambda: small("KernelForestClassifier", exact=1.0),
+    "KernelForestRegressor of exact trees": lambda: small("KernelForestRegressor", exact=0.5),
     "StreamClassifier with forests": lambda: small("StreamClassifier", time_budget=40.0),
-    "StreamRegressor with forests": lambda: small("StreamRegressor", time_budget=40.0),
+    "StreamRegressor with forests": lambda: small("StreamRegressor", time_budget=100.0),
     "ConformalClassifier": lambda: ConformalClassifier(small("AROWClassifier")),
     "ConformalRegressor": lambda: ConformalRegressor(small("KernelRLSRegressor"), coverage=0.5),
     "RenewedLearner": lambda: RenewedLearner(
@@ -100,7 +102,7 @@ def cases(names, layouts):
 
 def hasten():
     """Let short streams have what long ones have: renewals over many samples, and exact cuts."""
-    kernel_forest.EARLY = kernel_forest.EXACT_FROM = 32
+    kernel_forest.EARLY = kernel_forest.EXACT_FROM = kernel_forest.ASKED_FROM = 32
 
 
 def has_targets(model):
