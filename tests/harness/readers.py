@@ -23,6 +23,8 @@ from scipy import sparse
 
 from harness.reports import Report, run
 from onlinekern.streams import StreamError, open_source, read_blocks
+from onlinekern.streams.files import read_tables
+from onlinekern.streams.formats.reading import PLAIN, Reading
 
 MOST_BYTES = 768 << 20
 MOST_SECONDS = 20
@@ -38,6 +40,11 @@ CSV = b"kind,amount,hour,day\n" + b"".join(
     for i in range(24)
 )
 NUMBERS = b"y,a,b\n" + b"".join(b"%d,%g,%g\n" % (i % 2, i / 8, -i) for i in range(24))
+# As spreadsheets write where the comma stands before decimals.
+COMMAS = b"y;a;b\n" + b"".join(
+    b"%d,5;-%d,%03d;%s\n" % (i, i % 7, i, (b"1", b"2,25")[i % 2]) for i in range(24)
+)
+OF_COMMAS = Reading(separator=";", decimal=",")
 TOKENS = [
     b"nan", b"inf", b"-inf", b"1e308", b"1e400", b"-1e-400", b"2147483647", b"2147483648",
     b"4294967297", b"9223372036854775808", b"99999999999999999999999", b"-1", b"0x10", b"1_000",
@@ -66,7 +73,7 @@ def parquet_bytes(target, **options):
 
 
 def corpus():
-    """Return [(suffix, bytes, target)]: the files that are damaged."""
+    """Return [(suffix, bytes, target, reading)]: the files that are damaged."""
     packers = {".gz": lambda data: gzip.compress(data, mtime=0), ".bz2": bz2.compress,
                ".xz": lzma.compress}  # fmt: skip
     files = [
@@ -78,7 +85,9 @@ def corpus():
     ]  # fmt: skip
     packed = [(f".libsvm{end}", pack(LIBSVM), None) for end, pack in packers.items()]
     packed += [(".csv.gz", packers[".gz"](CSV), "kind"), ("-", packers[".gz"](LIBSVM), None)]
-    return files + packed
+    plain = [(*file, PLAIN) for file in files + packed]
+    words = COMMAS.replace(b"1\n", b"one\n")
+    return [*plain, (".csv", COMMAS, "y", OF_COMMAS), (".csv", words, "b", OF_COMMAS)]
 
 
 def mutate(data, draw):
@@ -129,14 +138,19 @@ def check_rows(X, y, n_features=None):
         assert X.indices.max() < X.shape[1]
 
 
-def read(path, target, once):
+def read(path, target, reading, once):
     """Read a file, straight through or into a source."""
+    if once and reading != PLAIN:
+        for X, y in read_tables(path, target, reading=reading):
+            assert X.num_rows == len(y)
+            assert y.dtype.kind == "U" or np.isfinite(y).all()
+        return
     if once:
         blocks = read_blocks(path, target, n_features=None if target else 8)
         for X, y in blocks:
             check_rows(X, y, len(blocks.feature_names) if target else 8)
         return
-    with open_source(path, target) as source:
+    with open_source(path, target, reading=reading) as source:
         count = 0
         for X, y in source.blocks(random_state=0):
             check_rows(X, y, source.n_features)
@@ -144,7 +158,7 @@ def read(path, target, once):
         assert count == source.n_samples
 
 
-def attempt(suffix, data, target, once, folder):
+def attempt(suffix, data, target, reading, once, folder):
     """Return what a reader did with these bytes: 'read', 'refused', or what is wrong."""
     path = folder / f"file{suffix}"
     stdin = mock.Mock(buffer=io.BufferedReader(io.BytesIO(data)))
@@ -153,7 +167,7 @@ def attempt(suffix, data, target, once, folder):
     try:
         with mock.patch.object(sys, "stdin", stdin):
             signal.alarm(MOST_SECONDS)
-            read("-" if suffix == "-" else path, target, once)
+            read("-" if suffix == "-" else path, target, reading, once)
         return "read"
     except StreamError as error:
         named = "standard input" if suffix == "-" else str(path)
@@ -189,16 +203,16 @@ def try_files(job):
     signal.signal(signal.SIGALRM, stop)
     files, report = corpus(), Report()
     with tempfile.TemporaryDirectory() as folder:
-        for suffix, data, target in files:
+        for suffix, data, target, reading in files:
             for once in (False, True):
-                outcome = attempt(suffix, data, target, once, Path(folder))
+                outcome = attempt(suffix, data, target, reading, once, Path(folder))
                 assert outcome == "read", f"{suffix} of the corpus: {outcome}"
         limit_memory()
         for i in range(number):
             draw = random.Random(f"{seed} {i}")
-            suffix, data, target = draw.choice(files)
+            suffix, data, target, reading = draw.choice(files)
             damaged, once = mutate(data, draw), draw.random() < 0.5
-            outcome = attempt(suffix, damaged, target, once, Path(folder))
+            outcome = attempt(suffix, damaged, target, reading, once, Path(folder))
             report.count("mutations")
             report.count(outcome if outcome in ("read", "refused") else "faults")
             if outcome not in ("read", "refused"):
