@@ -72,7 +72,8 @@ def naive_quantiles(scores, fraction):
         before.append(quantile)
         seen = t + 1
         if seen % 128 == 0 or (seen < 128 and seen & (seen - 1) == 0):
-            quantile = np.quantile(scores[max(0, seen - 1024) : seen], fraction)
+            newest = scores[max(seen // 2, seen - 1024) : seen]
+            quantile = np.quantile(newest, fraction, method="weibull")
     return np.array(before), quantile
 
 
@@ -110,6 +111,16 @@ def test_offset_follows_the_stream():
     assert (found[:20] == -1).mean() > 0.5
     assert np.mean(found[-2000:] == -1) == pytest.approx(0.05, abs=0.04)
     assert model.predict([[6.0, 6.0]]) == [1]
+
+
+@pytest.mark.parametrize("detector", [SPAOneClass, KernelMeanDetector])
+def test_finds_the_share_among_others(detector):
+    rng = np.random.default_rng(0)
+    model = detector(contamination=0.05, random_state=0)
+    found = model.partial_fit_predict(rng.standard_normal((1024, 2)))
+    assert np.mean(found == -1) == pytest.approx(0.05, abs=0.03)
+    others = model.predict(rng.standard_normal((4000, 2)))
+    assert np.mean(others == -1) == pytest.approx(0.05, abs=0.025)
 
 
 def test_ranks_no_worse_than_a_one_class_svm():

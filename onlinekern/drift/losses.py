@@ -65,9 +65,9 @@ class LossDetector(Detector):
     **The promise.** Given those before, each payoff is at least -1 and 0 on average, if losses are
     exchangeable [1]_. So ``R_t - t`` is a martingale, and for the first alarm N and any t
     ``E[min(N, t)] = E[R_min(N, t)] >= run_length P(N <= t)``, which gives ``E[N] >= run_length``
-    [2]_. With `tolerated` it is enough that the mean of each loss,
-    given those before, is not above it: losses may depend on each other, and the promise holds for
-    neighbours that are alike too.
+    [2]_. With `tolerated` it is enough that the mean of each loss, given those before, is not above
+    it: losses need be neither alike nor independent. Where mistakes come in runs, it is above it
+    within a run, though their mean over the stream is not, and alarms come sooner than promised.
 
     A learner that still learns has losses that fall, which raise no alarm. Ranks know the level of
     losses only after some; what grows from the first sample on is not seen.

@@ -27,7 +27,8 @@ class RecentQuantile:
     """A quantile of the last numbers of a stream, updated at fixed positions.
 
     The positions depend on the count alone: however a stream is divided into calls, the quantiles
-    are the same.
+    are the same. Of few numbers the last half counts: a model that has learnt little scores all
+    samples low, so a quantile of all its scores would find hardly any outlier later.
 
     Parameters
     ----------
@@ -74,8 +75,10 @@ class RecentQuantile:
             renew = len(part) == self.left()
             self.count += len(part)
             if renew:
-                recent = self.values[: min(self.count, self.LENGTH)]
-                self.quantile = float(np.quantile(recent, self.fraction))
+                oldest = max(self.count // 2, self.count - self.LENGTH)
+                recent = self.values[np.arange(oldest, self.count) % self.LENGTH]
+                # The next of n numbers that come independently is below it with this chance.
+                self.quantile = float(np.quantile(recent, self.fraction, method="weibull"))
             first += len(part)
         return before
 
@@ -125,8 +128,8 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
     def partial_fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Learn one pass over a batch, in its order.
 
-        `offset_` follows the scores that the last 1,024 samples had before they were learnt; those
-        of weight 0 do not count.
+        `offset_` follows the scores that the last half of the samples, 1,024 at most, had before
+        they were learnt; those of weight 0 do not count.
 
         Parameters
         ----------

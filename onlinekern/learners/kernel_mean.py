@@ -89,8 +89,9 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     contamination : float in (0, 0.5], default=0.1
-        Fraction of outliers: `offset_` is this quantile of the scores. The default is that of
-        scikit-learn's detectors without a rule of their own.
+        Fraction of outliers: `offset_` is this quantile of the scores. Of few samples others are
+        found more often after `fit`, less often after `partial_fit` (docs/families/one_class.md).
+        The default is that of scikit-learn's detectors without a rule of their own.
     encode : {'auto', True, False}, default='auto'
         Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
         (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
@@ -115,8 +116,8 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
     ----------
     offset_ : float
         After `fit`, the quantile `contamination` of the scores of the training samples. After
-        `partial_fit` and `learn_one`, that of the last 1,024 scores, each taken before its
-        sample was learnt (updated every 128 samples).
+        `partial_fit` and `learn_one`, that of the scores of the last half of the samples, 1,024 at
+        most, each taken before its sample was learnt (updated every 128 samples).
     frequencies_ : ndarray of shape (n_components, n_features)
         With features='fourier', the frequencies, in the dtype of the samples, drawn before the
         first one, from ``N(0, 2 gamma_ I)`` for the Gaussian kernel.

@@ -1,19 +1,21 @@
 /* Detectors: the offset of their scores, means of features, and leverages. See scoring.c. */
 
 /*** recent_scores ***/
-/* The k-th smallest of n recent scores, from 0 on: passes from one to the next larger. */
+/* The k-th smallest of the n newest scores, from 0 on: passes from one to the next larger. */
 static real ranked(int32_t n, int32_t k)
 {
-    real found = recent[0];
+    const int32_t first = (int32_t)((recent_count - n) % $kept);
+    real found = recent[first];
     for (int32_t j = 1; j < n; j++)
-        if (recent[j] < found)
-            found = recent[j];
+        if (recent[(first + j) % $kept] < found)
+            found = recent[(first + j) % $kept];
     for (int32_t below = 0;;) {
         real next = found;
         for (int32_t j = 0; j < n; j++) {
-            below += recent[j] <= found && recent[j] >= found;
-            if (recent[j] > found && (next <= found || recent[j] < next))
-                next = recent[j];
+            const real score = recent[(first + j) % $kept];
+            below += score <= found && score >= found;
+            if (score > found && (next <= found || score < next))
+                next = score;
         }
         if (below > k || next <= found)
             return found;
@@ -21,12 +23,12 @@ static real ranked(int32_t n, int32_t k)
     }
 }
 
-/* The score that a sample had before it was learnt. The offset is their quantile, found anew after
-   1, 2, 4 ... $every, and then after each $every. */
+/* The score that a sample had before it was learnt. The offset is a quantile of the last half, found
+   anew after 1, 2, 4 ... $every, and then after each $every. */
 static void note_score(real score)
 {
-    const int32_t kept = recent_count < $kept ? (int32_t)recent_count + 1 : $kept;
-    const real place = $fraction * (real)(kept - 1);
+    const int32_t kept = recent_count / 2 < $kept ? (int32_t)(recent_count / 2) + 1 : $kept;
+    const real wanted = $fraction * (real)(kept + 1) - 1, place = wanted > 0 ? wanted : 0;
     const int32_t below = (int32_t)place;
     real least, next;
     recent[recent_count % $kept] = score;
