@@ -112,6 +112,7 @@ MODELS = {
     "classes": {"task": "classes"},
     "regression": {"task": "regression"},
     "targets": {"task": "targets"},
+    "two kinds of trees": {"task": "regression", "exact": 0.4},
     "targets without trees": {"task": "targets", "n": 20},
     "leaves alone": {"levels": "leaf"},
     "upper cells": {"levels": "upper", "noise": 1.0},
@@ -226,6 +227,8 @@ LEARNING = {
     "leaves alone": {"levels": "leaf", "task": "classes"},
     "upper cells": {"levels": "upper", "noise": 1.0, "task": "regression"},
     "one expert": {"levels": "leaf", "noise": 1.0},
+    "two kinds of trees": {"task": "regression", "exact": 0.4},
+    "two kinds of trees of targets": {"task": "targets", "exact": 0.4, "noise": 1.0},
     "one feature": {"d": 1},
     "grown": {"memory": 64},
     "a table": {"n_codes": 9, "missing": 0.1},
@@ -354,8 +357,9 @@ def test_a_forest_learns_if_asked(tmp_path):
     numbers = 8 * (experts * (2 + 2 * outputs) + experts * (1 + experts) + 1)
     assert settings[2] == 8
     assert made.ram == 4 * floats + numbers + 8 + 2 * 4 * 8 + 8 * 6 + 4 * (6 + 8)
-    tables = 8 * inner + 2 * 8 + 6 * (16 + 4 * 8) + 8 * (experts * (2 + experts) + 1)
-    assert made.flash == tables + 4 * floats + 3 * 4 + 8
+    tables = 8 * inner + 2 * 8 + 6 * (16 + 4 * 8) + 8 * (experts * (1 + experts) + 1)
+    noises_and_shares = 8 * 2 * experts
+    assert made.flash == tables + noises_and_shares + 4 * floats + 3 * 4 + 8
     assert not model.export_c(tmp_path / "m.c").learns
     young, _ = fitted("classes", n=20)
     with pytest.raises(TypeError, match="cannot be exported to learn: its trees have not grown"):

@@ -91,7 +91,9 @@ def run(X, y, weight, n_classes, **parameters):
     dense = X.toarray() if sp.issparse(X) else X
     space = model._model.space
     *_, early, _, seed = space.settings
-    given["n_exact"], given["exact_from"], _, given["cut_weights"] = space.arguments()[-4:]
+    names = ["n_exact", "exact_from", "is_light", "cut_weights", "exact_share", "n_seen"]
+    given |= dict(zip(names, space.arguments()[-6:], strict=True))
+    del given["is_light"]
     twin = kernel_forest(dense, y, max(n_classes, 0), seed, weight, early=early, **given)
     return model, predictions, twin
 
@@ -367,15 +369,32 @@ def test_exact_cuts_do_not_look_like_steps_that_failed(n_classes, exact, monkeyp
         model.learn_one(x, label)
 
 
+@pytest.mark.parametrize(("n_classes", "share"), [(3, "auto"), (0, 0.4)])
 @pytest.mark.parametrize("memory", [64, 512])
-def test_exact_trees_are_resumed_and_taken_back_to_the_bit(memory, exact):
-    whole = taught(3, 0, 140, memory=memory)
+def test_exact_trees_are_resumed_and_taken_back_to_the_bit(
+    memory, n_classes, share, exact, monkeypatch
+):
+    monkeypatch.setattr(learners, "ASKED_FROM", 64)
+    given = {"memory": memory, "exact": share}
+    whole = taught(n_classes, 0, 140, **given)
     for cut in (64, 65, 70, 75, 79, 100, 128, 131, 139):
-        part = taught(3, 0, cut, memory=memory)
+        part = taught(n_classes, 0, cut, **given)
         again = from_bytes(to_bytes(pickle.loads(pickle.dumps(part))), "a file")
-        again.partial_fit(*samples(3, n=20, seed=1)[:2])
+        again.partial_fit(*samples(n_classes, n=20, seed=1)[:2])
         again._model.undo()
-        assert to_bytes(taught(3, cut, 140, again)) == to_bytes(whole), cut
+        assert to_bytes(taught(n_classes, cut, 140, again)) == to_bytes(whole), cut
+
+
+@pytest.mark.parametrize("rule", ["arow", "pa1"])
+def test_merged_experts_see_no_more_trees(rule):
+    base = taught(0, 0, 70, exact=0.4, rule=rule)
+    models = [taught(0, 70, 90, base), taught(0, 90, 110, base)]
+    merged, parts = state(merge(models, base=base)), [state(each) for each in models]
+    unseen = parts[0]["cells"][:, :, 0] == 0
+    assert unseen.any()
+    assert not merged["cells"][unseen].any()
+    assert merged["cells"][~unseen].any()
+    assert not np.array_equal(merged["cells"], parts[0]["cells"])
 
 
 @pytest.mark.parametrize("when_full", ["grow", "renew"])
@@ -391,27 +410,63 @@ def test_a_renewal_that_is_lost_before_the_next_one_is_done_first(cut, when_full
     assert to_bytes(part.partial_fit(X[cut:], y[cut:])) == to_bytes(whole)
 
 
-def test_numbers_and_random_cuts_have_no_exact_trees(exact):
-    for n_classes, parameters in ((0, {}), (3, {"n_candidates": 1})):
+def test_random_cuts_and_single_experts_of_numbers_have_no_exact_trees(exact):
+    one = {"levels": "leaf", "noise": 1.0}
+    for n_classes, parameters, n in (
+        (3, {}, 2), (3, one, 2), (3, {"n_candidates": 1}, 0),
+        (0, {"n_trees": 29}, 2), (0, {"n_trees": 29, **one}, 0), (0, {"n_candidates": 1}, 0),
+    ):  # fmt: skip
         model = taught(n_classes, 0, 10, **parameters)
-        assert model._model.space.arguments()[-4] == 0
-    assert taught(3, 0, 10)._model.space.arguments()[-4] == 2
+        assert model._model.space.arguments()[-6] == n
+
+
+@pytest.mark.parametrize(
+    ("parameters", "n_seen"),
+    [
+        ({}, (24, 30, 30, 24)),
+        ({"levels": "leaf"}, (24, 30)),
+        ({"noise": 1.0}, (24, 30)),
+        ({"exact": 1.0}, ()),
+        ({"exact": 0.0}, ()),
+        ({"levels": "upper", "noise": 1.0}, ()),
+    ],
+)
+def test_half_of_the_experts_of_numbers_do_not_see_exact_trees(parameters, n_seen):
+    model = taught(0, 0, 40, **{"n_trees": 30, "exact": 0.2, **parameters})
+    space = model._model.space
+    assert space.n_seen == n_seen
+    assert space.arguments()[-2] == (0.5 if n_seen else 1.0)
+    ends, cells = state(model)["first"], state(model)["cells"]
+    for e, seen in enumerate(n_seen):
+        inside, outside = cells[: ends[seen], e], cells[ends[seen] :, e]
+        assert np.abs(inside[:, 1:]).max() > 0
+        assert not outside[:, 1:].any()
+        assert seen == 30 or (outside[:, 0] == 0).any()
+    assert taught(3, 0, 40, n_trees=30)._model.space.n_seen == ()
+
+
+def test_forests_that_were_saved_without_it_see_all_trees():
+    space = taught(0, 0, 100, exact=0.4)._model.space
+    former = type(space)(*space.arguments()[:-2])
+    assert former.n_seen == ()
+    assert former.arguments()[-2] == 1.0
 
 
 def test_a_share_of_exact_trees_is_rounded():
     X, y, _ = samples(0, n=10)
     model = KernelForestRegressor(n_trees=100, exact=0.29).fit(X, y)  # 0.29 * 100 is below 29
-    assert model._model.space.arguments()[-4] == 29
+    assert model._model.space.arguments()[-6] == 29
 
 
 @pytest.mark.parametrize("n_classes", [0, -2, 3])
 @pytest.mark.parametrize("light", [False, True])
-def test_twin_of_a_share_of_exact_trees(n_classes, light, monkeypatch):
+@pytest.mark.parametrize("memory", [100, 512])
+def test_twin_of_a_share_of_exact_trees(n_classes, light, memory, monkeypatch):
     monkeypatch.setattr(learners, "ASKED_FROM", 64)
     X, y, weight = samples(n_classes, coded=[1])
-    more = {"teacher": "light" if light else "full", "categorical_features": [1], "memory": 512}
+    more = {"teacher": "light" if light else "full", "categorical_features": [1], "memory": memory}
     model, predictions, twin = run(X, y, weight, n_classes, exact=0.5, **more)
-    assert model._model.space.arguments()[-4] == model.n_trees // 2
+    assert model._model.space.arguments()[-6] == model.n_trees // 2
     if n_classes == 3:
         np.testing.assert_array_equal(predictions, twin.predictions)
     assert_twins(model, twin, X)
@@ -422,7 +477,7 @@ def test_twin_of_a_share_of_exact_trees(n_classes, light, monkeypatch):
 def test_how_many_trees_are_exact():
     """Models that were saved with exact trees from 8,192 samples on have the same ones."""
     space = taught(3, 0, 40)._model.space
-    *begin, _, _, is_light, weights = space.arguments()
+    *begin, _, _, is_light, weights, _, _ = space.arguments()
     for exact_from, numbers in ((2048, (2, 2, 2, 5)), (8192, (0, 0, 2, 5)), (64, (5, 5, 5, 5))):
         made = type(space)(*begin, 5, exact_from, is_light, weights)
         assert tuple(made.exact_trees(n) for n in (2048, 8191, 8192, 16384)) == numbers
@@ -681,13 +736,16 @@ def test_a_renewal_without_its_samples_is_refused(when_full):
         ("n_exact", 6),
         ("exact_from", 0),
         ("cut_weights", (1.0, 1.0, 1.0)),
+        ("exact_share", 0.0),
+        ("n_seen", (5,)),
+        ("n_seen", (0, 5, 5, 5)),
     ],
 )
 def test_damaged_arguments_are_refused(argument, value):
     space = taught(3, 0, 40)._model.space
     names = "d dtype n_outputs n_labels rule noises levels n_trees most_in_leaf n_candidates share"
     names += " most_rows memory replays spread early anew seed categories n_exact exact_from"
-    names = [*names.split(), "is_light", "cut_weights"]
+    names = [*names.split(), "is_light", "cut_weights", "exact_share", "n_seen"]
     arguments = list(space.arguments())
     assert len(arguments) == len(names)
     arguments[names.index(argument)] = value

@@ -15,6 +15,8 @@ FORESTS = {
     "two classes": {},
     "five classes": {"task": 5},
     "targets": {"task": "targets"},
+    "two kinds of trees": {"task": "targets", "exact": 0.4},
+    "two kinds of trees, one noise": {"task": "targets", "exact": 0.4, "noise": 1.0},
     "two classes without gaps": {"missing": 0.0},
     "categories": {"n_codes": 9, "task": 5},
     "a table of targets": {"n_codes": 300, "task": "targets"},

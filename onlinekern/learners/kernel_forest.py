@@ -3,6 +3,7 @@
 A class is its documentation, its parameters and the parts of the core that it is made of.
 """
 
+from itertools import product
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, cast
 
@@ -50,9 +51,14 @@ EARLY = 512
 # (docs/kernel_forests_tried.md).
 TREES_OF_EXACT = 3
 EXACT_FROM = 1 << 11
-# Trees that `exact` asks for are exact from fewer samples on: that is better where it helps at all
-# (docs/race_tried.md).
+# Trees that `exact` asks for are exact from fewer samples on, and those of numbers: that is better
+# where it helps at all (docs/race_tried.md).
 ASKED_FROM = 1 << 8
+# Of a regressor's trees one in so many is cut exactly. Where half of the experts do not see these,
+# smooth functions lose nothing; and they grow from this share of the samples
+# (docs/kernel_forests_tried.md).
+TREES_OF_EXACT_TARGETS = 10
+EXACT_SHARE = 0.5
 # What they keep of a sample, beside its numbers.
 EXACT_BYTES = 60
 # A forest that begins anew beside another one learns so many samples at most (`learning.trials`).
@@ -129,7 +135,7 @@ class KernelForest(Learner):
     def _bytes_of(self, form: Form, memory: int) -> int:
         """Return the bytes of a forest that keeps so many samples."""
         # The samples that are kept, with the copies and the cells of a renewal; the cells of trees.
-        n_experts = len(self._noises()) * len(LEVELS[self.levels])
+        n_experts = self._n_experts()
         rows = min(self.max_rows, max(64, int(self.max_samples * memory)))
         # Fewer nodes have larger leaves.
         nodes = rows * min(1.0, 4 / self.max_leaf)
@@ -193,18 +199,41 @@ class KernelForest(Learner):
         renewals = self.n_replays, float(self.renewal_spread), EARLY, self.when_full == "renew"
         coded = tuple(place for place, _ in self._categories)
         cuts = self._n_exact(), self._exact_from(), self.teacher == "light", self._cut_weights
-        return ForestSpace(*form, *experts, *trees, *samples, *renewals, seed, coded, *cuts)
+        apart = (EXACT_SHARE, self._n_seen()) if self._is_apart() else (1.0, ())
+        return ForestSpace(*form, *experts, *trees, *samples, *renewals, seed, coded, *cuts, *apart)
 
     def _n_exact(self) -> int:
         """Return how many trees are cut exactly, once there are samples enough."""
         if self.exact != "auto":
             return round(self.n_trees * self.exact)
-        looks = isinstance(self, OnlineClassifier) and self.n_candidates > 1
-        return self.n_trees // TREES_OF_EXACT if looks else 0
+        if self.n_candidates == 1:
+            return 0
+        if isinstance(self, OnlineClassifier):
+            return self.n_trees // TREES_OF_EXACT
+        return self.n_trees // TREES_OF_EXACT_TARGETS if self._n_experts() > 1 else 0
 
     def _exact_from(self) -> int:
         """Return from how many samples on half of them are."""
-        return EXACT_FROM if self.exact == "auto" else ASKED_FROM
+        of_classes = isinstance(self, OnlineClassifier) and self.exact == "auto"
+        return EXACT_FROM if of_classes else ASKED_FROM
+
+    def _n_experts(self) -> int:
+        return len(self._noises()) * len(LEVELS[self.levels])
+
+    def _is_apart(self) -> bool:
+        """Return whether some experts see the trees alone that are not cut exactly."""
+        is_mixed = 0 < self._n_exact() < self.n_trees and self._n_experts() > 1
+        return is_mixed and not isinstance(self, OnlineClassifier)
+
+    def _n_seen(self) -> tuple[int, ...]:
+        """Return how many of the first trees each expert sees: as on a chessboard of both.
+
+        So each noise, and each level, is there with all trees and without the exact ones. The
+        smallest noise sees all of them where it sees the upper cells too.
+        """
+        first = self.n_trees - self._n_exact()
+        places = product(range(len(LEVELS[self.levels])), range(len(self._noises())))
+        return tuple(self.n_trees if sum(place) % 2 else first for place in places)
 
     def _next_calls_blas(self) -> bool:
         model: Any = self._model
@@ -302,10 +331,11 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         learns has none.
     exact : {'auto'} or float in [0, 1], default='auto'
         Share of the trees, the last ones, whose cuts are exact where a renewal grows from 2,048
-        samples; half of them are from 256 on. 'auto' is none for targets, and for classes a sixth
-        from 2,048 samples and a third from 16,384 on (none with ``n_candidates=1``): exact cuts
-        find functions that jump, and lose where these are smooth. `StreamRegressor` has a forest
-        of each kind.
+        samples; half of them are from 256 on. 'auto' is a tenth for targets, and for classes a
+        sixth from 2,048 samples and a third from 16,384 on (none with ``n_candidates=1``): exact
+        cuts find functions that jump, and lose where these are smooth. Half of the experts on
+        targets see the other trees alone, so that smooth ones lose nothing. Where `noise` and
+        `levels` leave one expert, 'auto' is none for targets.
     teacher : {'full', 'light'}, default='full'
         The kernel machine that finds where to cut. 'light' is for hundreds of features, where
         'full' takes most of the time and finds noise: it has 100 landmarks and no linear part,
@@ -445,7 +475,7 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
 
     Parameters
     ----------
-    n_trees : int >= 1, default=120
+    n_trees : int >= 1, default=130
         Trees. Time and memory grow linearly with them; 300 lower the error a little.
     noise : 'auto' or float > 0, default='auto'
         Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy
@@ -493,10 +523,11 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         learns has none.
     exact : {'auto'} or float in [0, 1], default='auto'
         Share of the trees, the last ones, whose cuts are exact where a renewal grows from 2,048
-        samples; half of them are from 256 on. 'auto' is none for targets, and for classes a sixth
-        from 2,048 samples and a third from 16,384 on (none with ``n_candidates=1``): exact cuts
-        find functions that jump, and lose where these are smooth. `StreamRegressor` has a forest
-        of each kind.
+        samples; half of them are from 256 on. 'auto' is a tenth for targets, and for classes a
+        sixth from 2,048 samples and a third from 16,384 on (none with ``n_candidates=1``): exact
+        cuts find functions that jump, and lose where these are smooth. Half of the experts on
+        targets see the other trees alone, so that smooth ones lose nothing. Where `noise` and
+        `levels` leave one expert, 'auto' is none for targets.
     teacher : {'full', 'light'}, default='full'
         The kernel machine that finds where to cut. 'light' is for hundreds of features, where
         'full' takes most of the time and finds noise: it has 100 landmarks and no linear part,
@@ -604,7 +635,7 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     """
 
     rule: Literal["arow", "pa1", "pa2"] = "arow"
-    n_trees: Count = 120
+    n_trees: Count = 130
     max_samples: MemoryShare = 1.0
     max_rows: Count = MOST_KEPT
     max_leaf: Count = 16

@@ -159,6 +159,21 @@ static int read_cells(okn_t *model, const json_value *state)
     return numbers && own->leaves && own->upper ? 0 : -1;
 }
 
+/* How many of the first trees an expert sees: all, where a file does not tell. */
+static int read_share(okn_t *model, const json_value *told, int32_t e)
+{
+    forest *own = model->forest;
+    const json_value *seen =
+        okn_json_get(&model->file.tree, okn_tree_item(model, told, "items", 24), "items");
+    ptrdiff_t n_seen = own->n_trees;
+    if (seen && seen->count > 0
+        && (seen->count != own->n_experts
+            || okn_tree_size(okn_json_at(&model->file.tree, seen, e), 1, own->n_trees, &n_seen) < 0))
+        return -1;
+    own->expert_shares[e] = 1 / sqrt((e < own->n_lower ? 1.0 : 2.0) * (double)n_seen);
+    return 0;
+}
+
 /* Noises and levels of the experts, and the weights of their scores. */
 static int read_experts(okn_t *model, const json_value *told, const json_value *state)
 {
@@ -180,12 +195,11 @@ static int read_experts(okn_t *model, const json_value *told, const json_value *
     own->n_both = (int32_t)((n - own->n_lower) * (1 + outputs));
     if (own->n_nodes + UPPER_CELLS * (int64_t)own->n_trees > MOST_NUMBERS / own->record_length)
         return -1;
-    own->share_lower = 1 / sqrt(own->n_trees);
-    own->share_both = 1 / sqrt(2.0 * own->n_trees);
     own->noises = calloc((size_t)n, sizeof(real));
+    own->expert_shares = calloc((size_t)n, sizeof(real));
     own->combination = calloc((size_t)(n * (n + 1) + 1), sizeof(real));
     errors = okn_forest_reals(model, state, "errors", n * n);
-    if (!own->noises || !own->combination || !errors
+    if (!own->noises || !own->expert_shares || !own->combination || !errors
         || okn_json_real(okn_tree_entry(model, state, "met"), own->combination + n * (n + 1)) < 0) {
         free(errors);
         return -1;
@@ -194,7 +208,7 @@ static int read_experts(okn_t *model, const json_value *told, const json_value *
     free(errors);
     for (int32_t e = 0; e < n; e++)
         if (okn_json_real(okn_json_at(tree, noises, e % noises->count), &own->noises[e]) < 0
-            || !(own->noises[e] > 0))
+            || !(own->noises[e] > 0) || read_share(model, told, e) < 0)
             return -1;
     okn_forest_weigh(model);
     return 0;
@@ -277,6 +291,7 @@ void okn_forest_free(forest *own)
         own->expert_sums,   own->falls,         own->cells,        own->kept.numbers,
         own->trees_middles, own->trees_bases,   own->trees_onsets, own->trees_members,
         own->trees_starts,  own->trees_bent,    own->trees_bend_centers, own->trees_bend_factors,
+        own->expert_shares,
     };
     for (size_t j = 0; j < sizeof owned / sizeof *owned; j++)
         free(owned[j]);

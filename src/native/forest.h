@@ -31,7 +31,7 @@ typedef struct okn_forest {
     int32_t n_axes, n_directions, n_gaps, n_givers, n_tables, n_categories, n_groups, n_orders;
     int32_t n_bends;
     int64_t n_nodes, n_columns;
-    real offset, unit, share_lower, share_both, least_error;
+    real offset, unit, least_error;
     /* from a row to the numbers that trees cut */
     real *trees_center, *trees_factor, *trees_means, *trees_middles;
     real *trees_bend_centers, *trees_bend_factors;
@@ -42,9 +42,10 @@ typedef struct okn_forest {
     trees_node *trees_nodes;
     int32_t *trees_sizes;
     /* what experts have learnt: records of leaves and of upper cells; their weights, the sums of
-       products of their errors, and how many samples these are of */
+       products of their errors, and how many samples these are of; 1 / sqrt(number of cells of a
+       row that an expert sees) */
     float *leaves, *upper;
-    real *combination, *noises;
+    real *combination, *noises, *expert_shares;
     /* what calls overwrite */
     int32_t *leaf_of, *upper_of;
     real *scored, *expert_steps, *expert_variances, *expert_sums, *falls;

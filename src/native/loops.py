@@ -47,7 +47,7 @@ FOREST = """
 n_trees n_experts n_lower n_both record_length n_labels n_axes n_directions n_gaps n_givers n_tables
 n_bends trees_bent trees_bend_centers trees_bend_factors
 n_groups n_orders trees_members trees_starts trees_middles trees_bases trees_onsets
-offset unit share_lower share_both least_error trees_center trees_factor trees_directions
+offset unit expert_shares least_error trees_center trees_factor trees_directions
 trees_tables trees_entries trees_sources trees_givers trees_guesses trees_places trees_missed
 trees_means trees_nodes trees_sizes trees_z leaves upper combination noises leaf_of upper_of scored
 expert_steps expert_variances expert_sums falls
@@ -327,9 +327,8 @@ def write_forest(loops: Loops) -> None:
     both = "real *sums = expert_sums, *above = expert_sums + record_length;"
     label = "n_outputs > 1 ? (k == (int32_t)y ? 1 : -1) : y > 0 ? 1 : -1"
     own = {"trees": "n_trees", "experts": "n_experts", "lower": "n_lower", "both": "n_both",
-           "length": "record_length", "level": "4", "cells": "16", "share_lower": "share_lower",
-           "share_both": "share_both", "offset": "offset", "unit": "unit", "sums": f"    {both}",
-           "most_experts": "OKN_MOST_EXPERTS"}  # fmt: skip
+           "length": "record_length", "level": "4", "cells": "16", "offset": "offset",
+           "unit": "unit", "sums": f"    {both}", "most_experts": "OKN_MOST_EXPERTS"}  # fmt: skip
     for name in ("forest_cells", "forest_scores"):
         loops.fill(name, **own)
     loops.fill("forest_body", {"body": "forest_body"}, **own)

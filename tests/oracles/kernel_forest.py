@@ -461,19 +461,23 @@ class Grower:
 class Experts:
     """Linear functions of cells: for each level and noise a weight an output, and a variance.
 
-    A cell is a feature that is 1 / sqrt(number of cells of a sample) in the samples it holds.
+    A cell is a feature that is 1 / sqrt(number of cells of a sample) in the samples it holds. An
+    expert may see the first trees alone; the cells of the others have the variance 0.
     """
 
-    def __init__(self, sizes, noises, levels, n_outputs):
+    def __init__(self, sizes, noises, levels, n_outputs, n_seen=()):
         self.noises, self.levels = noises, levels
         self.kinds = [(both, noise) for both in levels for noise in noises]
         self.numbers = [np.zeros((n, len(self.kinds), 1 + n_outputs), dtype=single) for n in sizes]
-        for numbers in self.numbers:
-            numbers[:, :, 0] = 1
-        self.share = [1 / np.sqrt((2.0 if both else 1.0) * len(sizes)) for both, _ in self.kinds]
+        self.n_seen = np.array(n_seen or [len(sizes)] * len(self.kinds))
+        for t, numbers in enumerate(self.numbers):
+            numbers[:, :, 0] = t < self.n_seen
+        pairs = zip(self.kinds, self.n_seen, strict=True)
+        self.share = [1 / np.sqrt((2.0 if both else 1.0) * seen) for (both, _), seen in pairs]
 
     def cells(self, e, found):
         """Return (tree, cell) of a sample for an expert: leaves, then the upper cells."""
+        found = found[: self.n_seen[e]]
         leaves = [(t, leaf) for t, (leaf, _) in enumerate(found)]
         upper = [(t, upper) for t, (leaf, upper) in enumerate(found) if upper != leaf]
         return leaves, upper if self.kinds[e][0] else []
@@ -560,10 +564,11 @@ class KernelForest:
     def __init__(
         self, d, n_classes, n_targets, *, n_trees, noises, levels, memory, max_samples, max_rows,
         max_leaf, n_candidates, n_replays, renewal_spread, when_full, early, seed,
-        categories, rule, n_exact, exact_from, teacher, cut_weights,
+        categories, rule, n_exact, exact_from, teacher, cut_weights, exact_share, n_seen,
     ):  # fmt: skip
         self.is_light, self.cut_weights = teacher == "light", cut_weights
         self.n_exact, self.exact_from = n_exact, exact_from
+        self.exact_share, self.n_seen = exact_share, n_seen
         self.rule = rule_of(rule, n_classes)
         self.categories = categories
         self.early, self.spread, self.anew = early, renewal_spread, when_full == "renew"
@@ -584,7 +589,7 @@ class KernelForest:
 
     def new_experts(self):
         sizes = [len(tree.left) for tree in self.trees]
-        return Experts(sizes, self.noises, self.levels, self.n_outputs)
+        return Experts(sizes, self.noises, self.levels, self.n_outputs, self.n_seen)
 
     def cells(self, x):
         z = self.scale.rows(x[None, :])[0]
@@ -753,10 +758,11 @@ class Renewal:
         if self.anew:
             count = min(count, fresh.max_rows)
         self.trees = [Tree() if self.anew else tree.copy() for tree in forest.trees]
+        fewer = min(count, max(64, int(fresh.exact_share * len(X)))) if self.anew else count
         seed = splitmix(fresh.seed, self.begun)
         for t, tree in enumerate(self.trees):
             grower.is_exact = t >= len(self.trees) - self.n_exact
-            grower.grow(tree, count, splitmix(seed, t))
+            grower.grow(tree, fewer if grower.is_exact else count, splitmix(seed, t))
 
     def samples_spread_over(self, forest):
         """Return over how many samples it is spread; where the memory is full by its work."""
@@ -866,12 +872,13 @@ def kernel_forest(
     memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
     renewal_spread=0.25, when_full="grow", early=512,
     categorical_features=(), rule="arow", exact="auto", n_exact=0, exact_from=1, teacher="full",
-    cut_weights=(),
+    cut_weights=(), exact_share=1.0, n_seen=(),
 ):  # fmt: skip
     """Learn samples one after the other; `n_classes` is 0 of a regression.
 
     `n_exact` trees are exact if `exact` is not their share. The columns of y are targets, if there
-    are several; with `cut_weights` their sum tells where to cut, each times its weight.
+    are several; with `cut_weights` their sum tells where to cut, each times its weight. Exact trees
+    grow from `exact_share` of the samples at most; expert e sees the first ``n_seen[e]`` trees.
     """
     model = KernelForest(
         X.shape[1], n_classes, y[0].size, n_trees=n_trees, seed=seed, memory=memory,
@@ -880,7 +887,7 @@ def kernel_forest(
         max_rows=max_rows, max_leaf=max_leaf, n_candidates=n_candidates, n_replays=n_replays,
         renewal_spread=renewal_spread, when_full=when_full, early=early, rule=rule,
         n_exact=n_exact if exact == "auto" else round(exact * n_trees), exact_from=exact_from,
-        teacher=teacher, cut_weights=cut_weights,
+        teacher=teacher, cut_weights=cut_weights, exact_share=exact_share, n_seen=n_seen,
         categories=[] if categorical_features == "from_dtype" else list(categorical_features),
     )  # fmt: skip
     weights = np.ones(len(y)) if sample_weight is None else sample_weight

@@ -95,10 +95,12 @@ class Nodes:
 def terms_of_forest(space: Any) -> Terms:
     """Return the trees, whose leaves hold what all experts say, and the mean of the targets."""
     state = space.get_state()
-    _, levels, *_ = space.settings
+    _, levels, n_trees, *_ = space.settings
     nodes = Nodes(state["left"], state["first"])
     cells = state["cells"][:, :, 1:].astype(np.float64)
-    weights = folded(cells, nodes, space.expert_weights().ravel(), levels)
+    seen = cells_seen(levels, n_trees, space.n_seen, cells.shape[1])
+    factors = space.expert_weights().ravel() / np.sqrt(seen)
+    weights = folded(cells, nodes, factors, seen_both(levels, cells.shape[1]))
     weights *= state["unit"]
     offset = np.full(weights.shape[1], state["offset"])
     trees = trees_of(state, state["cuts"], state["features"], nodes, weights)
@@ -170,6 +172,7 @@ def learning_of_forest(space: State) -> tuple[ForestState, Numbers]:
         trees=trees,
         upper=upper,
         noises=np.tile(own.noises, len(own.levels)),
+        shares=1 / np.sqrt(cells_seen(own.levels, own.n_trees, own.n_seen, len(state.errors))),
         errors=state.errors,
         met=state.met,
         weights=closed(space).expert_weights().ravel(),
@@ -218,14 +221,23 @@ def records_of(state: State, begin: int) -> Array:
     return np.concatenate(parts, axis=1).astype(np.float32)
 
 
-def folded(cells: Floats, nodes: Nodes, each: Floats, levels: Any) -> Floats:
+def seen_both(levels: Any, n_experts: int) -> Array:
+    """Return which experts see the upper cells beside the leaves."""
+    return np.repeat(levels, n_experts // len(levels))
+
+
+def cells_seen(levels: Any, n_trees: int, n_seen: Any, n_experts: int) -> Floats:
+    """Return how many cells of a row each expert sees."""
+    trees = n_seen or (n_trees,) * n_experts
+    return np.where(seen_both(levels, n_experts), 2.0, 1.0) * np.array(trees)
+
+
+def folded(cells: Floats, nodes: Nodes, factors: Floats, both: Array) -> Floats:
     """Return the weights (n_nodes, n_outputs) of a row that ends in a node, of all experts.
 
-    `each` has the weight of each expert's score. A node that is its own upper cell counts once.
+    `factors` has that of each expert's cells, `both` which see the upper ones. A node that is its
+    own upper cell counts once.
     """
-    n_trees, n_noises = len(nodes.first) - 1, len(each) // len(levels)
-    both = np.repeat(levels, n_noises)
-    factors = each / np.sqrt(np.where(both, 2.0, 1.0) * n_trees)
     own = np.einsum("neo,e->no", cells, factors)
     upper = nodes.upper_of_each()
     above = np.einsum("neo,e->no", cells, factors * both)[upper]

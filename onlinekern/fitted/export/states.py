@@ -254,6 +254,8 @@ class ForestState:
         there are not stay as they are.
     noises : ndarray of shape (n_experts,)
         What divides the weights of the samples of each expert.
+    shares : ndarray of shape (n_experts,)
+        1 / sqrt(number of cells of a sample that the expert sees).
     errors, met, weights : ndarray of shape (n_experts, n_experts), float, ndarray (n_experts,)
         The sums of the products of two experts' errors, the samples that these are of, and the
         weights of the scores that follow from both.
@@ -269,6 +271,7 @@ class ForestState:
     trees: Trees
     upper: Array
     noises: Floats
+    shares: Floats
     errors: Floats
     met: float
     weights: Floats

@@ -133,6 +133,9 @@ def common_cells(
         mix = replace(mix, adds=not isinstance(arguments.rule, ConfidenceWeighted))
         repeats = repeats_of(arguments.n_trees)
         mean, variance = merged_gaussians(mix, means, variances, old, prior, repeats)
+        # Cells that an expert does not see, in which nothing moves.
+        unseen = variances[0] == 0
+        mean, variance = np.where(unseen, 0.0, mean), np.where(unseen, 0.0, variance)
     else:
         mean, variance = mix.mean(means), variances[0]
     first = own[0]
@@ -185,7 +188,7 @@ describe(
     "models.forest.ForestSpace",
     "arguments(d= dtype= n_outputs# n_labels= rule= noises= levels= n_trees= most_in_leaf= "
     "n_candidates= share= most_rows= memory= replays= spread= early= anew= seed= categories= "
-    "n_exact= exact_from= is_light= cut_weights=) "
+    "n_exact= exact_from= is_light= cut_weights= exact_share= n_seen=) "
     f"state(entered~ renewed~ n_grown~ {KEPT} errors[expert other] met {SCALE} {TABLES} {GAPS} "
     f"{GROUPS} {BENDS} {NODES} variances~[node expert] values[node expert output] metric~[axis] "
     "importances~[feature] offset unit)",

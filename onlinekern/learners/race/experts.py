@@ -130,13 +130,14 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
             "kernel forest", 0.5,
             {
                 "max_samples": 0.7, "max_rows": 16_384, "max_leaf": 10, "n_replays": 2,
-                "memory": 16_384, "n_candidates": 30,
+                "memory": 16_384, "n_candidates": 30, "exact": 0.0,
             },
             patience=FOREVER, further=2.43, twin=True,
         ),
         ForestKind(
             "kernel forest of the last 512", 0.15,
-            {**HALVES, "memory": 512, "max_leaf": 4, "n_candidates": 5, "when_full": "renew"},
+            {**HALVES, "memory": 512, "max_leaf": 4, "n_candidates": 5, "when_full": "renew",
+             "exact": 0.0},
         ),
         ForestKind(
             EXACT, 0.25,

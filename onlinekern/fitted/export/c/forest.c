@@ -157,7 +157,7 @@ $sums
     }
     for (int32_t e = 0; e < $experts; e++) {
         const int32_t own = e - $lower;
-        const real share = own < 0 ? $share_lower : $share_both;
+        const real share = expert_shares[e];
         for (int32_t k = 0; k < $outputs; k++)
             scored[e * $outputs + k] = share * (sums[e * $outputs + k]
                                                 + (own < 0 ? 0 : above[own * $outputs + k]));
@@ -290,7 +290,7 @@ static int learn(const row *x, real y, real weight)
         return ${PREFIX}_OK;
 $combine
     for (int32_t e = 0; e < $experts; e++) {
-        const real share = e < $lower ? $share_lower : $share_both;
+        const real share = expert_shares[e];
         const real importance = weight / noises[e];
         real largest = -1;
         for (int32_t k = 0; k < $outputs; k++) {

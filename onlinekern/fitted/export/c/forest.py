@@ -129,8 +129,6 @@ class ForestLearner(Forms):
             "sums": f"    real sums[{self.size.length}], above[{both + 1}];",
             "level": UPPER_LEVEL,
             "cells": UPPER_CELLS,
-            "share_lower": self.number(1 / np.sqrt(trees)),
-            "share_both": self.number(1 / np.sqrt(2.0 * trees)),
             **self.units(),
         }
         self.fill("forest_cells", **values)
@@ -156,6 +154,7 @@ class ForestLearner(Forms):
         source.state("combination", np.r_[state.weights, state.errors.ravel(), state.met])
         source.counter("seen", self.learning.seen)
         source.constants("noises", state.noises)
+        source.constants("expert_shares", state.shares)
         if self.several:
             source.constants("offsets", state.offset)
             source.constants("units", state.unit)

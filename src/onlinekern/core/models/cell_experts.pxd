@@ -62,16 +62,16 @@ cdef class CellExperts:
     cdef double *noises              # r of each expert
     cdef readonly Combination combination
     cdef Py_ssize_t n_lower          # the first experts see the leaves only, the others both
-    cdef double share_lower          # 1 / sqrt(number of cells of a sample)
-    cdef double share_both
+    cdef double *shares              # 1 / sqrt(number of cells of a sample that an expert sees)
+    cdef object n_seen               # how many of the first trees it sees, ndarray (n_experts,)
     cdef double *missed              # errors of the experts in an output
     # Of the sample that is learnt: what a variance falls by; coefficients of experts and outputs.
     cdef double *falls
     cdef double *steps
 
     cdef bint sees_both(self) noexcept nogil
-    cdef CellWeights new_leaves(self, Py_ssize_t n_leaves, bint is_begun=*)
-    cdef CellWeights new_upper(self)
+    cdef CellWeights new_leaves(self, Py_ssize_t t, Py_ssize_t n_leaves, bint is_begun=*)
+    cdef CellWeights new_upper(self, Py_ssize_t t)
     cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil
     cdef void fetch(self, Generation now, Walked walked, Py_ssize_t i, bint begins,
                     Py_ssize_t end) noexcept nogil

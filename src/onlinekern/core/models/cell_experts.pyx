@@ -178,26 +178,28 @@ cdef class CellExperts:
 
     Parameters
     ----------
-    n_outputs, n_labels, rule, noises, levels, n_trees
+    n_outputs, n_labels, rule, noises, levels, n_trees, n_seen
         As of `ForestSpace`.
     """
 
     def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t n_labels, Rule rule not None, noises,
-                  levels, Py_ssize_t n_trees):
+                  levels, Py_ssize_t n_trees, n_seen=()):
         cdef Py_ssize_t e, n_noises = len(noises)
         self.n_outputs, self.n_labels, self.rule = n_outputs, n_labels, rule
         self.n_experts = n_noises * len(levels)
         self.n_lower = self.n_experts - n_noises * sum(levels)
-        self.share_lower, self.share_both = 1 / sqrt(n_trees), 1 / sqrt(2.0 * n_trees)
+        self.n_seen = np.array(n_seen or (n_trees,) * self.n_experts, dtype=np.intp)
         self.combination = Combination(self.n_experts, KEEP, LEAST_ERROR if n_labels > 0 else 0)
-        self.noises = <double *> calloc(self.n_experts * (3 + n_outputs), sizeof(double))
+        self.noises = <double *> calloc(self.n_experts * (4 + n_outputs), sizeof(double))
         if self.noises == NULL:
             raise MemoryError(f"no memory for {self.n_experts} experts of {n_outputs} outputs")
         self.missed = self.noises + self.n_experts
         self.falls = self.noises + 2 * self.n_experts
-        self.steps = self.noises + 3 * self.n_experts
+        self.shares = self.noises + 3 * self.n_experts
+        self.steps = self.noises + 4 * self.n_experts
         for e in range(self.n_experts):
             self.noises[e] = positive_number("a noise", noises[e % n_noises])
+            self.shares[e] = 1 / sqrt((2.0 if e >= self.n_lower else 1.0) * self.n_seen[e])
 
     def __dealloc__(self):
         free(self.noises)
@@ -209,23 +211,32 @@ cdef class CellExperts:
     def new_cells(self, Forest forest):
         """Weights for the leaves of a forest, and for its upper cells."""
         cdef Tree tree
-        return (ForestCells([self.new_leaves(tree.n_leaves) for tree in forest.trees], -1),
-                ForestCells([self.new_upper() for _ in range(forest.n_trees)], UPPER_CELLS)
-                if self.sees_both() else None)
+        cdef Py_ssize_t t
+        leaves = [self.new_leaves(t, tree.n_leaves) for t, tree in enumerate(forest.trees)]
+        upper = [self.new_upper(t) for t in range(forest.n_trees)] if self.sees_both() else None
+        return ForestCells(leaves, -1), upper and ForestCells(upper, UPPER_CELLS)
 
     def cells_to_come(self, Py_ssize_t n_trees):
         """Cells of trees that have not grown: each tree puts its own in the place of these."""
-        return (ForestCells([self.new_leaves(1)] * n_trees, -1),
-                ForestCells([self.new_upper()] * n_trees, UPPER_CELLS)
+        return (ForestCells([self.new_leaves(0, 1)] * n_trees, -1),
+                ForestCells([self.new_upper(0)] * n_trees, UPPER_CELLS)
                 if self.sees_both() else None)
 
-    cdef CellWeights new_leaves(self, Py_ssize_t n_leaves, bint is_begun=True):
-        """Weights for the leaves of a tree, as of `CellWeights`."""
-        return CellWeights(n_leaves, self.n_experts, self.n_outputs, is_begun)
+    def first_variances(self, Py_ssize_t t):
+        """Variances that the cells of tree t begin with.
 
-    cdef CellWeights new_upper(self):
-        """Weights for the upper cells of a tree."""
-        return CellWeights(UPPER_CELLS, self.n_experts - self.n_lower, self.n_outputs)
+        With the variance 0 a cell adds nothing to a score, or to its variance, and never moves: the
+        expert does not see it.
+        """
+        return (t < self.n_seen).astype(np.float32)
+
+    cdef CellWeights new_leaves(self, Py_ssize_t t, Py_ssize_t n_leaves, bint is_begun=True):
+        """Weights for the leaves of tree t, as of `CellWeights`."""
+        return CellWeights(n_leaves, self.first_variances(t), self.n_outputs, is_begun)
+
+    cdef CellWeights new_upper(self, Py_ssize_t t):
+        """Weights for the upper cells of tree t."""
+        return CellWeights(UPPER_CELLS, self.first_variances(t)[self.n_lower:], self.n_outputs)
 
     cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil:
         """Give the record of an upper cell what a leaf has for the experts that see both."""
@@ -254,7 +265,7 @@ cdef class CellExperts:
         if self.n_lower < self.n_experts:
             now.upper.add(cells.upper, upper)
         for e in range(self.n_experts):
-            share = self.share_lower if e < self.n_lower else self.share_both
+            share = self.shares[e]
             at = (e - self.n_lower) * K
             for k in range(K):
                 walked.scored[e * K + k] = share * (
@@ -291,7 +302,7 @@ cdef class CellExperts:
         cdef bint any_moves = False, both = False
         cdef double contraction, share
         for e in range(self.n_experts):
-            share = self.share_lower if e < self.n_lower else self.share_both
+            share = self.shares[e]
             contraction = self.solve(now, e, walked.scored + e * K, walked.variances[e], y,
                                      weight / self.noises[e])
             if not isfinite(contraction):

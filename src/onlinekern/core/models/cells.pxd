@@ -16,6 +16,7 @@ cdef class CellWeights:
     cdef readonly Py_ssize_t n_cells, n_experts, n_outputs
     cdef Py_ssize_t n_weights        # of a record; its variances follow them
     cdef Py_ssize_t length           # floats of a record, in whole lanes
+    cdef const float[::1] variances  # that cells begin with
     cdef float *values
     cdef Journal journal
 

@@ -18,7 +18,7 @@ from onlinekern.core.partitions.loops cimport forest_loops, ok_prefetch
 
 
 cdef class CellWeights:
-    """Weights 0 and variances 1 in the cells of a tree.
+    """Weights 0 and the first variances in the cells of a tree.
 
     The last cell stands for none: it is read, and stays 0.
 
@@ -26,16 +26,18 @@ cdef class CellWeights:
     ----------
     n_cells : int
         Without the one that stands for none.
-    n_experts, n_outputs : int
+    variances : ndarray of shape (n_experts,), float32
+        1, or 0 for an expert that does not see the tree: its weights there stay 0.
+    n_outputs : int
     is_begun : bool, default=True
         If not, the records of the cells are not written: the caller does it, or `begin`.
     """
 
-    def __cinit__(self, Py_ssize_t n_cells, Py_ssize_t n_experts, Py_ssize_t n_outputs,
+    def __cinit__(self, Py_ssize_t n_cells, const float[::1] variances, Py_ssize_t n_outputs,
                   bint is_begun=True):
-        self.n_cells, self.n_experts, self.n_outputs = n_cells, n_experts, n_outputs
-        self.n_weights = n_experts * n_outputs
-        self.length = (self.n_weights + n_experts + LANES - 1) // LANES * LANES
+        self.n_cells, self.n_experts, self.n_outputs = n_cells, variances.shape[0], n_outputs
+        self.variances, self.n_weights = variances, self.n_experts * n_outputs
+        self.length = (self.n_weights + self.n_experts + LANES - 1) // LANES * LANES
         size = <object> (n_cells + 1) * self.length * sizeof(float)
         self.journal = Journal(self.length * sizeof(float))
         self.values = <float *> aligned_room(size)
@@ -56,7 +58,7 @@ cdef class CellWeights:
         memset(self.record(first), 0, (last - first) * self.length * sizeof(float))
         for cell in range(first, last):
             for e in range(self.n_experts):
-                self.record(cell)[self.n_weights + e] = 1
+                self.record(cell)[self.n_weights + e] = self.variances[e]
 
     cdef void checkpoint(self) noexcept nogil:
         self.journal.begin(self.n_cells)

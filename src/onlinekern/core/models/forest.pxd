@@ -11,7 +11,7 @@ from onlinekern.core.partitions.recent_rows cimport RecentRows
 
 cdef class ForestSpace(Space):
     cdef readonly Py_ssize_t d, itemsize, n_labels, most_columns
-    cdef readonly tuple settings, categories, cut_weights
+    cdef readonly tuple settings, categories, cut_weights, n_seen
     cdef readonly Rule rule
     cdef readonly CellExperts experts
     cdef readonly RecentRows recent
@@ -29,6 +29,7 @@ cdef class ForestSpace(Space):
     cdef Py_ssize_t saved_grown
     cdef Py_ssize_t memory
     cdef Py_ssize_t n_exact, exact_from
+    cdef double exact_share
     cdef bint anew
     cdef object is_light             # a bool, as it is told
     cdef Walked walked

@@ -31,16 +31,14 @@ from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.partitions.costs import samples_spread_over
 from onlinekern.core.partitions.renewal import (
-    COUNTS, check_labels, check_reach, check_settings, check_sizes, check_weights, exact_among,
-    restored_counts, restored_metric, restored_units, told)
+    COUNTS, check_labels, check_reach, check_seen, check_settings, check_sizes, check_weights,
+    exact_among, restored_counts, restored_metric, restored_units, told)
 from onlinekern.core.partitions.scale import SCALE, fields_of_scale, restored_scale
 from onlinekern.core.partitions.tables import check_categories, most_further, most_gaps
 
 # A forest is renewed at this sample, and whenever there are twice as many.
 cdef int64_t FIRST_RENEWAL = 32
 cdef Py_ssize_t ROWS = 64
-# Candidates of a node, and replays, and trees: more would not come to an end.
-cdef Py_ssize_t MOST_TURNS = 1000, MOST_TREES = 1 << 20, MOST = 1 << 48
 
 STATE = (*COUNTS, "rows", "targets", "weights", "errors", "met", *SCALE,
          "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
@@ -80,6 +78,10 @@ cdef class ForestSpace(Space):
         Features that hold the numbers of categories, ascending.
     n_exact, exact_from : int
         The last trees are cut exactly, from samples enough on: see `exact_among`.
+    exact_share : float
+        New ones grow from this share of the memory at most.
+    n_seen : tuple of int
+        How many of the first trees each expert sees; (): all do all.
     is_light : bool
         Whether the kernel machine that tells where to cut is a light one, see `features.looking`.
     cut_weights : tuple of float >= 0
@@ -91,20 +93,19 @@ cdef class ForestSpace(Space):
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
                   Py_ssize_t replays, double spread, Py_ssize_t early, bint anew, seed,
                   categories=(), Py_ssize_t n_exact=0, Py_ssize_t exact_from=1, is_light=False,
-                  cut_weights=()):
-        check_sizes(MOST, d=d, n_outputs=n_outputs, n_noises=len(noises), n_levels=len(levels),
-                    most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory,
-                    exact_from=exact_from)
-        check_sizes(MOST_TREES, n_trees=n_trees)
-        check_sizes(MOST_TURNS, n_candidates=n_candidates, replays=replays)
-        check_settings(n_outputs, n_labels, share, spread, n_exact, n_trees)
+                  cut_weights=(), double exact_share=1, n_seen=()):
+        check_sizes(d=d, n_outputs=n_outputs, n_noises=len(noises), n_levels=len(levels),
+                    most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory)
+        check_settings(n_outputs, n_labels, share, spread, n_exact, n_trees, n_candidates, replays,
+                       exact_from, exact_share)
         self.settings = (tuple(map(float, noises)), tuple(map(bool, levels)), n_trees,
                          most_in_leaf, n_candidates, share, most_rows, memory, replays, spread,
                          early, bool(anew), seed)
         self.categories = check_categories(categories, d)
-        self.n_exact, self.exact_from, self.is_light = n_exact, exact_from, bool(is_light)
+        self.n_exact, self.exact_from, self.exact_share = n_exact, exact_from, exact_share
+        self.is_light, n = bool(is_light), len(self.categories)
         self.cut_weights = check_weights(cut_weights, n_outputs, n_labels)
-        n = len(self.categories)
+        self.n_seen = check_seen(n_seen, len(noises) * len(levels), n_trees)
         self.most_columns = d + most_further(d, n) + N_DIRECTIONS + 2 * most_gaps(d, n)
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
         self.rule, self.memory, self.anew = rule, memory, anew
@@ -113,10 +114,9 @@ cdef class ForestSpace(Space):
         self.recent = RecentRows(d, dtype, memory + spread_over, 1 if n_labels else n_outputs)
         self.itemsize = self.recent.itemsize
         self.experts = CellExperts(n_outputs, n_labels, rule, self.settings[0], self.settings[1],
-                                   n_trees)
+                                   n_trees, self.n_seen)
         forest = Forest.stumps(n_trees, Scale(np.zeros(d), np.zeros(d)))
-        leaves, upper = self.experts.new_cells(forest)
-        self.now = Generation(forest, leaves, upper, np.ones(d), np.zeros(d),
+        self.now = Generation(forest, *self.experts.new_cells(forest), np.ones(d), np.zeros(d),
                               np.zeros(n_outputs), np.ones(n_outputs))
         self.y = np.zeros(self.recent.n_targets)
         self.walked, self.replaced, self.leaving = self.new_walked(1), [], Leaving()
@@ -259,7 +259,7 @@ cdef class ForestSpace(Space):
             lag = max(self.samples_of_renewal(begun), self.entered - begun)
         return Renewal(self.now, self.experts, self.recent, begun, n, lag, is_whole, self.n_grown,
                        self.n_labels, settings, seed, self.categories, self.exact_trees(n),
-                       self.is_light, self.cut_weights)
+                       self.is_light, self.cut_weights, self.exact_share)
 
     cdef Status advance(self) noexcept nogil:
         """Do what is due of the renewal, and take what it has made."""
@@ -379,7 +379,8 @@ cdef class ForestSpace(Space):
     def arguments(self):
         """Arguments that construct such a space without samples."""
         return (self.d, self.recent.dtype, self.n_outputs, self.n_labels, self.rule, *self.settings,
-                self.categories, self.n_exact, self.exact_from, self.is_light, self.cut_weights)
+                self.categories, self.n_exact, self.exact_from, self.is_light, self.cut_weights,
+                self.exact_share, self.n_seen)
 
     def get_state(self):
         """Learnt state, as a dictionary."""
@@ -440,8 +441,7 @@ cdef class ForestSpace(Space):
 
     def expert_weights(self):
         """Weight of each expert's score, ndarray of shape (n_levels, n_noises)."""
-        noises, levels, *_ = self.settings
-        return self.experts.combination.get_weights().reshape(len(levels), len(noises))
+        return self.experts.combination.get_weights().reshape(len(self.settings[1]), -1)
 
 
 def _restore(arguments, state):

@@ -54,7 +54,8 @@ cdef class ForestLook:
                   RecentRows recent not None, int64_t begun, Py_ssize_t n, Py_ssize_t lag,
                   bint is_whole, Py_ssize_t n_grown, Py_ssize_t n_labels,
                   tuple settings not None, uint64_t seed, tuple categories not None,
-                  Py_ssize_t n_exact, bint is_light, tuple cut_weights not None):
+                  Py_ssize_t n_exact, bint is_light, tuple cut_weights not None,
+                  double exact_share):
         self.before, self.recent = before, recent
         self.begun, self.n, self.lag, self.is_whole = begun, n, lag, is_whole
         self.n_labels, self.n_outputs = n_labels, experts.n_outputs

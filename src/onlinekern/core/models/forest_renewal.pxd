@@ -28,7 +28,8 @@ cdef class Renewal(ForestLook):
     cdef Py_ssize_t work_of_node     # where it becomes part of a forest,
     cdef Py_ssize_t work_of_cell     # and of a leaf there
     cdef double since                # share of the growth at which the present one began
-    cdef double times                # the work of one that is cut exactly, where others are 1
+    cdef double times                # the work of one that is cut exactly, where others are 1,
+    cdef double exact_share          # and the share of the rows that it grows from at most
     cdef bint is_growing, is_inheriting
     # The tree that is whole, if all are new, and its leaves, of which so many are there.
     cdef Tree whole
@@ -56,4 +57,5 @@ cdef class Renewal(ForestLook):
     cdef Status replay_until(self, double share) noexcept nogil
     cdef void find_cells(self, Py_ssize_t first, Py_ssize_t n) noexcept nogil
     cdef Status learn_rows(self, Py_ssize_t first, Py_ssize_t n, Py_ssize_t at) noexcept nogil
+    cdef Py_ssize_t count_of(self, bint is_exact) except -1
     cdef int take_tree(self, Generation now) except -1

@@ -73,7 +73,7 @@ cdef class Renewal(ForestLook):
     categories : tuple of int
     n_exact : int
         Trees that are cut exactly, the last ones.
-    is_light, cut_weights
+    is_light, cut_weights, exact_share
         As of `ForestSpace`.
     """
 
@@ -81,10 +81,12 @@ cdef class Renewal(ForestLook):
                   RecentRows recent not None, int64_t begun, Py_ssize_t n, Py_ssize_t lag,
                   bint is_whole, Py_ssize_t n_grown, Py_ssize_t n_labels,
                   tuple settings not None, uint64_t seed, tuple categories not None,
-                  Py_ssize_t n_exact, bint is_light, tuple cut_weights not None):
+                  Py_ssize_t n_exact, bint is_light, tuple cut_weights not None,
+                  double exact_share):
         self.experts, self.n_grown, self.replays = experts, n_grown, settings[5]
         self.estimate = WORK_OF_GROWTH * <Py_ssize_t> costs.rows_of_tree(n, settings[3], n)
         self.looked, self.grown, self.times = LOOKED, 1, 1
+        self.exact_share = exact_share if is_whole else 1
         self.work_of_node, self.work_of_cell = WORK_OF_HEIR, WORK_OF_HEIR
         if is_whole:
             self.work_of_node, self.work_of_cell = WORK_OF_NODE, WORK_OF_CELL
@@ -99,13 +101,14 @@ cdef class Renewal(ForestLook):
         if self.is_whole:
             self.looked, self.grown = costs.shares_of_stages(
                 self.look.work, self.n, self.d, self.lag, self.settings, self.n_exact,
-                self.n_telling, self.n_outputs)
+                self.exact_share, self.n_telling, self.n_outputs)
 
     def dig(self, _):
         """Have memory for new trees and their cells, or for the growth of others."""
         if self.n_exact:
             self.times = costs.times_of_exact(
-                len(self.sought), self.is_whole, self.n_telling)
+                len(self.sought), self.is_whole, self.n_telling,
+                self.count_of(True) / <double> self.count_of(False))
         self.targets, self.weights = self.y, self.weight
         if not self.is_whole:
             self.heir = Inheritance(self.experts)
@@ -234,7 +237,8 @@ cdef class Renewal(ForestLook):
         if not self.is_inheriting:
             self.whole, self.is_inheriting = self.grower.grown(), True
             if self.is_whole:
-                self.fresh_leaves = self.experts.new_leaves(self.whole.n_leaves, False)
+                self.fresh_leaves = self.experts.new_leaves(self.tree, self.whole.n_leaves,
+                                                            False)
                 self.n_begun = 0
             else:
                 self.heir.begin(self.before, self.tree, self.whole, self.entered)
@@ -252,16 +256,20 @@ cdef class Renewal(ForestLook):
         self.estimate += (own - self.estimate) / min(self.tree + 1, RECENT)
         self.take_tree(self.fresh)
 
+    cdef Py_ssize_t count_of(self, bint is_exact) except -1:
+        """How many rows a tree grows from."""
+        _, _, _, share, most_rows, _ = self.settings
+        count = costs.rows_of_tree(self.n, share, most_rows if self.is_whole else self.n)
+        return min(count, costs.rows_of_tree(self.n, self.exact_share, self.n)) if is_exact \
+            else count
+
     def begin_tree(self):
         """Begin the next tree that has not been taken."""
         cdef Tree before
-        _, _, _, share, most_rows, _ = self.settings
-        count = min(self.n, max(64, int(share * self.n)))
-        if self.is_whole:
-            count = min(count, most_rows)
         while not self.is_growing:
             before = None if self.is_whole else self.before.forest.trees[self.tree]
             self.grower.is_exact = self.tree >= self.n_trees - self.n_exact
+            count = self.count_of(self.grower.is_exact)
             self.grower.begin(before, count, counted(self.seed, <uint64_t> self.tree))
             if self.is_whole:
                 self.grower.write_to(&self.leaves[self.tree, 0], &self.upper[self.tree, 0])
@@ -281,7 +289,7 @@ cdef class Renewal(ForestLook):
         if self.is_whole:
             now.leaves.put(self.tree, self.fresh_leaves)
             if now.upper is not None:
-                now.upper.put(self.tree, self.experts.new_upper())
+                now.upper.put(self.tree, self.experts.new_upper(self.tree))
             now.forest.put(self.tree, self.whole)
         else:
             for number in range(self.heir.begun, self.entered):

@@ -44,8 +44,7 @@ cdef class Inheritance:
         self.paths = self.origin + self.room
         self.place, self.after, self.before = place, after, now.forest.trees[place]
         self.old = now.leaves.blocks[place]
-        self.fresh = CellWeights(after.n_leaves, self.experts.n_experts, self.experts.n_outputs,
-                                 False)
+        self.fresh = self.experts.new_leaves(place, after.n_leaves, False)
         self.begun, self.n_done, self.n_cut = entered, 0, 0
         self.origin[0], self.paths[0] = 0, 1
         return 0
@@ -108,7 +107,7 @@ cdef class Inheritance:
         cdef Py_ssize_t k, node
         cdef CellWeights old, upper = None
         if now.upper is not None:
-            old, upper = now.upper.blocks[self.place], self.experts.new_upper()
+            old, upper = now.upper.blocks[self.place], self.experts.new_upper(self.place)
             memcpy(upper.values, old.values, (UPPER_CELLS + 1) * upper.length * sizeof(float))
             for k in range(self.n_cut):
                 node = self.cut[k]

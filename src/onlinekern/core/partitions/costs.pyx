@@ -84,10 +84,13 @@ def learnt_again(double n_leaves, Py_ssize_t n_outputs):
     return (REPLAY + OUTPUT * n_outputs) * (1 + 0.5 * sqrt(n_leaves / LEAVES))
 
 
-def times_of_exact(Py_ssize_t n_sought, bint is_whole, Py_ssize_t n_telling):
-    """How many times the work of others a tree takes that is cut exactly along so many axes."""
+def times_of_exact(Py_ssize_t n_sought, bint is_whole, Py_ssize_t n_telling, double share):
+    """How many times the work of others a tree takes that is cut exactly along so many axes.
+
+    `share` is that of the rows of the others which it grows from.
+    """
     growth = GROWTH * SEVERAL if n_telling > 1 else GROWTH
-    return 1 + n_sought / (growth / EXACT[n_telling > 1] if is_whole else EXACT_LEAVES)
+    return share * (1 + n_sought / (growth / EXACT[n_telling > 1] if is_whole else EXACT_LEAVES))
 
 
 def late_row(double n_leaves, Py_ssize_t n_outputs):
@@ -147,7 +150,8 @@ def samples_spread_over(int64_t begun, double spread, Py_ssize_t early, Py_ssize
 
 
 def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t d, Py_ssize_t lag, tuple settings,
-                     Py_ssize_t n_exact, Py_ssize_t n_telling, Py_ssize_t n_outputs):
+                     Py_ssize_t n_exact, double exact_share, Py_ssize_t n_telling,
+                     Py_ssize_t n_outputs):
     """After which share of its samples a renewal has looked, and its trees have grown.
 
     Parameters
@@ -158,7 +162,8 @@ def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t d, Py_ssize_t lag, tu
         Samples that it grows from, their features, and the samples that it is spread over.
     settings : tuple
         As of `Renewal`.
-    n_exact : int
+    n_exact, exact_share
+        As of `ForestSpace`.
     n_telling, n_outputs : int
         Outputs that tell where to cut, and all.
     """
@@ -167,7 +172,8 @@ def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t d, Py_ssize_t lag, tu
     levels = log2(max(2, n_leaves))
     growth = TREE + (LEVEL + FEATURE * d) * levels * grown_from + LEAF * n_leaves + TELL * n
     growth *= n_trees * (SEVERAL if n_telling > 1 else 1)
-    growth += EXACT[n_telling > 1] * MOST_SOUGHT * n_exact * grown_from
+    exactly_from = min(grown_from, rows_of_tree(n, exact_share, n))
+    growth += EXACT[n_telling > 1] * MOST_SOUGHT * n_exact * exactly_from
     late, _ = late_rows(n_leaves, lag, n_outputs)
     replay = learnt_again(n_leaves, n_outputs) * n_trees * (replays * n + late)
     return look / (look + growth + replay), (look + growth) / (look + growth + replay)

@@ -17,11 +17,13 @@ LEAST_SLOPE = 1e-4
 # exact trees from 8,192 samples on go on with the same bits.
 cdef Py_ssize_t ALL_EXACT = 8
 cdef Py_ssize_t ENOUGH = 1 << 14
+# Candidates of a node, and replays, and trees: more would not come to an end.
+cdef Py_ssize_t MOST_TURNS = 1000, MOST_TREES = 1 << 20, MOST = 1 << 48
 # Samples learnt, when the last renewal that is done began, and trees that the present one has cut.
 COUNTS = ("entered", "renewed", "n_grown")
 
 
-def check_sizes(Py_ssize_t most, **numbers):
+def check_sizes(Py_ssize_t most=MOST, **numbers):
     """Raise ValueError unless each of these numbers is in [1, most]."""
     for name, number in numbers.items():
         if not 1 <= number <= most:
@@ -29,12 +31,17 @@ def check_sizes(Py_ssize_t most, **numbers):
 
 
 def check_settings(Py_ssize_t n_outputs, Py_ssize_t n_labels, double share, double spread,
-                   Py_ssize_t n_exact, Py_ssize_t n_trees):
+                   Py_ssize_t n_exact, Py_ssize_t n_trees, Py_ssize_t n_candidates,
+                   Py_ssize_t replays, Py_ssize_t exact_from, double exact_share):
     """Raise ValueError unless a forest may have such settings, beside sizes."""
+    check_sizes(exact_from=exact_from)
+    check_sizes(MOST_TREES, n_trees=n_trees)
+    check_sizes(MOST_TURNS, n_candidates=n_candidates, replays=replays)
     if n_labels < 0 or n_labels == 1 or n_labels and n_outputs != outputs_of(n_labels):
         raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
-    if not 0 < share <= 1:
-        raise ValueError(f"share must be in (0, 1], got {share}")
+    for name, number in (("share", share), ("exact_share", exact_share)):
+        if not 0 < number <= 1:
+            raise ValueError(f"{name} must be in (0, 1], got {number}")
     if not 0 <= spread <= 1:
         raise ValueError(f"spread must be in [0, 1], got {spread}")
     if not 0 <= n_exact <= n_trees:
@@ -47,6 +54,15 @@ def exact_among(Py_ssize_t n_exact, Py_ssize_t exact_from, Py_ssize_t n):
         return 0
     enough = min(ALL_EXACT * exact_from, max(2 * exact_from, ENOUGH))
     return n_exact if n >= enough else n_exact // 2
+
+
+def check_seen(n_seen, Py_ssize_t n_experts, Py_ssize_t n_trees):
+    """How many trees each expert sees, a tuple of int; () is all trees."""
+    seen = tuple([int(number) for number in n_seen])
+    if seen and (len(seen) != n_experts or not all(1 <= number <= n_trees for number in seen)):
+        raise ValueError(f"n_seen must be in [1, {n_trees}], for each of {n_experts} experts, or "
+                         f"(), got {seen}")
+    return seen
 
 
 def check_weights(cut_weights, Py_ssize_t n_outputs, Py_ssize_t n_labels):
