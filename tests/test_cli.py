@@ -18,6 +18,7 @@ pytest.importorskip("pyarrow")
 pytest.importorskip("matplotlib")
 
 from commands import run  # noqa: E402
+from interpreters import lines_of, python_without  # noqa: E402
 
 import onlinekern  # noqa: E402
 from onlinekern.cli import comparing, options  # noqa: E402
@@ -357,10 +358,7 @@ def test_deprecations_of_other_packages_are_not_printed(capsys, monkeypatch):
 )
 def test_without_the_extra_one_line_says_what_to_install(package, arguments, folder):
     (folder / "a.csv").write_text("a,y\n1,0\n2,1\n")
-    code = f"import sys; sys.modules[{package!r}] = None; from onlinekern.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code, *arguments], capture_output=True, text=True, check=False
-    )
+    done = python_without(package, "from onlinekern.cli import main; main()", *arguments)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
@@ -376,10 +374,7 @@ def test_importing_the_package_needs_no_extra():
         "onlinekern.cli; print([m for m in ('typer', 'rich', 'matplotlib', 'pyarrow') "
         "if m in set(sys.modules) - theirs])"
     )
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[]\n"
+    assert lines_of(code) == ["[]"]
 
 
 def start(*arguments, **options):

@@ -1,12 +1,10 @@
 """What the commands load: no package and no room that they do not use."""
 
-import os
-import subprocess
-import sys
 from functools import cache
 
 import numpy as np
 import pytest
+from interpreters import python
 from versions import is_older
 
 pytest.importorskip("typer")
@@ -52,11 +50,7 @@ def folder(tmp_path_factory):
 @cache
 def loaded(folder, *arguments):
     """Run a command in a process of its own; return its number of files, and its modules."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", CODE, *arguments],
-        capture_output=True, text=True, check=True, cwd=folder,
-        env={**os.environ, "COLUMNS": "80"},
-    )  # fmt: skip
+    done = python(CODE, *arguments, cwd=folder, env={"COLUMNS": "80"}, check=True)
     count, *modules = done.stderr.split()
     return int(count), set(modules)
 

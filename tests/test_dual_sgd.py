@@ -1,13 +1,11 @@
 """DualSGD against its twin, coefficient by coefficient, and the properties of its model."""
 
-import os
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 from grids import grid
+from interpreters import lines_of
 from oracles.dual_sgd import dual_sgd, random_features
 from oracles.kernels import kernel_matrix
 from scipy import sparse
@@ -401,5 +399,4 @@ for dtype, far in ((np.float32, 2.0**13), (np.float64, 2.0**26)):
 @pytest.mark.parametrize("level", available_levels())
 def test_cosine_and_sine_to_the_last_place(level):
     # Errors are in units in the last place of 1: that matters for a sum of features.
-    environment = {**os.environ, "ONLINEKERN_ISA": level}
-    subprocess.run([sys.executable, "-P", "-c", ACCURACY], env=environment, check=True)
+    lines_of(ACCURACY, env={"ONLINEKERN_ISA": level})

@@ -1,10 +1,9 @@
 """A process forked while another thread learns works, and has its BLAS threads."""
 
 import os
-import subprocess
-import sys
 
 import pytest
+from interpreters import lines_of
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -81,12 +80,7 @@ print(learn(), codes)
 
 
 def run(code, delay=0.0):
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", START.replace("DELAY", str(delay)) + code],
-        capture_output=True, text=True, check=False, timeout=240,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split("\n")[:-1]
+    return lines_of(START.replace("DELAY", str(delay)) + code)
 
 
 def test_fork_while_another_thread_changes_the_number_of_blas_threads():

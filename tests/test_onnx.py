@@ -1,8 +1,6 @@
 """Exported ONNX graphs predict as the model does, in onnxruntime."""
 
 import re
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import numpy as np
 import pytest
 from commands import run
 from exported import CLASSES, cases, fitted, numbers_of, scores_of
+from interpreters import python_without
 from scipy import sparse
 from sklearn.base import is_regressor
 from sklearn.exceptions import NotFittedError
@@ -363,12 +362,10 @@ def test_a_model_over_two_gib(path):
 
 def test_without_onnx_the_message_says_what_to_install(tmp_path):
     code = (
-        "import sys; sys.modules['onnx'] = None; from onlinekern import PAClassifier; "
+        "from onlinekern import PAClassifier; "
         "PAClassifier().fit([[0], [1]], [0, 1]).export_onnx('m.onnx')"
     )
-    process = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, cwd=tmp_path
-    )
+    process = python_without("onnx", code, cwd=tmp_path)
     assert "ImportError: export_onnx needs onnx: pip install 'onlinekern[onnx]'" in process.stderr
 
 
@@ -456,10 +453,7 @@ def test_options_of_skl2onnx(stream):
 
 
 def test_without_skl2onnx_the_message_says_what_to_install(tmp_path):
-    code = "import sys; sys.modules['skl2onnx'] = None; import onlinekern.compat.onnx"
-    process = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, cwd=tmp_path
-    )
+    process = python_without("skl2onnx", "import onlinekern.compat.onnx", cwd=tmp_path)
     assert "ImportError: onlinekern.compat.onnx needs skl2onnx: pip install" in process.stderr
 
 

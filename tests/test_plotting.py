@@ -1,10 +1,8 @@
 """Pictures: what is drawn is what was found, labels lie apart, and no two curves look alike."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
+from interpreters import python
 
 pytest.importorskip("matplotlib")
 
@@ -182,7 +180,7 @@ def test_without_matplotlib_the_extra_is_named():
         "    try:\n        call()\n"
         "    except ImportError as error:\n        print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
+    done = python(code)
     lines = done.stdout.splitlines()
     assert len(lines) == 6, done.stderr
     assert all("needs matplotlib: pip install 'onlinekern[cli]'" in line for line in lines)

@@ -3,8 +3,6 @@
 import _thread
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 import tracemalloc
@@ -12,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from interpreters import python
 from scipy import sparse
 
 import onlinekern as ok
@@ -126,9 +125,7 @@ atexit.register(last)
 
 
 def test_when_the_interpreter_ends_the_callers_thread_is_enough():
-    run = subprocess.run(
-        [sys.executable, "-P", "-c", AT_THE_END], capture_output=True, text=True, check=False
-    )
+    run = python(AT_THE_END)
     assert (run.stdout, run.stderr) == ("[1, 2]\n" * 2, "")
 
 

@@ -1,12 +1,11 @@
 """`verbose`: what a long fit shows in a log, on a terminal and in a notebook."""
 
 import io
-import subprocess
-import sys
 import textwrap
 
 import numpy as np
 import pytest
+from interpreters import python
 from sklearn.base import is_classifier, is_outlier_detector
 from states import difference, state_of
 
@@ -135,10 +134,7 @@ def test_a_terminal_gets_a_bar(monkeypatch):
 
 
 def run(code):
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", textwrap.dedent(code)],
-        capture_output=True, text=True, timeout=120, check=True,
-    )  # fmt: skip
+    done = python(textwrap.dedent(code), timeout=120, check=True)
     return done.stdout + done.stderr
 
 

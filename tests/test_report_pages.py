@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from interpreters import python_without
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -264,11 +265,8 @@ def test_a_page_that_cannot_be_written_is_known_at_once(folder, capsys, command,
 
 
 def test_without_matplotlib_the_extra_is_named(folder):
-    code = "import sys; sys.modules['matplotlib'] = None; from onlinekern.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code, *TRAIN, "--report", "o.html"],
-        capture_output=True, text=True,
-    )  # fmt: skip
+    code = "from onlinekern.cli import main; main()"
+    done = python_without("matplotlib", code, *TRAIN, "--report", "o.html")
     assert (done.returncode, done.stdout) == (2, "")
     assert "needs matplotlib: pip install 'onlinekern[cli]'" in done.stderr
 

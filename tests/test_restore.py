@@ -2,13 +2,12 @@
 
 import copy
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from harness import damage
+from interpreters import python
 from test_harnesses import run
 
 from onlinekern import (
@@ -323,9 +322,7 @@ print("all")
 
 
 def test_objects_made_without_their_constructor_never_crash():
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", BARE], capture_output=True, text=True, check=False
-    )
+    done = python(BARE)
     assert done.returncode == 0, (done.returncode, done.stdout.splitlines()[-1:], done.stderr)
     assert done.stdout.endswith("all\n")
     with pytest.raises(TypeError):

@@ -5,8 +5,6 @@ import doctest
 import pickle
 import random
 import re
-import subprocess
-import sys
 import warnings
 from importlib import import_module
 from itertools import islice
@@ -16,6 +14,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from grids import marked
+from interpreters import python_without
 from learners import NAMES, width
 from sklearn.base import is_classifier
 from sklearn.linear_model import LinearRegression
@@ -542,10 +541,7 @@ def test_the_examples_of_the_page_run():
 
 
 def test_without_river_the_message_says_what_to_install(tmp_path):
-    code = "import sys; sys.modules['river'] = None; import onlinekern.compat.river"
-    process = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path
-    )
+    process = python_without("river", "import onlinekern.compat.river", cwd=tmp_path)
     assert process.returncode == 1
     assert "ImportError: onlinekern.compat.river needs river: pip install" in process.stderr
 

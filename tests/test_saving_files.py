@@ -5,11 +5,10 @@ import json
 import os
 import pickle
 import stat
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from interpreters import python
 from learners import TRANSFORMERS
 
 import onlinekern
@@ -389,8 +388,7 @@ def test_a_fault_leaves_the_old_file(tmp_path, data):
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "old").write_bytes(data)
-    command = [sys.executable, "-P", "-c", FAULTS, "new", "old"]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    result = python(FAULTS, "new", "old", cwd=folder)
     folder.chmod(0o755)
     full, denied = ["OSError 27 True"] * 2, ["PermissionError 13 True"] * 2
     assert (result.stdout.splitlines(), result.stderr) == ([*full, "old", *denied, "old"], "")

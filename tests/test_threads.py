@@ -3,13 +3,12 @@
 import os
 import pickle
 import signal
-import subprocess
-import sys
 import threading
 import time
 
 import numpy as np
 import pytest
+from interpreters import lines_of
 from registry import ESTIMATORS
 from sklearn.base import is_classifier
 
@@ -235,7 +234,7 @@ signal.setitimer(signal.ITIMER_REAL, 0)
 assert said and all("this thread is using the model" in text for text in said), said
 assert model.predict(X[:1]).shape == (1,)
 """
-    run(code)
+    lines_of(code)
 
 
 def test_an_attribute_that_another_thread_sets_stays():
@@ -333,7 +332,7 @@ def child(work):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_fork_while_another_thread_learns_gives_an_error_and_no_hang():
-    out = run(FORK + """
+    out = lines_of(FORK + """
 other = threading.Thread(target=lambda: model.partial_fit(X, y))
 calls = model._model.calls
 other.start()
@@ -352,7 +351,7 @@ print(model.n_seen_)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_fork_while_another_thread_waits_or_reads_leaves_the_child_free():
-    out = run(FORK + """
+    out = lines_of(FORK + """
 inside, leave = threading.Event(), threading.Event()
 def read():
     with model._model.reading():
@@ -373,14 +372,6 @@ for work in (read, hold):
 print(model.learn_one(X[0], 0).n_seen_)
 """)  # fmt: skip
     assert out == ["14", "14", "11"]
-
-
-def run(code):
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False, timeout=240
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split("\n")[:-1]
 
 
 @pytest.mark.parametrize("name", sorted(CLASSES))
@@ -421,5 +412,4 @@ assert len(found) == 3 and min(map(len, found.values())) > 0
 assert all(count == 1 for counts in found.values() for count in counts), found
 assert [library.get_num_threads() for library in ONE_THREAD._libraries] == before
 """
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"}
-    subprocess.run([sys.executable, "-P", "-c", code], check=True, env=environment)
+    lines_of(code, env={"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2"})

@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from interpreters import python
 
 pytest.importorskip("typer")
 pytest.importorskip("rich")
@@ -498,9 +499,7 @@ def test_the_shell_completes_methods():
     variables = {"_ONLINEKERN_COMPLETE": "complete_bash", "COMP_CWORD": "3",
                  "COMP_WORDS": "onlinekern train --method kernel-r"}  # fmt: skip
     code = "import sys; sys.argv = ['onlinekern']; from onlinekern.cli import main; main()"
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True,
-                          env={**os.environ, **variables})  # fmt: skip
-    assert done.stdout.split() == ["kernel-rls", "kernel-rls-lot"]
+    assert python(code, env=variables).stdout.split() == ["kernel-rls", "kernel-rls-lot"]
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -5,13 +5,13 @@ import os
 import platform
 import shutil
 import subprocess
-import sys
 from decimal import Context, Decimal
 from pathlib import Path
 
 import numpy as np
 import pytest
 from compiled import compiler
+from interpreters import python
 from scipy import sparse
 
 from onlinekern.core.base.vector import available_levels, cosine_sine, exponential, level, product
@@ -99,15 +99,8 @@ print(json.dumps(found))
 
 
 def run(code, isa):
-    """Run code in a fresh interpreter on an instruction set (-P: the installed package)."""
-    environment = {**os.environ, "ONLINEKERN_ISA": isa}
-    return subprocess.run(
-        [sys.executable, "-P", "-c", code],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """Run code on an instruction set."""
+    return python(code, env={"ONLINEKERN_ISA": isa})
 
 
 def found_on(isa, code):

@@ -1,11 +1,10 @@
 """Random Fourier features without a matrix of frequencies: hashed and structured ones."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from interpreters import python
 from oracles.dual_sgd import random_features
 from oracles.fourier import hadamard, hashed_frequencies
 from oracles.kernels import kernel_matrix
@@ -250,11 +249,9 @@ for dtype in (np.float32, np.float64):
 """
 
 
-def test_structured_frequencies_on_every_instruction_set(monkeypatch):
+def test_structured_frequencies_on_every_instruction_set():
     found = set()
     for isa in available_levels():
-        monkeypatch.setenv("ONLINEKERN_ISA", isa)
-        run = [sys.executable, "-P", "-c", CODE]
-        found.add(subprocess.run(run, capture_output=True, check=True).stdout)
+        found.add(python(CODE, env={"ONLINEKERN_ISA": isa}, check=True).stdout)
     # Only sums, differences and one product: nothing is contracted.
     assert len(found) == 1
