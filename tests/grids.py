@@ -25,9 +25,12 @@ def pairs_of(row):
     return set(itertools.combinations(enumerate(row), 2))
 
 
-def grid(*axes):
-    """Return all rows of a grid for `parametrize`; the mark `long` on those beyond `meeting`."""
-    kept = meeting(*axes)
+def grid(*axes, few=None):
+    """Return all rows of a grid for `parametrize`; the mark `long` on those beyond `meeting`.
+
+    With `few`, the gate walks rows of these axes, which have fewer values.
+    """
+    kept = meeting(*(few or axes))
     return [marked(row, row not in kept) for row in itertools.product(*axes)]
 
 

@@ -40,8 +40,13 @@ TWINS = inspect.signature(kernel_forest).parameters
 
 # Classes; 0 of a regression, and -3 of one of three targets.
 CLASSES = {"binary": 2, "three": 3, "ten": 10, "regression": 0, "targets": -3, "ten targets": -10}
-# One of each kind, of one output and of several.
-UNLIKE = ["binary", "ten", "regression", "targets"]
+ROWS = [list(CLASSES), ["float64", "float32"], ["dense", "csr"]]
+# Settings and tasks of which each is learnt in another way.
+UNLIKE = [
+    ["default", "grows", "anew", "light", "table"],
+    ["binary", "ten", "regression", "targets"],
+    *ROWS[1:],
+]
 
 
 @pytest.fixture(autouse=True)
@@ -190,7 +195,7 @@ MISSING = ["default", "grows", "anew", "slow", "first cuts"]
 
 @pytest.mark.parametrize(
     ("setting", "task", "dtype", "layout"),
-    grid(MISSING, UNLIKE, ["float64", "float32"], ["dense", "csr"]),
+    grid(MISSING, *ROWS, few=[MISSING, *UNLIKE[1:]]),
 )
 def test_twin_of_missing_values(setting, task, dtype, layout):
     """Guesses, both sides, and what missing values tell, which are more where y is large."""
@@ -212,8 +217,7 @@ def test_twin_of_missing_values(setting, task, dtype, layout):
 
 @pytest.mark.parametrize(
     ("setting", "task", "dtype", "layout"),
-    grid(["default", "grows", "anew", "light", "table"], UNLIKE,
-         ["float64", "float32"], ["dense", "csr"]),
+    grid([*UNLIKE[0], "at once"], *ROWS, few=UNLIKE),
 )  # fmt: skip
 def test_twin_of_one_hot_columns(setting, task, dtype, layout):
     """Two groups, one of them shuffled among numbers, beside categories and missing values.
@@ -251,8 +255,7 @@ def test_twin_of_one_hot_columns(setting, task, dtype, layout):
 
 @pytest.mark.parametrize(
     ("setting", "task", "dtype", "layout"),
-    grid(["default", "grows", "anew", "light", "table"], UNLIKE,
-         ["float64", "float32"], ["dense", "csr"]),
+    grid([*UNLIKE[0], "at once"], *ROWS, few=UNLIKE),
 )  # fmt: skip
 def test_twin_of_heavy_tails(setting, task, dtype, layout):
     """Features whose logarithm tells of the target, beside categories and missing values."""
@@ -269,7 +272,8 @@ def test_twin_of_heavy_tails(setting, task, dtype, layout):
     model, predictions, twin = run(given, y, weight, CLASSES[task], **parameters)
     assert_alike(model, predictions, twin, X, y)
     own, bends = state(model), twin.model.scale.bends.units
-    assert len(bends) > 0
+    # The first of ten targets has a tenth of their variance: what is told of it is too little.
+    assert len(bends) > 0 or task == "ten targets"
     assert own["bend_features"].tolist() == list(bends)
     units = list(zip(own["bend_centers"], own["bend_factors"], strict=True))
     assert units == list(bends.values())
