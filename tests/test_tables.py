@@ -1,6 +1,7 @@
 """`TableEncoder`: columns as they are become features, the same whatever the batches."""
 
 import datetime
+import math
 import pickle
 from itertools import pairwise
 
@@ -260,6 +261,28 @@ def test_columns_without_values_are_ignored():
     assert encoder.transform([{"a": 1, "b": "now"}]).shape == (1, 1)
     with pytest.raises(ValueError, match="all are ignored"):
         TableEncoder(kinds={"b": "ignore"}).fit([{"b": None}])
+
+
+@pytest.mark.parametrize("value", ["now", 3, 0.0, False, datetime.date(2026, 1, 2), [1]])
+def test_the_first_value_of_a_column_that_is_ignored_is_warned_of(value, tmp_path):
+    first, later = {"a": 1, "b": None}, {"a": 2, "b": value}
+    with pytest.warns(UserWarning, match="'b' is ignored"):
+        made = TableEncoder().partial_fit([first])
+    made.partial_fit([first, {"a": 3, "b": math.nan}]).learn_transform_one({"a": 3, "b": ""})
+    made.transform([later])
+    made.save(tmp_path / "e.okn")
+    told = []
+    for teach in (
+        lambda encoder: encoder.partial_fit([first, later]),
+        lambda encoder: encoder.learn_transform_one(later),
+    ):
+        encoder = onlinekern.load(tmp_path / "e.okn")
+        with pytest.warns(UserWarning, match="'b' has values now"):
+            teach(encoder)
+        encoder.partial_fit([later]).learn_transform_one(later)  # It warns once.
+        told.append(encoder._columns[1])
+    assert told[0] == told[1]
+    TableEncoder(kinds={"b": "ignore"}).partial_fit([first]).partial_fit([later])
 
 
 def test_a_column_without_a_first_value_is_what_its_type_or_kind_says():

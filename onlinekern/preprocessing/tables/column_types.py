@@ -171,6 +171,28 @@ def type_of_values(values: list[Any]) -> Any:
     return pa.string()
 
 
+def holds_value(values: Any) -> bool:
+    """Return whether a value of a column is there: neither missing nor an empty text."""
+    if family(values.type) == "text":
+        return any(texts_of(values).unique().to_pylist())
+    return bool(pc.any(pc.is_valid(values)).as_py()) and not all_nan(values)
+
+
+def all_nan(values: Any) -> bool:
+    """Return whether all numbers of a column that are there are NaN."""
+    return pa.types.is_floating(values.type) and bool(pc.all(pc.is_nan(values)).as_py())
+
+
+def is_value(value: Any) -> bool:
+    """Return whether a value of a dictionary is there: `holds_value`, without Arrow."""
+    try:
+        return value is not None and not (type(value) is str and not value) and value == value
+    except TypeError:  # NA of pandas equals nothing, not even itself.
+        return False
+    except ValueError:  # An array has no truth.
+        return True
+
+
 def number_of(value: Any) -> float | None:
     """Return a plain finite number, true and false among them, or NaN of a missing one."""
     if value is None:

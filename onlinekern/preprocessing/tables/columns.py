@@ -18,8 +18,11 @@ from sklearn.utils import murmurhash3_32
 
 from onlinekern.estimators.categories import MOST_CODE
 from onlinekern.estimators.types import Array, Floats
+from onlinekern.estimators.warnings import warn
 from onlinekern.preprocessing.tables.column_types import (
     distinct_texts,
+    holds_value,
+    is_value,
     number_of,
     text_of,
     texts_of,
@@ -501,16 +504,43 @@ class KeptDateColumn(DateColumn):
 
 @dataclass(frozen=True)
 class IgnoredColumn(Column):
-    """A column that is no feature."""
+    """A column that is no feature.
+
+    Parameters
+    ----------
+    name : str
+    waits : bool
+        Whether no value has come so far, and nobody has asked to ignore it: the first one that
+        comes is warned of.
+    """
 
     kind = "ignore"
     accepts = ("number", "boolean", "text", "date", "other")
+    later = ("waits",)
+
+    waits: bool = False
+
+    def is_sound(self) -> bool:
+        return super().is_sound() and type(self.waits) is bool
+
+    def learnt(self, values: Any) -> Self:
+        return self._told() if self.waits and holds_value(values) else self
+
+    def _told(self) -> Self:
+        """Return the column that has warned of its first value."""
+        warn(
+            f"column {self.name!r} has values now. It had none at first, and is left out of the "
+            "model for good: a new one, which begins with such rows or is told "
+            f"TableEncoder(kinds={{{self.name!r}: ...}}), takes it up",
+            UserWarning,
+        )
+        return self.changed(waits=False)
 
     def features(self, values: Any) -> Floats:
         return np.empty((len(values), 0))
 
     def of_one(self, value: Any, learn: bool) -> Found:
-        return self, []
+        return self._told() if self.waits and learn and is_value(value) else self, []
 
     @property
     def n_features(self) -> int:

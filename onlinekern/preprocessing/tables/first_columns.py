@@ -63,7 +63,12 @@ def first_columns(table: Any, given: dict[str, str], encoder: Any) -> list[Colum
     shared = has_slots(encoder.categories, table, kinds)
     values = {name: array_in(table, name) for name in kinds}
     return led(
-        [new_column(name, kind, values[name], encoder, shared) for name, kind in kinds.items()]
+        [
+            IgnoredColumn(name, waits=name not in given)
+            if kind == "ignore"
+            else new_column(name, kind, values[name], encoder, shared)
+            for name, kind in kinds.items()
+        ]
     )
 
 
@@ -144,7 +149,7 @@ def new_column(name: str, kind: str, values: Any, encoder: Any, shared: bool) ->
         return HashedColumn(name, encoder.hashed_features or usual)
     if kind == "text":
         return TextColumn(name, encoder.text_features)
-    return new_date(name, values, encoder) if kind == "date" else IgnoredColumn(name)
+    return new_date(name, values, encoder)
 
 
 def new_number(name: str, boolean: bool, values: Any, keeps: bool) -> Column:
