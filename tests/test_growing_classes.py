@@ -25,8 +25,11 @@ from onlinekern import (
     TableEncoder,
     make_stream_pipeline,
 )
+from onlinekern.core.models.forest import ForestSpace
+from onlinekern.core.samples.coded import coded_rows
 from onlinekern.estimators import linear, memory
 from onlinekern.learners.race import stream as race_stream
+from onlinekern.learners.race.kinds import decoded_rows
 
 NAMES = sorted(
     name for name, cls in CLASSES.items() if is_classifier(cls()) and hasattr(cls, "partial_fit")
@@ -338,6 +341,33 @@ def test_budgets_that_are_set_in_mid_stream_wait_for_fit(at_first, later):
     assert str(other.report()) == str(model.report())
     fresh = StreamClassifier(**other.get_params()).fit(X, y)
     np.testing.assert_array_equal(other.fit(X, y).decision_function(X), fresh.decision_function(X))
+
+
+def rows_of_a_table(n, n_towns=5):
+    """Return rows with numbers, some missing, and categories, and classes that come one by one."""
+    X, y = late(12, n)
+    rows = pytest.importorskip("pandas").DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    rows.loc[::7, "x1"] = np.nan
+    return rows.assign(town=[f"town {k % n_towns}" for k in range(n)]), y
+
+
+@pytest.mark.parametrize("n_towns", [5, 90])  # dense rows, and sparse ones
+def test_a_race_of_a_table_begins_again_with_smaller_experts(n_towns):
+    rows, y = rows_of_a_table(900, n_towns)
+    whole, parts = (StreamClassifier(memory_budget=8, random_state=0) for _ in range(2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for model, cuts in ((whole, [120]), (parts, [120, 121, 160, 333])):
+            for part in np.split(np.arange(900), cuts):
+                model.partial_fit(rows.iloc[part], y[part])
+    race = whole._model
+    assert megabytes_of(whole) <= 8
+    assert "kernel forest" in [expert.name for expert in whole.report().experts]
+    np.testing.assert_array_equal(parts.decision_function(rows), whole.decision_function(rows))
+    kept = next(s for s in (one.space for one in race.experts) if isinstance(s, ForestSpace))
+    coded = kept.get_state()["rows"]
+    back = coded_rows(decoded_rows(coded, race.layout, race.moments), race.layout)
+    np.testing.assert_array_equal(back, coded)
 
 
 def test_experts_leave_when_classes_come_that_have_no_room(monkeypatch):

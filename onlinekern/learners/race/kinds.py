@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 
 from onlinekern.core.samples.coded import coded_rows
 from onlinekern.estimators.categories import Categories
@@ -30,6 +31,9 @@ FEW = 64
 # Trees are cut by the mean of a target and its twin: by the twin alone, even targets and those with
 # noise that multiplies lose (docs/race_tried.md).
 WEIGHTS_OF_TWINS = (0.5, 0.5)
+
+# So many rows are decoded at once: sparse ones need not all be dense at a time.
+BLOCK = 1024
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,28 @@ class ForestKind:
         parameters = {**self.parameters, "memory": kept, "teacher": teacher, **limit}
         # The race begins anew as a whole.
         return make(n_trees=n_trees, begin_anew=False, random_state=0, **parameters)
+
+
+def decoded_rows(rows: Array, layout: Layout, moments: Any) -> Any:
+    """Return the rows of which a forest keeps these, `coded_rows`, in the form of the samples.
+
+    A number that is missing has the mean so far of `moments`, those of the race.
+    """
+    blocks, mean = [], moments.mean()
+    for start in range(0, len(rows), BLOCK):
+        part = rows[start : start + BLOCK]
+        block = np.zeros((len(part), len(mean)), dtype=rows.dtype)
+        for column, (first, count) in zip(part.T, layout, strict=True):
+            if count > 1:
+                known = np.flatnonzero(column < count)
+                block[known, first + column[known].astype(np.intp)] = 1
+                continue
+            absent = np.isnan(column) & (count == 0)
+            block[:, first] = np.where(absent, mean[first], column)
+            if count == 0:
+                block[:, first + 1] = absent
+        blocks.append(block if moments.centred else sp.csr_matrix(block))
+    return np.concatenate(blocks) if moments.centred else sp.csr_matrix(sp.vstack(blocks))
 
 
 def memory_of(forgetting: float) -> str:

@@ -50,7 +50,7 @@ from onlinekern.learners.race.experts import (
     slots_in_room,
 )
 from onlinekern.learners.race.growing import grown_race
-from onlinekern.learners.race.kinds import CLIP, FORGETTING, Expert, Layout
+from onlinekern.learners.race.kinds import CLIP, FORGETTING, Expert, Layout, decoded_rows
 from onlinekern.learners.race.report import RaceReport, importances_of, report_of
 
 MEGABYTE = 2**20
@@ -122,12 +122,20 @@ class StreamLearner(Learner):
         self._check_features(X, head.n_outputs)
         return self._new_race(X, draws, head, head.n_outputs)
 
-    def _new_race(self, X: Any, draws: np.random.RandomState, head: Any, n_outputs: int) -> Any:
-        """Return a race for rows like X, whose sizes are those for so many outputs."""
+    def _new_race(
+        self, X: Any, draws: np.random.RandomState, head: Any, n_outputs: int,
+        n_empty: int | None = None,
+    ) -> Any:  # fmt: skip
+        """Return a race for rows like X, whose sizes are those for so many outputs.
+
+        `n_empty` features wait for categories; None: as many as those of the encoder.
+        """
         d, is_sparse = X.shape[1], sp.issparse(X)
         self._outputs_at_first, self._stayed = n_outputs, ()
         encoder = vars(self).get("encoder_") or vars(self).get("_encoder_in_front")
-        self._empty_at_first = 0 if encoder is None else encoder.n_empty_
+        if n_empty is None:
+            n_empty = 0 if encoder is None else encoder.n_empty_
+        self._empty_at_first = n_empty
         layout = () if encoder is None else encoder.layout_
         experts = self._experts(d, n_outputs, is_sparse, layout)
         self._warn_of_room(experts, (d, head.n_outputs, is_sparse))
@@ -277,11 +285,11 @@ of its mistakes so
 
         The estimate is for the classes that are known then. Where more come and take more, smaller
         experts begin, with room for twice as many, and learn the rows so far that the larger forest
-        keeps, as long as these are three quarters of all (some 7,000 rows). After that, and in
-        tables with sets of one-hot columns, experts leave the race, those of the least weight
-        first, and a warning names them. One stays in any case, and a warning says what it takes.
-        Categories and words that share slots (docs/tables.md) have fewer of them where the first
-        call has many classes. Give `classes` to it where they are many.
+        keeps, as long as these are three quarters of all (some 7,000 rows). After that, experts
+        leave the race, those of the least weight first, and a warning names them. One stays in any
+        case, and a warning says what it takes. Categories and words that share slots
+        (docs/tables.md) have fewer of them where the first call has many classes. Give `classes` to
+        it where they are many.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -595,19 +603,23 @@ of its mistakes so
         It has learnt the rows that are kept: if not `in_need`, they are most of all.
         """
         kept = [one.space.get_state() for one in race.experts if isinstance(one.space, ForestSpace)]
-        if race.layout or not kept:
-            return None  # these rows are in another form than that of the other experts
+        if not kept:
+            return None
         rows, y, weight = max(
             ([told[name] for name in ("rows", "targets", "weights")] for told in kept),
             key=lambda each: len(each[1]),
         )
         if len(y) < KEPT * race.n_seen and not in_need:
             return None
+        if race.layout:
+            rows = decoded_rows(rows, race.layout, race.moments)
         first = self._outputs_at_first, self._stayed
         try:
             # Draws do not depend on how often a class came; those of the first race are over.
             draws = np.random.RandomState(len(labels))
-            new = self._new_race(rows[:1], draws, head, 2 * head.n_outputs)
+            # Nor do widths depend on the categories of the rows to come in this call.
+            n_empty = self._empty_at_first
+            new = self._new_race(rows[:1], draws, head, 2 * head.n_outputs, n_empty)
             numbers = np.searchsorted(labels, before).astype(np.float64)
             new.learn(rows, numbers[y.astype(np.intp).ravel()], weight)
         except BaseException:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import scipy.sparse as sp
+from sklearn.utils import murmurhash3_32
 
 from onlinekern.estimators.types import Array
 
@@ -37,6 +39,7 @@ TYPES = {"number": pa.float64(), "boolean": pa.bool_()}
 # Floats hold all integers up to here.
 EXACT = 2**53
 MOST_INTEGER = 2**63 - 1
+MOST_FEATURES = 2**31 - 1
 DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
 # Dates of other forms: 30.12.2024, 12/30/2024 07:00, 2024/12/30.
 YEAR_LAST, YEAR_FIRST = r"\d{1,2}[./-]\d{1,2}[./-]\d{4}", r"\d{4}[./]\d{1,2}[./]\d{1,2}"
@@ -211,3 +214,25 @@ def text_of(value: Any) -> str | None:
     if type(value) is int:
         return str(value) if abs(value) <= MOST_INTEGER else None
     return value if type(value) is str and value.isprintable() else None
+
+
+def is_width(value: Any) -> bool:
+    """Return whether a value can be a number of features."""
+    return type(value) is int and 0 < value <= MOST_FEATURES
+
+
+def are_texts(value: Any) -> bool:
+    return type(value) is tuple and all(type(text) is str for text in value)
+
+
+def hashed(texts: list[str]) -> Array:
+    """Return a hash of each text, an integer >= 0."""
+    return np.array([murmurhash3_32(text, positive=True) for text in texts], dtype=np.int64)
+
+
+def one_of_each(places: Array, width: int) -> Any:
+    """Return CSR rows with a 1 at each place, and none at all for -1."""
+    found = places >= 0
+    starts = np.concatenate(([0], np.cumsum(found)))
+    columns = places[found]
+    return sp.csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(places), width))

@@ -13,17 +13,20 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import scipy.sparse as sp
 from sklearn.utils import murmurhash3_32
 
 from onlinekern.estimators.categories import MOST_CODE
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.estimators.warnings import warn
 from onlinekern.preprocessing.tables.column_types import (
+    are_texts,
     distinct_texts,
+    hashed,
     holds_value,
     is_value,
+    is_width,
     number_of,
+    one_of_each,
     text_of,
     texts_of,
 )
@@ -39,7 +42,6 @@ from onlinekern.preprocessing.tables.errors import TableError
 # Categories that come when all features of a one-hot column are taken share this one.
 OTHERS = "(others)"
 MISSING = "(missing)"
-MOST_FEATURES = 2**31 - 1
 
 # The column after a value, and its features: pairs of a place and a number; the others are 0.
 Found: TypeAlias = tuple[Any, list[tuple[int, float]]]
@@ -548,25 +550,3 @@ class IgnoredColumn(Column):
 
     def feature_names(self) -> list[str]:
         return []
-
-
-def is_width(value: Any) -> bool:
-    """Return whether a value can be a number of features."""
-    return type(value) is int and 0 < value <= MOST_FEATURES
-
-
-def are_texts(value: Any) -> bool:
-    return type(value) is tuple and all(type(text) is str for text in value)
-
-
-def hashed(texts: list[str]) -> Array:
-    """Return a hash of each text, an integer >= 0."""
-    return np.array([murmurhash3_32(text, positive=True) for text in texts], dtype=np.int64)
-
-
-def one_of_each(places: Array, width: int) -> Any:
-    """Return CSR rows with a 1 at each place, and none at all for -1."""
-    found = places >= 0
-    starts = np.concatenate(([0], np.cumsum(found)))
-    columns = places[found]
-    return sp.csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(places), width))

@@ -11,15 +11,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from onlinekern.preprocessing.tables.column_types import distinct_texts
-from onlinekern.preprocessing.tables.columns import (
-    Column,
-    TextColumn,
-    TextualColumn,
+from onlinekern.preprocessing.tables.column_types import (
+    distinct_texts,
     hashed,
     is_width,
     one_of_each,
 )
+from onlinekern.preprocessing.tables.columns import Column, TextColumn, TextualColumn
 
 
 @dataclass(frozen=True)
