@@ -396,6 +396,9 @@ def test_few_features_of_targets_leave_room_for_trees():
     # The linear features are among those of the metric's kernel, as long as they are few.
     assert "linear least squares" in others
     assert "linear least squares" not in names
+    # The docstring says up to how many features there are exact trees.
+    assert "kernel forest of exact trees" in experts(65)[2]
+    assert "kernel forest of exact trees" not in experts(75)[2]
     # With many features a tree costs much: there are as many as before there was room for more.
     assert experts(120)[0] == 50
 
@@ -633,6 +636,17 @@ def test_what_was_learnt_is_kept():
     known = after != 3
     assert known.mean() > 0.8
     assert np.mean(after[known] != before[known]) < 0.05
+
+
+@pytest.mark.parametrize("labels", [[], [1, 1], [1, 2]])
+def test_a_call_without_rows_is_refused_by_name(labels, state_of, same_state):
+    model, rows = StreamClassifier(time_budget=5.0), np.ones((2, 3))
+    if labels:
+        model.partial_fit(rows, labels)
+    before = state_of(model)
+    with pytest.raises(ValueError, match=r"0 sample\(s\) .* by StreamClassifier"):
+        model.partial_fit(rows[:0], [])
+    same_state(model, before)
 
 
 def test_one_class_may_come_alone():

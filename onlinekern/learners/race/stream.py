@@ -491,7 +491,8 @@ of its mistakes so
         if len(starts) == 0 and (fitted or len(known) > 1):
             return super()._partial_fit(X, y, known, sample_weight, scored)
         edges = sorted({0, *starts, len(y)})
-        pieces = [slice(*piece) for piece in pairwise(edges)]
+        # Who learns no rows says so.
+        pieces = [slice(*piece) for piece in pairwise(edges)] or [slice(0, 0)]
         found = [self._learn_piece(X, y, sample_weight, piece, labels) for piece in pieces]
         return np.concatenate(found)
 
@@ -662,12 +663,13 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     """Regression of raw streams, with nothing to choose.
 
     As `StreamClassifier`, for targets in any units. The experts are three kernel forests, one of
-    the last 512 samples and, of up to some 80 features, one of exact trees, kernel least squares in
+    the last 512 samples and, of up to some 70 features, one of exact trees, kernel least squares in
     a metric that is learnt along the stream, others that forget, linear AROW, gradient descent on
-    Fourier features, and, from 32 features on, linear least squares. Up to 128 features, those in a
-    metric and the larger forest learn a target y and its twin ``asinh(y / s)``, a logarithm of
-    either sign, where effects that multiply add up; s is half of the median size of the first 256
-    targets that are not 0. The twin teaches the metric, and the mean of both tells where to cut.
+    Fourier features, from 32 features on linear least squares, and of sparse rows of more than 100
+    features linear PA-I. Up to 128 features, those in a metric and the larger forest learn a target
+    y and its twin ``asinh(y / s)``, a logarithm of either sign, where effects that multiply add up;
+    s is half of the median size of the first 256 targets that are not 0. The twin teaches the
+    metric, and the mean of both tells where to cut.
     The answer is the weighted mean of their predictions; with the discounted mean (0.999, at first
     less) of the squared errors e, the share of an expert is
     ``exp(-60 (sqrt(e / min e) - 1))`` [1]_ [2]_.
