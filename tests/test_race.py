@@ -638,6 +638,27 @@ def test_what_was_learnt_is_kept():
     assert np.mean(after[known] != before[known]) < 0.05
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("_stayed", ("a",), "experts that stayed"),
+        ("_stayed", (2, 1), "experts that stayed"),
+        ("_outputs_at_first", "many", "outputs and features"),
+        ("_empty_at_first", -1, "outputs and features"),
+        ("_budgets_at_first", (1.0,), "budgets that it began with"),
+        ("_budgets_at_first", (5.0, np.nan), "budgets that it began with"),
+        ("_budgets_at_first", 5.0, "budgets that it began with"),
+    ],
+)
+def test_what_a_race_began_with_is_checked(name, value, message, tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = StreamClassifier(time_budget=5.0).partial_fit(X, np.arange(40) % 2)
+    setattr(model, name, value)
+    model.save(tmp_path / "model.okn")
+    with pytest.raises(ValueError, match=message):
+        load(tmp_path / "model.okn")
+
+
 @pytest.mark.parametrize("labels", [[], [1, 1], [1, 2]])
 def test_a_call_without_rows_is_refused_by_name(labels, state_of, same_state):
     model, rows = StreamClassifier(time_budget=5.0), np.ones((2, 3))

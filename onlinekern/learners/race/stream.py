@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 from dataclasses import replace
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,6 +29,7 @@ from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.row_blocks import one_after_another, rows_of
+from onlinekern.estimators.savable import require
 from onlinekern.estimators.table_door import Encoded, encoded, feature_names
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sample, Samples
 from onlinekern.estimators.validation import (
@@ -196,6 +198,19 @@ class StreamLearner(Learner):
             "today: a former version made it, or parameters have been set since. It goes on "
             "learning and predicting, but has no report and takes no further classes"
         )
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        budgets, stayed = self._budgets_at_first, self._stayed
+        numbers = type(budgets) is tuple and all(type(one) is float for one in budgets)
+        fits = numbers and len(budgets) in (0, 2) and all(0 < one < np.inf for one in budgets)
+        require(fits, "the budgets that it began with are none")
+        counts = self._outputs_at_first, self._empty_at_first
+        known = all(isinstance(one, Integral) and one >= 0 for one in counts)
+        require(known, "its first outputs and features are no numbers of these")
+        known = type(stayed) is tuple and all(isinstance(k, Integral) and k >= 0 for k in stayed)
+        ascends = known and all(one < other for one, other in pairwise(stayed))
+        require(ascends, "the experts that stayed are none")
 
     def _renew(self, model: Any) -> None:
         """Do nothing: the experts keep their parameters."""
