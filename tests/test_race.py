@@ -648,6 +648,10 @@ def test_what_was_learnt_is_kept():
         ("_budgets_at_first", (1.0,), "budgets that it began with"),
         ("_budgets_at_first", (5.0, np.nan), "budgets that it began with"),
         ("_budgets_at_first", 5.0, "budgets that it began with"),
+        ("_waiting", 5, "wait for a second class"),
+        ("_waiting", (np.ones((2, 2)), np.ones(2)), "wait for a second class"),
+        ("_waiting", (np.ones((2, 2)), np.ones(2), np.ones(3)), "wait for a second class"),
+        ("_waiting", (np.ones((0, 2)), np.ones(0), np.ones(0)), "wait for a second class"),
     ],
 )
 def test_what_a_race_began_with_is_checked(name, value, message, tmp_path):

@@ -557,6 +557,15 @@ of its mistakes so
         last = slice(max(0, len(y) - MOST_WAITING), None)
         self.__dict__["_waiting"] = rows_at(X, last), y[last], weight[last]
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if "_waiting" in vars(self):
+            waiting = vars(self)["_waiting"]
+            arrays = type(waiting) is tuple and all(hasattr(one, "shape") for one in waiting)
+            ranks = tuple(len(one.shape) for one in waiting) if arrays else ()
+            fits = ranks == (2, 1, 1) and len({one.shape[0] for one in waiting}) == 1
+            require(fits and len(waiting[1]) > 0, "no samples wait for a second class")
+
     def _new_model(self, X: Any, draws: np.random.RandomState) -> Any:
         # `fit` forgets the samples that waited for a second class.
         self.__dict__.pop("_waiting", None)
