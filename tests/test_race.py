@@ -968,3 +968,18 @@ def test_memory_chooses_the_linear_experts_of_slots():
     assert names(40) == ["linear AROW, noisy"]
     assert names(64) == ["linear AROW, noisy", "linear PA-I"]
     assert names(100) == ["linear AROW, noisy", "linear PA-I", "linear AROW"]
+
+
+def test_targets_may_be_linear_far_out():
+    rng = np.random.default_rng(0)
+    X = np.exp(rng.normal(size=(3000, 4)))
+    y = X @ [1.0, 2.0, 3.0, -1.0] + 0.5 * rng.normal(size=3000)
+    race = StreamRegressor(time_budget=10, random_state=0).fit(X[:2000], y[:2000])
+    error = np.std(race.predict(X[2000:]) - y[2000:]) / np.std(y[2000:])
+    assert error < 0.25
+    assert race.report().clip == 20.0
+    plain = race.report().estimator()
+    assert plain.steps[0][1].clip == 20.0
+    rows = sp.csr_matrix(X[:200])
+    assert StreamRegressor(random_state=0).fit(rows, y[:200]).report().clip == 5.0
+    assert StreamClassifier(random_state=0).fit(X[:200], y[:200] > 9).report().clip == 5.0

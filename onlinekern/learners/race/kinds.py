@@ -18,8 +18,10 @@ from onlinekern.learners.kernel_forest import KernelForestClassifier, KernelFore
 
 Layout = tuple[tuple[int, int], ...]
 
-# Scaled features are bounded: an outlier must not become a landmark far from everything.
-CLIP = 5.0
+# Scaled features are bounded: an outlier must not become a landmark far from everything. Targets
+# may be linear far out, so that dense rows have a wider bound there; a rare feature of sparse ones
+# is far from 0 each time, and would take all of a step (docs/race_tried.md).
+CLIP, WIDE_CLIP = 5.0, 20.0
 # The moments of the features remember about ten thousand samples.
 FORGETTING = 0.9999
 # The largest experts may have so many landmarks, in descending order.

@@ -70,6 +70,8 @@ class RaceReport:
         Numbers of the samples behind which a race began anew beside the one that answered.
     encodes : bool
         Whether the samples were tables that an encoder made numbers of.
+    clip : float
+        To so many deviations scaled samples are clipped.
     """
 
     task: str
@@ -80,6 +82,7 @@ class RaceReport:
     weights: Floats
     alarms: tuple[int, ...] = ()
     encodes: bool = False
+    clip: float = CLIP
 
     @property
     def leader(self) -> ExpertReport:
@@ -125,7 +128,7 @@ class RaceReport:
         encodes = self.encodes and not self.leader.is_raw
         steps: list[Any] = [TableEncoder(categories="auto")] if encodes else []
         if not self.leader.is_raw:
-            steps.append(OnlineStandardScaler(clip=CLIP, forgetting=FORGETTING))
+            steps.append(OnlineStandardScaler(clip=self.clip, forgetting=FORGETTING))
         return make_stream_pipeline(*steps, clone(self.leader.estimator))
 
     def plot(self, path: Any) -> None:
@@ -157,7 +160,7 @@ class RaceReport:
         return "\n".join([*lines, f"the same plainly: {self._code()}"])
 
     def _code(self) -> str:
-        scaler = f"OnlineStandardScaler(clip={CLIP:g}, forgetting={FORGETTING:g}), "
+        scaler = f"OnlineStandardScaler(clip={self.clip:g}, forgetting={FORGETTING:g}), "
         encoder = "TableEncoder(categories='auto'), " * self.encodes
         before = (encoder + scaler) * (not self.leader.is_raw)
         plain = f"make_stream_pipeline({before}{one_line(self.leader.estimator)})"
@@ -195,7 +198,7 @@ def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
         age = max(1, n_seen - race.began)
         losses = race.vote.mean_losses()
         weights = race.vote.weights(np.ones(len(ladder), dtype=np.uint8))
-        voting = race.voting
+        voting, limit = race.voting, float(race.limit)
     if n_seen > (history[-1][0] if history else 0):
         # The race notes its weights now and then; what has come since counts too.
         history.append((n_seen, weights))
@@ -216,4 +219,4 @@ def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
         for k, one in enumerate(ladder)
     ]  # fmt: skip
     loss, alarms = float(losses[len(ladder)]), tuple(alarms_of(race).tolist())
-    return RaceReport(task, n_seen, experts, loss, samples, noted, alarms)
+    return RaceReport(task, n_seen, experts, loss, samples, noted, alarms, clip=limit)

@@ -52,7 +52,14 @@ from onlinekern.learners.race.experts import (
     slots_in_room,
 )
 from onlinekern.learners.race.growing import grown_race
-from onlinekern.learners.race.kinds import CLIP, FORGETTING, Expert, Layout, decoded_rows
+from onlinekern.learners.race.kinds import (
+    CLIP,
+    FORGETTING,
+    WIDE_CLIP,
+    Expert,
+    Layout,
+    decoded_rows,
+)
 from onlinekern.learners.race.report import RaceReport, importances_of, report_of
 
 MEGABYTE = 2**20
@@ -150,7 +157,7 @@ class StreamLearner(Learner):
             head,
             X.dtype,
             self._budgets()[0],
-            CLIP,
+            WIDE_CLIP if self._task == "regression" and not is_sparse else CLIP,
             FORGETTING,
             layout,
             [expert.patience for expert in experts],
@@ -365,10 +372,10 @@ of its mistakes so
     to 1, some perhaps below 0 (two classes: that of ``classes_[1]`` less that of the other).
 
     The same samples give the same model, in whatever batches they come. Time and memory per
-    sample do not grow with the stream. Features are clipped to five deviations and samples learnt
-    in float32, but by the forest. d in the widths of kernels is the number of features. What is
-    predicted for a sample before it is learnt is scaled by moments that include it; `predict`
-    scales by those of the samples learnt.
+    sample do not grow with the stream. Features are clipped to five deviations (of targets those of
+    dense samples to 20) and samples learnt in float32, but by the forest. d in the widths of
+    kernels is the number of features. What is predicted for a sample before it is learnt is scaled
+    by moments that include it; `predict` scales by those of the samples learnt.
 
     A `sample_weight` counts in each expert as it does in its own class, and in the vote as that
     many samples.
@@ -761,10 +768,10 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     drawn to that bound. `cumulative_loss_` sums squared errors.
 
     The same samples give the same model, in whatever batches they come. Time and memory per
-    sample do not grow with the stream. Features are clipped to five deviations and samples learnt
-    in float32, but by the forest. d in the widths of kernels is the number of features. What is
-    predicted for a sample before it is learnt is scaled by moments that include it; `predict`
-    scales by those of the samples learnt.
+    sample do not grow with the stream. Features are clipped to five deviations (of targets those of
+    dense samples to 20) and samples learnt in float32, but by the forest. d in the widths of
+    kernels is the number of features. What is predicted for a sample before it is learnt is scaled
+    by moments that include it; `predict` scales by those of the samples learnt.
 
     A `sample_weight` counts in each expert as it does in its own class, and in the vote as that
     many samples.
