@@ -484,7 +484,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     rule : {'arow', 'pa1', 'pa2'}, default='arow'
         What the experts on the cells learn by. Each has an expert for each noise r: 'arow', which
         are recursive least squares with a variance for each cell; passive-aggressive learning of
-        C = 1 / r, where the variances stay as they are.
+        C = 1 / r, where the variances stay as they are. The steps of 'pa1' are bounded: it errs
+        least where a few targets are far from all others (docs/kernel_forests.md).
     levels : {'both', 'leaf', 'upper'}, default='both'
         Cells that a sample has in each tree: 'leaf' its leaf, 'upper' the node at depth 4 too,
         which adapts at once where leaves are many. 'both' learns either way, and adds up the
