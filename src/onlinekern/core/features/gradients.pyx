@@ -11,7 +11,7 @@ from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dtrtrs
 
 from onlinekern.core.kernels.derivatives import pulled, squared_distances
-from onlinekern.core.linalg.pieces import factor_columns
+from onlinekern.core.linalg.pieces import factor_updated, update_columns
 
 # The weight of the linear part: it is to take what is linear, and to leave the rest to the kernel.
 LINEAR = 0.3
@@ -56,8 +56,9 @@ def n_equations(m, d, linear=True):
 class KernelGradients:
     """Kernel least squares of rows, and its gradients.
 
-    The work can be done in pieces: `compare` and then `absorb` some rows after others, `factor` all
-    equations in ascending order, `solve`, then `differentiate` all rows.
+    The work can be done in pieces: `place`; `compare` and then `absorb` some rows after others;
+    `weaken` and then `factor` some equations after others, in ascending order; `reduce`, `solve`;
+    then `differentiate` all rows.
 
     Parameters
     ----------
@@ -90,8 +91,7 @@ class KernelGradients:
         self.root, self.gamma, self.Y = np.sqrt(metric), gamma, Y
         self.rows, self.landmarks = X, landmarks
         # Rows in the metric: each is there once it is compared.
-        self.X, self.C = np.empty((n, d)), X[landmarks] * self.root
-        self.norms = (self.C * self.C).sum(axis=1)
+        self.X, self.C, self.norms = np.empty((n, d)), None, None
         self.kernel = np.empty((n, m))
         self.linear = LINEAR / np.sqrt(d) if linear and has_linear(d) else 0.0
         size = n_equations(m, d, linear)
@@ -113,15 +113,23 @@ class KernelGradients:
 
     def finish(self):
         """Do all the work at once."""
+        self.place()
         blocks = [slice(first, first + BLOCK) for first in range(0, len(self.rows), BLOCK)]
         for rows in blocks:
             self.compare(rows)
             self.absorb(rows)
         for first in range(0, len(self.A), BLOCK):
+            self.weaken(slice(first, first + BLOCK))
             self.factor(slice(first, first + BLOCK))
+        self.reduce()
         self.solve()
         for rows in blocks:
             self.differentiate(rows)
+
+    def place(self, _=None):
+        """Have the landmarks in the metric."""
+        self.C = self.rows[self.landmarks] * self.root
+        self.norms = (self.C * self.C).sum(axis=1)
 
     def compare(self, rows):
         """Find the kernel values of a slice of the rows with the landmarks."""
@@ -137,25 +145,34 @@ class KernelGradients:
         dsyrk(1.0, features.T, beta=1.0, c=self.A, overwrite_c=1)
         self.b += features.T @ self.Y[rows]
 
-    def factor(self, columns):
-        """Factor some of the normal equations, behind all before them (Cholesky, A = U^T U)."""
+    def weaken(self, columns):
+        """Add the prior to some of the normal equations, and take off what those before tell."""
         first, last = columns.start, min(columns.stop, len(self.A))
         if first >= last:
             return
-        U, m, own = self.factors, len(self.landmarks), slice(first, last)
-        prior, chosen = np.arange(first, last), self.landmarks[own]
+        m, prior, chosen = len(self.landmarks), np.arange(first, last), self.landmarks[first:last]
         self.A[first:first + len(chosen), :m] += RIDGE * self.kernel[chosen]
         self.A[prior, prior] += RIDGE * np.where(prior < m, JITTER, 1.0)
-        if not self.is_definite:
-            return
-        self.is_definite = factor_columns(self.A, U, first, last)
+        if self.is_definite:
+            update_columns(self.A, self.factors, first, last)
+
+    def factor(self, columns):
+        """Factor them, behind all before them (Cholesky, A = U^T U)."""
+        first, last = columns.start, min(columns.stop, len(self.A))
+        if first < last and self.is_definite:
+            self.is_definite = factor_updated(self.factors, first, last)
+
+    def reduce(self, _=None):
+        """Solve the lower one of the triangles that the equations are factored in."""
+        self.half = None
+        if self.is_definite:
+            self.half, _ = dtrtrs(self.factors, self.b, trans=1)
 
     def solve(self, _=None):
         """Find the weights of the landmarks, and the slopes of the linear part."""
         m, d = len(self.landmarks), len(self.root)
         if self.is_definite:
-            half, _ = dtrtrs(self.factors, self.b, trans=1)
-            weights, _ = dtrtrs(self.factors, half)
+            weights, _ = dtrtrs(self.factors, self.half)
         else:
             upper = np.triu(self.A)
             whole = upper + np.triu(upper, 1).T
@@ -164,12 +181,14 @@ class KernelGradients:
         self.slopes = self.linear * weights[m:m + d] if self.linear else np.zeros(
             (d, self.Y.shape[1]))
 
-    def differentiate(self, rows):
-        """Find the gradients at a slice of the rows."""
+    def differentiate(self, rows, first=0, count=None):
+        """Find the gradients of all outputs, or `count` from one on, at a slice of the rows."""
         X, kernel = self.X[rows], -2 * self.gamma * self.kernel[rows]
-        self.squares[rows] = 0
-        for k, weights in enumerate(self.weights.T):
-            pull = kernel * weights
+        if first == 0:
+            self.squares[rows] = 0
+        last = self.Y.shape[1] if count is None else min(first + count, self.Y.shape[1])
+        for k in range(first, last):
+            pull = kernel * self.weights[:, k]
             found = pulled(pull, X, self.C) * self.root + self.slopes[:, k]
             self.gradients[k, rows] = found
             self.squares[rows] += found * found
