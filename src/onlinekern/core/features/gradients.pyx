@@ -10,7 +10,6 @@ import numpy as np
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dtrtrs
 
-from onlinekern.core.kernels.derivatives import pulled, squared_distances
 from onlinekern.core.linalg.pieces import factor_updated, update_columns
 
 # The weight of the linear part: it is to take what is linear, and to leave the rest to the kernel.
@@ -21,7 +20,7 @@ MOST_LINEAR = 1000
 RIDGE = 0.05
 JITTER = 1e-6
 # Rows that are learnt together, and columns of the normal equations that are factored together.
-BLOCK = 16
+BLOCK = 32
 # Rounds of the iteration that finds directions.
 ROUNDS = 3
 # More outputs are replaced by so many random sums of them, which have the same mean square.
@@ -88,13 +87,16 @@ class KernelGradients:
     def __init__(self, X, Y, landmarks, metric, gamma, is_directed=True, linear=True):
         n, d = X.shape
         m = len(landmarks)
-        self.root, self.gamma, self.Y = np.sqrt(metric), gamma, Y
+        self.root, self.Y = np.sqrt(metric), Y
         self.rows, self.landmarks = X, landmarks
-        # Rows in the metric: each is there once it is compared.
-        self.X, self.C, self.norms = np.empty((n, d)), None, None
-        self.kernel = np.empty((n, m))
         self.linear = LINEAR / np.sqrt(d) if linear and has_linear(d) else 0.0
         size = n_equations(m, d, linear)
+        # Rows in the metric, with 1 and their square beside: each is there once it is compared. One
+        # product with the landmarks then gives -gamma |x - c|^2, another one what they pull.
+        self.X, self.C, self.exponents, self.gamma = np.empty((n, d + 2)), None, None, gamma
+        # Kernel values, linear features, and 1.
+        self.features = np.empty((n, size))
+        self.kernel = self.features[:, :m]
         # Upper triangles: of the equations, and of their Cholesky factor.
         self.A, self.b = np.zeros((size, size), order="F"), np.zeros((size, Y.shape[1]))
         self.factors, self.is_definite = np.zeros((size, size), order="F"), True
@@ -128,22 +130,27 @@ class KernelGradients:
 
     def place(self, _=None):
         """Have the landmarks in the metric."""
-        self.C = self.rows[self.landmarks] * self.root
-        self.norms = (self.C * self.C).sum(axis=1)
+        C, gamma = self.rows[self.landmarks] * self.root, self.gamma
+        norms, ones = (C * C).sum(axis=1), np.ones(len(C))
+        self.exponents = np.column_stack([2 * gamma * C, -gamma * norms, -gamma * ones]).T
+        self.C = np.column_stack([C, ones])
 
     def compare(self, rows):
         """Find the kernel values of a slice of the rows with the landmarks."""
-        np.multiply(self.rows[rows], self.root, out=self.X[rows])
-        self.kernel[rows] = kernel_rows(self.X[rows], self.C, self.gamma, self.norms)
+        given, seen, features = self.rows[rows], self.X[rows], self.features[rows]
+        m, d = len(self.landmarks), given.shape[1]
+        kernel, features[:, -1], seen[:, d] = features[:, :m], 1, 1
+        X = np.multiply(given, self.root, out=seen[:, :d])
+        np.einsum("ij,ij->i", X, X, out=seen[:, d + 1])
+        np.exp(np.matmul(seen, self.exponents, out=kernel), out=kernel)
+        if self.linear:
+            np.multiply(given, self.linear, out=features[:, m:m + d])
 
     def absorb(self, rows):
         """Add a slice of the rows, which have been compared, to the normal equations."""
-        parts = [self.kernel[rows], np.ones((len(self.X[rows]), 1))]
-        if self.linear:
-            parts.insert(1, self.linear * self.rows[rows])
-        features = np.hstack(parts)
-        dsyrk(1.0, features.T, beta=1.0, c=self.A, overwrite_c=1)
-        self.b += features.T @ self.Y[rows]
+        features = self.features[rows].T
+        dsyrk(1.0, features, beta=1.0, c=self.A, overwrite_c=1)
+        self.b += features @ self.Y[rows]
 
     def weaken(self, columns):
         """Add the prior to some of the normal equations, and take off what those before tell."""
@@ -177,23 +184,30 @@ class KernelGradients:
             upper = np.triu(self.A)
             whole = upper + np.triu(upper, 1).T
             weights = np.linalg.lstsq(whole, self.b, rcond=None)[0]
-        self.weights = weights[:m]
-        self.slopes = self.linear * weights[m:m + d] if self.linear else np.zeros(
-            (d, self.Y.shape[1]))
+        # What a kernel value pulls, for each output: a_j c_j and a_j.
+        pulls = -2 * self.gamma * weights[:m, :, None] * self.C[:, None]
+        self.pulls = pulls.reshape(m, -1)
+        self.slopes = self.linear * weights[m:m + d].T if self.linear else np.zeros(
+            (self.Y.shape[1], d))
 
     def differentiate(self, rows, first=0, count=None):
         """Find the gradients of all outputs, or `count` from one on, at a slice of the rows."""
-        X, kernel = self.X[rows], -2 * self.gamma * self.kernel[rows]
-        if first == 0:
-            self.squares[rows] = 0
+        d, squares = len(self.root), self.squares[rows]
         last = self.Y.shape[1] if count is None else min(first + count, self.Y.shape[1])
-        for k in range(first, last):
-            pull = kernel * self.weights[:, k]
-            found = pulled(pull, X, self.C) * self.root + self.slopes[:, k]
-            self.gradients[k, rows] = found
-            self.squares[rows] += found * found
-            if self.product is not None:
-                self.product += found.T @ found
+        found = self.gradients[first:last, rows]
+        pulls = self.pulls[:, first * (d + 1):last * (d + 1)]
+        sums = (self.kernel[rows] @ pulls).reshape(len(squares), -1, d + 1).swapaxes(0, 1)
+        # sum_j p_j (x - c_j)
+        np.multiply(sums[:, :, d:], self.X[rows, :d], out=found)
+        found -= sums[:, :, :d]
+        found *= self.root
+        found += self.slopes[first:last, None]
+        if first == 0:
+            squares[:] = 0
+        squares += np.einsum("kij,kij->ij", found, found)
+        if self.product is not None:
+            flat = found.reshape(-1, d)
+            self.product += flat.T @ flat
 
     def squares_along(self, directions, rows):
         """Squares of the slopes along other directions, summed over the outputs.
@@ -209,13 +223,6 @@ class KernelGradients:
         """
         along = self.gradients[:, rows] @ directions
         return (along * along).sum(axis=0)
-
-
-def kernel_rows(X, C, gamma, norms=None):
-    """exp(-gamma |x - c|^2) of rows and landmarks, ndarray of shape (n, m)."""
-    squares = squared_distances(X, C, norms)
-    squares *= -gamma
-    return np.exp(squares, out=squares)
 
 
 def leading_directions(matrix, count):

@@ -40,10 +40,9 @@ def pulled(pull, X, C):
     return pull.sum(axis=1)[:, None] * X - pull @ C
 
 
-def squared_distances(X, C, norms=None):
-    """|x - c|^2 of rows, ndarray of shape (n, m); `norms` are |c|^2 if they are known."""
-    norms = (C * C).sum(axis=1) if norms is None else norms
-    squares = (X * X).sum(axis=1)[:, None] + norms - 2 * X @ C.T
+def squared_distances(X, C):
+    """|x - c|^2 of rows, ndarray of shape (n, m)."""
+    squares = (X * X).sum(axis=1)[:, None] + (C * C).sum(axis=1) - 2 * X @ C.T
     return np.maximum(squares, 0.0, out=squares)
 
 
