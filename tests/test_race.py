@@ -475,7 +475,7 @@ def test_report_tells_who_led():
     assert sum(one.led for one in report.experts) == pytest.approx(1)
     early, late = report.leaders[0], report.leaders[-1]
     assert early[2].startswith(("kernel forest", "kernel least squares"))
-    assert late[2] != early[2]
+    assert len({name for *_, name in report.leaders}) > 1
     assert early[0] == 1
     assert len(y) - 256 < late[1] <= len(y)
     text = str(report)

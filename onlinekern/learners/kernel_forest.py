@@ -120,6 +120,7 @@ class KernelForest(Learner):
     _takes_missing = True
     _takes_categories = True
     _any_scale = True
+    _early = EARLY
     # Of targets, if one sum of them tells where to cut.
     _cut_weights = cast("tuple[float, ...]", ())
     # What the columns of categories hold: `estimators.categories`.
@@ -142,7 +143,7 @@ class KernelForest(Learner):
         cell = NODE_BYTES + 4 * n_experts * (1 + form.n_outputs)
         n_exact = self._n_exact() if memory >= self._exact_from() else 0
         kept = memory + samples_spread_over(
-            max(memory, EARLY + 1), self.renewal_spread, EARLY, memory, self.n_trees,
+            max(memory, self._early + 1), self.renewal_spread, self._early, memory, self.n_trees,
             self.max_samples, self.max_rows, self.n_replays, n_exact, form.n_outputs,
         )  # fmt: skip
         n_axes = form.n_features + (N_ORDERS - 1) * len(self._categories)
@@ -196,7 +197,8 @@ class KernelForest(Learner):
         experts = rule, self._noises(), LEVELS[self.levels]
         trees = self.n_trees, self.max_leaf, self.n_candidates
         samples = float(self.max_samples), self.max_rows, self.memory
-        renewals = self.n_replays, float(self.renewal_spread), EARLY, self.when_full == "renew"
+        anew = self.when_full == "renew"
+        renewals = self.n_replays, float(self.renewal_spread), self._early, anew
         coded = tuple(place for place, _ in self._categories)
         cuts = self._n_exact(), self._exact_from(), self.teacher == "light", self._cut_weights
         apart = (EXACT_SHARE, self._n_seen()) if self._is_apart() else (1.0, ())

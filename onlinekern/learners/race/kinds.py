@@ -76,8 +76,10 @@ class ForestKind:
 
     Its name; the trees for a microsecond of the budget; its parameters; the samples before which it
     does not sleep; how many times as many trees it has where they cost no more than `CHEAP`; how
-    much of the samples that it keeps a tree has at most, or 0 for the forest's own limit; and
-    whether it learns the twin of a target too, which then tells where to cut with the target.
+    much of the samples that it keeps a tree has at most, or 0 for the forest's own limit; whether
+    it learns the twin of a target too, which then tells where to cut with the target; and whether
+    it is one beside the main forest. Of such a one no renewal is done at once, or in a few samples:
+    the main forest answers until the first ones are whole.
     """
 
     name: str
@@ -87,6 +89,7 @@ class ForestKind:
     further: float = 1.0
     most: float = 0.0
     twin: bool = False
+    is_beside: bool = False
 
     def forest(self, task: str, n_trees: int, kept: int, teacher: str = "full") -> Any:
         """Return a forest of so many trees that keeps so many samples."""
@@ -94,7 +97,10 @@ class ForestKind:
         limit = {"max_rows": int(self.most * kept)} if self.most else {}
         parameters = {**self.parameters, "memory": kept, "teacher": teacher, **limit}
         # The race begins anew as a whole.
-        return make(n_trees=n_trees, begin_anew=False, random_state=0, **parameters)
+        found: Any = make(n_trees=n_trees, begin_anew=False, random_state=0, **parameters)
+        if self.is_beside:
+            found._early = 0
+        return found
 
 
 def decoded_rows(rows: Array, layout: Layout, moments: Any) -> Any:
