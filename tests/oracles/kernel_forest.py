@@ -636,7 +636,7 @@ class KernelForest:
 
     def note_errors(self, scores, goals, weight):
         """Note the errors of the experts, before they learn the sample."""
-        if len(scores) == 1 or (self.n_classes == 0 and self.entered < 32):
+        if len(scores) == 1 or (self.n_classes == 0 and self.renewed == 0):
             return
         if self.n_classes:
             scores = np.clip(scores, -1, 1)

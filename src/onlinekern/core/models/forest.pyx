@@ -191,8 +191,8 @@ cdef class ForestSpace(Space):
         if self.n_labels == 0 and self.entered == 0:
             # Targets are learnt as deviations: from the first one, and later from their mean.
             self.now.offset[:] = self.y
-        # Targets have no unit before the first renewal.
-        if self.n_labels > 0 or self.entered >= FIRST_RENEWAL:
+        # Targets have no unit before the first renewal is whole.
+        if self.n_labels > 0 or self.renewed > 0:
             self.experts.combine(self.now, self.walked.scored, &self.y[0], self.weight)
         status = self.experts.learn(self.now, &cells, self.walked, &self.y[0], self.weight,
                                     True)
