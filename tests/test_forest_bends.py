@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from oracles import forest_bends as twin
 
 from onlinekern import KernelForestClassifier, KernelForestRegressor, StreamRegressor, merge
-from onlinekern.core.models import forest_units
+from onlinekern.core.models import forest_look
 from onlinekern.core.partitions.bends import BendLearner, all_bent, bends_of
 from onlinekern.core.partitions.scale import Scale, scaled_rows
 from onlinekern.fitted.save import from_bytes, to_bytes
@@ -202,5 +202,5 @@ def error_of_race(X, y):
 def test_forests_and_races_gain(error, share, monkeypatch):
     X, y = money(2500, spread=4)
     bent = error(X, y)
-    monkeypatch.setattr(forest_units, "BendLearner", Unbent)
+    monkeypatch.setattr(forest_look, "BendLearner", Unbent)
     assert bent < share * error(X, y)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from onlinekern import KernelForestClassifier, KernelForestRegressor, merge
-from onlinekern.core.models import forest_units
+from onlinekern.core.models import forest_look
 from onlinekern.fitted.save import from_bytes, to_bytes
 
 FEW = {"n_trees": 20, "random_state": 0}
@@ -143,11 +143,11 @@ def test_a_search_that_finds_nothing_changes_no_bit(monkeypatch):
     y = (X[:, 1] % 3 == 1) ^ (X[:, 0] > 0)
     found = fitted(X, y, categorical_features=[1])
 
-    class Nothing(forest_units.GroupLearner):
+    class Nothing(forest_look.GroupLearner):
         def find_runs(self):
             pass
 
-    monkeypatch.setattr(forest_units, "GroupLearner", Nothing)
+    monkeypatch.setattr(forest_look, "GroupLearner", Nothing)
     other = fitted(X, y, categorical_features=[1])
     assert groups_of(found) == []
     assert to_bytes(found) == to_bytes(other)

@@ -30,23 +30,6 @@ def by_steps(function, Py_ssize_t n, Py_ssize_t n_steps, double cost, double fir
     return (lambda k: function(*divmod(k, n_steps)), n * n_steps, UNIT + cost, first, n_steps)
 
 
-def by_turns(function, Py_ssize_t n, double cost, double first=0):
-    """A stage of n units that take turns in a generator: each goes on to where it yields, the last
-    one to the end.
-    """
-    begun = []
-
-    def go_on(k):
-        if k == 0:
-            begun.append(function())
-        if k < n - 1:
-            next(begun[0], None)
-        else:
-            for _ in begun.pop():
-                pass
-    return go_on, n, cost, first, 1
-
-
 cdef class Plan:
     """Work of which nothing is done.
 

@@ -28,7 +28,6 @@ cdef class Journal:
 
     cdef void begin(self, Py_ssize_t n) noexcept nogil
     cdef void begin_sized(self, Py_ssize_t n, Py_ssize_t size) noexcept nogil
-    cdef Status reserve(self, Py_ssize_t n) noexcept nogil
     cdef char *add_copy(self, Py_ssize_t number) noexcept nogil
     cdef Status keep(self, Py_ssize_t number, const void *record) noexcept nogil
     cdef void restore(self, void *base, Py_ssize_t stride) noexcept nogil

@@ -66,21 +66,15 @@ cdef class Journal:
         self.begin(n)
         self.size = size
 
-    cdef Status reserve(self, Py_ssize_t n) noexcept nogil:
-        """Have memory for one more copy, of n records. Returns a status."""
+    cdef char *add_copy(self, Py_ssize_t number) noexcept nogil:
+        """Memory for the copy of a wanted record, to be written. NULL when memory ran out."""
         if enlarge(<void **> &self.stamps, &self.stamps_bytes, self.stamps_bytes,
-                   n * sizeof(uint64_t)) < 0 \
+                   self.n * sizeof(uint64_t)) < 0 \
                 or enlarge(<void **> &self.numbers, &self.numbers_bytes,
                            self.count * sizeof(Py_ssize_t),
                            (self.count + 1) * sizeof(Py_ssize_t)) < 0 \
                 or enlarge(<void **> &self.copies, &self.copies_bytes, self.count * self.size,
                            (self.count + 1) * self.size) < 0:
-            return NO_MEMORY
-        return OK
-
-    cdef char *add_copy(self, Py_ssize_t number) noexcept nogil:
-        """Memory for the copy of a wanted record, to be written. NULL when memory ran out."""
-        if self.reserve(self.n) != OK:
             return NULL
         self.numbers[self.count] = number
         self.stamps[number] = self.stamp

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.linalg.blas import dsyrk
 from scipy.linalg.lapack import dtrtrs
 
-from onlinekern.core.linalg.pieces import factor_updated, update_columns
+from onlinekern.core.linalg.pieces import factor_columns
 
 # The weight of the linear part: it is to take what is linear, and to leave the rest to the kernel.
 LINEAR = 0.3
@@ -55,9 +55,8 @@ def n_equations(m, d, linear=True):
 class KernelGradients:
     """Kernel least squares of rows, and its gradients.
 
-    The work can be done in pieces: `place`; `compare` and then `absorb` some rows after others;
-    `weaken` and then `factor` some equations after others, in ascending order; `reduce`, `solve`;
-    then `differentiate` all rows.
+    The work can be done in pieces: `compare` and then `absorb` some rows after others, `factor` all
+    equations in ascending order, `solve`, then `differentiate` all rows.
 
     Parameters
     ----------
@@ -93,7 +92,10 @@ class KernelGradients:
         size = n_equations(m, d, linear)
         # Rows in the metric, with 1 and their square beside: each is there once it is compared. One
         # product with the landmarks then gives -gamma |x - c|^2, another one what they pull.
-        self.X, self.C, self.exponents, self.gamma = np.empty((n, d + 2)), None, None, gamma
+        self.X, C = np.empty((n, d + 2)), X[landmarks] * self.root
+        norms = (C * C).sum(axis=1)
+        self.exponents = np.column_stack([2 * gamma * C, -gamma * norms, np.full(m, -gamma)]).T
+        self.C, self.gamma = np.column_stack([C, np.ones(m)]), gamma
         # Kernel values, linear features, and 1.
         self.features = np.empty((n, size))
         self.kernel = self.features[:, :m]
@@ -115,25 +117,15 @@ class KernelGradients:
 
     def finish(self):
         """Do all the work at once."""
-        self.place()
         blocks = [slice(first, first + BLOCK) for first in range(0, len(self.rows), BLOCK)]
         for rows in blocks:
             self.compare(rows)
             self.absorb(rows)
         for first in range(0, len(self.A), BLOCK):
-            self.weaken(slice(first, first + BLOCK))
             self.factor(slice(first, first + BLOCK))
-        self.reduce()
         self.solve()
         for rows in blocks:
             self.differentiate(rows)
-
-    def place(self, _=None):
-        """Have the landmarks in the metric."""
-        C, gamma = self.rows[self.landmarks] * self.root, self.gamma
-        norms, ones = (C * C).sum(axis=1), np.ones(len(C))
-        self.exponents = np.column_stack([2 * gamma * C, -gamma * norms, -gamma * ones]).T
-        self.C = np.column_stack([C, ones])
 
     def compare(self, rows):
         """Find the kernel values of a slice of the rows with the landmarks."""
@@ -152,34 +144,25 @@ class KernelGradients:
         dsyrk(1.0, features, beta=1.0, c=self.A, overwrite_c=1)
         self.b += features @ self.Y[rows]
 
-    def weaken(self, columns):
-        """Add the prior to some of the normal equations, and take off what those before tell."""
+    def factor(self, columns):
+        """Factor some of the normal equations, behind all before them (Cholesky, A = U^T U)."""
         first, last = columns.start, min(columns.stop, len(self.A))
         if first >= last:
             return
-        m, prior, chosen = len(self.landmarks), np.arange(first, last), self.landmarks[first:last]
+        U, m, own = self.factors, len(self.landmarks), slice(first, last)
+        prior, chosen = np.arange(first, last), self.landmarks[own]
         self.A[first:first + len(chosen), :m] += RIDGE * self.kernel[chosen]
         self.A[prior, prior] += RIDGE * np.where(prior < m, JITTER, 1.0)
-        if self.is_definite:
-            update_columns(self.A, self.factors, first, last)
-
-    def factor(self, columns):
-        """Factor them, behind all before them (Cholesky, A = U^T U)."""
-        first, last = columns.start, min(columns.stop, len(self.A))
-        if first < last and self.is_definite:
-            self.is_definite = factor_updated(self.factors, first, last)
-
-    def reduce(self, _=None):
-        """Solve the lower one of the triangles that the equations are factored in."""
-        self.half = None
-        if self.is_definite:
-            self.half, _ = dtrtrs(self.factors, self.b, trans=1)
+        if not self.is_definite:
+            return
+        self.is_definite = factor_columns(self.A, U, first, last)
 
     def solve(self, _=None):
         """Find the weights of the landmarks, and the slopes of the linear part."""
         m, d = len(self.landmarks), len(self.root)
         if self.is_definite:
-            weights, _ = dtrtrs(self.factors, self.half)
+            half, _ = dtrtrs(self.factors, self.b, trans=1)
+            weights, _ = dtrtrs(self.factors, half)
         else:
             upper = np.triu(self.A)
             whole = upper + np.triu(upper, 1).T
@@ -190,21 +173,16 @@ class KernelGradients:
         self.slopes = self.linear * weights[m:m + d].T if self.linear else np.zeros(
             (self.Y.shape[1], d))
 
-    def differentiate(self, rows, first=0, count=None):
-        """Find the gradients of all outputs, or `count` from one on, at a slice of the rows."""
-        d, squares = len(self.root), self.squares[rows]
-        last = self.Y.shape[1] if count is None else min(first + count, self.Y.shape[1])
-        found = self.gradients[first:last, rows]
-        pulls = self.pulls[:, first * (d + 1):last * (d + 1)]
-        sums = (self.kernel[rows] @ pulls).reshape(len(squares), -1, d + 1).swapaxes(0, 1)
+    def differentiate(self, rows):
+        """Find the gradients at a slice of the rows."""
+        d, found, squares = len(self.root), self.gradients[:, rows], self.squares[rows]
+        sums = (self.kernel[rows] @ self.pulls).reshape(len(squares), -1, d + 1).swapaxes(0, 1)
         # sum_j p_j (x - c_j)
         np.multiply(sums[:, :, d:], self.X[rows, :d], out=found)
         found -= sums[:, :, :d]
         found *= self.root
-        found += self.slopes[first:last, None]
-        if first == 0:
-            squares[:] = 0
-        squares += np.einsum("kij,kij->ij", found, found)
+        found += self.slopes[:, None]
+        np.einsum("kij,kij->ij", found, found, out=squares)
         if self.product is not None:
             flat = found.reshape(-1, d)
             self.product += flat.T @ flat

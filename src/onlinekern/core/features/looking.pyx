@@ -163,11 +163,9 @@ def directions_of(machine, mixed, leading):
     return directions
 
 
-def metric_of(own):
-    """The metric for the next machine, and the share of each feature in the mean square.
-
-    `own` are the mean squares of the gradient along each feature.
-    """
+def metric_of(machine):
+    """The metric for the next machine, and the share of each feature in the mean square."""
+    own = machine.squares.mean(axis=0)
     metric = np.maximum(np.sqrt(own / max(own.mean(), 1e-300)), 1e-3)
     return metric / metric.mean(), own / max(own.sum(), 1e-300)
 
@@ -198,5 +196,4 @@ def look(X, targets, metric, draws):
     if directions is not None:
         squares = np.hstack([squares, machine.squares_along(directions, slice(None))])
     slopes, slope_of = slopes_of(squares, squares.mean(axis=0), n)
-    own = machine.squares.mean(axis=0)
-    return Look(Scale(center, factor, directions), slopes, slope_of, *metric_of(own))
+    return Look(Scale(center, factor, directions), slopes, slope_of, *metric_of(machine))

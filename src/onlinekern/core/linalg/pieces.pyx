@@ -8,18 +8,8 @@ from scipy.linalg.lapack import dpotrf, dtrtrs
 
 def factor_columns(A, U, Py_ssize_t first, Py_ssize_t last):
     """Make some rows of U, behind all before them. Returns whether A is definite."""
-    update_columns(A, U, first, last)
-    return factor_updated(U, first, last)
-
-
-def update_columns(A, U, Py_ssize_t first, Py_ssize_t last):
-    """Take from some rows of A what the rows of U before them tell: `factor_updated` comes next."""
-    U[first:last, first:] = A[first:last, first:] - U[:first, first:last].T @ U[:first, first:]
-
-
-def factor_updated(U, Py_ssize_t first, Py_ssize_t last):
-    """Make some rows of U, which are updated. Returns whether A is definite."""
     own = slice(first, last)
+    U[own, first:] = A[own, first:] - U[:first, own].T @ U[:first, first:]
     block, fault = dpotrf(U[own, own])
     U[own, own] = block
     if last < len(U) and fault == 0:

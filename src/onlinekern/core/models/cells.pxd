@@ -25,7 +25,6 @@ cdef class CellWeights:
 
     cdef void begin(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
-    cdef int reserve_copies(self) except -1
     cdef void forget_copies(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
 

@@ -63,12 +63,6 @@ cdef class CellWeights:
     cdef void checkpoint(self) noexcept nogil:
         self.journal.begin(self.n_cells)
 
-    cdef int reserve_copies(self) except -1:
-        """Have memory for what the first sample that is learnt here needs for an undo."""
-        if self.journal.reserve(self.n_cells) != OK:
-            raise MemoryError(f"no memory to undo what {self.n_cells} cells learn")
-        return 0
-
     cdef void forget_copies(self) noexcept nogil:
         """Cells that are new need no copies: whoever takes them back goes on with others."""
         self.journal.begin(0)

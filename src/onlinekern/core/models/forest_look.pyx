@@ -1,48 +1,72 @@
 """ForestLook: where the function of the samples that are kept changes, found a little at a time.
 
-It is what a renewal of a forest begins with: the units of features and targets (`ForestUnits`), a
-kernel machine and its gradients, and what trees grow from.
+It is what a renewal of a forest begins with: units of the features and targets, one-hot columns and
+tables, a kernel machine and its gradients, and what trees grow from.
 """
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint64_t
 
 import numpy as np
 
 from onlinekern.core.base.part cimport OK, RAISED, Status
 from onlinekern.core.base.plan cimport Plan
-from onlinekern.core.models.forest_units cimport ForestUnits
+from onlinekern.core.base.random cimport counted
+from onlinekern.core.models.cell_experts cimport CellExperts, Generation
 from onlinekern.core.partitions.growing cimport Grower
+from onlinekern.core.partitions.recent_rows cimport RecentRows
 from onlinekern.core.partitions.scale cimport Scale
 from onlinekern.core.partitions.trees cimport Forest
 from onlinekern.core.samples.rows cimport Rows
 
-from onlinekern.core.base.plan import UNIT, by_rows, by_steps, by_turns, once
+from onlinekern.core.base.plan import UNIT, by_rows, by_steps, once
 from onlinekern.core.base.random import seeded
-from onlinekern.core.features.gradients import BLOCK, n_equations
+from onlinekern.core.features.gradients import BLOCK, MOST_OUTPUTS, few_outputs, n_equations
 from onlinekern.core.features.looking import (
     bounded, directions_of, drawn_for, drawn_machine, leading_of, metric_of, mixed_features,
-    n_landmarks)
-from onlinekern.core.models.forest_units import COPIED, TOLD
+    n_landmarks, number_taught, signs_of)
 import onlinekern.core.partitions.costs as costs
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT, RANK_STEPS, steepest
-from onlinekern.core.partitions.renewal import common_slopes, own_slopes
-from onlinekern.core.partitions.tables import most_further, of_features, on_axes
+from onlinekern.core.partitions.bends import CENTERS, MOST_ASKED, BendLearner
+from onlinekern.core.partitions.gaps import GapLearner
+from onlinekern.core.partitions.groups import GroupLearner
+from onlinekern.core.partitions.renewal import (
+    Spread, common_slopes, own_slopes, units_of_each, weighted_sum)
+from onlinekern.core.partitions.tables import (
+    TableLearner, most_further, most_gaps, of_features, on_axes, steps_of_tables)
 
-# Rows of a unit that the kernel machine is to see, or that makes others of them.
-cdef Py_ssize_t SEEN = 128
+# Rows of a unit that copies them, or makes others of them.
+cdef Py_ssize_t COPIED = 64
 cdef Py_ssize_t MIXED = 256
-# Rows are learnt by the kernel machine in so many steps.
+# Columns of a unit that lets them join groups.
+cdef Py_ssize_t JOINED = 64
+# A feature is bent, and measured, in so many steps; and rows are learnt by the kernel machine.
+cdef Py_ssize_t STEPS_OF_BEND = 2 + len(CENTERS)
+cdef Py_ssize_t STEPS_OF_SPREAD = 4
 cdef Py_ssize_t STEPS_OF_BLOCK = 2
 # Parts that the plan is made in, one a sample, where a renewal is spread over so many samples.
-cdef Py_ssize_t PARTS_OF_PLAN = 3
+cdef Py_ssize_t PARTS_OF_PLAN = 2
 cdef Py_ssize_t LONG = 64
 
 
-cdef class ForestLook(ForestUnits):
+cdef class ForestLook:
     """A look that has not begun: the parameters are those of `Renewal`."""
 
-    def __cinit__(self, *_):
+    def __cinit__(self, Generation before not None, CellExperts experts not None,
+                  RecentRows recent not None, int64_t begun, Py_ssize_t n, Py_ssize_t lag,
+                  bint is_whole, Py_ssize_t n_grown, Py_ssize_t n_labels,
+                  tuple settings not None, uint64_t seed, tuple categories not None,
+                  Py_ssize_t n_exact, bint is_light, tuple cut_weights not None,
+                  double exact_share):
+        self.before, self.recent = before, recent
+        self.begun, self.n, self.lag, self.is_whole = begun, n, lag, is_whole
+        self.n_labels, self.n_outputs = n_labels, experts.n_outputs
+        self.d, self.settings = recent.d, settings
+        self.n_trees, self.n_exact, self.is_light = settings[0], n_exact, is_light
+        self.seed = counted(seed, <uint64_t> begun)
+        self.categories, self.cut_weights = categories, cut_weights
+        self.n_telling = 1 if cut_weights else self.n_outputs
         # The sample that a renewal begins at pays for itself alone.
-        self.planned_over = PARTS_OF_PLAN if self.lag >= LONG else 0
+        self.planned_over = PARTS_OF_PLAN if lag >= LONG else 0
+        self.fresh = Generation(None, None, None, None, None, before.offset, before.unit)
 
     cdef bint is_planned(self) noexcept nogil:
         return self.n_planned == PARTS_OF_PLAN
@@ -54,9 +78,7 @@ cdef class ForestLook(ForestUnits):
             with gil:
                 try:
                     if self.n_planned == 0:
-                        self.stages = self.plan_units()
-                    elif self.n_planned == 1:
-                        self.stages += self.plan()
+                        self.stages = self.plan()
                     else:
                         self.begin_look()
                     self.n_planned += 1
@@ -70,47 +92,180 @@ cdef class ForestLook(ForestUnits):
         self.look, self.stages = Plan(self.stages), None
 
     def plan(self):
-        """The stages behind the units: functions, units of work that each does, cost of one."""
+        """The stages that the look is made of: functions, units that each does, cost of one."""
         n, d, taught = self.n, self.d, self.n_taught
         landmarks = n_landmarks(taught, self.is_light)
         equations = n_equations(landmarks, d, not self.is_light)
         most = equations + most_further(d, len(self.categories))
-        of_gradient = BLOCK * costs.SLOPE * landmarks * d
-        self.n_differentiated = max(1, int(costs.MOST_OF_UNIT / of_gradient))
-        turns = (self.n_told + self.n_differentiated - 1) // self.n_differentiated
+        of_gradient = costs.SLOPE * landmarks * d * min(self.n_telling, MOST_OUTPUTS)
         of_equation = costs.PAIR * equations ** 2
-        of_target = costs.GOAL * self.n_told
+        # Where values were missing they are so again, as a rule.
+        scale = self.before.forest.scale
+        of_gap = costs.GAP * d if scale.gaps is not None else 0
+        # So are groups of columns.
+        ordered = len(self.categories) + (0 if scale.groups is None else scale.groups.n)
+        self.n_orders = steps_of_tables(n, max(1, ordered))
         light, step, long = costs.LIGHT, costs.STEP, costs.LONG
         heavy, arrays = costs.HEAVY, costs.ARRAYS
         first, of_arrays, of_blas = costs.FIRST, costs.FIRST_ARRAYS, costs.FIRST_BLAS
+        by_column, by_row = light + costs.COLUMN * d, light + costs.ROW * n
+        measures = [
+            *once(step, self.gather, self.arrange), *once(light, self.note_gaps),
+            *once(UNIT if self.n_labels else heavy, self.know), *once(by_row, self.tell),
+            *once(light, self.doubt),
+            by_steps(self.bend, 0 if self.is_full else d, STEPS_OF_BEND,
+                     costs.BEND * min(n, MOST_ASKED), of_blas),
+            by_steps(self.measure, d, STEPS_OF_SPREAD, costs.MEASURE * n, first),
+            *once(by_column, self.find_runs),
+            by_rows(self.join, d, JOINED, 0), *once(by_column, self.settle, self.code),
+            (self.order, self.n_orders, costs.TABLE if ordered else UNIT),
+            *once(by_column, self.find_gaps), by_rows(self.miss, n, MIXED, of_gap),
+            (self.fill, 1, of_gap * MIXED),
+        ] if self.is_whole else []
         blocks = (taught + BLOCK - 1) // BLOCK
         return [
+            # What a first look calls is in no cache, before any unit.
+            *once(step, self.begin),
+            by_rows(self.copy, n, COPIED, costs.COPY * d, 1.3 * UNIT, of_arrays), *measures,
             *once(light, self.view),
-            by_steps(self.see, (taught + SEEN - 1) // SEEN, 2,
-                     arrays / 2 + SEEN * costs.SEE * d / 2, of_arrays),
-            *once(long, self.aim), *once(light + of_target * taught, self.aspire),
-            *once(step + costs.ROW * taught, self.land), *once(long, self.ask),
-            *once(light, self.teach("place")),
+            by_rows(self.see, taught, MIXED, costs.SEE * d, arrays, of_blas),
+            *once(long, self.aim), *once(light, self.aspire),
+            *once(step + costs.ROW * taught, self.land), *once(heavy, self.ask),
             by_steps(self.absorb, blocks, STEPS_OF_BLOCK, BLOCK * of_equation / STEPS_OF_BLOCK,
                      of_blas),
-            by_steps(self.factor, (most + BLOCK - 1) // BLOCK, 2,
-                     arrays / 2 + costs.FACTOR * equations ** 2, of_blas),
-            *once(light + costs.SOLVE * equations ** 2, self.teach("reduce"), self.teach("solve")),
-            by_steps(self.differentiate, blocks, turns,
-                     arrays + of_gradient * min(self.n_told, self.n_differentiated), of_arrays),
+            by_rows(self.teach("factor"), most, BLOCK, of_equation, UNIT, of_blas),
+            *once(light, self.teach("solve")),
+            by_rows(self.teach("differentiate"), taught, BLOCK, of_gradient, arrays, of_arrays),
             *once(step, self.choose), *once(heavy, self.lead), *once(step, self.turn),
-            *once(light, self.direct), *once(step, self.stand), by_turns(self.weigh, 2, step),
-            by_turns(self.reserve, 2, step / 2),
+            *once(light, self.direct), *once(step, self.stand), *once(long, self.weigh),
+            *once(step, self.reserve),
             by_rows(self.slope, taught, BLOCK, costs.SEE * d, 2 * UNIT, first),
             by_rows(self.scale, n, COPIED, costs.SCALE * d),
             *once(light + costs.AVERAGED * taught, self.average),
             *once(step, self.steepen, self.prepare),
             by_rows(self.mix, taught, MIXED, costs.SEE * d, arrays, first),
-            *once(light, self.forget), by_rows(self.tell, n, TOLD, of_target),
-            *once(light + costs.ROW * n, self.plant),
-            by_turns(self.seek, 2, step / 2 if self.n_exact else light), *once(long, self.dig),
-            by_rows(self.load, n, MIXED, costs.LOAD * d + of_target),
+            *once(light, self.forget), *once(by_row, self.tell, self.plant),
+            *once(step if self.n_exact else light, self.seek), *once(long, self.dig),
+            by_rows(self.load, n, COPIED, costs.LOAD * d),
             by_steps(self.rank, MOST_SOUGHT if self.n_exact else 0, RANK_STEPS, costs.RANK * n)]
+
+    @property
+    def is_full(self):
+        """Whether samples are kept no more, so that features stay bent as they are."""
+        return self.begun > self.n
+
+    @property
+    def n_taught(self):
+        """Rows that the kernel machine learns, the last ones."""
+        return number_taught(self.n, self.d)
+
+    def begin(self, _):
+        """Have memory for samples."""
+        self.X = np.empty((self.n, self.d), dtype=self.recent.dtype)
+        self.y = np.empty((self.n + self.lag, self.recent.n_targets))
+        self.weight = np.empty(self.n + self.lag)
+
+    def copy(self, rows):
+        """Copy some samples."""
+        self.X[rows], y, self.weight[rows] = self.recent.part(
+            self.begun - self.n + rows.start, rows.stop - rows.start)
+        self.y[rows] = y.reshape(-1, self.recent.n_targets)
+
+    def gather(self, _):
+        """Have memory for what samples are measured by."""
+        self.spread, self.hot = Spread(self.n, self.d), GroupLearner(self.n)
+
+    def arrange(self, _):
+        """Have memory for what categories are ordered by."""
+        self.tables = TableLearner(self.n, self.d, self.categories)
+
+    def note_gaps(self, _):
+        """Have memory for what stands for missing values."""
+        self.gaps = GapLearner(self.n, self.d, self.tables.numbers,
+                               most_gaps(self.d, len(self.categories)))
+
+    def know(self, _):
+        """Find the units of the targets."""
+        if self.n_labels == 0:
+            self.fresh.offset, self.fresh.unit = units_of_each(self.y[:self.n])
+
+    def doubt(self, _):
+        """Begin to ask what the targets say of features."""
+        known = self.before.forest.scale.bends if self.is_full else None
+        self.bends = BendLearner(self.X, self.told, known)
+
+    def bend(self, j, step):
+        """Ask whether a feature tells more where its tails are bent."""
+        if j in self.categories:
+            return
+        if step == 0:
+            self.bends.look(j)
+        elif step <= len(CENTERS):
+            self.bends.ask(step - 1)
+        else:
+            self.bends.take(j)
+
+    def measure(self, j, step):
+        """Find the center and spread of a feature, and how many of its values are missing."""
+        if step == 0:
+            self.spread.look(self.bends.bent, j)
+        elif step == 1:
+            # What is seen in another way is not one-hot.
+            if j in self.categories or self.bends.has(j):
+                self.hot.part()
+            else:
+                self.hot.note(self.spread.column, j)
+            self.gaps.miss(self.X, j)
+        elif step < STEPS_OF_SPREAD - 1:
+            self.spread.look_closer()
+        else:
+            self.spread.take(j)
+
+    def find_runs(self, _):
+        """Find neighbours of which at most one is on."""
+        self.hot.find_runs()
+
+    def join(self, columns):
+        """Find what other columns belong together."""
+        self.hot.join(columns)
+
+    def settle(self, _):
+        """Keep groups of columns that are no chance."""
+        self.hot.settle()
+
+    def code(self, _):
+        """Begin with the orders of categories."""
+        if self.categories or self.hot.groups:
+            draws = np.random.RandomState(self.seed & 0xffffffff)
+            self.spread.factor[self.tables.categories] = 0
+            self.spread.factor[self.hot.members()] = 0
+            self.tables.begin(self.bends.bent, self.spread.center, self.spread.factor,
+                              few_outputs(self.goals(self.y[:self.n]), draws), draws,
+                              self.hot)
+
+    def order(self, k):
+        """Take some steps of what orders categories."""
+        n = self.tables.n_steps
+        for step in range(n * k // self.n_orders, n * (k + 1) // self.n_orders):
+            self.tables.step(step)
+
+    def find_gaps(self, _):
+        """Have the orders of groups, and find features with gaps."""
+        self.groups = self.tables.groups()
+        self.gaps.choose([] if self.groups is None else self.groups.without_axes())
+        self.hot = None
+
+    def miss(self, rows):
+        """Find what features with gaps have to do with others."""
+        self.gaps.absorb(self.bends.bent, self.spread.center, self.spread.factor, self.groups,
+                         rows)
+
+    def fill(self, _):
+        """Have what stands in the place of missing values."""
+        found = None
+        if len(self.gaps.sources):
+            found = self.gaps.solve(self.few_goals())
+        self.gaps = found
 
     def view(self, _):
         """Have the units in which the kernel machine sees rows."""
@@ -121,14 +276,10 @@ cdef class ForestLook(ForestUnits):
         self.bends = self.tables = self.spread = None
         self.seen = np.empty((self.n_taught, self.axes.n_axes))
 
-    def see(self, block, step):
-        """Bring some rows to these units, or bound them."""
-        seen = self.seen[block * SEEN:(block + 1) * SEEN]
-        if step == 0:
-            first = self.n - self.n_taught + block * SEEN
-            seen[:] = self.axes.axes(self.X[first:first + len(seen)])
-        else:
-            seen[:] = bounded(seen)
+    def see(self, rows):
+        """Bring some rows to these units."""
+        first = self.n - self.n_taught
+        self.seen[rows] = bounded(self.axes.axes(self.X[first + rows.start:first + rows.stop]))
 
     def aim(self, _):
         """Have the metric of the kernel machine."""
@@ -149,6 +300,20 @@ cdef class ForestLook(ForestUnits):
             self.is_whole and not (self.is_light and self.n_labels > 0), self.is_light)
         self.seen = self.landmarks = None
 
+    def goals(self, y):
+        """Targets of the outputs, or the one that tells where to cut, ndarray (n, n_told)."""
+        if self.n_labels > 0:
+            return signs_of(y[:, 0], self.n_labels)
+        goals = (y - np.asarray(self.fresh.offset)) / np.asarray(self.fresh.unit)
+        return weighted_sum(goals, self.cut_weights) if self.cut_weights else goals
+
+    def few_goals(self):
+        """Targets of the outputs, or the sums for many that the kernel machine learns."""
+        goals = self.goals(self.y[:self.n])
+        if goals.shape[1] <= MOST_OUTPUTS:
+            return goals
+        return few_outputs(goals, seeded(self.seed >> 32))
+
     def teach(self, name):
         """A function that lets the kernel machine do a part of its work, once there is one."""
         return lambda part: getattr(self.teacher, name)(part)
@@ -160,19 +325,6 @@ cdef class ForestLook(ForestUnits):
             self.teacher.compare(rows)
         else:
             self.teacher.absorb(rows)
-
-    def factor(self, block, step):
-        """Let the kernel machine weaken some equations, or factor them."""
-        columns = slice(block * BLOCK, (block + 1) * BLOCK)
-        if step == 0:
-            self.teacher.weaken(columns)
-        else:
-            self.teacher.factor(columns)
-
-    def differentiate(self, block, step):
-        """Find the gradients of some outputs at some rows."""
-        rows = slice(block * BLOCK, min((block + 1) * BLOCK, self.n_taught))
-        self.teacher.differentiate(rows, step * self.n_differentiated, self.n_differentiated)
 
     def choose(self, _):
         """Choose the features that directions mix."""
@@ -200,17 +352,14 @@ cdef class ForestLook(ForestUnits):
         self.fresh.forest = Forest.stumps(
             self.n_trees, self.axes if self.directed is None else self.directed)
 
-    def weigh(self):
+    def weigh(self, _):
         """Find the metric for the next machine."""
-        own = self.teacher.squares.mean(axis=0)
-        yield
-        self.fresh.metric, self.shares = metric_of(own)
+        self.fresh.metric, self.shares = metric_of(self.teacher)
 
-    def reserve(self):
+    def reserve(self, _):
         """Find the shares of the features, and have memory for slopes and scaled samples."""
         cdef Scale scale = self.fresh.forest.scale
         self.fresh.importances = of_features(self.shares, scale)
-        yield
         self.along = np.empty((self.n_taught, scale.n_axes + scale.n_directions))
         self.scaled = np.empty((self.n + self.lag, scale.width()), dtype=np.float32)
         self.rows = self.scaled
@@ -252,6 +401,10 @@ cdef class ForestLook(ForestUnits):
         """Leave what has told its own."""
         self.X = self.teacher = None
 
+    def tell(self, _):
+        """Have the targets that bends, or cuts, are told by."""
+        self.told = self.few_goals()
+
     def plant(self, _):
         """Begin with what trees grow from."""
         _, most_in_leaf, n_candidates, _, _, _ = self.settings
@@ -261,11 +414,10 @@ cdef class ForestLook(ForestUnits):
         if self.axes.gaps is not None:
             self.grower.put_aside(self.axes.gaps.sources)
 
-    def seek(self):
+    def seek(self, _):
         """Have memory for a tree, and for exact cuts."""
         if self.is_whole:
             self.grower.reserve(1 + 2 * costs.rows_of_tree(self.n, *self.settings[3:5]), 1)
-        yield
         if self.n_exact:
             self.grower.seek_along(self.sought)
         self.along = self.slopes = self.told = None

@@ -16,7 +16,6 @@ cdef class Renewal(ForestLook):
     cdef Inheritance heir
     cdef int64_t entered             # samples learnt now
     cdef Py_ssize_t replays, n_grown
-    cdef double last                 # the share of the last sample, where they are many
     cdef double looked, grown        # shares after which the look is done, and the trees are whole
     # Work in the replay, where a row takes 1 that the trees have grown from: of a late one, of the
     # first ones in its units, and of all; and how many are the first.

@@ -17,7 +17,6 @@ import numpy as np
 from onlinekern.core.base.part cimport OK, RAISED, Status
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Walked
-from onlinekern.core.models.cells cimport CellWeights
 from onlinekern.core.models.forest_look cimport ForestLook
 from onlinekern.core.models.inheritance cimport Inheritance
 from onlinekern.core.partitions.recent_rows cimport RecentRows
@@ -34,7 +33,7 @@ cdef double LOOKED = 0.15
 cdef Py_ssize_t ALL = (<Py_ssize_t> 1) << 62
 # The work on a row of the first tree, before any is known: of a new one, and of one that is cut
 # further. Those before tell of the next one as far as the mean of so many does.
-cdef Py_ssize_t WORK_OF_ROW = 95
+cdef Py_ssize_t WORK_OF_ROW = 115
 cdef Py_ssize_t WORK_OF_GROWTH = 85
 cdef Py_ssize_t RECENT = 8
 # The last tree takes up to so much more work than those before it. Trees of numbers take the more,
@@ -93,19 +92,16 @@ cdef class Renewal(ForestLook):
             self.work_of_node, self.work_of_cell = WORK_OF_NODE, WORK_OF_CELL
             self.estimate = WORK_OF_ROW * <Py_ssize_t> costs.rows_of_tree(n, *settings[3:5])
             n_leaves = costs.leaves_of_tree(n, settings)
-            self.late = costs.late_row(n_leaves, self.n_outputs, n_labels > 0)
+            self.late = costs.late_row(n_leaves, self.n_outputs)
             self.cold = costs.TIMES_OF_COLD
-            self.all_late, self.n_cold = costs.late_rows(
-                n_leaves, lag, self.n_outputs, n_labels > 0)
+            self.all_late, self.n_cold = costs.late_rows(n_leaves, lag, self.n_outputs)
 
     def begin_look(self):
         ForestLook.begin_look(self)
         if self.is_whole:
             self.looked, self.grown = costs.shares_of_stages(
                 self.look.work, self.n, self.d, self.lag, self.settings, self.n_exact,
-                self.exact_share, self.n_telling, self.n_outputs, self.n_labels > 0)
-            if self.lag >= REPLAYED:
-                self.last = min(1.0 / self.lag, (1 - self.grown) / 2)
+                self.exact_share, self.n_telling, self.n_outputs)
 
     def dig(self, _):
         """Have memory for new trees and their cells, or for the growth of others."""
@@ -158,8 +154,7 @@ cdef class Renewal(ForestLook):
         if status != OK or self.has_tree or self.tree < self.n_trees:
             return status
         if self.is_whole:
-            # The last sample learns its own row, and takes what has been made.
-            status = self.replay_until((share - self.grown) / (1 - self.grown - self.last))
+            status = self.replay_until((share - self.grown) / (1 - self.grown))
         self.is_done = status == OK and share >= 1
         return status
 
@@ -291,15 +286,10 @@ cdef class Renewal(ForestLook):
         """Let a tree that has grown replace one of a forest, with cells of its own."""
         cdef int64_t number
         cdef Rows row
-        cdef CellWeights upper
         if self.is_whole:
-            # All trees need it at once, where the forest learns its first sample.
-            self.fresh_leaves.reserve_copies()
             now.leaves.put(self.tree, self.fresh_leaves)
             if now.upper is not None:
-                upper = self.experts.new_upper(self.tree)
-                upper.reserve_copies()
-                now.upper.put(self.tree, upper)
+                now.upper.put(self.tree, self.experts.new_upper(self.tree))
             now.forest.put(self.tree, self.whole)
         else:
             for number in range(self.heir.begun, self.entered):
@@ -323,10 +313,7 @@ cdef class Renewal(ForestLook):
             due = (due - again) / self.late
             # The first ones of those that are walked take longer.
             due = again + max(due / self.cold, due - (self.cold - 1) * self.n_cold)
-        if self.entered < self.begun + self.lag:
-            goal = <int64_t> min(floor(due), <double> (again + self.entered - self.begun))
-        else:
-            goal = again + self.lag
+        goal = again + self.lag if share >= 1 else <int64_t> floor(due)
         while self.n_replayed < goal:
             m = <Py_ssize_t> min(goal - self.n_replayed, REPLAYED)
             if self.n_replayed < again:

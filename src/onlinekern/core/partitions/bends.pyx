@@ -71,9 +71,7 @@ cdef class Bends:
 
 
 cdef class BendLearner:
-    """Bends of samples, found feature by feature.
-
-    Of each: `look`, `look_closer`, `ask` of each center, and `take`.
+    """Bends of samples, found feature by feature: `look`, then `ask` of each center, then `take`.
 
     Parameters
     ----------
@@ -90,7 +88,7 @@ cdef class BendLearner:
     cdef Py_ssize_t first
     cdef double[::1] x, in_order, u      # of a feature, where it is not missing
     cdef double[:, ::1] own_goals
-    cdef double most, size
+    cdef double most
     cdef bint is_heavy
 
     def __init__(self, X, goals, Bends known):
@@ -104,22 +102,19 @@ cdef class BendLearner:
         self.found = []
 
     def look(self, j):
-        """Look at the numbers of a feature that are not missing."""
+        """Look whether a feature has heavy tails, and at what it tells as it is."""
+        cdef Py_ssize_t i
         self.is_heavy, self.best = False, None
         x = self.X[self.first:, j].astype(np.float64)
         there = ~np.isnan(x)
         is_whole = there.all()
         self.x, self.own_goals = (x, self.goals) if is_whole else (x[there], self.goals[there])
         self.u = np.empty(len(self.x))
-        self.size = np.abs(self.x).max(initial=0)
-
-    def look_closer(self):
-        """Look whether its tails are heavy, and at what it tells as it is."""
-        cdef Py_ssize_t i
-        if not self.size > 0:
+        cdef double size = np.abs(self.x).max(initial=0)
+        if not size > 0:
             return
         for i in range(self.x.shape[0]):
-            self.u[i] = self.x[i] / self.size
+            self.u[i] = self.x[i] / size
         self.is_heavy = kurtosis(self.u) > LEAST_KURTOSIS
         if self.is_heavy:
             told = told_by(self.u, self.own_goals)

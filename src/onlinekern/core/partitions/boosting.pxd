@@ -11,7 +11,6 @@ cdef class Boosting:
     cdef readonly Py_ssize_t n_rows
     cdef readonly Py_ssize_t width         # numbers of a row: 1 output, or `LANES`
     cdef bint has_margin
-    cdef const double[:, ::1] told         # the targets, in double
     cdef float *goals                      # n_rows x width
     cdef float *scores                     # what the trees so far say of them,
     cdef float *left                       # and what they leave
@@ -19,7 +18,6 @@ cdef class Boosting:
     cdef int32_t *sizes                    # and how many rows
     cdef Py_ssize_t room                   # nodes that there is memory for
 
-    cdef void load(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef int reserve(self, Py_ssize_t n_nodes) except -1
     cdef void read(self, const int32_t *rows, Py_ssize_t n, float *out) noexcept nogil
     cdef void begin(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil

@@ -21,7 +21,7 @@ cdef class Boosting:
     Parameters
     ----------
     goals : ndarray of shape (n, n_outputs), or None
-        Of at most `LANES` outputs; None stands for zeros. They are read by `load`.
+        Of at most `LANES` outputs; None stands for zeros.
     n : int
         Rows.
     has_margin : bool
@@ -29,7 +29,7 @@ cdef class Boosting:
     """
 
     def __cinit__(self, const double[:, ::1] goals, Py_ssize_t n, bint has_margin):
-        cdef Py_ssize_t n_outputs = 1 if goals is None else goals.shape[1]
+        cdef Py_ssize_t i, k, n_outputs = 1 if goals is None else goals.shape[1]
         if n_outputs > LANES:
             raise ValueError(f"there must be at most {LANES} outputs, got {n_outputs}")
         self.n_rows, self.width, self.has_margin = n, 1 if n_outputs == 1 else LANES, has_margin
@@ -38,25 +38,16 @@ cdef class Boosting:
             raise MemoryError(f"no memory to grow trees from {n} rows")
         self.scores = self.goals + n * self.width
         self.left = self.scores + n * self.width
-        self.told = goals
+        if goals is not None:
+            for i in range(n):
+                for k in range(n_outputs):
+                    self.goals[i * self.width + k] = <float> goals[i, k]
+                    self.left[i * self.width + k] = <float> goals[i, k]
 
     def __dealloc__(self):
         free(self.goals)
         free(self.sums)
         free(self.sizes)
-
-    cdef void load(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Read the targets of some rows: before the first tree, of all."""
-        cdef Py_ssize_t i, k
-        if self.told is None:
-            return
-        for i in range(first, last):
-            for k in range(self.told.shape[1]):
-                self.goals[i * self.width + k] = <float> self.told[i, k]
-                self.left[i * self.width + k] = <float> self.told[i, k]
-        if last == self.n_rows:
-            with gil:
-                self.told = None
 
     cdef int reserve(self, Py_ssize_t n_nodes) except -1:
         """Have memory for the leaves of a tree of so many nodes."""

@@ -8,26 +8,20 @@ from libc.stdint cimport int64_t
 from onlinekern.core.partitions.exact_cuts import MOST_SOUGHT
 
 # A unit of the look that calls more functions of arrays, beside what is in it.
-ARRAYS = 1.4e4
+ARRAYS = 9e3
 # A number of a row that is copied, brought to scale, seen or loaded, one that may be bent, and one
-# that is measured; and a number of its target.
+# that is measured.
 COPY = 1
 SCALE = 1.5
-SEE = 2
-LOAD = 0.3
-BEND = 8
-MEASURE = 2.3
-GOAL = 4
+SEE = 3
+LOAD = 0.6
+BEND = 10
+MEASURE = 5
 # A number of a row that tells of others, where values are missing.
 GAP = 15
-# A pair of equations that the kernel machine learns, one where 16 equations are factored, and one
-# where a triangle is solved; and a landmark and feature of the gradient of an output, of which some
-# are taken together, up to so much.
-PAIR = 0.055
-FACTOR = 0.2
-SOLVE = 0.5
-SLOPE = 0.115
-MOST_OF_UNIT = 4.5e4
+# A pair of equations that the kernel machine learns, and a landmark and feature of a gradient.
+PAIR = 0.06
+SLOPE = 0.2
 # A step that is done once, from a light to a heavy one; what it takes for each column, where it
 # looks at all of them, or for each row, and where slopes of rows are averaged; and a step of a
 # table.
@@ -46,34 +40,29 @@ FIRST_BLAS = 5e4
 FIRST = 1e4
 # A tree; growth of a row in it, a level of it for all and for each feature; of a full leaf; what
 # each row that is kept is told; and how many times all that takes with several outputs.
-TREE = 6e3
+TREE = 4e3
 LEVEL = 5.5
-FEATURE = 0.1
-LEAF = 60
+FEATURE = 0.075
+LEAF = 100
 TELL = 12
-SEVERAL = 1.4
-# The same of a large tree, all in all; exact cuts of a row beside, with one output and with
-# several, and what each axis adds; of leaves alone, along so many axes what the rest of a tree
-# takes; and a step of a rank.
+SEVERAL = 1.25
+# The same of a large tree, all in all; exact cuts of a row along an axis beside, with one output
+# and with several; of leaves alone, along so many axes what the rest of a tree takes; and a step of
+# a rank.
 GROWTH = 115
-EXACT = (200, 250)
-EXACT_AXIS = (0, 10)
+EXACT = (20, 55)
 EXACT_LEAVES = 30.0
-RANK = 0.7
+RANK = 1.3
 # Replay of a row in a tree, and an output of it; and half as much again for so many leaves, as
-# their square root, whose cells are not in the caches. Of classes many rows are scored well enough,
-# and not learnt: so a share of that.
+# their square root, whose cells are not in the caches.
 REPLAY = 4
-OF_CLASSES = 0.8
 OUTPUT = 2
 LEAVES = 1600
-# A walk in a tree of n full leaves takes so many times n^(2/3), and each output a share more: large
-# trees are not in the caches.
-WALK = 0.38
-WALK_OUTPUT = 0.05
+# A walk in a tree of n full leaves takes so many times n^(2/3): large trees are not in the caches.
+WALK = 0.42
 # The first rows that are walked take so many times as long: no node is in the caches.
-COLD = 32
-TIMES_OF_COLD = 3.0
+COLD = 256
+TIMES_OF_COLD = 2.2
 # Where the memory is full, a renewal has at most so many times the work of a sample beside it: what
 # the default forest of two classes has in a quarter of the memory (docs/kernel_forests.md). This is
 # told by what a row took in a tree when it was chosen: its growth, an exact cut along an axis,
@@ -90,15 +79,9 @@ LEARN_THEN = 114
 EARLY_SHARE = 16
 
 
-def learnt_again(double n_leaves, Py_ssize_t n_outputs, bint is_classes):
+def learnt_again(double n_leaves, Py_ssize_t n_outputs):
     """What a row takes in a tree where it is learnt again."""
-    share = OF_CLASSES if is_classes else 1
-    return share * (REPLAY + OUTPUT * n_outputs) * (1 + 0.5 * sqrt(n_leaves / LEAVES))
-
-
-def exact_cuts(Py_ssize_t n_sought, Py_ssize_t n_telling):
-    """What exact cuts along so many axes take for each row of a tree."""
-    return EXACT[n_telling > 1] + EXACT_AXIS[n_telling > 1] * n_sought
+    return (REPLAY + OUTPUT * n_outputs) * (1 + 0.5 * sqrt(n_leaves / LEAVES))
 
 
 def times_of_exact(Py_ssize_t n_sought, bint is_whole, Py_ssize_t n_telling, double share):
@@ -107,21 +90,18 @@ def times_of_exact(Py_ssize_t n_sought, bint is_whole, Py_ssize_t n_telling, dou
     `share` is that of the rows of the others which it grows from.
     """
     growth = GROWTH * SEVERAL if n_telling > 1 else GROWTH
-    times = exact_cuts(n_sought, n_telling) / growth if is_whole else n_sought / EXACT_LEAVES
-    return share * (1 + times)
+    return share * (1 + n_sought / (growth / EXACT[n_telling > 1] if is_whole else EXACT_LEAVES))
 
 
-def late_row(double n_leaves, Py_ssize_t n_outputs, bint is_classes):
+def late_row(double n_leaves, Py_ssize_t n_outputs):
     """What a row that has come meanwhile takes, which is walked too, where others take 1."""
-    walk = WALK * (1 + WALK_OUTPUT * n_outputs) * n_leaves ** (2 / 3.0)
-    return 1 + walk / learnt_again(n_leaves, n_outputs, is_classes)
+    return 1 + WALK * n_leaves ** (2 / 3.0) / learnt_again(n_leaves, n_outputs)
 
 
-def late_rows(double n_leaves, Py_ssize_t lag, Py_ssize_t n_outputs, bint is_classes):
+def late_rows(double n_leaves, Py_ssize_t lag, Py_ssize_t n_outputs):
     """What all of them take, and how many are the first."""
     cold = min(lag, COLD)
-    late = late_row(n_leaves, n_outputs, is_classes)
-    return late * (lag + (TIMES_OF_COLD - 1) * cold), cold
+    return late_row(n_leaves, n_outputs) * (lag + (TIMES_OF_COLD - 1) * cold), cold
 
 
 def leaves_of_tree(Py_ssize_t n, tuple settings):
@@ -171,7 +151,7 @@ def samples_spread_over(int64_t begun, double spread, Py_ssize_t early, Py_ssize
 
 def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t d, Py_ssize_t lag, tuple settings,
                      Py_ssize_t n_exact, double exact_share, Py_ssize_t n_telling,
-                     Py_ssize_t n_outputs, bint is_classes):
+                     Py_ssize_t n_outputs):
     """After which share of its samples a renewal has looked, and its trees have grown.
 
     Parameters
@@ -186,7 +166,6 @@ def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t d, Py_ssize_t lag, tu
         As of `ForestSpace`.
     n_telling, n_outputs : int
         Outputs that tell where to cut, and all.
-    is_classes : bool
     """
     n_trees, _, _, share, most_rows, replays = settings
     grown_from, n_leaves = rows_of_tree(n, share, most_rows), leaves_of_tree(n, settings)
@@ -194,7 +173,7 @@ def shares_of_stages(double look, Py_ssize_t n, Py_ssize_t d, Py_ssize_t lag, tu
     growth = TREE + (LEVEL + FEATURE * d) * levels * grown_from + LEAF * n_leaves + TELL * n
     growth *= n_trees * (SEVERAL if n_telling > 1 else 1)
     exactly_from = min(grown_from, rows_of_tree(n, exact_share, n))
-    growth += exact_cuts(min(d, MOST_SOUGHT), n_telling) * n_exact * exactly_from
-    late, _ = late_rows(n_leaves, lag, n_outputs, is_classes)
-    replay = learnt_again(n_leaves, n_outputs, is_classes) * n_trees * (replays * n + late)
+    growth += EXACT[n_telling > 1] * MOST_SOUGHT * n_exact * exactly_from
+    late, _ = late_rows(n_leaves, lag, n_outputs)
+    replay = learnt_again(n_leaves, n_outputs) * n_trees * (replays * n + late)
     return look / (look + growth + replay), (look + growth) / (look + growth + replay)

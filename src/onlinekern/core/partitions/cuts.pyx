@@ -20,7 +20,7 @@ from onlinekern.core.partitions.loops cimport OK_MOST_SCORED, forest_loops, ok_c
 # What the work on a tree is measured by, in about a nanosecond: a node, each of its rows that is
 # brought to a side, a cut that is drawn, where two of the columns that it may take count one; and
 # for how many rows that are scored, of one number or of several, a cut takes one more.
-cdef Py_ssize_t WORK_OF_NODE = 60
+cdef Py_ssize_t WORK_OF_NODE = 50
 cdef Py_ssize_t WORK_OF_ROW = 2
 cdef Py_ssize_t WORK_OF_DRAW = 10
 cdef Py_ssize_t[2] ROWS_OF_WORK = [5, 3]
@@ -82,12 +82,8 @@ cdef class Cutter:
         self.cutter.side_of = &self.side_of[0]
 
     cdef void load(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Copy rows column by column, as `divide` reads them: before the first tree, all.
-
-        Their targets are read too.
-        """
+        """Copy rows column by column, as `divide` reads them: before the first tree, all."""
         cdef Py_ssize_t i, j
-        self.boosting.load(first, last)
         # Rows are few, and near: what is written lies side by side.
         for j in range(self.width):
             for i in range(first, last):

@@ -25,18 +25,16 @@ MOST_SOUGHT = OK_SOUGHT
 cdef double LEAST_GAIN = 1e-6
 # A rank is so many steps of the sort, and the codes.
 RANK_STEPS = 4
-# What the work on a row of a node is, in about a nanosecond, and along each axis beside, by one
-# number and by several: where it is sorted, and where it is counted; where it is counted again; and
+# What the work on a row of a node is along an axis, in about a nanosecond: where four of them are
+# sorted, by one number and by several, and where two are counted, with what a row takes beside; and
 # what is done once in a node.
-cdef Py_ssize_t[2] WORK_OF_SORTED = [10, 2]
-cdef Py_ssize_t[2] WORK_OF_SORTED_AXIS = [0, 3]
-cdef Py_ssize_t[2] WORK_OF_COUNTED = [5, 3]
-cdef Py_ssize_t[2] WORK_OF_COUNTED_AXIS = [0, 1]
-cdef Py_ssize_t WORK_OF_NEAR = 4
-cdef Py_ssize_t WORK_OF_BINS = 1500
-cdef Py_ssize_t WORK_OF_NODE = 150
-# What an exact tree takes for each row to begin with.
-cdef Py_ssize_t WORK_OF_FIRST = 1
+cdef Py_ssize_t[2] WORK_OF_SORTED = [5, 12]
+cdef Py_ssize_t[2] WORK_OF_TWO = [1, 2]
+cdef Py_ssize_t WORK_OF_COUNTED = 2
+cdef Py_ssize_t[2] WORK_OF_BINS = [1500, 15000]
+cdef Py_ssize_t WORK_OF_NODE = 100
+# What an exact tree takes for each row to begin with: codes come into the caches.
+cdef Py_ssize_t WORK_OF_FIRST = 4
 # Rows that are counted at a time.
 cdef Py_ssize_t COUNTED = 512
 # Bits of the largest of the whole numbers, and of a sum of all.
@@ -141,7 +139,7 @@ cdef class ExactCutter(Cutter):
         unit = self.loops.code_numbers(self.boosting.left, self.n_rows * self.boosting.width,
                                        min(bits, MOST_BITS), &self.coded[0])
         self.least, self.n_counted = <float> (LEAST_GAIN * unit * unit), 0
-        self.work += WORK_OF_FIRST * self.boosting.width * self.n_rows
+        self.work += (WORK_OF_FIRST + self.boosting.width) * self.n_rows
 
     cdef bint seeks(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """Count some more of the rows order[first] ... order[last - 1] of a large node.
@@ -156,7 +154,7 @@ cdef class ExactCutter(Cutter):
             self.is_near = False
         elif self.n_counted == n and not self.is_near:
             self.loops.near_edges(self.counts, n, width, self.n_sought)
-            self.work += WORK_OF_BINS
+            self.work += WORK_OF_BINS[width > 1]
             self.is_near = True
             return True
         first += self.n_counted % n
@@ -164,8 +162,7 @@ cdef class ExactCutter(Cutter):
         self.loops.count_rows(&self.codes[0, 0], self.order + first, m, &self.coded[0], width,
                               self.n_sought, self.counts)
         self.n_counted += m
-        self.work += m * (WORK_OF_NEAR if self.is_near else WORK_OF_COUNTED[width > 1]
-                          + WORK_OF_COUNTED_AXIS[width > 1] * self.n_sought)
+        self.work += (WORK_OF_TWO[width > 1] * self.n_sought // 2 + WORK_OF_COUNTED) * m
         return self.n_counted < 2 * n
 
     cdef ok_cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
@@ -180,13 +177,12 @@ cdef class ExactCutter(Cutter):
         if n <= OK_MOST_SORTED:
             self.loops.cut_sorted(&self.codes[0, 0], self.order + first, n, &self.coded[0], width,
                                   self.n_sought, found)
-            self.work += WORK_OF_NODE + n * (
-                WORK_OF_SORTED[width > 1] + WORK_OF_SORTED_AXIS[width > 1] * self.n_sought)
+            self.work += WORK_OF_NODE + WORK_OF_SORTED[width > 1] * self.n_sought * n // 4
         else:
             self.loops.cut_counted(&self.codes[0, 0], self.order + first, n, width, self.n_sought,
                                    self.counts, found)
             self.n_counted = 0
-            self.work += WORK_OF_BINS
+            self.work += WORK_OF_BINS[width > 1]
         if found.axis < 0:
             cut.gain, cut.feature, cut.at = -1, 0, 0
         else:

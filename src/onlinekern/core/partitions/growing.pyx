@@ -16,14 +16,13 @@ cdef int DEEPEST = 40
 cdef Py_ssize_t WORK_OF_CHOICE = 4
 cdef Py_ssize_t WORK_OF_SORT = 4
 # Exact trees are deeper.
-cdef Py_ssize_t[2] WORK_OF_WALK = [15, 22]
-# Where a row is added up in its leaf, and where it takes a share of the mean: of one number, or of
-# several.
-cdef Py_ssize_t[2] WORK_OF_SUM = [1, 2]
-cdef Py_ssize_t[2] WORK_OF_SHARE = [2, 6]
+cdef Py_ssize_t[2] WORK_OF_WALK = [15, 24]
+# Where a row is added up in its leaf, and where it takes a share of the mean.
+cdef Py_ssize_t WORK_OF_SUM = 1
+cdef Py_ssize_t WORK_OF_SHARE = 2
 # Where a node of a tree that is whole gets a number and a path, and is copied.
 cdef Py_ssize_t WORK_OF_NUMBER = 4
-cdef Py_ssize_t WORK_OF_COPY = 3
+cdef Py_ssize_t WORK_OF_COPY = 2
 # Nodes at a time of these; rows that are brought to their leaves at a time, those that are drawn,
 # and those of a large node that are divided.
 cdef Py_ssize_t NUMBERED = 1024
@@ -174,7 +173,7 @@ cdef class Grower(ExactCutter):
             last = min(n, first + 2 * WALKED)
             if learns:
                 self.boosting.add_up(self.spare, first, last)
-            self.work += WORK_OF_SUM[self.boosting.width > 1] * (last - first)
+            self.work += WORK_OF_SUM * (last - first)
         else:
             first -= others + n
             last = min(n, first + WALKED)
@@ -182,7 +181,7 @@ cdef class Grower(ExactCutter):
                 self.boosting.learn(self.spare, first, last)
             if self.cells:
                 self.write_cells(first, last)
-            self.work += WORK_OF_SHARE[self.boosting.width > 1] * (last - first)
+            self.work += WORK_OF_SHARE * (last - first)
         self.n_told += last - first
         return True
 

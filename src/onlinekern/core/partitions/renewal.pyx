@@ -225,28 +225,15 @@ cdef double total(const double *sums) noexcept nogil:
 
 def units(y):
     """Mean and deviation of targets; a deviation of 0 is 1."""
-    turns = units_of_each(y[:, None])
-    while True:
-        try:
-            next(turns)
-        except StopIteration as end:
-            return tuple(end.value[:, 0].tolist())
+    largest = max(np.abs(y).max(), 1e-300)
+    mean = (y / largest).mean()
+    deviation = np.sqrt((((y / largest) - mean) ** 2).mean())
+    return float(mean * largest), float(deviation * largest) if deviation > 1e-12 else 1.0
 
 
 def units_of_each(Y):
-    """A generator of two turns a column, and one: it returns means and deviations of the columns.
-
-    They are an ndarray of shape (2, n_targets).
-    """
-    found = []
-    for y in np.ascontiguousarray(Y.T):
-        largest = max(np.abs(y).max(), 1e-300)
-        yield
-        y = y / largest
-        mean = y.mean()
-        yield
-        deviation = np.sqrt(((y - mean) ** 2).mean())
-        found.append((mean * largest, deviation * largest if deviation > 1e-12 else 1.0))
+    """Means and deviations of the columns of targets, ndarray of shape (2, n_targets)."""
+    found = [units(y) for y in np.ascontiguousarray(Y.T)]
     return np.ascontiguousarray(np.transpose(found))
 
 
