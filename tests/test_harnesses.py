@@ -33,7 +33,7 @@ def run(module, *arguments):
     [
         ("KernelForestClassifier of exact trees", [2]),
         ("KernelForestRegressor of exact trees", [1]),
-        ("StreamRegressor with forests", [0, 0, 12]),
+        ("StreamRegressor with forests", [6, 0]),
     ],
 )
 def test_short_streams_have_exact_cuts(name, n_exact, monkeypatch):

@@ -236,6 +236,17 @@ def test_a_forest_without_trees_is_scored(library, tmp_path):
     assert refused.value.code == -8
 
 
+def test_a_forest_whose_first_renewal_goes_on_learns_nothing(library, tmp_path):
+    """Its experts are weighed once the trees are whole."""
+    model, X, y = begun(33, "targets", missing=0.0, renewal_spread=1.0)
+    model.save(tmp_path / "model.okn")
+    native = Native(library, tmp_path / "model.okn")
+    assert state_of(model)["renewed"] == 0
+    np.testing.assert_array_equal(native.scores(X), scores_of(model, X))
+    with pytest.raises(Refused, match="trees have not grown yet"):
+        native.learn(X, y)
+
+
 def test_what_is_refused_teaches_nothing(library, tmp_path):
     path = tmp_path / "model.okn"
     model, X, _ = begun(600, 5, n_codes=9)

@@ -4,6 +4,7 @@ import copy
 import itertools
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.drift import RenewedLearner
 from onlinekern.learners.race import stream
-from onlinekern.learners.race.experts import EXACT, ladder, of_former_version
+from onlinekern.learners.race.experts import FORESTS, ladder, of_former_version
 from onlinekern.learners.race.stream import form_of, megabytes
 from onlinekern.reports.model import report_html
 
@@ -396,11 +397,8 @@ def test_few_features_of_targets_leave_room_for_trees():
     # The linear features are among those of the metric's kernel, as long as they are few.
     assert "linear least squares" in others
     assert "linear least squares" not in names
-    # The docstring says up to how many features there are exact trees.
-    assert "kernel forest of exact trees" in experts(65)[2]
-    assert "kernel forest of exact trees" not in experts(75)[2]
     # With many features a tree costs much: there are as many as before there was room for more.
-    assert experts(120)[0] == 50
+    assert experts(120)[0] == 55
 
 
 def test_kernels_of_targets_learn_metrics_beside_a_forest():
@@ -935,29 +933,19 @@ def test_a_race_of_a_former_version_has_its_report(monkeypatch, tmp_path, capsys
 
 def test_exact_trees_find_where_targets_jump(monkeypatch):
     rng = np.random.default_rng(0)
-    X = rng.uniform(size=(3000, 3))
-    y = rng.normal(size=30)[(30 * X[:, 0]).astype(int)] + 0.1 * rng.normal(size=len(X))
+    X = rng.normal(size=(4000, 10))
+    places = np.searchsorted(np.sort(rng.normal(size=30)), X[:, 0])
+    y = rng.normal(size=31)[places] + 0.1 * rng.normal(size=len(X))
 
     def error():
-        model = StreamRegressor(random_state=0)
-        found = model.partial_fit_predict(X, y)
-        names = {one.name for one in model.report().experts}
-        return EXACT in names, np.mean((found - y)[1500:] ** 2)
+        found = StreamRegressor(random_state=0).partial_fit_predict(X, y)
+        return np.mean((found - y)[2000:] ** 2)
 
-    has, now = error()
-    monkeypatch.setattr(stream, "ladder", lambda *given: of_former_version(ladder(*given)))
-    had, before = error()
-    assert (has, had) == (True, False)
-    assert now < 0.8 * before
-
-
-def test_exact_trees_have_a_share_of_the_time():
-    """Their forest is never asleep, so it is left out where it is dear."""
-    for n_features, time, has in ((20, 100.0, True), (100, 100.0, False), (20, 30.0, False)):
-        found = ladder("regression", n_features, 1, False, time, 2.0**26)
-        exact = [one for one in found if one.name == EXACT]
-        assert bool(exact) == has
-        assert all(one.cost <= 0.2 * time for one in exact)
+    now = error()
+    main, *others = FORESTS["regression"]
+    random_cuts = replace(main, parameters={**main.parameters, "exact": 0.0})
+    monkeypatch.setitem(FORESTS, "regression", (random_cuts, *others))
+    assert now < 0.6 * error()
 
 
 def test_memory_chooses_the_linear_experts_of_slots():

@@ -11,7 +11,6 @@ enum {
     MOST_OUTPUTS = 10000,
     UPPER_LEVEL = 4,
     UPPER_CELLS = 1 << UPPER_LEVEL,
-    FIRST_RENEWAL = 32,
 };
 
 /* Places of the nodes of a tree from left to right, parents in front: how many inner nodes are
@@ -272,7 +271,8 @@ int okn_forest_read(okn_t *model, const json_value *space)
         return okn_tree_damaged(model, "the trees of its forest are none");
     if (okn_forest_read_samples(model, space) < 0)
         return okn_tree_damaged(model, "the samples of its forest are none");
-    if (own->entered < FIRST_RENEWAL)
+    /* Till then the experts of targets have no weights: they have no unit to be weighed in. */
+    if (own->renewed == 0)
         okn_forbid(model, "its trees have not grown yet: Python must have learnt 32 samples");
     return 0;
 }

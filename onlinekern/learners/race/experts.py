@@ -63,8 +63,6 @@ FOLLOWING = 500
 # With fewer there is none.
 FEWEST_TREES, MOST_TREES = 10, 200
 FOREST_MEMORY = {"classification": 0.85, "regression": 0.7}
-# One beside the main one that never sleeps takes no more than this share of the time.
-MOST_AWAKE = 0.2
 # A forest has further trees as long as it takes no more than this share of the time.
 CHEAP = 0.37
 # A forest keeps fewer samples only where there is no room for this share of its trees: half of the
@@ -105,14 +103,11 @@ ALONE = {
 BESIDE = (SquaresKind(1.0), FOLLOWS)
 MEASURED = (SquaresKind(1.0, 2 / 3, metric="auto", patience=32_768, twin=True), FOLLOWS)
 
-EXACT = "kernel forest of exact trees"
 # Trees of classes have 70 % of the rows as long as these are few, and half of those that are kept
 # when they are many; those of targets 70 %, with leaves of ten. A second replay of half of the rows
 # is worth more than 70 % of them once, and ten cuts a node more than four; targets want thirty, and
 # more trees where features are few. The forest of the last 512 samples follows a stream that
-# changes; what it costs is its teacher more than its trees. Exact trees find where targets jump:
-# alone they lose on smooth functions, beside the others they are weighed. Half of the rows do for
-# them (docs/race_tried.md).
+# changes; what it costs is its teacher more than its trees.
 HALVES = {"max_samples": 0.5, "n_replays": 1}
 FORESTS: dict[str, tuple[ForestKind, ...]] = {
     "classification": (
@@ -129,26 +124,18 @@ FORESTS: dict[str, tuple[ForestKind, ...]] = {
     ),
     "regression": (
         ForestKind(
-            "kernel forest", 0.5,
+            "kernel forest", 0.55,
             {
                 "max_samples": 0.7, "max_rows": 16_384, "max_leaf": 10, "n_replays": 2,
-                "memory": 16_384, "n_candidates": 30, "exact": 0.0,
+                "memory": 16_384, "n_candidates": 30,
             },
-            patience=FOREVER, further=2.43, twin=True,
+            patience=FOREVER, further=2.4, twin=True,
         ),
         ForestKind(
             "kernel forest of the last 512", 0.15,
             {**HALVES, "memory": 512, "max_leaf": 4, "n_candidates": 5, "when_full": "renew",
              "exact": 0.0},
             is_beside=True,
-        ),
-        ForestKind(
-            EXACT, 0.25,
-            {
-                "exact": 1.0, "max_samples": 0.5, "max_leaf": 10, "n_replays": 2, "memory": 8192,
-                "n_candidates": 10, "noise": 1.0, "levels": "leaf",
-            },
-            patience=FOREVER, is_beside=True,
         ),
     ),
 }  # fmt: skip
@@ -265,11 +252,9 @@ def sparse_linear(cost: float) -> Expert:
 def of_former_version(experts: list[Expert]) -> list[Expert]:
     """Return the experts of races that a former version has saved, of those of today.
 
-    Targets had no forest of exact trees, and those of sparse rows no linear PA-I.
+    Targets of sparse rows had no linear PA-I.
     """
-    return [
-        one for one in experts if one.name != EXACT and not isinstance(one.estimator, PARegressor)
-    ]
+    return [one for one in experts if not isinstance(one.estimator, PARegressor)]
 
 
 def in_room(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
@@ -344,7 +329,7 @@ def forests_of(
 
 def is_dear(one: Expert, time: float) -> bool:
     """Whether a forest beside the main one takes too much of the time."""
-    most = MOST_AWAKE if one.patience == FOREVER else CHEAP if one.is_light else MOST
+    most = CHEAP if one.is_light else MOST
     return one.cost > most * time
 
 

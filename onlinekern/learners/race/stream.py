@@ -297,8 +297,8 @@ of its mistakes so
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
         learnt by all experts, at about twice that, and so are 1,000 behind an alarm, by two races.
-        The default gives the forests 80 and 30 trees (of a regression 50 to 120, the more the fewer
-        features there are, 15 and 25), and the largest kernel 300 landmarks, of a regression 200 to
+        The default gives the forests 80 and 30 trees (of a regression 55 to 132, the more the fewer
+        features there are, and 15), and the largest kernel 300 landmarks, of a regression 200 to
         300.
     memory_budget : float > 0, default=64.0
         Megabytes that the models of the experts may take, as they are estimated at the first call.
@@ -693,11 +693,11 @@ def first_places(y: Array, known: Any) -> Any:
 class StreamRegressor(StreamLearner, OnlineRegressor):
     """Regression of raw streams, with nothing to choose.
 
-    As `StreamClassifier`, for targets in any units. The experts are three kernel forests, one of
-    the last 512 samples and, of up to some 70 features, one of exact trees, kernel least squares in
-    a metric that is learnt along the stream, others that forget, linear AROW, gradient descent on
-    Fourier features, from 32 features on linear least squares, and of sparse rows of more than 100
-    features linear PA-I. Up to 128 features, those in a metric and the larger forest learn a target
+    As `StreamClassifier`, for targets in any units. The experts are two kernel forests, one of the
+    last 512 samples, kernel least squares in a metric that is learnt along the stream, others that
+    forget, linear AROW, gradient descent on Fourier features, from 32 features on linear least
+    squares, and of sparse rows of more than 100 features linear PA-I. Up to 128 features, those \
+in a metric and the larger forest learn a target
     y and its twin ``asinh(y / s)``, a logarithm of either sign, where effects that multiply add up;
     s is half of the median size of the first 256 targets that are not 0. The twin teaches the
     metric, and the mean of both tells where to cut.
@@ -713,8 +713,8 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
         decides how large the experts are and how many of them vote. It is nominal: nothing is
         measured, so that results are the same on every machine. The first 1,024 samples are
         learnt by all experts, at about twice that, and so are 1,000 behind an alarm, by two races.
-        The default gives the forests 80 and 30 trees (of a regression 50 to 120, the more the fewer
-        features there are, 15 and 25), and the largest kernel 300 landmarks, of a regression 200 to
+        The default gives the forests 80 and 30 trees (of a regression 55 to 132, the more the fewer
+        features there are, and 15), and the largest kernel 300 landmarks, of a regression 200 to
         300.
     memory_budget : float > 0, default=64.0
         Megabytes that the models of the experts may take, as they are estimated at the first call.
