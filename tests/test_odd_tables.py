@@ -229,8 +229,19 @@ def test_dates_of_other_forms_are_warned_of(dates):
     TableEncoder(kinds={"at": "category"}).fit(table)
     read = table.assign(at=pd.to_datetime(table["at"], format="mixed", dayfirst=True))
     assert TableEncoder().fit(read).kinds_["at"] == "date"
-    for other in (["10.2.1", "10.2.12"], ["192.168.10.1", "10.0.0.7"], ["1.1.2026", "never"]):
-        assert TableEncoder().fit(NUMBERS.assign(at=other * (N // 2))).kinds_["at"] == "category"
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        ["10.2.1", "10.2.12"], ["192.168.10.1", "10.0.0.7"], ["1.1.2026", "never"],
+        ["12-34-5678", "11-10-2012"], ["10.0.1904", "10.1.2024"], ["1.0.2024", "2.0.2024"],
+        ["13/14/2024", "14/13/2024"], ["1234/5/6", "1235/5/6"], ["2024/13/1", "2024.14.2"],
+    ],
+)  # fmt: skip
+def test_text_that_is_no_date_is_not_warned_of(others):
+    """Versions, addresses, numbers of telephones and of parts."""
+    assert TableEncoder().fit(NUMBERS.assign(at=others * (N // 2))).kinds_["at"] == "category"
 
 
 def test_the_command_tells_of_decimal_commas(capsys, tmp_path):

@@ -4,6 +4,8 @@ from collections.abc import Hashable
 from functools import cache
 from typing import Any, Literal, TypeAlias, cast
 
+import numpy as np
+
 from onlinekern.core import LOSSES, RULES, SCHEDULES
 from onlinekern.core.learning.losses import Loss
 from onlinekern.estimators.contract import Learner
@@ -57,19 +59,29 @@ class GradientStep(Learner):
     epsilon: NotNegative = 0.1
 
     def _rule(self) -> Any:
-        self._check_arguments()
         loss = self.loss if isinstance(self.loss, Loss) else loss_of(self)
         return RULES["gradient"](loss, made_for(self, SCHEDULES[self.schedule]), self.reg)
 
-    def _check_arguments(self) -> None:
+    # A model that a former version has saved with such an argument goes on: only those that begin
+    # are looked at, and what is set.
+
+    def _first_model(self, X: Any, draws: np.random.RandomState) -> Any:
+        self._check_arguments({})
+        return super()._first_model(X, draws)
+
+    def _renew_parameters(self, before: dict[str, Any]) -> None:
+        self._check_arguments(vars(self) | before)
+        super()._renew_parameters(before)
+
+    def _check_arguments(self, before: dict[str, Any]) -> None:
         """Raise ValueError if an argument of losses is given that no loss of the class takes.
 
         One that another loss takes is not looked at, as scikit-learn takes a degree beside any
-        kernel: who searches sets both.
+        kernel: who searches sets both. One that has its value of `before` may stay.
         """
         kind: Any = type(self)
         for name, default in arguments_without_loss(kind):
-            if (value := getattr(self, name)) != default:
+            if (value := getattr(self, name)) not in (default, before.get(name, default)):
                 raise ValueError(
                     f"{name}={value!r} has no effect on {type(self).__name__}, none of whose "
                     f"losses has it: leave {name} at its default, {default!r}"

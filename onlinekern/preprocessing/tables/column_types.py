@@ -41,8 +41,11 @@ EXACT = 2**53
 MOST_INTEGER = 2**63 - 1
 MOST_FEATURES = 2**31 - 1
 DATE = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)?)?")
-# Dates of other forms: 30.12.2024, 12/30/2024 07:00, 2024/12/30.
-YEAR_LAST, YEAR_FIRST = r"\d{1,2}[./-]\d{1,2}[./-]\d{4}", r"\d{4}[./]\d{1,2}[./]\d{1,2}"
+# Dates of other forms: 30.12.2024, 12/30/2024 07:00, 2024/12/30. Numbers of telephones, parts and
+# versions have other days, months or years.
+DAY, MONTH, YEAR = r"(0?[1-9]|[12]\d|3[01])", r"(0?[1-9]|1[0-2])", r"(19|20)\d\d"
+YEAR_LAST = rf"({DAY}[./-]{MONTH}|{MONTH}[./-]{DAY})[./-]{YEAR}"
+YEAR_FIRST = rf"{YEAR}[./]{MONTH}[./]{DAY}"
 OTHER_DATE = re.compile(rf"\s*({YEAR_LAST}|{YEAR_FIRST})([\sT,]+\d.*)?")
 
 
