@@ -227,6 +227,7 @@ def test_an_argument_of_no_loss_is_refused_but_of_models_that_have_it(make, tmp_
         more = {"classes": [0, 1]} if teach == "partial_fit" else {}
         with pytest.raises(ValueError, match=r"epsilon=0\.3 has no effect on"):
             getattr(make(epsilon=0.3), teach)(rows, labels, **more)
+    step = model._model.rule
     with pytest.raises(ValueError, match="has no effect on"):
-        model.set_params(epsilon=0.3)
-    assert model.epsilon == 0.1
+        model.set_params(eta=0.05, epsilon=0.3)
+    assert (model.epsilon, model._model.rule) == (0.1, step)

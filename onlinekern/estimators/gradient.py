@@ -9,7 +9,13 @@ import numpy as np
 from onlinekern.core import LOSSES, RULES, SCHEDULES
 from onlinekern.core.learning.losses import Loss
 from onlinekern.estimators.contract import Learner
-from onlinekern.estimators.parameters import NotNegative, Positive, Schedule, estimator
+from onlinekern.estimators.parameters import (
+    NotNegative,
+    Positive,
+    Schedule,
+    check_parameters_of,
+    estimator,
+)
 from onlinekern.estimators.scikit_learn import StrOptions
 
 LabelLossName: TypeAlias = Literal[
@@ -70,6 +76,7 @@ class GradientStep(Learner):
         return super()._first_model(X, draws)
 
     def _renew_parameters(self, before: dict[str, Any]) -> None:
+        check_parameters_of(self)
         self._check_arguments(vars(self) | before)
         super()._renew_parameters(before)
 
