@@ -30,7 +30,7 @@ ANSWERS = (
     *("transform", "decision_function", "predict", "predict_proba", "predict_interval"),
     *("leverage", "score_samples"),
 )
-NUMBERS = (0.001, 0.3, 0.7, 1, 2, 5, 20, 1000)
+NUMBERS = (0.001, 0.3, 0.7, 0.99, 1, 2, 5, 20, 90, 1000)
 PUBLIC = {name: getattr(onlinekern, name) for name in dir(onlinekern)}
 TRANSFORMERS = {name: cls for name, cls in PUBLIC.items() if hasattr(cls, "transform")}
 # It is of tables (test_tables.py).
