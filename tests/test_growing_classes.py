@@ -28,6 +28,7 @@ from onlinekern import (
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.samples.coded import coded_rows
 from onlinekern.estimators import linear, memory
+from onlinekern.learners.race import growing
 from onlinekern.learners.race import stream as race_stream
 from onlinekern.learners.race.kinds import decoded_rows
 
@@ -234,12 +235,12 @@ def test_least_squares_are_those_of_all_classes_from_the_start(
         "forgetting": forgetting, "random_state": 0,
     }  # fmt: skip
     late = np.where((X[:, 3] > 0.8) & (np.arange(300) >= n_before), 5, y)
-    growing, whole = KernelRLSClassifier(**parameters), KernelRLSClassifier(**parameters)
-    growing.partial_fit(X[:n_before], y[:n_before], classes=LABELS[n_classes])
-    growing.partial_fit(X[n_before:], late[n_before:], classes=wider(n_classes))
+    grown, whole = KernelRLSClassifier(**parameters), KernelRLSClassifier(**parameters)
+    grown.partial_fit(X[:n_before], y[:n_before], classes=LABELS[n_classes])
+    grown.partial_fit(X[n_before:], late[n_before:], classes=wider(n_classes))
     whole.partial_fit(X, late, classes=wider(n_classes))
     np.testing.assert_allclose(
-        growing.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9
+        grown.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9
     )
 
 
@@ -286,8 +287,8 @@ def test_an_average_is_that_of_all_models(average):
 def megabytes_of(learner):
     """Return what the experts of a race take, as `memory_budget` counts it."""
     race = learner._model
-    form = race_stream.form_of(race, race.head.n_outputs)
-    return race_stream.megabytes(learner._ladder(race), form)
+    form = growing.form_of(race, race.head.n_outputs)
+    return growing.megabytes(learner._ladder(race), form)
 
 
 def late(n_classes, n=1500):

@@ -30,7 +30,7 @@ from onlinekern.core.models.least_squares import LeastSquaresSpace
 from onlinekern.drift import RenewedLearner
 from onlinekern.learners.race import stream
 from onlinekern.learners.race.experts import FORESTS, ladder, of_former_version
-from onlinekern.learners.race.stream import form_of, megabytes
+from onlinekern.learners.race.growing import form_of, megabytes
 from onlinekern.reports.model import report_html
 
 LINKS = (0.0, 1.0, 2.0, 0.0)

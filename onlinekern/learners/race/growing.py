@@ -1,14 +1,20 @@
-"""Races that go on with more classes, all of their experts or some of them."""
+"""Races that take up more classes: which come, what goes on, and what is known of the beginning."""
 
 from __future__ import annotations
 
 import copy
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from onlinekern.core.models.forest import ForestSpace
+from onlinekern.estimators.savable import require
 from onlinekern.estimators.types import Array
-from onlinekern.learners.race.kinds import Expert
+from onlinekern.estimators.validation import NUMBERS
+from onlinekern.learners.race.kinds import Expert, decoded_rows
+
+MEGABYTE = 2**20
 
 
 def grown_race(
@@ -56,3 +62,68 @@ def grown_vote(vote: Any, stay: list[int], n_outputs: int) -> Any:
     places = {"losses": own, "counts": own, "errors": pairs, "met": pairs}
     new.set_state({k: v[places[k]] if k in places else v for k, v in state.items()})
     return new
+
+
+def kept_rows(race: Any, least: float) -> Any:
+    """Return rows, labels and weights of the forest that keeps most, or None of fewer than `least`.
+
+    The rows are in the form of the samples.
+    """
+    kept = [one.space.get_state() for one in race.experts if isinstance(one.space, ForestSpace)]
+    if not kept:
+        return None
+    told = max(kept, key=lambda each: len(each["targets"]))
+    rows, y, weight = (told[name] for name in ("rows", "targets", "weights"))
+    if len(y) < least:
+        return None
+    return decoded_rows(rows, race.layout, race.moments) if race.layout else rows, y, weight
+
+
+def form_of(race: Any, n_outputs: int) -> tuple[int, int, bool]:
+    """Return features, outputs and form of rows, by which the memory of experts is estimated."""
+    return race.d, n_outputs, not race.moments.centred
+
+
+def megabytes(experts: list[Expert], form: tuple[int, int, bool]) -> float:
+    """Return what experts take together for samples of a form."""
+    return sum(expert.n_bytes(*form) for expert in experts) / MEGABYTE
+
+
+def check_kind(y: Array, known: Any) -> None:
+    """Raise ValueError if y holds text and the labels known are numbers, or the other way round."""
+    kinds = {labels.dtype.kind in NUMBERS for labels in (y, np.asarray(known)) if len(labels)}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"y holds labels, {y[:3]} for example, that are not among the classes {known} and of "
+            "another kind"
+        )
+
+
+def first_places(y: Array, known: Any) -> Any:
+    """Return the places in y of labels that are not known, where they come first."""
+    labels, places = np.unique(y, return_index=True)
+    return np.sort(places[~np.isin(labels, known)]).tolist()
+
+
+def check_beginning(learner: Any) -> None:
+    """Raise ValueError unless what a learner notes of its race's beginning can be."""
+    budgets, stayed = learner._budgets_at_first, learner._stayed
+    numbers = type(budgets) is tuple and all(type(one) is float for one in budgets)
+    fits = numbers and len(budgets) in (0, 2) and all(0 < one < np.inf for one in budgets)
+    require(fits, "the budgets that it began with are none")
+    counts = learner._outputs_at_first, learner._empty_at_first
+    known = all(isinstance(one, int | np.integer) and one >= 0 for one in counts)
+    require(known, "its first outputs and features are no numbers of these")
+    known = type(stayed) is tuple and all(
+        isinstance(k, int | np.integer) and k >= 0 for k in stayed
+    )
+    ascends = known and all(one < other for one, other in pairwise([-1, *stayed]))
+    require(ascends, "the experts that stayed are none")
+
+
+def check_waiting(waiting: Any) -> None:
+    """Raise ValueError unless these are samples that wait for a second class."""
+    arrays = type(waiting) is tuple and all(hasattr(one, "shape") for one in waiting)
+    ranks = tuple(len(one.shape) for one in waiting) if arrays else ()
+    fits = ranks == (2, 1, 1) and len({one.shape[0] for one in waiting}) == 1
+    require(fits and len(waiting[1]) > 0, "no samples wait for a second class")

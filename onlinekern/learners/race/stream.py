@@ -3,7 +3,6 @@
 from collections.abc import Hashable
 from dataclasses import replace
 from itertools import pairwise
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +16,6 @@ from onlinekern.core.learning.trials import alarms_of
 from onlinekern.core.learning.twin import TwinTarget
 from onlinekern.core.learning.vote import MeanVote, Vote
 from onlinekern.core.linalg.running_moments import RunningMoments
-from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.race import Race
 from onlinekern.core.renewed_race import renewed
 from onlinekern.core.samples.rows import rows_at
@@ -29,11 +27,9 @@ from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.row_blocks import one_after_another, rows_of
-from onlinekern.estimators.savable import require
 from onlinekern.estimators.table_door import Encoded, encoded, feature_names
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sample, Samples
 from onlinekern.estimators.validation import (
-    NUMBERS,
     check_weights,
     csr_of,
     has_more,
@@ -51,18 +47,26 @@ from onlinekern.learners.race.experts import (
     of_former_version,
     slots_in_room,
 )
-from onlinekern.learners.race.growing import grown_race
+from onlinekern.learners.race.growing import (
+    MEGABYTE,
+    check_beginning,
+    check_kind,
+    check_waiting,
+    first_places,
+    form_of,
+    grown_race,
+    kept_rows,
+    megabytes,
+)
 from onlinekern.learners.race.kinds import (
     CLIP,
     FORGETTING,
     WIDE_CLIP,
     Expert,
     Layout,
-    decoded_rows,
 )
 from onlinekern.learners.race.report import RaceReport, importances_of, report_of
 
-MEGABYTE = 2**20
 FLOATS = [np.float64, np.float32]
 # So many samples are kept as long as they are all of one class.
 MOST_WAITING = 1000
@@ -208,16 +212,7 @@ class StreamLearner(Learner):
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
-        budgets, stayed = self._budgets_at_first, self._stayed
-        numbers = type(budgets) is tuple and all(type(one) is float for one in budgets)
-        fits = numbers and len(budgets) in (0, 2) and all(0 < one < np.inf for one in budgets)
-        require(fits, "the budgets that it began with are none")
-        counts = self._outputs_at_first, self._empty_at_first
-        known = all(isinstance(one, Integral) and one >= 0 for one in counts)
-        require(known, "its first outputs and features are no numbers of these")
-        known = type(stayed) is tuple and all(isinstance(k, Integral) and k >= 0 for k in stayed)
-        ascends = known and all(one < other for one, other in pairwise(stayed))
-        require(ascends, "the experts that stayed are none")
+        check_beginning(self)
 
     def _renew(self, model: Any) -> None:
         """Do nothing: the experts keep their parameters."""
@@ -567,11 +562,7 @@ of its mistakes so
     def _check_loaded(self) -> None:
         super()._check_loaded()
         if "_waiting" in vars(self):
-            waiting = vars(self)["_waiting"]
-            arrays = type(waiting) is tuple and all(hasattr(one, "shape") for one in waiting)
-            ranks = tuple(len(one.shape) for one in waiting) if arrays else ()
-            fits = ranks == (2, 1, 1) and len({one.shape[0] for one in waiting}) == 1
-            require(fits and len(waiting[1]) > 0, "no samples wait for a second class")
+            check_waiting(vars(self)["_waiting"])
 
     def _new_model(self, X: Any, draws: np.random.RandomState) -> Any:
         # `fit` forgets the samples that waited for a second class.
@@ -634,17 +625,10 @@ of its mistakes so
 
         It has learnt the rows that are kept: if not `in_need`, they are most of all.
         """
-        kept = [one.space.get_state() for one in race.experts if isinstance(one.space, ForestSpace)]
-        if not kept:
+        kept = kept_rows(race, 0 if in_need else KEPT * race.n_seen)
+        if kept is None:
             return None
-        rows, y, weight = max(
-            ([told[name] for name in ("rows", "targets", "weights")] for told in kept),
-            key=lambda each: len(each[1]),
-        )
-        if len(y) < KEPT * race.n_seen and not in_need:
-            return None
-        if race.layout:
-            rows = decoded_rows(rows, race.layout, race.moments)
+        rows, y, weight = kept
         first = self._outputs_at_first, self._stayed
         try:
             # Draws do not depend on how often a class came; those of the first race are over.
@@ -661,32 +645,6 @@ of its mistakes so
         # Those that came while it learnt rows again are of no answer that was given.
         new.resume_alarms(alarms_of(race))
         return new
-
-
-def form_of(race: Any, n_outputs: int) -> tuple[int, int, bool]:
-    """Return features, outputs and form of rows, by which the memory of experts is estimated."""
-    return race.d, n_outputs, not race.moments.centred
-
-
-def megabytes(experts: list[Expert], form: tuple[int, int, bool]) -> float:
-    """Return what experts take together for samples of a form."""
-    return sum(expert.n_bytes(*form) for expert in experts) / MEGABYTE
-
-
-def check_kind(y: Array, known: Any) -> None:
-    """Raise ValueError if y holds text and the labels known are numbers, or the other way round."""
-    kinds = {labels.dtype.kind in NUMBERS for labels in (y, np.asarray(known)) if len(labels)}
-    if len(kinds) > 1:
-        raise ValueError(
-            f"y holds labels, {y[:3]} for example, that are not among the classes {known} and of "
-            "another kind"
-        )
-
-
-def first_places(y: Array, known: Any) -> Any:
-    """Return the places in y of labels that are not known, where they come first."""
-    labels, places = np.unique(y, return_index=True)
-    return np.sort(places[~np.isin(labels, known)]).tolist()
 
 
 @estimator
