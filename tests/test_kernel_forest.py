@@ -401,6 +401,32 @@ def test_merged_experts_see_no_more_trees(rule):
     assert not np.array_equal(merged["cells"], parts[0]["cells"])
 
 
+def test_merged_cells_that_heavy_samples_made_certain_keep_their_weights():
+    """Their variance rounds to 0, as that of cells which an expert does not see is."""
+    base = taught(0, 0, 70, n_trees=1)
+    X, y, _ = samples(0)
+    models = [copy.deepcopy(base), copy.deepcopy(base)]
+    for k, model in enumerate(models):
+        rows = slice(70 + 10 * k, 80 + 10 * k)
+        model.partial_fit(X[rows], y[rows], sample_weight=np.full(10, 1e12))
+    found, part = state(merge(models, base=base))["cells"], state(models[0])["cells"]
+    certain = part[..., 0] == 0
+    assert certain.any()
+    assert part[certain][:, 1].all()
+    assert found[certain].all()
+
+
+def test_merged_forests_without_trees_do_not_weigh_experts_of_targets():
+    """They have no unit to be weighed in."""
+    base = taught(0, 0, 5)
+    merged = merge([taught(0, 5, 12, base), taught(0, 12, 20, base)], base=base)
+    assert state(merged)["renewed"] == 0
+    assert state(taught(0, 20, 30, merged))["met"] == 0
+    grown = merge([taught(0, 5, 20, base), taught(0, 20, 40, base)], base=base)
+    assert state(grown)["renewed"] == 40
+    assert len(state(grown)["left"]) > SMALL["n_trees"]
+
+
 @pytest.mark.parametrize("when_full", ["grow", "renew"])
 @pytest.mark.parametrize("cut", [600, 639, 640, 641, 767, 2047, 2048])
 def test_a_renewal_that_is_lost_before_the_next_one_is_done_first(cut, when_full):

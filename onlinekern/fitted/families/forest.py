@@ -55,6 +55,8 @@ def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
     told |= {"renewed": entered, "n_grown": 0}
     if not due and all(same_cells(own[0], each) for each in own[1:]):
         told |= {"metric": mix.mean(metrics), **common_cells(mix, own, before, parts[0].arguments)}
+        if not any(each.renewed for each in own):
+            told["renewed"] = 0  # There are no trees yet, nor units of targets.
     else:
         d = parts[0].arguments.d
         metric = mix.mean([metric_of_features(each, d) for each in own])
@@ -133,9 +135,8 @@ def common_cells(
         mix = replace(mix, adds=not isinstance(arguments.rule, ConfidenceWeighted))
         repeats = repeats_of(arguments.n_trees)
         mean, variance = merged_gaussians(mix, means, variances, old, prior, repeats)
-        # Cells that an expert does not see, in which nothing moves.
-        unseen = variances[0] == 0
-        mean, variance = np.where(unseen, 0.0, mean), np.where(unseen, 0.0, variance)
+        seen = seen_cells(own[0], arguments).reshape(1, -1)
+        mean, variance = np.where(seen, mean, 0.0), np.where(seen, variance, 0.0)
     else:
         mean, variance = mix.mean(means), variances[0]
     first = own[0]
@@ -144,6 +145,16 @@ def common_cells(
         "variances": variance.reshape(first.variances.shape).astype(np.float32),
         "values": mean.T.reshape(first.values.shape).astype(np.float32),
     }
+
+
+def seen_cells(state: State, arguments: State) -> Array:
+    """Return whether each expert sees the tree of each node; its cells in others stay 0.
+
+    The variance 0 does not tell: those of cells that learn heavy samples may round to it.
+    """
+    seen = np.array(arguments.n_seen or (arguments.n_trees,) * state.variances.shape[1])
+    trees = np.repeat(np.arange(arguments.n_trees), np.diff(state.first))
+    return trees[:, None] < seen
 
 
 def numbers_of(state: State) -> tuple[Floats, Floats]:
