@@ -16,6 +16,8 @@ from sklearn.svm import OneClassSVM
 from onlinekern import KernelMeanDetector, SPAOneClass
 from onlinekern.core.base.random import Generator
 from onlinekern.estimators.outliers import RecentQuantile
+from onlinekern.fitted.merge.merging import merged_quantile
+from onlinekern.fitted.merge.mix import Mix
 
 LAYOUTS = ["dense", "csr", "wide"]
 SEED = 3
@@ -195,3 +197,33 @@ def test_not_fitted():
 def test_contamination(contamination, X):
     with pytest.raises(ValueError, match="contamination"):
         SPAOneClass(contamination=contamination).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("first", "numbers", "kept"),
+    [
+        (0, (40, 40), (40, 40)),
+        (50, (40, 40), (40, 40)),
+        (50, (90, 30), (90, 30)),
+        (300, (90, 30), (90, 30)),
+        (2000, (600, 1200), (341, 683)),
+    ],
+)
+def test_the_offset_of_a_merged_detector_is_that_of_the_last_half(first, numbers, kept):
+    """What came since the base takes turns behind it, as if it had come in one stream."""
+    rng = np.random.default_rng(0)
+    base, parts, scores = RecentQuantile(0.1), [], []
+    before = rng.normal(-2, size=first)
+    base.append(before)
+    for k, (n, n_kept) in enumerate(zip(numbers, kept, strict=True)):
+        parts.append(base.copy())
+        own = rng.normal(3 * k, size=n)
+        parts[-1].append(own)
+        scores.append(own[n - n_kept :])
+    found = merged_quantile(Mix((1.0, 1.0)), parts, base if first else None)
+    assert found.count == first + sum(numbers)
+    turns = [(place + 0.5) / len(own) for own in scores for place in range(len(own))]
+    later = np.concatenate(scores)[np.argsort(turns, kind="stable")]
+    half = min((found.count + 1) // 2, 1024)
+    stream = np.concatenate([before, later])[-half:]
+    assert found.quantile == np.quantile(stream, 0.1, method="weibull")

@@ -75,12 +75,16 @@ class RecentQuantile:
             renew = len(part) == self.left()
             self.count += len(part)
             if renew:
-                oldest = max(self.count // 2, self.count - self.LENGTH)
-                recent = self.values[np.arange(oldest, self.count) % self.LENGTH]
-                # The next of n numbers that come independently is below it with this chance.
-                self.quantile = float(np.quantile(recent, self.fraction, method="weibull"))
+                self.renew()
             first += len(part)
         return before
+
+    def renew(self) -> None:
+        """Find the quantile of the last half."""
+        oldest = max(self.count // 2, self.count - self.LENGTH)
+        recent = self.values[np.arange(oldest, self.count) % self.LENGTH]
+        # The next of n numbers that come independently is below it with this chance.
+        self.quantile = float(np.quantile(recent, self.fraction, method="weibull"))
 
     def _check_loaded(self) -> None:
         own = vars(self)

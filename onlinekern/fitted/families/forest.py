@@ -21,7 +21,7 @@ from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.forest import learning_of_forest, taught_forest, terms_of_forest
 from onlinekern.fitted.grow import Growth
 from onlinekern.fitted.merge.gaussians import merged_gaussians, repeats_of
-from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.fitted.merge.mix import Mix, in_turns, last, of
 from onlinekern.fitted.state import State, closed, describe, fields, opened, same
 
 SCALE = "center[feature] factor[feature] directions[axis direction]"
@@ -100,10 +100,8 @@ def kept_samples(mix: Mix, own: list[State], before: State | None, most: int) ->
     """
     known = before.entered if before else 0
     fresh = [min(each.entered - known, len(each.targets)) for each in own]
-    numbers = [np.full(n, place) for place, n in enumerate(fresh)]
-    counts = np.bincount(mix.latest(numbers, min(most, sum(fresh))), minlength=len(own))
-    turns = np.concatenate([(np.arange(n) + 0.5) / max(n, 1) for n in counts])
-    order = np.argsort(turns, kind="stable")
+    counts = mix.numbers_of_latest(fresh, most)
+    order = in_turns(counts)
     found = {}
     for name in ("rows", "targets", "weights"):
         lasts = [last(getattr(each, name), n) for each, n in zip(own, counts, strict=True)]
@@ -112,11 +110,6 @@ def kept_samples(mix: Mix, own: list[State], before: State | None, most: int) ->
         old = [last(getattr(before, name), most - len(order))] if before else []
         found[name] = np.concatenate([*old, np.concatenate(lasts)[order]])
     return found
-
-
-def last(rows: Array, n: int) -> Array:
-    """Return the last n rows."""
-    return rows[len(rows) - n :]
 
 
 def common_cells(

@@ -17,7 +17,7 @@ import numpy as np
 from onlinekern.core.models.metric_least_squares import KEPT, renewal_interval
 from onlinekern.estimators.types import Floats
 from onlinekern.fitted.families.forest import finished as renewed
-from onlinekern.fitted.families.forest import kept_samples, last
+from onlinekern.fitted.families.forest import kept_samples
 from onlinekern.fitted.families.least_squares import (
     SUMS,
     learning,
@@ -29,7 +29,7 @@ from onlinekern.fitted.families.least_squares import (
 from onlinekern.fitted.families.least_squares import begin as begin_sums
 from onlinekern.fitted.families.mapped import terms
 from onlinekern.fitted.grow import Growth
-from onlinekern.fitted.merge.mix import Mix, of
+from onlinekern.fitted.merge.mix import Mix, last, of
 from onlinekern.fitted.state import State, closed, describe, opened, same
 
 SAMPLES = ("rows", "targets", "weights")

@@ -15,7 +15,7 @@ from onlinekern.estimators.categories import common_categories
 from onlinekern.estimators.outliers import RecentQuantile
 from onlinekern.estimators.savable import Savable
 from onlinekern.fitted.families.models import merged_moments
-from onlinekern.fitted.merge.mix import Mix, every
+from onlinekern.fitted.merge.mix import Mix, every, in_turns, last
 from onlinekern.fitted.merge.sketches import merged_sketch
 from onlinekern.fitted.save.consistency import complete
 from onlinekern.fitted.state import closed, opened, same
@@ -213,16 +213,25 @@ def common(message: str, part: Callable[[Any], Any] = lambda own: own) -> Merge:
 
 
 def merged_quantile(mix: Mix, parts: list[RecentQuantile], base: Any) -> RecentQuantile:
-    """Return the quantile of the last scores of all models, each in its share."""
+    """Return the quantile of the last scores of all models, each in its share.
+
+    Those since the base take turns, as if they had come in one stream behind the base's.
+    """
     before = 0 if base is None else base.count
     mix = mix.counting([part.count for part in parts], before)
     found = RecentQuantile(parts[0].fraction)
     found.count = mix.count([part.count for part in parts], before)
-    values = mix.latest([in_order(part) for part in parts], min(found.count, found.LENGTH))
+    fresh = [last(held, min(part.count - before, len(held)))
+             for part, held in zip(parts, map(in_order, parts), strict=True)]  # fmt: skip
+    taken = mix.numbers_of_latest([len(held) for held in fresh], found.LENGTH)
+    values = np.concatenate([last(held, n) for held, n in zip(fresh, taken, strict=True)])
+    old = np.zeros(0) if base is None else in_order(base)
+    old = last(old, min(found.LENGTH - len(values), len(old)))
+    values = np.concatenate([old, values[in_turns(taken)]])
     places = np.arange(found.count - len(values), found.count) % found.LENGTH
     found.values[places] = values
     if len(values):
-        found.quantile = float(np.quantile(values, found.fraction))
+        found.renew()
     return found
 
 

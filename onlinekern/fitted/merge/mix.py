@@ -112,13 +112,28 @@ class Mix:
 
     def latest(self, rows: Sequence[Any], most: int) -> Array:
         """Return at most so many rows from the ends of several arrays, of each its share."""
-        lengths = np.array([len(part) for part in rows])
-        wanted = min(most, int(lengths.sum()))
-        taken = np.minimum(lengths, np.floor(np.array(self.shares) * wanted).astype(int))
+        taken = self.numbers_of_latest([len(part) for part in rows], most)
+        return np.concatenate([last(part, n) for part, n in zip(rows, taken, strict=True)])
+
+    def numbers_of_latest(self, lengths: Sequence[int], most: int) -> Array:
+        """Return how many rows of each array `latest` takes."""
+        held = np.array(lengths)
+        wanted = min(most, int(held.sum()))
+        taken = np.minimum(held, np.floor(np.array(self.shares) * wanted).astype(int))
         while taken.sum() < wanted:
-            taken[np.argmax(lengths - taken)] += 1
-        parts = [part[len(part) - n :] for part, n in zip(rows, taken, strict=True)]
-        return np.concatenate(parts)
+            taken[np.argmax(held - taken)] += 1
+        return taken
+
+
+def last(rows: Array, n: int) -> Array:
+    """Return the last n rows."""
+    return rows[len(rows) - n :]
+
+
+def in_turns(numbers: Sequence[int] | Array) -> Array:
+    """Return the order of rows, so many of each model, as if they had come in one stream."""
+    turns = np.concatenate([(np.arange(n) + 0.5) / max(n, 1) for n in numbers])
+    return np.argsort(turns, kind="stable")
 
 
 def every(parts: Sequence[Any], base: Any) -> list[Any]:
