@@ -440,6 +440,24 @@ def test_a_renewal_that_is_lost_before_the_next_one_is_done_first(cut, when_full
     assert to_bytes(part.partial_fit(X[cut:], y[cut:])) == to_bytes(whole)
 
 
+@pytest.mark.parametrize("cut", [65, 90, 99, 100, 101, 102, 127, 128, 129, 160])
+def test_a_renewal_that_goes_on_where_the_next_one_is_due_is_resumed_to_the_bit(cut):
+    """The one that began at the 64th sample ends at the 128th, the next is due at the 100th."""
+    settings = {"memory": 100, "when_full": "renew", "renewal_spread": 1.0}
+    begun = KernelForestRegressor(n_trees=3, random_state=0, **settings)
+    begun._early = 16
+    X, y, _ = samples(0, n=260)
+    whole = copy.deepcopy(begun).partial_fit(X, y)
+    part = begun.partial_fit(X[:cut], y[:cut])
+    again = from_bytes(to_bytes(part), "a file").partial_fit(X[cut:], y[cut:])
+    for name, value in state(whole).items():
+        np.testing.assert_array_equal(state(again)[name], value, err_msg=name)
+    more = part.partial_fit(X[cut : cut + 1], y[cut : cut + 1])
+    more._model.undo()
+    more.partial_fit(X[cut:], y[cut:])
+    np.testing.assert_array_equal(more.predict(X), whole.predict(X))
+
+
 def test_random_cuts_and_single_experts_of_numbers_have_no_exact_trees(exact):
     one = {"levels": "leaf", "noise": 1.0}
     for n_classes, parameters, n in (

@@ -32,7 +32,7 @@ from onlinekern.core.samples.rows cimport Rows
 from onlinekern.core.partitions.costs import samples_spread_over
 from onlinekern.core.partitions.renewal import (
     COUNTS, check_labels, check_reach, check_seen, check_settings, check_sizes, check_weights,
-    exact_among, restored_counts, restored_metric, restored_units, told)
+    exact_among, renewal_to_do, restored_counts, restored_metric, restored_units, told)
 from onlinekern.core.partitions.scale import SCALE, fields_of_scale, restored_scale
 from onlinekern.core.partitions.tables import check_categories, most_further, most_gaps
 
@@ -63,10 +63,8 @@ cdef class ForestSpace(Space):
         A node of more than `most_in_leaf` rows is cut, by the best of `n_candidates`.
     share, most_rows : float, int
         A tree grows from this share of the memory, and from at most so many samples.
-    memory : int
-        Samples that are kept.
-    replays : int
-        How often they are learnt again after a renewal.
+    memory, replays : int
+        Samples that are kept, and how often they are learnt again after a renewal.
     spread : float
         A renewal after n samples is spread over the next `spread` n, of at most `memory`.
     early : int
@@ -77,9 +75,8 @@ cdef class ForestSpace(Space):
     categories : tuple of int
         Features that hold the numbers of categories, ascending.
     n_exact, exact_from : int
-        The last trees are cut exactly, from samples enough on: see `exact_among`.
-    exact_share : float
-        New ones grow from this share of the memory at most.
+        The last trees are cut exactly, from samples enough on: see `exact_among`. New ones grow
+        from `exact_share` of the memory at most.
     n_seen : tuple of int
         How many of the first trees each expert sees; (): all do all.
     is_light : bool
@@ -221,16 +218,13 @@ cdef class ForestSpace(Space):
 
     cdef Status renew_at_times(self) noexcept nogil:
         """Go on with a renewal, or begin one, where that is due."""
-        cdef int64_t due
         cdef Status status = OK
-        # The next may be due where one ends. One that an undo or a copy lost is done before it.
+        # The next may be due where one ends.
         while status == OK and self.is_due(self.entered):
             if self.renewal is None:
-                due = self.last_due(self.entered - 1)
-                due = due if due > self.renewed else self.last_due(self.entered)
                 with gil:
                     try:
-                        self.renewal = self.new_renewal(due)
+                        self.renewal = self.new_renewal(self.begun())
                     except BaseException as error:
                         self.interruption = error
                         return RAISED
@@ -238,6 +232,12 @@ cdef class ForestSpace(Space):
             if self.renewal is not None:
                 return status
         return status
+
+    def begun(self):
+        """After how many samples the renewal began, or begins, that is to be done now."""
+        due = self.last_due(self.entered - 1), self.last_due(self.entered)
+        return renewal_to_do(due, self.renewed, self.entered, self.recent.n(),
+                             self.samples_of_renewal)
 
     def samples_of_renewal(self, int64_t begun):
         """Over how many samples a renewal is spread that begins after so many."""
@@ -308,8 +308,8 @@ cdef class ForestSpace(Space):
 
     def finish_renewal(self):
         """Do at once what is left of a renewal, if one has begun."""
-        begun = self.last_due(self.entered)
-        if begun > self.renewed:
+        if self.last_due(self.entered) > self.renewed:
+            begun = self.begun()
             self.renewal = self.new_renewal(begun, self.entered - begun)
             self.do_renewal()
 

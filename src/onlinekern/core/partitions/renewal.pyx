@@ -56,6 +56,27 @@ def exact_among(Py_ssize_t n_exact, Py_ssize_t exact_from, Py_ssize_t n):
     return n_exact if n >= enough else n_exact // 2
 
 
+def renewal_to_do(tuple due, renewed, entered, n_kept, samples_of_renewal):
+    """After how many samples the renewal began, or begins, that is to be done after `entered`.
+
+    One that an undo or a copy lost is done before the next one. It may go on where that is due, if
+    the memory is full by then, and is done first if the samples are kept that it grows from.
+
+    Parameters
+    ----------
+    due : tuple of int
+        At how many samples a renewal was last due before the last one, and with it.
+    renewed, entered, n_kept : int
+        When the last renewal that is done began; samples learnt; those that are kept.
+    samples_of_renewal : function
+        Over how many samples a renewal is spread that begins after so many.
+    """
+    last = due[0] if due[0] > renewed else due[1]
+    first = 1 << renewed.bit_length()
+    goes_on = 0 < renewed and first < last and entered <= first + samples_of_renewal(first)
+    return first if goes_on and entered - first < n_kept else last
+
+
 def check_seen(n_seen, Py_ssize_t n_experts, Py_ssize_t n_trees):
     """How many trees each expert sees, a tuple of int; () is all trees."""
     seen = tuple([int(number) for number in n_seen])
