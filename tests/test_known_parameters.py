@@ -9,7 +9,6 @@ import pytest
 from learners import CLASSES
 from sklearn import config_context
 
-import onlinekern
 from onlinekern import (
     ConformalClassifier,
     CWClassifier,
@@ -200,34 +199,3 @@ def test_numbers_of_other_types_are_numbers():
 def test_a_distance_whose_square_overflows_keeps_one_sample():
     model = QKLMSRegressor(gamma=1.0, epsilon=1e300).fit(X, X[:, 0])
     assert model.n_support_ == 1
-
-
-@pytest.mark.parametrize("make", [OGDClassifier, KernelOGDClassifier, FOGDClassifier])
-def test_an_argument_of_no_loss_is_refused_but_of_models_that_have_it(make, tmp_path):
-    """Former versions took it without a word; their models go on, before and after warm-up."""
-    rng = np.random.default_rng(1)
-    rows = rng.standard_normal((300, 4))
-    labels = (rows[:, 0] > 0).astype(int)
-    model = fitted(make)
-    former = copy.deepcopy(model)
-    vars(former)["epsilon"] = 0.3
-    former.save(tmp_path / "former.okn")
-    for again in (onlinekern.load(tmp_path / "former.okn"), pickle.loads(pickle.dumps(former))):
-        other = copy.deepcopy(model)
-        for one in (again, other):
-            one.partial_fit(rows, labels).set_params(eta=0.05).learn_one(rows[0], 1)
-        np.testing.assert_array_equal(again.decision_function(X), other.decision_function(X))
-        again.set_params(epsilon=0.3)
-        with pytest.raises(ValueError, match=r"epsilon=0\.2 has no effect on"):
-            again.set_params(epsilon=0.2)
-        with pytest.raises(ValueError, match=r"epsilon=0\.3 has no effect on"):
-            again.fit(rows, labels)
-        again.set_params(epsilon=0.1).fit(rows, labels)
-    for teach in ("fit", "partial_fit"):
-        more = {"classes": [0, 1]} if teach == "partial_fit" else {}
-        with pytest.raises(ValueError, match=r"epsilon=0\.3 has no effect on"):
-            getattr(make(epsilon=0.3), teach)(rows, labels, **more)
-    step = model._model.rule
-    with pytest.raises(ValueError, match="has no effect on"):
-        model.set_params(eta=0.05, epsilon=0.3)
-    assert (model.epsilon, model._model.rule) == (0.1, step)

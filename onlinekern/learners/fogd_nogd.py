@@ -103,7 +103,7 @@ compiled loss, default='logistic'
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge' and 'huber'.
     epsilon : float >= 0, default=0.1
-        Not used: no loss of labels has it, and another value than the default is an error.
+        Not used: no loss of labels has it. It is here as it is in the regressor.
     n_components : int >= 1, default=400
         Random frequencies D; each gives a cosine and a sine. Time and memory grow linearly with
         D, the error of the kernel falls like ``1 / sqrt(D)``. Published experiments use 400 to
@@ -415,7 +415,7 @@ compiled loss, default='hinge'
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge' and 'huber'.
     epsilon : float >= 0, default=0.1
-        Not used: no loss of labels has it, and another value than the default is an error.
+        Not used: no loss of labels has it. It is here as it is in the regressor.
     kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
 'cosine'}, compiled kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'

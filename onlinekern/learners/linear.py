@@ -139,7 +139,7 @@ compiled loss, default='hinge'
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge' and 'huber'.
     epsilon : float >= 0, default=0.1
-        Not used: no loss of labels has it, and another value than the default is an error.
+        Not used: no loss of labels has it. It is here as it is in the regressor.
     fit_intercept : bool, default=True
         Whether to learn a constant b.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False

@@ -168,7 +168,7 @@ compiled loss, default='hinge'
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge' and 'huber'.
     epsilon : float >= 0, default=0.1
-        Not used: no loss of labels has it, and another value than the default is an error.
+        Not used: no loss of labels has it. It is here as it is in the regressor.
     kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
 'cosine'}, compiled kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
