@@ -801,6 +801,21 @@ def test_damaged_arguments_are_refused(argument, value):
         type(space)(*arguments)
 
 
+def test_cells_of_trees_that_are_not_seen_are_refused(exact):
+    space = taught(0, 0, 100, exact=0.4)._model.space
+    before = space.get_state()
+    assert space.n_seen == (3, 5, 5, 3)
+    for expert, tree in ((0, 3), (3, 4)):
+        cells = before["cells"].copy()
+        cells[before["first"][tree] :, expert] = 0.5
+        with pytest.raises(ValueError, match="do not see their tree"):
+            space.set_state({**before, "cells": cells})
+    np.testing.assert_array_equal(space.get_state()["cells"], before["cells"])
+    for seen in ((3.5, 5, 5, 3), ("3", 5, 5, 3)):
+        with pytest.raises(TypeError, match="integer"):
+            type(space)(*space.arguments()[:-1], seen)
+
+
 TARGETS = "y must have 3 targets a sample"
 
 

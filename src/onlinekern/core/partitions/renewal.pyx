@@ -1,6 +1,8 @@
 """What a renewal of a forest computes once: units of features and targets, and slopes."""
 from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, sqrt
 
+from operator import index
+
 import numpy as np
 
 from onlinekern.core.base.state cimport (
@@ -79,7 +81,7 @@ def renewal_to_do(tuple due, renewed, entered, n_kept, samples_of_renewal):
 
 def check_seen(n_seen, Py_ssize_t n_experts, Py_ssize_t n_trees):
     """How many trees each expert sees, a tuple of int; () is all trees."""
-    seen = tuple([int(number) for number in n_seen])
+    seen = tuple([index(number) for number in n_seen])
     if seen and (len(seen) != n_experts or not all(1 <= number <= n_trees for number in seen)):
         raise ValueError(f"n_seen must be in [1, {n_trees}], for each of {n_experts} experts, or "
                          f"(), got {seen}")
