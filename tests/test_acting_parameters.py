@@ -13,12 +13,12 @@ from numbers import Real
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from numpydoc.docscrape import ClassDoc
 from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 from sklearn.utils._param_validation import Interval, StrOptions
 
 import onlinekern
 
+ClassDoc = pytest.importorskip("numpydoc.docscrape").ClassDoc
 # These never change a result, or change it on other data or in other calls than those below.
 ELSEWHERE = {
     *("n_jobs", "verbose", "window", "cache_size", "encode", "warm_start", "categorical_features"),
