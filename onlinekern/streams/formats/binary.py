@@ -86,6 +86,9 @@ def check_text(head: bytes, name: str) -> None:
 def open_binary(path: Any) -> Iterator[Any]:
     """Open a file (or "-", standard input) for reading; what is packed is unpacked."""
     name = name_of(path)
+    # Not where they are caught: a reader that is left in the middle may be thrown away within an
+    # import, where another one fails.
+    damaged = damages()
     if str(path) == "-":
         if sys.stdin is None:
             raise StreamError("standard input is closed")
@@ -106,7 +109,7 @@ def open_binary(path: Any) -> Iterator[Any]:
                 "install 'onlinekern[cli]'); so does zstd -d"
             ) from None
         yield (PipeReader(handle, raw) if str(path) == "-" else handle), name
-    except damages() as error:
+    except damaged as error:
         raise StreamError(f"{name}: damaged compressed file ({error})") from error
     except OSError as error:
         if error.errno is None:  # how bz2 and pyarrow report damaged data
