@@ -654,11 +654,10 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     As `StreamClassifier`, for targets in any units. The experts are two kernel forests, one of the
     last 512 samples, kernel least squares in a metric that is learnt along the stream, others that
     forget, linear AROW, gradient descent on Fourier features, from 32 features on linear least
-    squares, and of sparse rows of more than 100 features linear PA-I. Up to 128 features, those \
-in a metric and the larger forest learn a target
-    y and its twin ``asinh(y / s)``, a logarithm of either sign, where effects that multiply add up;
-    s is half of the median size of the first 256 targets that are not 0. The twin teaches the
-    metric, and the mean of both tells where to cut.
+    squares, and of sparse rows of more than 100 features linear PA-I. Up to 128 features, those in
+    a metric and the larger forest learn a target y and its twin ``asinh(y / s)``, a logarithm of
+    either sign, where effects that multiply add up; s is half of the median size of the first 256
+    targets that are not 0. The twin teaches the metric, and the mean of both tells where to cut.
     The answer is the weighted mean of their predictions; with the discounted mean (0.999, at first
     less) of the squared errors e, the share of an expert is
     ``exp(-60 (sqrt(e / min e) - 1))`` [1]_ [2]_.
