@@ -334,10 +334,10 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     exact : {'auto'} or float in [0, 1], default='auto'
         Share of the trees, the last ones, whose cuts are exact where a renewal grows from 2,048
         samples; half of them are from 256 on. 'auto' is a tenth for targets, and for classes a
-        sixth from 2,048 samples and a third from 16,384 on (none with ``n_candidates=1``): exact
-        cuts find functions that jump, and lose where these are smooth. Half of the experts on
-        targets see the other trees alone, so that smooth ones lose nothing. Where `noise` and
-        `levels` leave one expert, 'auto' is none for targets.
+        sixth from 2,048 samples and a third from 16,384 on: exact cuts find functions that jump,
+        and lose where these are smooth. Half of the experts on targets see the other trees alone,
+        so that smooth ones lose nothing. 'auto' is none with ``n_candidates=1``, and for targets
+        where `noise` and `levels` leave one expert.
     teacher : {'full', 'light'}, default='full'
         The kernel machine that finds where to cut. 'light' is for hundreds of features, where
         'full' takes most of the time and finds noise: it has 100 landmarks and no linear part,
@@ -527,10 +527,10 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     exact : {'auto'} or float in [0, 1], default='auto'
         Share of the trees, the last ones, whose cuts are exact where a renewal grows from 2,048
         samples; half of them are from 256 on. 'auto' is a tenth for targets, and for classes a
-        sixth from 2,048 samples and a third from 16,384 on (none with ``n_candidates=1``): exact
-        cuts find functions that jump, and lose where these are smooth. Half of the experts on
-        targets see the other trees alone, so that smooth ones lose nothing. Where `noise` and
-        `levels` leave one expert, 'auto' is none for targets.
+        sixth from 2,048 samples and a third from 16,384 on: exact cuts find functions that jump,
+        and lose where these are smooth. Half of the experts on targets see the other trees alone,
+        so that smooth ones lose nothing. 'auto' is none with ``n_candidates=1``, and for targets
+        where `noise` and `levels` leave one expert.
     teacher : {'full', 'light'}, default='full'
         The kernel machine that finds where to cut. 'light' is for hundreds of features, where
         'full' takes most of the time and finds noise: it has 100 landmarks and no linear part,
