@@ -12,7 +12,7 @@ from onlinekern.fitted.export import states
 from onlinekern.fitted.export.c.forest import ForestLearner
 from onlinekern.fitted.export.c.header import Exported, finished
 from onlinekern.fitted.export.c.labels import label_table
-from onlinekern.fitted.export.c.learn import Learner
+from onlinekern.fitted.export.c.learners import write_learner
 from onlinekern.fitted.export.c.race import RaceLearner
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.table import write_layout, write_table
@@ -85,9 +85,7 @@ def written(
     elif isinstance(learning.state, states.RaceState):
         RaceLearner(source, learning, learning.state, n_scored).write()
     else:
-        learner = Learner(source, learning, n_scored, capacity)
-        learner.write()
-        source.room = learner.room or learner.size.length
+        write_learner(source, learning, n_scored, capacity)
     source.fill("score", outputs=scoring.n_outputs)
     declared["predict"] = write_prediction(source, scoring)
     if scoring.table is not None:

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from math import log, log1p
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from onlinekern.fitted.export import states
-from onlinekern.fitted.export.c import squares, support
 from onlinekern.fitted.export.c.forms import Forms, Size
-from onlinekern.fitted.export.c.policies import POLICIES
-from onlinekern.fitted.export.c.rules import (
-    CONTINUED,
-    write_confidence,
-    write_rule,
-    write_variances,
-)
+from onlinekern.fitted.export.c.rules import CONTINUED, write_rule
 from onlinekern.fitted.export.c.source import Source
-from onlinekern.fitted.export.c.terms import write_features
-from onlinekern.fitted.export.terms import Fourier
 
 TARGETS = ("weight", "mean", "squares", "scale")
 DRAWING_SAMPLERS = ("LossProportional", "SlopeProportional")
@@ -33,7 +24,7 @@ SINGLE = {"Head": "y", "Standardized": "y", "Binary": "y > 0 ? 1 : -1"}
 
 
 class Learner(Forms):
-    """Writer of the code that learns.
+    """Writer of the code that learns; a subclass says what the space of the model needs.
 
     Parameters
     ----------
@@ -47,6 +38,14 @@ class Learner(Forms):
         Whether `learn` can also be tried, without learning anything, for the scores in `shown`.
     """
 
+    # False of least squares, which have no step along a rule.
+    follows_rule: ClassVar[bool] = True
+    # What `add` and `move` take: the row, or its features.
+    row: ClassVar[str] = "x"
+    # Room for support vectors.
+    room = 0
+    state: Any
+
     def __init__(
         self,
         source: Source,
@@ -55,22 +54,10 @@ class Learner(Forms):
         capacity: int | None,
         tries: bool = False,
     ) -> None:
-        self.state = state = learning.state
+        self.state = learning.state
         outputs, length = learning.numbers.values.shape
-        self.room = 0
-        if isinstance(state, states.KernelState):
-            self.room = support.capacity_of(state, capacity)
-            length = length if state.beside else self.room
-        if isinstance(state, states.JointState):
-            length += squares.room_to_grow(state)
-        policy = POLICIES[state.policy.name] if isinstance(state, states.KernelState) else None
-        draws = learning.sampler.name in DRAWING_SAMPLERS or (policy is not None and policy.draws)
-        super().__init__(source, learning, Size(outputs, n_features, length), draws, tries)
-        self.shrinks = rule_shrinks(learning.rule)
-        mean = isinstance(state, states.MappedState) and state.mean is not None
-        self.scales = self.shrinks or mean or (policy is not None and policy.shrinks)
-        has_variances = isinstance(state, states.LinearState) and state.variances is not None
-        self.second_order = has_variances or isinstance(state, states.ConfidentState)
+        size = Size(outputs, n_features, self.length_of(length, capacity))
+        super().__init__(source, learning, size, self.draws_numbers(learning), tries)
         # The scale is 1 / t.
         self.inverse_time = learning.rule.name == "InverseTime"
         self.catches_up = learning.numbers.averaging == "decay"
@@ -78,18 +65,31 @@ class Learner(Forms):
         heavy = learning.factors is not None and max(learning.factors) > 1
         self.continues = heavy and learning.rule.name in CONTINUED
 
+    def length_of(self, length: int, capacity: int | None) -> int:
+        """Return how many numbers an output has room for, of those that there are."""
+        return length
+
+    def draws_numbers(self, learning: states.Learning) -> bool:
+        """Return whether learning draws random numbers."""
+        return learning.sampler.name in DRAWING_SAMPLERS
+
+    @property
+    def scales(self) -> bool:
+        """Whether the whole model is multiplied on the way."""
+        return rule_shrinks(self.learning.rule)
+
+    @property
+    def second_order(self) -> bool:
+        """Whether a step has a contraction."""
+        return False
+
     def write(self) -> None:
         """Write all that learns but the functions of the header."""
         self.write_state()
         self.write_row()
         self.write_average()
-        if isinstance(self.state, states.KernelState):
-            support.write_admission(self, self.state, self.room)
         self.write_step()
-        if isinstance(self.state, states.SquaresState):
-            squares.write_squares(self, self.state)
-        else:
-            self.write_learn()
+        self.write_learn()
         units = ""
         if self.learning.targets is not None:
             units = "    scores[0] = target.mean + target.scale * scores[0];"
@@ -114,7 +114,7 @@ class Learner(Forms):
         if self.catches_up:
             source.counter("lead", own.lead)
         source.memory("coefficients", size.outputs)
-        if not isinstance(self.state, states.SquaresState):
+        if self.follows_rule:
             source.memory("squared_lengths", size.outputs)
         if self.draws:
             source.words("generator", own.generator)
@@ -122,63 +122,39 @@ class Learner(Forms):
             source.structure("target", {name: getattr(own.targets, name) for name in TARGETS})
 
     def write_row(self) -> None:
-        """Write the functions `look`, `product` and `length_of`."""
-        state, size, source = self.state, self.size, self.source
-        if isinstance(state, states.LinearState):
-            length = self.number(state.intercept if self.continues else state.in_length)
-            self.fill("linear_product")
-            self.fill("linear_look")
-            if state.variances is not None:
-                write_variances(self, state)
-                return
-            self.fill("linear_length", intercept=length)
-            constant = f"    numbers[{size.features}] += step * {self.number(state.intercept)};"
-            self.fill("add_row", constant=constant)
-            return
-        source.memory("features", size.length)
-        if isinstance(state, states.JointState):
-            squares.write_joint_features(self, state)
-            if isinstance(state, states.ConfidentState):
-                write_confidence(self, state)
-            return
-        if isinstance(state, states.MappedState):
-            write_features(source, "map", state.map)
-            constant = f"    features[{size.length - 1}] = 1;" if state.constant else ""
-            self.fill("mapped_look", id="map", constant=constant)
-            square = "1"
-            if isinstance(state.map, Fourier):
-                square = f"(void)phi, {1 + state.constant}"
-            else:
-                source.use("square")
-                square = "square(phi)"
-            self.fill("mapped_length", square=square)
-            self.fill("add_row", constant="")
-            return
-        assert isinstance(state, states.KernelState)
-        support.write_support(self, state, self.room)
+        """Write the functions `look`, `product` and `length_of`, and what they read."""
+        raise NotImplementedError(f"{type(self).__name__}.write_row")
 
     def write_average(self) -> None:
-        """Write the functions `advance`, `shrink`, `model_scores` and `add`."""
+        """Write the functions `advance`, `shrink` and `model_scores`, and what adds a sample."""
         own, kind = self.learning.numbers, "averaged" if self.averaged else "plain"
-        solves = isinstance(self.state, states.KernelState | states.SquaresState)
         values: dict[str, Any] = {"skipped": own.skipped, "renew": "", "restart": "", "led": "void"}
         if self.averaged:
             self.write_shares(values)
             self.fill("averaged_state", **values)
         if self.scales:
             self.fill(f"{kind}_fold")
-            ends = scale_ends(isinstance(self.state, states.LinearState), self.averaged)
-            smallest, largest = (self.number(end) for end in ends)
+            smallest, largest = (self.number(end) for end in self.scale_ends())
             self.fill("shrink", smallest=smallest, largest=largest)
-        if isinstance(self.state, states.SquaresState) and self.state.leverage:
-            squares.write_leverage(self, self.state)
-            return
-        joint = isinstance(self.state, states.ConfidentState) and self.state.linear
-        linear = joint or isinstance(self.state, states.LinearState)
-        first = f"steps - {own.skipped} < 1" if linear else "0"
+        self.write_scores(kind)
+        self.write_addition(kind)
+
+    def scale_ends(self) -> tuple[float, float]:
+        """Return the least and the largest scale before it is multiplied into the numbers."""
+        return 1e-3, 1e3
+
+    def write_scores(self, kind: str) -> None:
+        """Write the function `model_scores`."""
+        first = f"steps - {self.learning.numbers.skipped} < 1" if self.is_linear else "0"
         self.fill(f"{kind}_scores", first=first)
-        if not solves and not self.second_order:
-            self.fill(f"{kind}_add")
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the learner is a linear one, whose first model counts in no average."""
+        return False
+
+    def write_addition(self, kind: str) -> None:
+        """Write the functions that add a sample to the model."""
 
     def write_shares(self, values: dict[str, Any]) -> None:
         """Write the weights of models in the average; complete the values of `averaged_state`."""
@@ -207,8 +183,7 @@ class Learner(Forms):
         self.write_loss(loss, *["demand"] * demanded, *["travel"] * self.continues)
         if "schedule" in own.rule.arguments:
             self.part("schedule", own.rule.arguments["schedule"])
-        squares = isinstance(self.state, states.SquaresState)
-        if not squares:
+        if self.follows_rule:
             write_rule(self, own.rule, self.second_order, self.continues)
         sampler = dict(own.sampler.arguments)
         if own.sampler.name == "LossProportional":
@@ -216,7 +191,7 @@ class Learner(Forms):
             sampler["suffered"] = "weight * loss_value(f, y)" if weighted else "loss_value(f, y)"
             sampler["importance"] = "1 / probability" if weighted else "1"
         self.part("sampler", states.Described(own.sampler.name, sampler))
-        if squares:
+        if not self.follows_rule:
             return
         if not self.second_order:
             self.fill("measure")
@@ -232,16 +207,9 @@ class Learner(Forms):
         size = self.size
         save, restore = self.kept()
         targets, more = self.standardising()
-        state, full = self.state, ""
-        if isinstance(state, states.KernelState) and support.may_overflow(state, self.room):
-            full = self.when_full(restore)
-        lead, of = [self.leading()], "x"
-        if isinstance(state, states.MappedState | states.ConfidentState):
-            of = "&phi"
-        if isinstance(state, states.ConfidentState) and (grow := squares.growing(self, state)):
-            save.append("    const int32_t known = n_landmarks;")
-            restore.append("    n_landmarks = known;")
-            lead.append(grow)
+        full = self.when_full(restore)
+        lead = [self.leading()]
+        self.write_growth(save, restore, lead)
         shrink, update = self.updating()
         self.source.use("all_finite")
         if self.second_order:
@@ -251,7 +219,7 @@ class Learner(Forms):
             rooms=f"    real current[{size.outputs}], predicting[{size.outputs}];",
             save="\n".join(save),
             targets="\n".join(targets),
-            of=of,
+            of=self.row,
             factors=self.factors(),
             more=more,
             restore="\n".join("    " + line for line in restore),
@@ -263,25 +231,51 @@ class Learner(Forms):
             update=update,
         )
 
+    def when_full(self, restore: list[str]) -> str:
+        """Return lines that refuse a sample for which there is no room."""
+        return ""
+
+    def write_growth(self, save: list[str], restore: list[str], lead: list[str]) -> None:
+        """Write what makes the model longer, and add its lines to those of `learn`."""
+
     def updating(self) -> tuple[str, str]:
         """Return the lines that shrink the model, and those that move it."""
-        state, shrink = self.state, shrinking(self.source, self.learning.rule)
+        shrink, update = self.shrinking(), self.moving()
+        if self.inverse_time:
+            update += "\n    scale = 1 / (real)steps;"
+        if noted := self.write_recent():
+            update += "\n" + noted.format("predicting[0]")
+        return shrink, update
+
+    def shrinking(self) -> str:
+        """Return the line that shrinks the model before sample number `seen`."""
+        rule = self.learning.rule
+        if rule.name in ("Pegasos", "BatchPegasos"):
+            return "    shrink((real)(seen - 1) / (real)seen);"
+        if not rule_shrinks(rule):
+            return ""
+        factor = f"1 - step_size(seen) * {self.number(rule.arguments['regularisation'])}"
+        return f"    shrink({factor} > 0 ? {factor} : 0);"
+
+    def moving(self) -> str:
+        """Return the lines that move the model."""
         step = "move(k, x)" if self.second_order else "add(k, &phi, coefficients[k])"
         moved = "            if (coefficients[k] < 0 || coefficients[k] > 0)"
         each = f"        for (int32_t k = 0; k < {self.size.outputs}; k++)"
-        update = f"{each}\n{moved}\n                {step};"
-        if isinstance(state, states.KernelState):
-            update = "        admit(x, &phi);"
-            shrink = "\n".join(filter(None, (shrink, support.noting(state))))
-        elif isinstance(state, states.ConfidentState):
-            update = "        move_along(&phi);"
-        elif isinstance(state, states.MappedState) and state.mean is not None:
-            shrink, update = squares.mean_steps(self, state.mean)
-        if self.inverse_time:
-            update += "\n    scale = 1 / (real)steps;"
-        if noted := squares.write_recent(self):
-            update += "\n" + noted.format("predicting[0]")
-        return shrink, update
+        return f"{each}\n{moved}\n                {step};"
+
+    def write_recent(self) -> str:
+        """Write the scores of the last samples; return the line that notes one."""
+        recent = self.learning.recent
+        if recent is None:
+            return ""
+        source, kept = self.source, len(recent.values)
+        source.state("recent", recent.values)
+        source.counter("recent_count", recent.noted)
+        source.scalar("offset", recent.quantile)
+        fraction = self.number(recent.fraction)
+        self.fill("recent_scores", kept=kept, every=recent.every, fraction=fraction)
+        return "    note_score({});"
 
     def leading(self) -> str:
         """Return the line that compares the present model and the average; write its functions."""
@@ -314,17 +308,6 @@ class Learner(Forms):
         which = "k == (int32_t)y" if own.head.name == "OneVsRest" else "1"
         return self.filled("class_factors", which=which)
 
-    def when_full(self, restore: list[str]) -> str:
-        assert isinstance(self.state, states.KernelState)
-        more = " && is_added(&phi)" if self.state.policy.name == "Quantise" else ""
-        lines = [
-            f"    if (moves && n_support == {self.room}{more}) {{",
-            *("        " + line.strip() for line in restore),
-            f"        return {self.source.names['PREFIX']}_FULL;",
-            "    }",
-        ]
-        return "\n".join(lines)
-
 
 def solutions(second_order: bool) -> tuple[str, str]:
     """Return lines that set the contraction of an output, and that of the rival of a class."""
@@ -337,26 +320,8 @@ def solutions(second_order: bool) -> tuple[str, str]:
     )
 
 
-def shrinking(source: Source, rule: states.Described) -> str:
-    """Return the line that shrinks the model before sample number `seen`."""
-    regularisation = rule.arguments.get("regularisation", 0.0)
-    if rule.name in ("Pegasos", "BatchPegasos"):
-        return "    shrink((real)(seen - 1) / (real)seen);"
-    if not rule_shrinks(rule):
-        return ""
-    factor = f"1 - step_size(seen) * {source.number(regularisation)}"
-    return f"    shrink({factor} > 0 ? {factor} : 0);"
-
-
 def rule_shrinks(rule: states.Described) -> bool:
     """Return whether a rule multiplies what was learnt before."""
     if rule.name in ("Pegasos", "BatchPegasos"):
         return True
     return rule.name == "Gradient" and bool(rule.arguments.get("regularisation", 0.0))
-
-
-def scale_ends(linear: bool, averaged: bool) -> tuple[float, float]:
-    """Return the least and the largest scale before it is multiplied into the numbers."""
-    if linear:
-        return (1e-3 if averaged else 1e-30), 1e30
-    return 1e-3, 1e3

@@ -10,7 +10,7 @@ import numpy as np
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export.c.fields import Field
 from onlinekern.fitted.export.c.forms import Forms, Size
-from onlinekern.fitted.export.c.learn import Learner
+from onlinekern.fitted.export.c.learners import write_learner
 from onlinekern.fitted.export.c.reentrant import SIGNATURE, UNIT_END, WORD
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.states import Learning, RaceState
@@ -87,7 +87,7 @@ class RaceLearner(Forms):
         for k, expert in enumerate(state.experts):
             part = Part(source, f"e{k}_")
             part.memory("shown", outputs)
-            Learner(part, expert, self.n_features, None, tries=True).write()
+            write_learner(part, expert, self.n_features, tries=True)
             part.join()
         self.write_state(n)
         names = ("sharpness", "decay")
