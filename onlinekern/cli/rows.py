@@ -12,7 +12,7 @@ from onlinekern.cli.options import FromRows, FromText
 from onlinekern.preprocessing.tables.encoder import encoder_of
 from onlinekern.preprocessing.tables.errors import TableError
 from onlinekern.streams.errors import StreamError
-from onlinekern.streams.files import Blocks, Columns, Form
+from onlinekern.streams.files import AsMatrix, Blocks, Form, as_tables
 from onlinekern.streams.formats.libsvm import LibsvmReader
 from onlinekern.streams.formats.readers import OF_FORMATS, TABLES, format_of, reader_of
 from onlinekern.streams.formats.reading import PLAIN, Reading
@@ -101,9 +101,10 @@ def blocks_for(
         Its kinds are those of the model.
     """
     encoder, names = encoder_of(model), getattr(model, "feature_names_in_", None)
-    form: Any = Form(int(model.n_features_in_), zero_based, "float64", reading.ignore_extra)
+    n_features, ignore_extra = int(model.n_features_in_), reading.ignore_extra
+    form: Form = AsMatrix(n_features, zero_based, ignore_extra=ignore_extra)
     if encoder is not None:
-        names, form = encoder.kinds_, Columns()
+        names, form = encoder.kinds_, as_tables
         reading = replace(reading, kinds=tuple(encoder.kinds_.items()))
     known = Known(None if names is None else list(names), None)
     return Blocks([path], target, form, known, False, reading)

@@ -35,7 +35,7 @@ from onlinekern.reports.console import PLAIN, open_console, put_json
 from onlinekern.reports.text import text_of
 from onlinekern.streams.blocks import in_blocks
 from onlinekern.streams.errors import StreamError
-from onlinekern.streams.files import Blocks, Columns, Form
+from onlinekern.streams.files import AsMatrix, Blocks, as_tables
 from onlinekern.streams.statistics import TargetStatistics
 
 if TYPE_CHECKING:
@@ -245,11 +245,11 @@ def blocks_of(request: Request, model: Any, faults: list[str] | None) -> Blocks:
     reading = replace(reading_of(request, kinds.items(), faults), numeric_targets=numeric)
     check_formats(request, request.data, reading)
     if request.target is not None:
-        return Blocks(request.data, request.target, Columns(), reading=reading)
+        return Blocks(request.data, request.target, as_tables, reading=reading)
     n_features = request.n_features
     if n_features is None:
         n_features = count_features(request.data, request.zero_based, reading)
-    form = Form(n_features, request.zero_based, "float64")
+    form = AsMatrix(n_features, request.zero_based)
     return Blocks(request.data, request.target, form, reading=reading)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from scipy import sparse
 
@@ -84,9 +85,9 @@ def open_source(
     based: Any = options.get("zero_based", "auto")
     said = options.get("n_features"), None if based in ("auto", False) else based
     check_used(files, target is not None, reading, n_features=said[0], zero_based=said[1])
-    form: Any = Raw()
+    form: Form = as_read
     if encoder is not None:
-        form = Encoded(encoder.learn_transform if like is None else encoder.transform)
+        form = partial(as_encoded, encoder.learn_transform if like is None else encoder.transform)
     blocks = Blocks(files, target, form, like, reading=reading)
     names: Any = blocks.feature_names
     if encoder is not None and names is not None:
@@ -98,36 +99,68 @@ def open_source(
     return source
 
 
-class Raw:
-    """The form that a `Source` takes: rows as they are read."""
+# What gives the rows of a reader a form: as blocks (X, y).
+Form: TypeAlias = Callable[[Any], Iterator[tuple[Any, Any]]]
 
-    def blocks(self, reader: Any) -> Iterator[tuple[Any, Any]]:
+
+def as_read(reader: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield rows as they are read, which a `Source` takes."""
+    return reader.blocks()
+
+
+def as_tables(reader: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the columns of a table as they are."""
+    if reader.feature_names is None:
+        raise StreamError(f"{name_of(reader.path)}: LIBSVM text is no table")
+    return reader.tables()
+
+
+def as_encoded(encode: Callable[[Any], Any], reader: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield what is made of the record batches of a table; errors name the row of the file."""
+    if reader.feature_names is None:
         yield from reader.blocks()
+        return
+    first = 1
+    for X, y in reader.tables():
+        try:
+            yield encode(X), y
+        except TableError as error:
+            raise StreamError(f"{reader.name}, {error.at(first)}") from error
+        first += len(y)
 
 
-class Encoded:
-    """The form that gives what an encoder makes of the columns of tables.
+@dataclass(frozen=True)
+class AsMatrix:
+    """The form of rows of numbers, of which LIBSVM text does not tell how many a row has."""
 
-    Parameters
-    ----------
-    encode : callable
-        It takes a record batch; its errors get the row of the file.
-    """
+    n_features: int | None
+    zero_based: bool
+    dtype: str = "float64"
+    ignore_extra: bool = False
 
-    def __init__(self, encode: Any) -> None:
-        self._encode = encode
+    def __call__(self, reader: Any) -> Iterator[tuple[Any, Any]]:
+        name = name_of(reader.path)
+        for X, y in reader.blocks():
+            X = self._shifted(X, name) if sparse.issparse(X) else X
+            yield stored(X, self.dtype, name), y
 
-    def blocks(self, reader: Any) -> Iterator[tuple[Any, Any]]:
-        if reader.feature_names is None:
-            yield from reader.blocks()
-            return
-        first = 1
-        for X, y in reader.tables():
-            try:
-                yield self._encode(X), y
-            except TableError as error:
-                raise StreamError(f"{reader.name}, {error.at(first)}") from error
-            first += len(y)
+    def _shifted(self, X: Any, name: str) -> Any:
+        if self.n_features is None:
+            raise StreamError(f"{name}: n_features must be given for LIBSVM text read once")
+        first = 0 if self.zero_based else 1
+        if self.ignore_extra and X.shape[1] > self.n_features + first:
+            X = X[:, : self.n_features + first]
+        low, high = (X.indices.min(), X.indices.max()) if X.nnz else (first, first)
+        if low < first or high - first >= self.n_features:
+            range_ = f"expected {first} to {self.n_features - 1 + first}"
+            if low < first:
+                raise StreamError(
+                    f"{name}: feature index 0, {range_}; if its indices start at 0, say "
+                    "zero_based=True, in a command --zero-based"
+                )
+            raise ExtraFeatures(f"{name}: feature index {high}, {range_}")
+        shape = (X.shape[0], self.n_features)
+        return sparse.csr_matrix((X.data, X.indices - first, X.indptr), shape=shape)
 
 
 class Blocks:
@@ -145,13 +178,12 @@ class Blocks:
         self,
         paths: Any,
         target: str | None,
-        form: Form | Columns | Raw | Encoded,
+        form: Form,
         like: Any = None,
         labelled: bool = True,
         reading: Reading = PLAIN,
-        storage_options: Mapping[str, Any] | None = None,
     ) -> None:
-        self._rest = iter(located(paths, storage_options))
+        self._rest = iter(located(paths))
         self._target, self._form, self._options = target, form, (labelled, reading)
         first = next(self._rest)
         self._reader = reader_of(first, target, like, *self._options)
@@ -181,7 +213,7 @@ class Blocks:
     def _all(self) -> Iterator[tuple[Any, Any]]:
         n_rows = 0
         while True:
-            for X, y in self._form.blocks(self._reader):
+            for X, y in self._form(self._reader):
                 n_rows += len(y)
                 yield X, y
             path = next(self._rest, None)
@@ -189,49 +221,6 @@ class Blocks:
                 return
             self._begins.append((n_rows, name_of(path)))
             self._reader = reader_of(path, self._target, self._reader, *self._options)
-
-
-@dataclass(frozen=True)
-class Form:
-    """The form that `read_blocks` gives to the rows of a file."""
-
-    n_features: int | None
-    zero_based: bool
-    dtype: str
-    ignore_extra: bool = False
-
-    def blocks(self, reader: Any) -> Iterator[tuple[Any, Any]]:
-        name = name_of(reader.path)
-        for X, y in reader.blocks():
-            X = self._shifted(X, name) if sparse.issparse(X) else X
-            yield stored(X, self.dtype, name), y
-
-    def _shifted(self, X: Any, name: str) -> Any:
-        if self.n_features is None:
-            raise StreamError(f"{name}: n_features must be given for LIBSVM text read once")
-        first = 0 if self.zero_based else 1
-        if self.ignore_extra and X.shape[1] > self.n_features + first:
-            X = X[:, : self.n_features + first]
-        low, high = (X.indices.min(), X.indices.max()) if X.nnz else (first, first)
-        if low < first or high - first >= self.n_features:
-            range_ = f"expected {first} to {self.n_features - 1 + first}"
-            if low < first:
-                raise StreamError(
-                    f"{name}: feature index 0, {range_}; if its indices start at 0, say "
-                    "zero_based=True, in a command --zero-based"
-                )
-            raise ExtraFeatures(f"{name}: feature index {high}, {range_}")
-        shape = (X.shape[0], self.n_features)
-        return sparse.csr_matrix((X.data, X.indices - first, X.indptr), shape=shape)
-
-
-class Columns:
-    """The form that `read_tables` gives: the columns of a table as they are."""
-
-    def blocks(self, reader: Any) -> Iterator[tuple[Any, Any]]:
-        if reader.feature_names is None:
-            raise StreamError(f"{name_of(reader.path)}: LIBSVM text is no table")
-        yield from reader.tables()
 
 
 def read_blocks(
@@ -298,8 +287,7 @@ def read_blocks(
     files = located(paths, storage_options)
     is_table = target is not None or getattr(like, "feature_names", None) is not None
     check_used(files, is_table, n_features=n_features, zero_based=zero_based or None)
-    form = Form(n_features, zero_based, dtype)
-    return Blocks(files, target, form, like, storage_options=storage_options)
+    return Blocks(files, target, AsMatrix(n_features, zero_based, dtype), like)
 
 
 def read_tables(
@@ -357,4 +345,4 @@ def read_tables(
     """
     files = located(paths, storage_options)
     check_used(files, True, reading)
-    return Blocks(files, target, Columns(), like, target is not None, reading, storage_options)
+    return Blocks(files, target, as_tables, like, target is not None, reading)

@@ -77,25 +77,35 @@ class TableReader:
         self.names = list(self._names())
         self._folders = {name: told[name] for name in told if name not in self.names}
         found = [*self.names, *self._folders]
+        self._check_named(found, target, labelled, is_first=like is None)
+        others = [name for name in found if name not in (target, self.weight)]
+        if not others:
+            raise StreamError(f"{self.name}: no column besides the target {target!r}")
+        self.feature_names = others if like is None else list(like.feature_names)
+        self._check_features(others)
+
+    def _check_named(
+        self, found: list[str], target: str | None, labelled: bool, is_first: bool
+    ) -> None:
+        """Raise StreamError unless the columns that are named are there, each once."""
         if labelled and target not in found:
             given = "" if target is None else f"no column named {target!r}; "
             raise StreamError(f"{self.name}: {given}name the target column, one of {listed(found)}")
         if len(set(found)) < len(found):
             twice = next(name for name in found if found.count(name) > 1)
             raise StreamError(f"{self.name}: two columns have the same name, {twice!r}")
-        unknown = next((name for name, _ in reading.kinds if name not in found), None)
-        # Of further files, what they lack is told below.
-        if unknown is not None and like is None:
+        unknown = next((name for name, _ in self.reading.kinds if name not in found), None)
+        # Of further files, `_check_features` tells what they lack.
+        if unknown is not None and is_first:
             raise StreamError(
                 f"{self.name}: no column {unknown!r}, whose kind is given, among {listed(found)}"
             )
         if self.weight is not None and self.weight not in found:
             raise StreamError(f"{self.name}: no column named {self.weight!r} for sample_weight")
-        found = [name for name in found if name not in (target, self.weight)]
-        if not found:
-            raise StreamError(f"{self.name}: no column besides the target {target!r}")
-        self.feature_names = found if like is None else list(like.feature_names)
-        if reading.ignore_extra:
+
+    def _check_features(self, found: list[str]) -> None:
+        """Raise StreamError unless these are the features of the first file."""
+        if self.reading.ignore_extra:
             found = [name for name in found if name in self.feature_names]
         other = difference(found, self.feature_names)
         if other:
