@@ -17,6 +17,7 @@ from onlinekern.evaluate.comparing import (
     SampleCounter,
     Setting,
     comparison_of,
+    new_run,
     prepare_baselines,
     prepare_methods,
     problem_of,
@@ -25,7 +26,6 @@ from onlinekern.evaluate.comparing import (
 from onlinekern.evaluate.methods import given_parameters, select_methods
 from onlinekern.evaluate.results import Comparison
 from onlinekern.evaluate.resuming import KeptProgress
-from onlinekern.evaluate.test_then_train import Run
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,12 @@ class CompareTasks:
 
     def run(self, repeat: int, prepared: Any, source: Any, test: Any) -> Any:
         """Return the result of a method on a permutation, and its scores on the test stream."""
-        (build, _), _ = prepared
-        setting, unit = self.setting, source.layout.target_deviation
-        run = Run(build(setting.seed + repeat), source.classes, unit, window=setting.window)
+        one, _ = prepared
+        run = new_run(one, source, self.setting, repeat)
         with warnings.catch_warnings():
             # The run of the first permutation says it at the client.
             warnings.simplefilter("ignore")
-            for X, y in source.blocks([setting.seed, 1 + repeat] if setting.shuffle else None):
+            for X, y in source.blocks(self.setting.order(1 + repeat)):
                 run.feed(X, y)
             outcome = run.result()
         return outcome, [] if test is None else [score_on(run.estimator, test)]
@@ -89,14 +88,14 @@ def _run_compare(
     prepared = _prepare_all(tasks, methods, source, there, job)
     baselines = prepare_baselines({name for name, _ in prepared}, source.task)
     futures = [future for _, future in prepared]
-    futures += [tasks.send(f"baseline-{k}", partial(identity, (pair, 0)))
-                   for k, pair in enumerate(baselines)]  # fmt: skip
+    futures += [tasks.send(f"baseline-{k}", partial(identity, (one, 0)))
+                   for k, one in enumerate(baselines)]  # fmt: skip
     runs = [
         [
-            tasks.send(f"run-{k}.{repeat}", partial(job.run, repeat), one, there, tested)
+            tasks.send(f"run-{k}.{repeat}", partial(job.run, repeat), future, there, tested)
             for repeat in range(job.setting.n_orders)
         ]
-        for k, one in enumerate(futures)
+        for k, future in enumerate(futures)
     ]
     done = [0]
 
@@ -106,12 +105,12 @@ def _run_compare(
 
     tasks.each([future for row in runs for future in row], after)
     results, n_head = [], 0
-    for one, row in zip(futures, runs, strict=True):
-        (_, result), searched = result_of(one)
+    for future, row in zip(futures, runs, strict=True):
+        one, searched = result_of(future)
         n_head = max(n_head, searched)
-        for future in row:
-            result.add(*result_of(future))
-        results.append(result)
+        for run in row:
+            one.result.add(*result_of(run))
+        results.append(one.result)
     return comparison_of(source, job.setting, n_head, results)
 
 

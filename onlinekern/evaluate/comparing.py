@@ -6,14 +6,13 @@ permutations of one source: each permutation is streamed once and fed to all met
 
 from __future__ import annotations
 
-import functools
 import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -133,27 +132,16 @@ def compare(
     with KeptProgress(kept) as keeper:
         tally = SampleCounter(progress)
         prepared, n_head = prepare_methods(methods, source, setting, tally, keeper)
-        baselines = prepare_baselines({result.name for _, result in prepared}, source.task)
-        prepared += baselines
+        baselines = prepare_baselines({one.result.name for one in prepared}, source.task)
         tally.total += setting.n_orders * source.n_samples * len(baselines)
-        results = [result for _, result in prepared]
+        prepared += baselines
+        results = [one.result for one in prepared]
         keeper.restore_results(results)
-        unit = source.layout.target_deviation
         for repeat in range(setting.n_orders):
-            if all(len(result.runs) > repeat for result in results):
-                continue
-            runs = [
-                Run(build(seed + repeat), source.classes, unit, window=window, delay=setting.delay)
-                for build, _ in prepared
-            ]
-            keeper.restore_runs(runs, repeat)
-            text = f"permutation {repeat + 1} of {setting.n_orders}" if shuffle else "file order"
-            blocks = source.blocks([seed, 1 + repeat] if shuffle else None)
-            with warnings.catch_warnings():
-                if repeat > 0:
-                    # The learners said so in the first permutation.
-                    warnings.filterwarnings("ignore", SCALES_DIFFER)
-                _run_permutation(keeper, blocks, test, functools.partial(tally.add, text=text))
+            if any(len(result.runs) <= repeat for result in results):
+                runs = [new_run(one, source, setting, repeat) for one in prepared]
+                keeper.restore_runs(runs, repeat)
+                _run_permutation(repeat, source, test, setting, tally, keeper)
         keeper.save()
     return comparison_of(source, setting, n_head, results)
 
@@ -180,22 +168,45 @@ def comparison_of(
     )  # fmt: skip
 
 
+class Prepared(NamedTuple):
+    """A method before its runs: what makes its estimator of a seed, and its results to come."""
+
+    build: Callable[[int], Any]
+    result: MethodResult
+
+
+def new_run(one: Prepared, source: Source, setting: Setting, repeat: int) -> Run:
+    """Return a method at the beginning of a permutation."""
+    unit, shown = source.layout.target_deviation, setting.window
+    estimator = one.build(setting.seed + repeat)
+    return Run(estimator, source.classes, unit, window=shown, delay=setting.delay)
+
+
 def _run_permutation(
-    keeper: KeptProgress, blocks: Any, test: Source | None, tell: Callable[[int], None]
+    repeat: int,
+    source: Source,
+    test: Source | None,
+    setting: Setting,
+    tally: SampleCounter,
+    keeper: KeptProgress,
 ) -> None:
     """Feed one permutation to the runs that are not finished with it, and add their results."""
-    unfinished = keeper.unfinished()
-    position = 0
-    for X, y in in_blocks(blocks, keeper.interval):
-        fed = [run.feed_from(position, X, y) for run, _ in unfinished]
-        position += len(y)
-        tell(len(y) * len(fed))
-        if any(fed):
-            keeper.count(len(y))
-    for run, result in unfinished:
-        outcome = run.result()
-        result.add(outcome, [] if test is None else [score_on(run.estimator, test)])
-        keeper.count(0 if test is None else test.n_samples)
+    text = f"permutation {repeat + 1} of {setting.n_orders}" if setting.shuffle else "file order"
+    unfinished, position = keeper.unfinished(), 0
+    with warnings.catch_warnings():
+        if repeat > 0:
+            # The learners said so in the first permutation.
+            warnings.filterwarnings("ignore", SCALES_DIFFER)
+        for X, y in in_blocks(source.blocks(setting.order(1 + repeat)), keeper.interval):
+            fed = [run.feed_from(position, X, y) for run, _ in unfinished]
+            position += len(y)
+            tally.add(len(y) * len(fed), text)
+            if any(fed):
+                keeper.count(len(y))
+        for run, result in unfinished:
+            outcome = run.result()
+            result.add(outcome, [] if test is None else [score_on(run.estimator, test)])
+            keeper.count(0 if test is None else test.n_samples)
 
 
 @dataclass(frozen=True)
@@ -230,6 +241,10 @@ class Setting:
     def n_orders(self) -> int:
         """How many orders of the samples are run: the file has one."""
         return self.repeats if self.shuffle else 1
+
+    def order(self, number: int) -> list[int] | None:
+        """Return the seed of an order of the samples, 0 of the search's; None of the file's own."""
+        return [self.seed, number] if self.shuffle else None
 
 
 class SampleCounter:
@@ -284,34 +299,32 @@ def _described(estimator: Any) -> str:
 
 
 def prepare_methods(
-    methods: Any, source: Source, setting: Setting, tally: Any, keeper: KeptProgress
-) -> Any:
-    """Return (function from seed to estimator, empty MethodResult) pairs, and the head's size."""
-    if isinstance(methods, Mapping):
-        _check_features(methods.values(), source)
-        tally.total = setting.n_orders * source.n_samples * len(methods)
-        return [
-            (_cloner(estimator), MethodResult(label, label, type(estimator).__name__, {}))
-            for label, estimator in methods.items()
-        ], 0
-    chosen = select_methods(methods, source.task, setting.kernel)
-    given = given_parameters(chosen, source.task, setting.settings)
-    # Now, not after a long search: the parameters that are searched are no sizes.
-    models = [
-        method.build(source.task, {"kernel": setting.kernel} | given[method.name])
-        for method in chosen
-    ]
-    _check_features(models, source)
-    for name, value, usual in (
-        ("kernel", setting.kernel, KERNELS[0]),
-        ("gamma", setting.gamma, None),
-    ):
-        if value != usual and not any(hasattr(model, name) for model in models):
-            raise ValueError(f"{name}={value!r} has no effect: none of the methods has a kernel")
+    methods: Any, source: Source, setting: Setting, tally: SampleCounter, keeper: KeptProgress
+) -> tuple[list[Prepared], int]:
+    """Return the methods with their parameters, and how many samples these were chosen on."""
+    if not isinstance(methods, Mapping):
+        return _prepare_named(methods, source, setting, tally, keeper)
+    _check_features(methods.values(), source)
+    tally.total = setting.n_orders * source.n_samples * len(methods)
+    return [
+        Prepared(_cloner(estimator), MethodResult(label, label, type(estimator).__name__, {}))
+        for label, estimator in methods.items()
+    ], 0
+
+
+def _prepare_named(
+    names: Any, source: Source, setting: Setting, tally: SampleCounter, keeper: KeptProgress
+) -> tuple[list[Prepared], int]:
+    """Choose what is not given of the parameters of methods that are named."""
+    task = source.task
+    chosen = select_methods(names, task, setting.kernel)
+    given = given_parameters(chosen, task, setting.settings)
+    _check_named([one.build(task, {"kernel": setting.kernel} | given[one.name]) for one in chosen],
+                 source, setting)  # fmt: skip
     gamma = setting.gamma if has_width(setting.kernel) else None
     problem = problem_of(source, setting, keeper.trials)
     n_head = len(problem.y)
-    searched = count_samples(chosen, source.task, given, gamma, setting.kernel, n_head)
+    searched = count_samples(chosen, task, given, gamma, setting.kernel, n_head)
     tally.total = setting.n_orders * source.n_samples * len(chosen) + searched
 
     def tick(samples: int) -> None:
@@ -319,32 +332,42 @@ def prepare_methods(
         keeper.count(samples)
 
     parameters = choose_parameters(chosen, problem, given, gamma, tick)
-    return [
-        (
-            _builder(method, source.task, setting, parameters[method.name]),
-            MethodResult(
-                method.name, method.label, method.estimator_name(source.task) or "",
-                parameters[method.name],
-            ),
-        )
-        for method in chosen
-    ], n_head  # fmt: skip
+    prepared = []
+    for method in chosen:
+        own, estimator = parameters[method.name], method.estimator_name(task) or ""
+        result = MethodResult(method.name, method.label, estimator, own)
+        prepared.append(Prepared(_builder(method, task, setting, own), result))
+    return prepared, n_head
 
 
-def problem_of(source: Source, setting: Any, trials: dict[str, float]) -> Problem:
+def _check_named(models: list[Any], source: Source, setting: Setting) -> None:
+    """Raise MemoryError, or ValueError of an option that acts on none of the models.
+
+    That is known now, not after a long search: the parameters that are searched are no sizes.
+    """
+    _check_features(models, source)
+    for name, value, usual in (
+        ("kernel", setting.kernel, KERNELS[0]),
+        ("gamma", setting.gamma, None),
+    ):
+        if value != usual and not any(hasattr(model, name) for model in models):
+            raise ValueError(f"{name}={value!r} has no effect: none of the methods has a kernel")
+
+
+def problem_of(source: Source, setting: Setting, trials: dict[str, float]) -> Problem:
     """Return the head of the stream, on which parameters are chosen."""
-    X, y = source.head(HEAD_SAMPLES, [setting.seed, 0] if setting.shuffle else None)
+    X, y = source.head(HEAD_SAMPLES, setting.order(0))
     return Problem(
         X, y, source.classes, source.n_samples, setting.kernel, setting.seed, setting.shuffle,
         setting.scale, trials,
     )  # fmt: skip
 
 
-def prepare_baselines(taken: set[str], task: str) -> Any:
-    """Return the same of the baselines that every table has, under names that are not taken."""
+def prepare_baselines(taken: set[str], task: str) -> list[Prepared]:
+    """Return the baselines that every table has, under names that are not taken."""
     return [
-        (
-            lambda seed, cls=cls: cls(),
+        Prepared(
+            lambda seed, cls=cls: cls(),  # type: ignore[misc]
             MethodResult(name, label if task == "classification" else mean, cls.__name__, {}),
         )
         for name, (label, mean, cls) in BASELINES.items()
