@@ -241,6 +241,12 @@ class PairVote:
 Body: TypeAlias = Sum | ClassVote | TargetVote | PairVote
 
 
+def bounds_in(of: TargetVote | Twin, dtype: Any) -> tuple[float, float]:
+    """Return the bounds of a vote or a twin, which numbers of a type can be."""
+    largest = float(np.finfo(dtype).max)
+    return max(of.least, -largest), min(of.most, largest)
+
+
 def sums_of(body: Body) -> tuple[Sum, ...]:
     """Return the sums in a body."""
     if isinstance(body, Sum):

@@ -240,50 +240,57 @@ def write_body(source: Source, body: parts.Body, n_features: int) -> None:
     """Write the function `body`, of rows of so many features."""
     if isinstance(body, parts.Sum):
         source.fill("body", work=f"    {write_sum(source, body)}_scores(x, scores);")
-        return
-    if isinstance(body, parts.PairVote):
+    elif isinstance(body, parts.PairVote):
         write_pair_vote(source, body)
-        return
-    outputs = body.n_outputs
-    calls = [write_sum(source, member.sum) for member in body.members]
-    lines = [f"    scores[{k}] = 0;" for k in range(outputs)]
-    write_vote(source, body)
-    texts = [step_lines(source, step, n_features)[0] for step in steps_of_vote(source, body)]
-    if texts:
-        source.fill("scaled_in_place", steps="\n".join(texts))
-    is_coded = bool(body.layout) and any(member.raw for member in body.members)
-    if is_coded:
+    else:
+        write_vote(source, body, n_features)
+
+
+def write_vote(source: Source, body: parts.ClassVote | parts.TargetVote, n_features: int) -> None:
+    """Write the function `body` of a vote."""
+    ids = [write_sum(source, member.sum) for member in body.members]
+    write_answers(source, body)
+    steps = [step_lines(source, step, n_features)[0] for step in steps_of_vote(source, body)]
+    if steps:
+        source.fill("scaled_in_place", steps="\n".join(steps))
+    most = max([body.n_outputs, *(member.sum.n_outputs for member in body.members)])
+    lines, of_raw = [f"    real own[{most}];"], "x"
+    if body.layout and any(member.raw for member in body.members):
         write_layout(source, body.layout)
-        lines = ["    row of_trees;", "    code_row(x, &of_trees);", *lines]
-    most = max([outputs, *(member.sum.n_outputs for member in body.members)])
-    lines.insert(0, f"    real own[{most}];")
+        lines += ["    row of_trees;", "    code_row(x, &of_trees);"]
+        of_raw = "&of_trees"
+    lines += [f"    scores[{k}] = 0;" for k in range(body.n_outputs)]
     if any(member.twin is not None for member in body.members):
         source.fill("twin", limit=source.number(parts.MOST_TWIN))
-    for id_, member in zip(calls, body.members, strict=True):
-        if texts and not member.raw:
+    scaled = not steps
+    for id_, member in zip(ids, body.members, strict=True):
+        if not (member.raw or scaled):
             lines.append("    scale_row(x);")
-            texts = []
-        share, link = source.number(member.share), source.number(member.link)
-        answer = f"vote(own, {share}, {link}, scores)"
-        if isinstance(body, parts.TargetVote):
-            answer = f"scores[0] += {share} * bounded(own[0])"
-        elif outputs == 1:
-            answer = f"scores[0] += {share} * vote_of(own[0], {link})"
-        given = "&of_trees" if member.raw and is_coded else "x"
-        lines.append(f"    {id_}_scores({given}, own);")
+            scaled = True
+        lines.append(f"    {id_}_scores({of_raw if member.raw else 'x'}, own);")
         if member.twin is not None:
             lines.append(f"    own[0] = {of_both(source, member.twin)};")
-        lines.append(f"    {answer};")
+        lines.append(f"    {answer_of(source, body, member)};")
     if isinstance(body, parts.TargetVote):
         lines.append("    scores[0] = bounded(scores[0]);")
     source.fill("body", work="\n".join(lines))
 
 
+def answer_of(
+    source: Source, body: parts.ClassVote | parts.TargetVote, member: parts.Member
+) -> str:
+    """Return the statement that adds what a member says to the scores."""
+    share, link = source.number(member.share), source.number(member.link)
+    if isinstance(body, parts.TargetVote):
+        return f"scores[0] += {share} * bounded(own[0])"
+    if body.n_outputs == 1:
+        return f"scores[0] += {share} * vote_of(own[0], {link})"
+    return f"vote(own, {share}, {link}, scores)"
+
+
 def of_both(source: Source, twin: parts.Twin) -> str:
     """Return what makes one score of those of a target and its twin in `own`."""
-    largest = float(np.finfo(source.dtype).max)
-    ends = np.clip([twin.least, twin.most], -largest, largest)
-    numbers = (twin.own, twin.other, twin.factor, *ends)
+    numbers = (twin.own, twin.other, twin.factor, *parts.bounds_in(twin, source.dtype))
     return f"of_both(own, {', '.join(source.number(each) for each in numbers)})"
 
 
@@ -296,19 +303,16 @@ def write_pair_vote(source: Source, body: parts.PairVote) -> None:
     source.fill("body", work=lines + "    vote(pair_scores, scores);")
 
 
-def write_vote(source: Source, body: parts.ClassVote | parts.TargetVote) -> None:
+def write_answers(source: Source, body: parts.ClassVote | parts.TargetVote) -> None:
     """Write the functions that turn scores into an answer."""
-    if isinstance(body, parts.ClassVote):
-        if body.n_outputs == 1:
-            source.use("binary_vote")
-        else:
-            source.fill(
-                "class_vote", outputs=body.n_outputs, least=source.number(parts.LEAST_SHARE)
-            )
-        return
-    largest = float(np.finfo(source.dtype).max)
-    ends = np.clip([body.least, body.most], -largest, largest)
-    source.fill("target_vote", least=source.number(ends[0]), most=source.number(ends[1]))
+    if isinstance(body, parts.TargetVote):
+        least, most = map(source.number, parts.bounds_in(body, source.dtype))
+        source.fill("target_vote", least=least, most=most)
+    elif body.n_outputs == 1:
+        source.use("binary_vote")
+    else:
+        least = source.number(parts.LEAST_SHARE)
+        source.fill("class_vote", outputs=body.n_outputs, least=least)
 
 
 def write_prediction(source: Source, scoring: parts.Scoring, beginning: str = "") -> str:

@@ -119,9 +119,7 @@ def of_both(graph: Graph, both: Tensor, twin: parts.Twin) -> Tensor:
 
 def bounded(graph: Graph, targets: Tensor, body: parts.TargetVote | parts.Twin) -> Tensor:
     """Return targets that are held within the bounds of a vote or a twin."""
-    largest = float(np.finfo(targets.dtype).max)
-    ends = np.clip([body.least, body.most], -largest, largest)
-    return graph.op("Clip", targets, float(ends[0]), float(ends[1]))
+    return graph.op("Clip", targets, *parts.bounds_in(body, targets.dtype))
 
 
 def votes_of_pairs(graph: Graph, scores: Tensor, body: parts.PairVote) -> Tensor:
