@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from onlinekern.estimators.types import Indices
 
 
+def n_rows_of(X: Any) -> int:
+    """Return the number of rows of a matrix, a list or a table."""
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
 def rows_of(X: Any, chosen: slice | Indices) -> Any:
     """Return some rows of a matrix, a list or a table, in the order of their places."""
     if hasattr(X, "iloc"):

@@ -19,6 +19,7 @@ import numpy as np
 from onlinekern.fitted.save import container
 from onlinekern.fitted.save.atomic import FileLock, remove_leftovers, replacing
 from onlinekern.fitted.save.stores import is_stored, local_path
+from onlinekern.streams.errors import shown
 
 FORMAT = 1
 STATE = "state"
@@ -228,7 +229,7 @@ class Checkpoint:
                  if found.get(name) != self.options.get(name)]  # fmt: skip
         if names:
             differences = "; ".join(
-                f"{name} was {_shown(found.get(name))}, is {_shown(self.options.get(name))}"
+                f"{name} was {shown(found.get(name))}, is {shown(self.options.get(name))}"
                 for name in names
             )
             raise ValueError(f"the checkpoint {self.path} belongs to another run: {differences}")
@@ -246,8 +247,3 @@ class Checkpoint:
             os.replace(self.path, self.previous)
             return
         os.replace(link, self.previous)
-
-
-def _shown(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -15,6 +15,7 @@ from onlinekern.estimators.row_blocks import one_after_another, rows_of
 from onlinekern.estimators.table_door import asks_for_encoder
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices
 from onlinekern.evaluate.baselines import Majority, NoChange
+from onlinekern.learners.ahead import is_own
 from onlinekern.preprocessing.pipeline import StreamPipeline
 from onlinekern.preprocessing.steps import does_something, learner_of, takes
 
@@ -229,7 +230,7 @@ def joined(parts: list[Waiting]) -> Waiting:
 
 def passes_over(estimator: Any) -> bool:
     """Return whether `partial_fit_predict` predicts a sample of weight 0, and learns nothing."""
-    if not type(estimator).__module__.startswith("onlinekern."):
+    if not is_own(estimator):
         return False
     if isinstance(estimator, StreamPipeline):
         steps = [step for _, step in estimator.steps[:-1] if does_something(step)]

@@ -21,12 +21,12 @@ from onlinekern.estimators.parameters import (
     Share,
     estimator,
 )
-from onlinekern.estimators.row_blocks import rows_of
+from onlinekern.estimators.row_blocks import n_rows_of, rows_of
 from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import BaseEstimator
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.evaluate.delayed import Arrivals, delays_from, teaching
-from onlinekern.evaluate.refitting import inside
+from onlinekern.evaluate.refitting import first_answers, inside
 from onlinekern.learners.ahead import strangeness
 from onlinekern.preprocessing.steps import learner_of
 
@@ -183,7 +183,7 @@ class LabelQuery(Savable, BaseEstimator):
         -------
         ndarray of shape (n_samples,)
         """
-        n = X.shape[0] if hasattr(X, "shape") else len(X)  # type: ignore[arg-type]
+        n = n_rows_of(X)
         if self.strategy == "random":
             return np.zeros(n)
         try:
@@ -422,8 +422,7 @@ class Asked:
         try:
             return np.asarray(estimator.predict(rows))
         except NotFittedError:
-            n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-            return np.full(n, 0.0 if classes is None else classes[0])
+            return first_answers(rows, classes)
 
 
 def arrivals_of(came: list[tuple[int, int, Any]], y: Array, position: int) -> Arrivals:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onlinekern.estimators.row_blocks import one_after_another
+from onlinekern.estimators.row_blocks import n_rows_of, one_after_another
 from onlinekern.estimators.types import Array, Classes
 
 
@@ -61,8 +61,7 @@ class Refitted:
         """Return the predictions of the last fit for X; before the first fit, `classes[0]` or 0."""
         if self._fitted:
             return self.estimator.predict(X)
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-        return np.full(n_rows, 0.0 if self.classes is None else self.classes[0])
+        return first_answers(X, self.classes)
 
     def finish(self) -> None:
         """Fit on all samples so far, unless that is done already, or they are of one class."""
@@ -74,6 +73,11 @@ class Refitted:
         self._X, self._y = [one_after_another(self._X)], [y]
         self.estimator.fit(self._X[0], y)
         self._fitted = self._seen
+
+
+def first_answers(X: Any, classes: Any) -> Array:
+    """Return what stands for predictions where nothing has been learnt: `classes[0]` or 0."""
+    return np.full(n_rows_of(X), 0.0 if classes is None else classes[0])
 
 
 def inside(estimator: Any) -> Any:

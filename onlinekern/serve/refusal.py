@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, NoReturn
+
+from onlinekern.streams.errors import shown
 
 
 class Refusal(Exception):
@@ -27,12 +28,6 @@ class Refusal(Exception):
 def bad(message: str) -> NoReturn:
     """Refuse a request that is wrong."""
     raise Refusal(400, message)
-
-
-def shown(value: Any) -> str:
-    """Return a value as JSON, shortened."""
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def kind_of(value: Any) -> str:

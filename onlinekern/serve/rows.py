@@ -18,8 +18,9 @@ import numpy as np
 
 from onlinekern.preprocessing.steps import learner_of
 from onlinekern.preprocessing.tables.encoder import encoder_of
-from onlinekern.serve.refusal import Refusal, bad, kind_of, shown
+from onlinekern.serve.refusal import Refusal, bad, kind_of
 from onlinekern.serve.table_rows import TableRowReader
+from onlinekern.streams.errors import shown
 
 # A column of text takes four bytes for each letter of its longest label, in every row.
 LONGEST_LABEL = 256

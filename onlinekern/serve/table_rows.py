@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from onlinekern.preprocessing.tables.encoder import TableEncoder
-from onlinekern.serve.refusal import bad, kind_of, shown
+from onlinekern.serve.refusal import bad, kind_of
+from onlinekern.streams.errors import shown
 
 CATEGORY = (str, int, float, bool), "text, a number, true or false"
 # Kind of a column -> the types of its values, and how a message calls them.

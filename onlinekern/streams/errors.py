@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+
+from onlinekern.estimators.row_blocks import n_rows_of
 
 
 class StreamError(ValueError):
@@ -21,6 +24,12 @@ class ExtraFeatures(StreamError):
 def name_of(path: Any) -> str:
     """Return what a file is called in messages."""
     return "standard input" if str(path) == "-" else str(path)
+
+
+def shown(value: Any) -> str:
+    """Return a value as JSON, shortened, for messages."""
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def is_number(text: str) -> bool:
@@ -76,7 +85,7 @@ def pairs_of(blocks: Iterable[Any], name: str) -> Iterator[tuple[Any, Any]]:
                 f"{type(block).__name__}"
             )
         X, y = block
-        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        n_rows = n_rows_of(X)
         if n_rows != len(y):
             raise ValueError(f"{name} has {n_rows} rows of X with {len(y)} targets y")
         yield X, y

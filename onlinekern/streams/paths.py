@@ -15,7 +15,7 @@ from onlinekern.streams.locations import located
 def check_readable(path: Any) -> None:
     """Raise OSError unless a file, or what a URL names, can be read."""
     if is_stored(path):
-        if not exists_stored(path, None):
+        if not exists_stored(path):
             raise FileNotFoundError(2, "No such file or directory", path)
         return
     path = local_path(path)

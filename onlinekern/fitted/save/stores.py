@@ -92,9 +92,9 @@ def storing(url: str, options: Options) -> Iterator[BinaryIO]:
             store.put_file(stream.name, path)
 
 
-def exists_stored(url: str, options: Options) -> bool:
+def exists_stored(url: str) -> bool:
     """Return whether a store has a file; OSError if it does not tell."""
-    store, path = store_of(url, options)
+    store, path = store_of(url, None)
     with named_errors(url):
         try:
             return bool(store.info(path)["type"] == "file")
