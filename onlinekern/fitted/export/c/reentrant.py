@@ -66,31 +66,38 @@ def with_model(
     """
     places = {name: f"model->state.{name}" for name in state}
     places |= {name: f"model->{name}" for name in scratch}
-    words = [words_of(unit) for unit in units]
     units = [unit.lstrip("\n") for unit in units]
-    names = [found[2] if (found := SIGNATURE.search(unit)) else "" for unit in units]
-    taking = set(more)
-    taking |= {
+    signatures = [SIGNATURE.search(unit) for unit in units]
+    names = [found[2] if found else "" for found in signatures]
+    words = [words_of(unit) for unit in units]
+    uses = [
         name
         for name, unit, own in zip(names, units, words, strict=True)
         if own & (places.keys() - hidden_in(unit))
-    }
-    while True:
-        more = {name for name, own in zip(names, words, strict=True) if own & taking} - taking
-        if not more:
-            break
-        taking |= more
+    ]
+    taking = with_callers({*uses, *more}, names, words)
     changed = [
         of_model(unit, places, taking, prefix) if name in taking else unit
         for name, unit in zip(names, units, strict=True)
     ]
-    signatures = [SIGNATURE.search(unit) for unit in units]
     shared = [
         Function(found[1], found[2], found[3])
         for found in signatures
         if found and found[2] in taking and not found[1].startswith("static")
     ]
     return changed, shared
+
+
+def with_callers(found: set[str], names: Sequence[str], words: Sequence[set[str]]) -> set[str]:
+    """Return these functions, those that call one of them, those that call these, and so on.
+
+    `words` are those of each function of `names`.
+    """
+    while True:
+        callers = {name for name, own in zip(names, words, strict=True) if own & found} - found
+        if not callers:
+            return found
+        found = found | callers
 
 
 def words_of(unit: str) -> set[str]:

@@ -48,7 +48,19 @@ def exponential(prefix: str) -> str:
 
 
 FUNCTIONS = ("exp", "tanh", "sqrt", "fabs", "cos", "sin", "pow", "expm1", "log", "log1p")
-STRINGS = re.compile(r"\b(mem(set|cpy|move)|str(cmp|len))\b")
+STRINGS = r"\b(mem(set|cpy|move)|str(cmp|len))\b"
+CALENDAR = r"\b(floor|fmod)\("
+
+
+def mentions(parts: list[str], pattern: str) -> bool:
+    """Return whether a part of a file has text of a pattern."""
+    return any(re.search(pattern, part) for part in parts)
+
+
+def includes(used: list[str], parts: list[str]) -> str:
+    """Return the includes of the parts of a file, which has macros for the functions `used`."""
+    math = "#include <math.h>\n" if used or mentions(parts, CALENDAR) else ""
+    return math + ("#include <string.h>\n" if mentions(parts, STRINGS) else "")
 
 
 class Source:
@@ -241,36 +253,34 @@ class Source:
 
     def text(self, header: str) -> str:
         """Return the text of the file, which includes this header."""
-        self.code = called(self.code)
         fields, scratch = [each.name for each in self.fields], [*self.scratch]
+        self.code = called(self.code)
         functions, self.shared = with_model(self.code, self.names["prefix"], fields, scratch)
-        suffix = "f" if self.type == "float" else ""
-        names = [
-            name
-            for name in FUNCTIONS
-            if any(re.search(rf"\b{name.upper()}\b", part) for part in functions)
-        ]
-        by_table = [exponential(self.names["prefix"])] if suffix and "exp" in names else []
-        macros = "".join(
-            f"#define {name.upper()} {name}{suffix}\n"
-            for name in names
-            if name != "exp" or not by_table
-        )
+        used = [name for name in FUNCTIONS if mentions(functions, rf"\b{name.upper()}\b")]
+        has_table = self.type == "float" and "exp" in used
+        by_table = [exponential(self.names["prefix"])] if has_table else []
+        macros = "".join(self.macro(name) for name in used if name != "exp" or not has_table)
+        typedefs = self.typedefs(functions)
+        functions += self.own_functions()
+        included = includes(used, [*functions, *by_table])
+        types = self.filled(self.types) if self.types else ""
+        top = f'#include "{header}"\n\n{included}\n{macros}\n{types}{typedefs}\n'
+        parts = [*by_table, *self.tables, *self.first_values(), *functions]
+        return top.replace("\n\n\n", "\n\n") + "\n".join(parts)
+
+    def macro(self, name: str) -> str:
+        """Return the macro that is a function of C in the number type."""
+        return f"#define {name.upper()} {name}{'f' if self.type == 'float' else ''}\n"
+
+    def typedefs(self, functions: list[str]) -> str:
+        """Return the names of types by which functions know columns and targets."""
         column = "int32_t" if self.wide_columns else "uint16_t"
-        columns = f"typedef {column} column;\n" if any("column *" in c for c in functions) else ""
+        found = [f"typedef {column} column;\n"] if mentions(functions, r"column \*") else []
         for each in self.fields:
             if each.name.rpartition("_")[2] == "target" and each.record:
                 own = f"struct {self.names['prefix']}_{each.name}"
-                columns += f"typedef {own} {each.name}_type;\n"
-        functions += self.own_functions()
-        needs_string = any(STRINGS.search(part) for part in [*functions, *by_table])
-        calendar = any(re.search(r"\b(floor|fmod)\(", part) for part in functions)
-        includes = "#include <math.h>\n" if names or calendar else ""
-        includes += "#include <string.h>\n" if needs_string else ""
-        types = self.filled(self.types) if self.types else ""
-        parts = [*by_table, *self.tables, *self.first_values(), *functions]
-        top = f'#include "{header}"\n\n{includes}\n{macros}\n{types}{columns}\n'
-        return top.replace("\n\n\n", "\n\n") + "\n".join(parts)
+                found.append(f"typedef {own} {each.name}_type;\n")
+        return "".join(found)
 
     def own_functions(self) -> list[str]:
         """Return the functions of models of the caller, and those that share one."""
