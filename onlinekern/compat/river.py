@@ -400,13 +400,14 @@ def Learner(
     True
     """
     kinds = (RiverClassifier, RiverRegressor, RiverDetector)
-    for kind in kinds if isinstance(estimator, BaseEstimator) else ():
-        if kind is RiverClassifier and kind._is_kind(estimator):
-            return RiverClassifier(estimator, max_features, sparse, classes)
-        if kind._is_kind(estimator):
-            if classes is not None:
-                raise ValueError(f"classes are for classifiers, got a {kind._kind}")
-            return kind(estimator, max_features, sparse)
-    raise TypeError(
-        f"estimator must be a classifier, regressor or outlier detector, got {estimator!r}"
-    )
+    is_estimator = isinstance(estimator, BaseEstimator)
+    found = [kind for kind in kinds if is_estimator and kind._is_kind(estimator)]
+    if not found:
+        raise TypeError(
+            f"estimator must be a classifier, regressor or outlier detector, got {estimator!r}"
+        )
+    if is_classifier(estimator):
+        return RiverClassifier(estimator, max_features, sparse, classes)
+    if classes is not None:
+        raise ValueError(f"classes are for classifiers, got a {found[0]._kind}")
+    return found[0](estimator, max_features, sparse)

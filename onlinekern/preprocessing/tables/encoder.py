@@ -245,7 +245,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         now = self._now()
         table = now._matched(X)
         blocks = [now._about(column, table, column.features) for column in now._columns]
-        return now._joined(blocks, "transform")
+        return now._joined(blocks, learn=False)
 
     def learn_transform_one(self, x: Any, y: Any = None) -> Array:
         """Learn one row, then turn it into features: `learn_transform`, the same bits sooner.
@@ -408,7 +408,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         self._take([column for column, _ in learnt])
         if start:
             self._choose_form()
-        return self._joined([block for _, block in learnt], "learn_transform")
+        return self._joined([block for _, block in learnt], learn=True)
 
     def _begun(self, X: Any) -> Any:
         """Choose the columns of X, and return the table that it is."""
@@ -507,7 +507,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
         if scales and any(not column.is_sparse for column in self._columns):
             self._scaler = OnlineStandardScaler(with_mean=True)
 
-    def _joined(self, blocks: list[Any], scale: str) -> Any:
+    def _joined(self, blocks: list[Any], learn: bool) -> Any:
         """Return the features of all columns beside one another, in their order."""
         if any(column.shares for column in self._columns):
             from onlinekern.preprocessing.tables.slots import folded
@@ -517,19 +517,22 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
             dense = [block.toarray() if sp.issparse(block) else block for block in blocks]
             return np.hstack(dense)
         if "_scaler" in vars(self):
-            blocks = self._scaled(blocks, scale)
+            blocks = self._scaled(blocks, learn)
         rows = [block if sp.issparse(block) else sp.csr_matrix(block) for block in blocks]
         return sp.csr_matrix(sp.hstack(rows, format="csr"))
 
-    def _scaled(self, blocks: list[Any], scale: str) -> list[Any]:
+    def _scaled(self, blocks: list[Any], learn: bool) -> list[Any]:
         """Return the same features, the dense ones standardised."""
         places = [k for k, block in enumerate(blocks) if not sp.issparse(block)]
         widths = [blocks[k].shape[1] for k in places]
         if sum(widths) == 0:
             return blocks
-        # It is replaced, not changed: a pipeline whose learner fails goes back to the old one.
-        self._scaler = copy.deepcopy(self._scaler) if scale == "learn_transform" else self._scaler
-        scaled = getattr(self._scaler, scale)(np.hstack([blocks[k] for k in places]))
+        rows = np.hstack([blocks[k] for k in places])
+        if learn:  # It is replaced, not changed: a pipeline whose learner fails goes back.
+            self._scaler = copy.deepcopy(self._scaler)
+            scaled = self._scaler.learn_transform(rows)
+        else:
+            scaled = self._scaler.transform(rows)
         blocks = list(blocks)
         for place, part in zip(places, np.split(scaled, np.cumsum(widths)[:-1], axis=1),
                                strict=True):  # fmt: skip

@@ -82,16 +82,24 @@ def named_table(X: Any) -> pa.Table | None:
 
             return from_dataframe(X)
     except (pa.ArrowException, OverflowError) as error:
-        objects, is_known = {}, isinstance(error, OverflowError)
-        for place, name in enumerate(X.columns if hasattr(X, "iloc") else ()):
-            # It names the column, or makes floats of whole numbers that no type has room for.
-            values = X.iloc[:, place].to_numpy(dtype=object)
-            objects[str(name)] = array_of(values, name)
-            is_known |= any(plain_value(value) is not value for value in values)
-        if is_known:
-            return pa.table(objects)
-        raise ValueError(f"X: {' '.join(str(error).split())}") from error
+        return table_of_objects(X, error)
     return None
+
+
+def table_of_objects(X: Any, error: Exception) -> pa.Table:
+    """Return a frame that Arrow has refused as a table; raise ValueError if it is right.
+
+    Whole numbers that no type has room for become floats, and values of pandas plain ones. An error
+    of `array_of` names the column.
+    """
+    columns, is_known = {}, isinstance(error, OverflowError)
+    for place, name in enumerate(X.columns if hasattr(X, "iloc") else ()):
+        values = X.iloc[:, place].to_numpy(dtype=object)
+        columns[str(name)] = array_of(values, name)
+        is_known |= any(plain_value(value) is not value for value in values)
+    if not is_known:
+        raise ValueError(f"X: {' '.join(str(error).split())}") from error
+    return pa.table(columns)
 
 
 def plain_frame(X: Any) -> Any:
