@@ -16,7 +16,8 @@ from onlinekern.evaluate.results import mean_and_deviation
 from onlinekern.reports.console import put_json
 
 if TYPE_CHECKING:
-    from onlinekern.evaluate.results import Comparison
+    from onlinekern.evaluate.results import Comparison, MethodResult
+    from onlinekern.evaluate.search import Parameter
 
 
 def print_table(console: Any, comparison: Comparison) -> None:
@@ -72,7 +73,7 @@ def _order_heads(comparison: Comparison) -> list[str]:
     return [last] * comparison.has_window + ["kappa-t"] * counted
 
 
-def _order_cells(result: Any, comparison: Comparison) -> list[str]:
+def _order_cells(result: MethodResult, comparison: Comparison) -> list[str]:
     if comparison.shuffled:
         return []
     counted, (figures,) = comparison.task == "classification", [run.figures for run in result.runs]
@@ -116,31 +117,31 @@ def footnote(comparison: Comparison) -> Iterator[str]:
         yield f"* chosen on the first {comparison.n_head:,} samples {where}"
 
 
-def _gammas(comparison: Comparison) -> list[Any]:
+def _gammas(comparison: Comparison) -> list[Parameter]:
     """Return the gamma of each method that has one."""
     parameters = (result.parameters for result in comparison.methods)
     return [named["gamma"] for named in parameters if "gamma" in named]
 
 
-def _shared_gamma(comparison: Comparison) -> Any:
+def _shared_gamma(comparison: Comparison) -> Parameter | None:
     """Return the gamma of most methods that have one, None if there is none of more than half."""
     gammas = _gammas(comparison)
     ranked = Counter(gammas).most_common(1)
     return next((gamma for gamma, count in ranked if 2 * count > len(gammas)), None)
 
 
-def _value(item: Any) -> Any:
+def _value(item: Parameter) -> str:
     value = item.value
     shown = f"{value:.4g}" if isinstance(value, float) else str(value)
     return shown + ("*" if item.origin == "chosen" else "")
 
 
-def _listed(parameters: Any, skip: Any = None) -> Any:
+def _listed(parameters: dict[str, Parameter], skip: Parameter | None) -> str:
     shown = {name: item for name, item in parameters.items() if name != "gamma" or item != skip}
     return ", ".join(f"{name} {_value(item)}" for name, item in shown.items())
 
 
-def _figures(value: Any, digits: Any) -> Any:
+def _figures(value: float, digits: int) -> str:
     """Return a number with so many significant figures, without an exponent if it is short."""
     if not math.isfinite(value) or value == 0 or not 1e-4 <= abs(value) < 1e7:
         return f"{value:.{digits - 1}e}" if math.isfinite(value) and value else f"{value:g}"
@@ -148,7 +149,7 @@ def _figures(value: Any, digits: Any) -> Any:
     return f"{value:,.{decimals}f}"
 
 
-def _spread(values: Any, percent: Any, plain: Any) -> Any:
+def _spread(values: list[float], percent: bool, plain: bool) -> str:
     mean, deviation = mean_and_deviation(values)
     sign = "+-" if plain else "±"
     if percent:
@@ -157,7 +158,7 @@ def _spread(values: Any, percent: Any, plain: Any) -> Any:
     return shown if deviation is None else f"{shown} {sign} {_figures(deviation, 2)}"
 
 
-def _count(values: Any, plain: Any) -> Any:
+def _count(values: list[int], plain: bool) -> str:
     """Return a number of support vectors; a dash for a model of another form."""
     if not any(values):
         return "-"
@@ -175,7 +176,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
     return fields | {"methods": [_method_dict(result) for result in comparison.methods]}
 
 
-def _method_dict(result: Any) -> Any:
+def _method_dict(result: MethodResult) -> dict[str, Any]:
     samples, error, support = result.mean_curves()
     return {
         "name": result.name,
@@ -202,25 +203,25 @@ def _method_dict(result: Any) -> Any:
     }
 
 
-def _summary(values: Any) -> Any:
+def _summary(values: list[Any]) -> dict[str, Any]:
     mean, deviation = mean_and_deviation(values)
     return {
         "mean": _finite(mean), "std": _finite(deviation), "runs": [_finite(v) for v in values]
     }  # fmt: skip
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: float | None) -> float | None:
     """Return a number that JSON knows: it has neither NaN nor infinity."""
     return float(value) if value is not None and math.isfinite(value) else None
 
 
-def write_json(comparisons: Sequence[Comparison], path: Any, version: Any) -> None:
+def write_json(comparisons: Sequence[Comparison], path: str, version: str) -> None:
     """Write all figures of all runs; ``error`` is the mistake rate as a share, or the RMSE."""
     content = {"onlinekern": version, "comparisons": [as_dict(item) for item in comparisons]}
     put_json(content, path)
 
 
-def write_csv(comparisons: Sequence[Comparison], path: Any) -> None:
+def write_csv(comparisons: Sequence[Comparison], path: str) -> None:
     """Write one line for every data set and method."""
     with Path(path).open("w", newline="", encoding="utf-8") as file:
         rows = [row for comparison in comparisons for row in _csv_rows(comparison)]
@@ -229,7 +230,7 @@ def write_csv(comparisons: Sequence[Comparison], path: Any) -> None:
         writer.writerows(rows)
 
 
-def _csv_rows(comparison: Comparison) -> Iterator[Any]:
+def _csv_rows(comparison: Comparison) -> Iterator[dict[str, Any]]:
     for result in comparison.methods:
         parameters = {name: item.value for name, item in result.parameters.items()}
         row = {
