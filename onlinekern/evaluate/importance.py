@@ -259,16 +259,21 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
             self._count(lesson, asked, np.concatenate(told))
         return np.concatenate(predicted)
 
-    def _questions(self, lesson: Lesson) -> Questions:
-        """Return what to ask of samples, and note those that recent values are drawn from."""
-        own = vars(self)
-        names = own["_names"] if "_n_seen" in own else names_in(lesson.X)
-        if "_n_seen" not in own:
+    def _columns_of(self, X: Any) -> list[Any] | None:
+        """Return the names of the columns of a stream, which begins with X if nothing has come."""
+        names = names_in(X)
+        if "_n_seen" not in vars(self):
             self._validate_params()
             self._seed = int(check_random_state(self.random_state).randint(2**31))
-            self._n_seen, self._names, self._kept = 0, names, None
-        elif (names is None) != (names_in(lesson.X) is None):
+            self._n_seen, self._names = 0, names
+            self._kept: Any = None
+        if (names is None) != (self._names is None):
             raise ValueError("X must have names of columns in all calls, or in none")
+        return self._names
+
+    def _questions(self, lesson: Lesson) -> Questions:
+        """Return what to ask of samples, and note those that recent values are drawn from."""
+        names = self._columns_of(lesson.X)
         cells = cells_of(lesson.X, names)
         if self._kept is not None and cells.shape[1] != self._kept.shape[1]:
             raise ValueError(f"X has {cells.shape[1]} features, not {self._kept.shape[1]}")
