@@ -7,7 +7,7 @@ from onlinekern.core.stream cimport Model
 
 
 cdef class RenewedModel(Model):
-    cdef readonly Model blank     # one that has learnt nothing: its copies are the rivals
+    cdef object beginning         # one that has learnt nothing, frozen: its copies are the rivals
     cdef readonly Model rival     # the one that learns beside, during a trial; else None
     cdef readonly Trials trials
     cdef readonly int64_t began   # samples before the one that answers had been given any

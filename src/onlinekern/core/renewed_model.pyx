@@ -37,6 +37,11 @@ cdef class RenewedModel(Model):
         """Samples learnt, those of weight 0 not counted."""
         return self.began + self.counters.seen
 
+    @property
+    def blank(self):
+        """A model that has learnt nothing, as this one began; another one each time."""
+        return copy.deepcopy(self.beginning)
+
     cdef int exchange(self, Model other) except -1:
         """Let two models have what the other one had."""
         cdef Space space = self.space
@@ -62,7 +67,7 @@ cdef class RenewedModel(Model):
 
     cdef int begin_trial(self, int64_t number) except -1:
         """Let a rival begin behind a sample."""
-        cdef Model rival = copy.deepcopy(self.blank)
+        cdef Model rival = self.blank
         rival.checkpoint()
         self.rival, self.rival_is_new = rival, True
         return self.trials.begin(number)
@@ -175,7 +180,7 @@ cdef class RenewedModel(Model):
 
     def __reduce__(self):
         with self.reading():
-            parts = self.alone(), self.blank, self.rival, self.trials, self.began
+            parts = self.alone(), self.beginning, self.rival, self.trials, self.began
             return restore, frozen(parts, {})
 
 
@@ -291,7 +296,7 @@ def renewed(model):
     """A model that begins anew at alarms, of one that has learnt nothing and is not used any more.
     """
     check_kind(model, "model", Model)
-    return restore(model, copy.deepcopy(model), None, Trials(model.head.n_labels == 0))
+    return restore(model, model, None, Trials(model.head.n_labels == 0))
 
 
 def restore(model, blank, rival, trials, began=0):
@@ -309,7 +314,8 @@ def restore(model, blank, rival, trials, began=0):
     own = RenewedModel(first.space, first.head, first.rule, first.sampler, first.rng, first.d,
                        first.dtype)
     filled(own, first)
-    own.blank, own.rival, own.trials = blank, rival, trials
+    # To freeze a model takes a tenth of what it takes to make one.
+    own.beginning, own.rival, own.trials = frozen(blank, {}), rival, trials
     own.rival_before, own.exchanged = rival, []
     count_of("the samples of a model", first.n_seen + count_of("began", began))
     own.began = own.began_before = began

@@ -7,7 +7,7 @@ from onlinekern.core.race cimport Race
 
 
 cdef class RenewedRace(Race):
-    cdef readonly Race blank      # one that has learnt nothing: its copies are the rivals
+    cdef object beginning         # one that has learnt nothing, frozen: its copies are the rivals
     cdef readonly Race rival      # the one that learns beside, during a trial; else None
     cdef readonly Trials trials
     cdef tuple before             # the rival, and what both had, at the last checkpoint

@@ -143,10 +143,12 @@ def frozen(value, made):
     """
     if isinstance(value, tuple):
         return tuple(frozen(item, made) for item in value)
+    if isinstance(value, list):
+        return [frozen(item, made) for item in value]
     if isinstance(value, dict):
         return {key: frozen(item, made) for key, item in value.items()}
     of_core = isinstance(value, Component) or type(value).__module__.startswith("onlinekern.core.")
-    if isinstance(value, (type, Part)) or not of_core:
+    if isinstance(value, (type, Part, Frozen)) or not of_core:
         return value
     if id(value) not in made:
         function, *rest = value.__reduce_ex__(4)
