@@ -63,13 +63,16 @@ cdef class CellExperts:
     cdef readonly Combination combination
     cdef Py_ssize_t n_lower          # the first experts see the leaves only, the others both
     cdef double *shares              # 1 / sqrt(number of cells of a sample that an expert sees)
-    cdef object n_seen               # how many of the first trees it sees, ndarray (n_experts,)
+    cdef const Py_ssize_t[::1] n_seen    # how many of the first trees it sees
+    # By how many experts do not see a tree: variances that its leaves and upper cells begin with.
+    cdef list first_variances
     cdef double *missed              # errors of the experts in an output
     # Of the sample that is learnt: what a variance falls by; coefficients of experts and outputs.
     cdef double *falls
     cdef double *steps
 
     cdef bint sees_both(self) noexcept nogil
+    cdef Py_ssize_t n_blind(self, Py_ssize_t t) noexcept nogil
     cdef CellWeights new_leaves(self, Py_ssize_t t, Py_ssize_t n_leaves, bint is_begun=*)
     cdef CellWeights new_upper(self, Py_ssize_t t)
     cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil

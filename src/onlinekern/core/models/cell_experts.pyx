@@ -189,6 +189,7 @@ cdef class CellExperts:
         self.n_experts = n_noises * len(levels)
         self.n_lower = self.n_experts - n_noises * sum(levels)
         self.n_seen = np.array(n_seen or (n_trees,) * self.n_experts, dtype=np.intp)
+        self.first_variances = self.variances_at_first()
         self.combination = Combination(self.n_experts, KEEP, LEAST_ERROR if n_labels > 0 else 0)
         self.noises = <double *> calloc(self.n_experts * (4 + n_outputs), sizeof(double))
         if self.noises == NULL:
@@ -222,21 +223,36 @@ cdef class CellExperts:
                 ForestCells([self.new_upper(0)] * n_trees, UPPER_CELLS)
                 if self.sees_both() else None)
 
-    def first_variances(self, Py_ssize_t t):
-        """Variances that the cells of tree t begin with.
+    def variances_at_first(self):
+        """Variances that cells begin with, of the leaves and of the upper cells of a tree.
 
         With the variance 0 a cell adds nothing to a score, or to its variance, and never moves: the
-        expert does not see it.
+        expert does not see it. A renewal makes hundreds of cells: these are arrays of Cython, which
+        it takes without a look at them.
         """
-        return (t < self.n_seen).astype(np.float32)
+        cdef const float[::1] leaves
+        found = [None] * (1 + self.n_experts)
+        for t in [0] + list(self.n_seen):
+            leaves = (t < np.asarray(self.n_seen)).astype(np.float32)
+            found[self.n_blind(t)] = leaves, leaves[self.n_lower:]
+        return found
+
+    cdef Py_ssize_t n_blind(self, Py_ssize_t t) noexcept nogil:
+        """How many experts do not see tree t."""
+        cdef Py_ssize_t e, n = 0
+        for e in range(self.n_experts):
+            n += self.n_seen[e] <= t
+        return n
 
     cdef CellWeights new_leaves(self, Py_ssize_t t, Py_ssize_t n_leaves, bint is_begun=True):
         """Weights for the leaves of tree t, as of `CellWeights`."""
-        return CellWeights(n_leaves, self.first_variances(t), self.n_outputs, is_begun)
+        variances, _ = self.first_variances[self.n_blind(t)]
+        return CellWeights(n_leaves, variances, self.n_outputs, is_begun)
 
     cdef CellWeights new_upper(self, Py_ssize_t t):
         """Weights for the upper cells of tree t."""
-        return CellWeights(UPPER_CELLS, self.first_variances(t)[self.n_lower:], self.n_outputs)
+        _, variances = self.first_variances[self.n_blind(t)]
+        return CellWeights(UPPER_CELLS, variances, self.n_outputs)
 
     cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil:
         """Give the record of an upper cell what a leaf has for the experts that see both."""

@@ -34,7 +34,7 @@ cdef int set_numbers(CellExperts experts, Generation now, object array) except -
     nodes, upper = cells_of(now.forest)
     trees = np.repeat(np.arange(now.forest.n_trees), [tree.n_nodes for tree in now.forest.trees])
     for cells, first in ((nodes, 0), (upper[upper >= 0], experts.n_lower)):
-        unseen = trees[cells, None] >= experts.n_seen[first:]
+        unseen = trees[cells, None] >= np.asarray(experts.n_seen)[first:]
         if array[cells, first:][unseen].any():
             raise ValueError("cells must be 0 for experts that do not see their tree")
     leaves, above = experts.new_cells(now.forest)
