@@ -184,9 +184,9 @@ cdef class Renewal(ForestLook):
         if not self.grower.grow(due):
             return False
         if not self.is_inheriting:
-            return due >= self.grower.work + self.work_of_node * self.grower.n_nodes
-        while self.grower.work < due:
-            self.grower.work += self.work_of_cell * INHERITED
+            return due >= self.grower.took + self.work_of_node * self.grower.n_nodes
+        while self.grower.took < due:
+            self.grower.took += self.work_of_cell * INHERITED
             if self.begin_cells() if self.is_whole else self.heir.go_on(INHERITED):
                 return True
         return False
@@ -242,17 +242,17 @@ cdef class Renewal(ForestLook):
                 self.n_begun = 0
             else:
                 self.heir.begin(self.before, self.tree, self.whole, self.entered)
-            self.grower.work += self.work_of_node * self.grower.n_nodes
+            self.grower.took += self.work_of_node * self.grower.n_nodes
             return
         self.is_growing, self.is_inheriting, self.has_tree = False, False, True
         if not self.is_whole:
-            self.grower.work += self.work_of_node * self.grower.n_nodes
-            self.estimate = self.grower.work
+            self.grower.took += self.work_of_node * self.grower.n_nodes
+            self.estimate = self.grower.took
             return
         # What is left of the work of a sample is done on the next tree.
-        self.since += (1 - self.since) * self.grower.work / self.work_left()
+        self.since += (1 - self.since) * self.grower.took / self.work_left()
         self.since = min(self.since, share, 0.999)
-        own = self.grower.work / (self.share_to(self.tree + 1) - self.share_to(self.tree))
+        own = self.grower.took / (self.share_to(self.tree + 1) - self.share_to(self.tree))
         self.estimate += (own - self.estimate) / min(self.tree + 1, RECENT)
         self.take_tree(self.fresh)
 

@@ -1,5 +1,5 @@
 # How trees grow. May change at minor versions.
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
 from onlinekern.core.partitions.exact_cuts cimport ExactCutter
 from onlinekern.core.partitions.loops cimport ok_cut
@@ -14,7 +14,8 @@ cdef class Grower(ExactCutter):
     # Where the cells of all rows are written, or NULL.
     cdef uint16_t *cells
     cdef uint8_t *upper
-    # The tree that grows.
+    # The tree that grows, and nanoseconds that it has taken.
+    cdef int64_t took
     cdef Node *nodes
     cdef Py_ssize_t n_nodes, most_nodes
     cdef Py_ssize_t room                   # nodes that there is memory for
@@ -39,7 +40,8 @@ cdef class Grower(ExactCutter):
     cdef int begin(self, Tree before, Py_ssize_t count, uint64_t seed) except -1
     cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_leaves) except -1
     cdef void write_to(self, uint16_t *cells, uint8_t *upper) noexcept nogil
-    cdef bint grow(self, Py_ssize_t work) noexcept nogil
+    cdef bint grow(self, int64_t due) noexcept nogil
+    cdef bint step(self) noexcept nogil
     cdef Tree grown(self)
     cdef void choose(self) noexcept nogil
     cdef void find_leaves(self) noexcept nogil

@@ -1,7 +1,8 @@
 """Grower: trees grow from rows, by the best of a few random cuts, or of all (`ExactCutter`)."""
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
+from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 
 from onlinekern.core.base.vector cimport aligned_resize, aligned_room
 from onlinekern.core.partitions.exact_cuts cimport ExactCutter
@@ -12,7 +13,10 @@ from onlinekern.core.partitions.trees cimport (
 
 # A walk is not longer: rows that differ in the last digit only would make a tree a list.
 cdef int DEEPEST = 40
-# What the work on a tree is measured by: about a nanosecond.
+# The time is looked at behind so much work, in about a nanosecond; it has taken no longer.
+cdef Py_ssize_t TIMED = 3000
+cdef int64_t MOST_TIMED = 50000
+# What work is, in about a nanosecond.
 cdef Py_ssize_t WORK_OF_CHOICE = 4
 cdef Py_ssize_t WORK_OF_SORT = 4
 # Exact trees are deeper.
@@ -29,6 +33,13 @@ cdef Py_ssize_t NUMBERED = 1024
 cdef Py_ssize_t WALKED = 256
 cdef Py_ssize_t CHOSEN = 1024
 cdef Py_ssize_t DIVIDED = 1024
+
+
+cdef int64_t nanoseconds() noexcept nogil:
+    """The time, by a clock that is not set."""
+    cdef timespec now
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    return <int64_t> now.tv_sec * 1000000000 + now.tv_nsec
 
 
 cdef class Grower(ExactCutter):
@@ -71,6 +82,7 @@ cdef class Grower(ExactCutter):
         """Begin a tree, of `count` of the rows, from the leaves of another if it is given."""
         cdef Py_ssize_t old = 1 if before is None else before.n_nodes
         self.begin_draws(seed)
+        self.took = 0
         self.reserve(old + 2 * count, old)
         self.n_nodes, self.most_nodes = old, min(old + 2 * count, MOST_NODES)
         if before is None:
@@ -106,23 +118,39 @@ cdef class Grower(ExactCutter):
             self.ends, self.room_of_ends = <int32_t *> ends, n_leaves
         return 0
 
-    cdef bint grow(self, Py_ssize_t work) noexcept nogil:
-        """Go on until `work` has been done since the tree began. Returns whether it is whole."""
-        while self.work < work:
-            if self.n_chosen < self.count:
-                self.choose()
-            elif self.n_walked < self.count:
-                self.find_leaves()
-            elif self.leaf < 0:
-                self.by_leaf()
-            elif self.n_waiting > 0:
-                self.cut_next()
-            elif self.n_told < 0:
-                if self.n_numbered > 0 or not self.next_leaf():
-                    self.number()
-            elif not self.tell() and not self.copy_nodes():
-                return True
-        return False
+    cdef bint grow(self, int64_t due) noexcept nogil:
+        """Go on until the tree has taken so many nanoseconds. Returns whether it is whole.
+
+        What a tree becomes does not depend on when it is gone on with.
+        """
+        cdef int64_t now, then = nanoseconds()
+        cdef Py_ssize_t timed = self.work
+        cdef bint goes_on = True
+        while goes_on and self.took < due:
+            goes_on = self.step()
+            if self.work - timed >= TIMED or not goes_on:
+                now = nanoseconds()
+                # Meanwhile the processor may have been another program's.
+                self.took += max(<int64_t> 1, min(now - then, MOST_TIMED))
+                then, timed = now, self.work
+        return not goes_on
+
+    cdef bint step(self) noexcept nogil:
+        """Do some work. Returns False if the tree is whole."""
+        if self.n_chosen < self.count:
+            self.choose()
+        elif self.n_walked < self.count:
+            self.find_leaves()
+        elif self.leaf < 0:
+            self.by_leaf()
+        elif self.n_waiting > 0:
+            self.cut_next()
+        elif self.n_told < 0:
+            if self.n_numbered > 0 or not self.next_leaf():
+                self.number()
+        else:
+            return self.tell() or self.copy_nodes()
+        return True
 
     cdef void number(self) noexcept nogil:
         """Number some more of the leaves of a tree that is whole: then all rows may be told of it.
