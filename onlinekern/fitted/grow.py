@@ -134,17 +134,17 @@ def grow_model(model: Model, before: Array, labels: Array, head: Any) -> Model:
     TypeError
         If the space of the model, or its budget policy, cannot grow.
     """
-    own = copy.deepcopy(model)
-    if isinstance(own, RenewedModel):
-        return own.grown(lambda one: grow_model(one, before, labels, head))
+    if isinstance(model, RenewedModel):
+        return model.grown(lambda one: grow_model(one, before, labels, head))
     growth = Growth.of(before, labels, head)
-    kind = kind_of(type(own.space))
+    kind = kind_of(type(model.space))
     if kind is None or kind.begin is None:
-        raise TypeError(f"{type(own.space).__name__} cannot grow")
+        raise TypeError(f"{type(model.space).__name__} cannot grow")
+    rule, sampler = copy.deepcopy((model.rule, model.sampler))
     # A policy may draw from the random numbers of the model.
-    space, rng = opened((own.space, own.rng))
+    space, rng = opened((model.space, model.rng))
     space, rng = closed((grown(space, growth), rng))
-    fresh = Model(space, head, own.rule, own.sampler, rng, own.d, own.dtype)
+    fresh = Model(space, head, rule, sampler, rng, model.d, model.dtype)
     fresh.resume_counts(model.n_seen, model.n_mistakes, model.cumulative_loss)
     fresh.recent.replace(*growth.recent(model.recent))
     return fresh

@@ -11,8 +11,7 @@ import numpy as np
 
 from onlinekern.core.partitions.scale import fields_of_scale
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.fitted.export.learning import described
-from onlinekern.fitted.export.states import CannotLearn, ForestState, Numbers
+from onlinekern.fitted.export.states import CannotLearn, ForestState, Numbers, described
 from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.export.terms import Bends, Constant, Gaps, Groups, Tables, Terms, Trees
 from onlinekern.fitted.state import State, closed

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from onlinekern.core.base.part import Part
 from onlinekern.core.learning.heads import Weighted
 from onlinekern.core.learning.vote import MeanVote
 from onlinekern.core.race import Race
@@ -22,20 +21,6 @@ from onlinekern.preprocessing.kernel_features import FeatureTransformer
 from onlinekern.preprocessing.learnt_metric import LearntMetric
 from onlinekern.preprocessing.scaler import OnlineStandardScaler
 from onlinekern.preprocessing.steps import does_something
-
-
-def described(part: Any, kind: str) -> states.Described:
-    """Return a part of the step by its name."""
-    known = kind_of(type(part))
-    if known is None or not known.options.get("in_c"):
-        raise states.CannotLearn(f"the {kind} {type(part).__name__} has no C")
-    arguments = fields_of(part)
-    if known.name in ("Perceptron", "MarginPerceptron"):
-        arguments["loss"] = part.loss
-    for key, value in arguments.items():
-        if isinstance(value, Part):
-            arguments[key] = described(value, key)
-    return states.Described(known.name, arguments)
 
 
 def describe_learning(estimator: Any) -> states.Learning:
@@ -118,9 +103,9 @@ def of_model(estimator: Any, model: Any) -> states.Learning:
     return states.Learning(
         state=state,
         numbers=numbers,
-        rule=described(model.rule, "rule"),
-        sampler=described(model.sampler, "sampler"),
-        head=described(head, "head"),
+        rule=states.described(model.rule, "rule"),
+        sampler=states.described(model.sampler, "sampler"),
+        head=states.described(head, "head"),
         factors=factors_of_samples(estimator),
         step_factors=None if step_factors is None else np.array(step_factors, dtype=np.float64),
         targets=None if own.targets is None else states.Targets(**vars(own.targets)),

@@ -7,8 +7,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from onlinekern.core.base.part import Part
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.fitted.export.terms import Fourier, KernelFunction, Map, Projected, Trees
+from onlinekern.fitted.state import fields_of, kind_of
 
 
 class CannotLearn(TypeError):
@@ -20,6 +22,20 @@ class Described(NamedTuple):
 
     name: str
     arguments: dict[str, Any]
+
+
+def described(part: Any, kind: str) -> Described:
+    """Return a part of the step by its name."""
+    known = kind_of(type(part))
+    if known is None or not known.options.get("in_c"):
+        raise CannotLearn(f"the {kind} {type(part).__name__} has no C")
+    arguments = fields_of(part)
+    if known.name in ("Perceptron", "MarginPerceptron"):
+        arguments["loss"] = part.loss
+    for key, value in arguments.items():
+        if isinstance(value, Part):
+            arguments[key] = described(value, key)
+    return Described(known.name, arguments)
 
 
 class Numbers(NamedTuple):
