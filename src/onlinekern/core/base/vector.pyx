@@ -3,7 +3,7 @@
 The table is chosen once, at import: the best that the processor runs, or a lower one when
 the environment variable ``ONLINEKERN_ISA`` names it (``baseline``, ``x86-64-v3``, ``x86-64-v4``).
 """
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -15,10 +15,33 @@ from onlinekern.core.base.part cimport NO_MEMORY
 cdef extern from "stdlib.h" nogil:
     void *aligned_alloc(size_t alignment, size_t size)
 
+cdef extern from *:
+    """
+    #ifdef __linux__
+    #include <sys/mman.h>
+    static int ok_release(void *pages, size_t bytes)
+    {
+        return madvise(pages, bytes, MADV_DONTNEED);
+    }
+    #else
+    static int ok_release(void *pages, size_t bytes)
+    {
+        (void)pages, (void)bytes;
+        return -1;
+    }
+    #endif
+    """
+    int ok_release(void *pages, size_t bytes) nogil
+
 cdef extern from "Python.h":
     const Py_ssize_t PY_SSIZE_T_MAX
 
 cdef const ok_vector_table *table = NULL
+
+# Pages that are given back to the system are zero when they are used again, and take no memory
+# before. That pays for many of them; they are at most so large.
+cdef Py_ssize_t PAGE = 1 << 16, MANY = 1 << 18
+cdef bint releases = False
 
 
 cdef int choose() except -1:
@@ -76,9 +99,35 @@ cdef void *aligned_resize(void *old, Py_ssize_t old_bytes, Py_ssize_t new_bytes)
         return NULL
     if kept > 0:
         memcpy(fresh, old, kept)
-    memset(fresh + kept, 0, (new_bytes + 63) // 64 * 64 - kept)
+    clear(fresh + kept, (new_bytes + 63) // 64 * 64 - kept)
     free(old)
     return fresh
+
+
+cdef void clear(char *memory, Py_ssize_t bytes) noexcept nogil:
+    """Let so many bytes be 0. A model has room for what it may learn, most of which it never uses.
+    """
+    cdef Py_ssize_t head = -<Py_ssize_t> (<uintptr_t> memory) & (PAGE - 1)
+    cdef Py_ssize_t inner = (bytes - head) & ~(PAGE - 1)
+    if releases and bytes >= MANY and ok_release(memory + head, inner) == 0:
+        memset(memory, 0, head)
+        memset(memory + head + inner, 0, bytes - head - inner)
+    else:
+        memset(memory, 0, bytes)
+
+
+cdef int find_whether_released() except -1:
+    """Find whether pages are zero that were given back: emulators may ignore that."""
+    global releases
+    cdef char *memory = <char *> aligned_room(MANY)
+    if memory == NULL:
+        raise MemoryError(f"no memory for {MANY} bytes")
+    memset(memory, 1, MANY)
+    releases = True
+    clear(memory, MANY)
+    releases = memory[0] == 0 and memory[MANY // 2] == 0 and memory[MANY - PAGE - 1] == 0
+    free(memory)
+    return 0
 
 
 cdef void *resize_array(void *old, Py_ssize_t old_bytes, Py_ssize_t count,
@@ -194,3 +243,4 @@ def product(X, panels, out):
 
 
 choose()
+find_whether_released()

@@ -14,7 +14,7 @@ from onlinekern.core.partitions.trees cimport (
 # A walk is not longer: rows that differ in the last digit only would make a tree a list.
 cdef int DEEPEST = 40
 # The time is looked at behind so much work, in about a nanosecond; it has taken no longer.
-cdef Py_ssize_t TIMED = 3000
+cdef Py_ssize_t TIMED = 5000
 cdef int64_t MOST_TIMED = 50000
 # What work is, in about a nanosecond.
 cdef Py_ssize_t WORK_OF_CHOICE = 4
