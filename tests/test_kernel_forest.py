@@ -97,7 +97,8 @@ def run(X, y, weight, n_classes, **parameters):
     space = model._model.space
     *_, early, _, seed = space.settings
     names = ["n_exact", "exact_from", "is_light", "cut_weights", "exact_share", "n_seen"]
-    given |= dict(zip(names, space.arguments()[-6:], strict=True))
+    names.append("exact_variances")
+    given |= dict(zip(names, space.arguments()[-7:], strict=True))
     del given["is_light"]
     twin = kernel_forest(dense, y, max(n_classes, 0), seed, weight, early=early, **given)
     return model, predictions, twin
@@ -465,7 +466,7 @@ def test_random_cuts_and_single_experts_of_numbers_have_no_exact_trees(exact):
         (0, {"n_trees": 29}, 2), (0, {"n_trees": 29, **one}, 0), (0, {"n_candidates": 1}, 0),
     ):  # fmt: skip
         model = taught(n_classes, 0, 10, **parameters)
-        assert model._model.space.arguments()[-6] == n
+        assert model._model.space.arguments()[-7] == n
 
 
 @pytest.mark.parametrize(
@@ -483,7 +484,7 @@ def test_half_of_the_experts_of_numbers_do_not_see_exact_trees(parameters, n_see
     model = taught(0, 0, 40, **{"n_trees": 30, "exact": 0.2, **parameters})
     space = model._model.space
     assert space.n_seen == n_seen
-    assert space.arguments()[-2] == (0.5 if n_seen else 1.0)
+    assert space.arguments()[-3] == (0.5 if n_seen else 1.0)
     ends, cells = state(model)["first"], state(model)["cells"]
     for e, seen in enumerate(n_seen):
         inside, outside = cells[: ends[seen], e], cells[ends[seen] :, e]
@@ -493,17 +494,68 @@ def test_half_of_the_experts_of_numbers_do_not_see_exact_trees(parameters, n_see
     assert taught(3, 0, 40, n_trees=30)._model.space.n_seen == ()
 
 
+@pytest.mark.parametrize(
+    ("parameters", "variances"),
+    [
+        ({}, (0.1, 2.0, 2.0, 0.1)),
+        ({"levels": "leaf"}, (0.1, 2.0)),
+        ({"noise": 1.0}, (0.1, 2.0)),
+        ({"levels": "upper", "noise": 1.0}, ()),
+        ({"exact": 1.0}, ()),
+        ({"exact": 0.0}, ()),
+    ],
+)
+def test_half_of_the_experts_of_classes_lean_on_exact_trees(parameters, variances, exact):
+    model = taught(3, 0, 100, **parameters)
+    assert model._model.space.exact_variances == variances
+    if not variances:
+        return
+    found = state(model)
+    leaves = found["left"] == np.arange(len(found["left"])) - np.repeat(
+        found["first"][:-1], np.diff(found["first"])
+    )
+    # The renewal at 64 has one tree that is exact, the last one.
+    is_exact = np.arange(len(leaves)) >= found["first"][-2]
+    for e, variance in enumerate(variances):
+        own = found["cells"][:, e, 0]
+        assert 0.1 < own[leaves & ~is_exact].max() <= 1
+        assert own[leaves & is_exact].max() <= np.float32(variance)
+        assert own[leaves & is_exact].max() > variance / 4
+        assert found["cells"][leaves & is_exact, e, 1:].any()
+    assert taught(0, 0, 100, n_trees=30, exact=0.2)._model.space.exact_variances == ()
+
+
+@pytest.mark.parametrize("rule", ["arow", "pa1"])
+def test_cells_of_exact_trees_are_merged_by_what_they_began_with(rule, exact):
+    base = taught(3, 0, 85, memory=64, rule=rule)
+    models = [taught(3, 85, 100, base), taught(3, 100, 120, base)]
+    found, *parts = [state(each) for each in (merge(models), *models)]
+    one, two = (part["cells"][..., 0].astype(float) for part in parts)
+    if rule == "pa1":
+        np.testing.assert_array_equal(found["cells"][..., 0], parts[0]["cells"][..., 0])
+        return
+    # Without their base, all that they know is what they have learnt.
+    begun = np.ones_like(one)
+    begun[found["first"][-2] :] = np.float32((0.1, 2.0, 2.0, 0.1))
+    leaves = found["left"] == np.arange(len(begun)) - np.repeat(
+        found["first"][:-1], np.diff(found["first"])
+    )
+    expected = 1 / (1 / one + 1 / two - 1 / begun)
+    np.testing.assert_allclose(found["cells"][leaves, :, 0], expected[leaves], rtol=1e-5)
+    assert (found["cells"][..., 0] <= np.minimum(one, two) * (1 + 1e-6)).all()
+
+
 def test_forests_that_were_saved_without_it_see_all_trees():
     space = taught(0, 0, 100, exact=0.4)._model.space
-    former = type(space)(*space.arguments()[:-2])
-    assert former.n_seen == ()
-    assert former.arguments()[-2] == 1.0
+    former = type(space)(*space.arguments()[:-3])
+    assert former.n_seen == former.exact_variances == ()
+    assert former.arguments()[-3] == 1.0
 
 
 def test_a_share_of_exact_trees_is_rounded():
     X, y, _ = samples(0, n=10)
     model = KernelForestRegressor(n_trees=100, exact=0.29).fit(X, y)  # 0.29 * 100 is below 29
-    assert model._model.space.arguments()[-6] == 29
+    assert model._model.space.arguments()[-7] == 29
 
 
 @pytest.mark.parametrize("n_classes", [0, -2, 3])
@@ -514,7 +566,7 @@ def test_twin_of_a_share_of_exact_trees(n_classes, light, memory, monkeypatch):
     X, y, weight = samples(n_classes, coded=[1])
     more = {"teacher": "light" if light else "full", "categorical_features": [1], "memory": memory}
     model, predictions, twin = run(X, y, weight, n_classes, exact=0.5, **more)
-    assert model._model.space.arguments()[-6] == model.n_trees // 2
+    assert model._model.space.arguments()[-7] == model.n_trees // 2
     if n_classes == 3:
         np.testing.assert_array_equal(predictions, twin.predictions)
     assert_twins(model, twin, X)
@@ -525,7 +577,7 @@ def test_twin_of_a_share_of_exact_trees(n_classes, light, memory, monkeypatch):
 def test_how_many_trees_are_exact():
     """Models that were saved with exact trees from 8,192 samples on have the same ones."""
     space = taught(3, 0, 40)._model.space
-    *begin, _, _, is_light, weights, _, _ = space.arguments()
+    *begin, _, _, is_light, weights, _, _, _ = space.arguments()
     for exact_from, numbers in ((2048, (2, 2, 2, 5)), (8192, (0, 0, 2, 5)), (64, (5, 5, 5, 5))):
         made = type(space)(*begin, 5, exact_from, is_light, weights)
         assert tuple(made.exact_trees(n) for n in (2048, 8191, 8192, 16384)) == numbers
@@ -787,13 +839,16 @@ def test_a_renewal_without_its_samples_is_refused(when_full):
         ("exact_share", 0.0),
         ("n_seen", (5,)),
         ("n_seen", (0, 5, 5, 5)),
+        ("exact_variances", (0.1,)),
+        ("exact_variances", (1.0, 0.0, 1.0, 1.0)),
+        ("exact_variances", (1.0, 200.0, 1.0, 1.0)),
     ],
 )
 def test_damaged_arguments_are_refused(argument, value):
     space = taught(3, 0, 40)._model.space
     names = "d dtype n_outputs n_labels rule noises levels n_trees most_in_leaf n_candidates share"
     names += " most_rows memory replays spread early anew seed categories n_exact exact_from"
-    names = [*names.split(), "is_light", "cut_weights", "exact_share", "n_seen"]
+    names = [*names.split(), "is_light", "cut_weights", "exact_share", "n_seen", "exact_variances"]
     arguments = list(space.arguments())
     assert len(arguments) == len(names)
     arguments[names.index(argument)] = value
@@ -813,7 +868,10 @@ def test_cells_of_trees_that_are_not_seen_are_refused(exact):
     np.testing.assert_array_equal(space.get_state()["cells"], before["cells"])
     for seen in ((3.5, 5, 5, 3), ("3", 5, 5, 3)):
         with pytest.raises(TypeError, match="integer"):
-            type(space)(*space.arguments()[:-1], seen)
+            type(space)(*space.arguments()[:-2], seen)
+    for variance in ("1", None):
+        with pytest.raises(TypeError, match="a variance"):
+            type(space)(*space.arguments()[:-1], (variance, 1.0, 1.0, 1.0))
 
 
 TARGETS = "y must have 3 targets a sample"

@@ -59,6 +59,10 @@ ASKED_FROM = 1 << 8
 # (docs/kernel_forests_tried.md).
 TREES_OF_EXACT_TARGETS = 10
 EXACT_SHARE = 0.5
+# Cells of a classifier's exact trees begin with these variances, where others have 1: the first one
+# for half of the experts, the second for the others. So a function that does not jump along axes
+# leans on the random trees, and one that does on the exact ones (docs/kernel_forests_tried.md).
+EXACT_VARIANCES = (0.1, 2.0)
 # What they keep of a sample, beside its numbers.
 EXACT_BYTES = 60
 # A forest that begins anew beside another one learns so many samples at most (`learning.trials`).
@@ -201,8 +205,9 @@ class KernelForest(Learner):
         renewals = self.n_replays, float(self.renewal_spread), self._early, anew
         coded = tuple(place for place, _ in self._categories)
         cuts = self._n_exact(), self._exact_from(), self.teacher == "light", self._cut_weights
-        apart = (EXACT_SHARE, self._n_seen()) if self._is_apart() else (1.0, ())
-        return ForestSpace(*form, *experts, *trees, *samples, *renewals, seed, coded, *cuts, *apart)
+        return ForestSpace(
+            *form, *experts, *trees, *samples, *renewals, seed, coded, *cuts, *self._apart()
+        )
 
     def _n_exact(self) -> int:
         """Return how many trees are cut exactly, once there are samples enough."""
@@ -222,20 +227,24 @@ class KernelForest(Learner):
     def _n_experts(self) -> int:
         return len(self._noises()) * len(LEVELS[self.levels])
 
-    def _is_apart(self) -> bool:
-        """Return whether some experts see the trees alone that are not cut exactly."""
-        is_mixed = 0 < self._n_exact() < self.n_trees and self._n_experts() > 1
-        return is_mixed and not isinstance(self, OnlineClassifier)
+    def _apart(self) -> tuple[float, tuple[int, ...], tuple[float, ...]]:
+        """Return what tells the experts apart where trees of both kinds are mixed.
 
-    def _n_seen(self) -> tuple[int, ...]:
-        """Return how many of the first trees each expert sees: as on a chessboard of both.
-
-        So each noise, and each level, is there with all trees and without the exact ones. The
-        smallest noise sees all of them where it sees the upper cells too.
+        The share of the samples that exact trees grow from, how many of the first trees each expert
+        sees, and the variance that cells of exact trees begin with. Half of the experts on targets
+        do not see these, half of those on classes hold them back and the others lean on them, as on
+        a chessboard of levels and noises: each noise, and each level, is there in both ways.
         """
-        first = self.n_trees - self._n_exact()
+        n_exact = self._n_exact()
+        if not 0 < n_exact < self.n_trees or self._n_experts() == 1:
+            return 1.0, (), ()
         places = product(range(len(LEVELS[self.levels])), range(len(self._noises())))
-        return tuple(self.n_trees if sum(place) % 2 else first for place in places)
+        are_odd = [sum(place) % 2 for place in places]
+        if isinstance(self, OnlineClassifier):
+            return 1.0, (), tuple(EXACT_VARIANCES[is_odd] for is_odd in are_odd)
+        # The smallest noise sees all of them where it sees the upper cells too.
+        first = self.n_trees - n_exact
+        return EXACT_SHARE, tuple(self.n_trees if is_odd else first for is_odd in are_odd), ()
 
     def _next_calls_blas(self) -> bool:
         model: Any = self._model

@@ -173,7 +173,7 @@ static int set_cells(okn_t *model, const json_value *state)
     for (int64_t j = 0; j < own->n_nodes * each; j++) {
         const float *number =
             okn_forest_number(model, j / each, (int32_t)(j % each / width), (int32_t)(j % width));
-        /* A node that is no cell has what a cell begins with. */
+        /* A node that is no cell has no weight, and the variance 1. */
         okn_array_set_real(cells, j, number ? *number : j % width == 0);
     }
     return OKN_OK;

@@ -462,16 +462,21 @@ class Experts:
     """Linear functions of cells: for each level and noise a weight an output, and a variance.
 
     A cell is a feature that is 1 / sqrt(number of cells of a sample) in the samples it holds. An
-    expert may see the first trees alone; the cells of the others have the variance 0.
+    expert may see the first trees alone; the cells of the others have the variance 0. Cells of the
+    last `n_exact` trees, which are exact, may begin with smaller variances than 1.
     """
 
-    def __init__(self, sizes, noises, levels, n_outputs, n_seen=()):
+    def __init__(
+        self, sizes, noises, levels, n_outputs, n_seen=(), n_exact=0, exact_variances=()
+    ):  # fmt: skip
         self.noises, self.levels = noises, levels
         self.kinds = [(both, noise) for both in levels for noise in noises]
         self.numbers = [np.zeros((n, len(self.kinds), 1 + n_outputs), dtype=single) for n in sizes]
         self.n_seen = np.array(n_seen or [len(sizes)] * len(self.kinds))
         for t, numbers in enumerate(self.numbers):
             numbers[:, :, 0] = t < self.n_seen
+            if exact_variances and t >= len(sizes) - n_exact:
+                numbers[:, :, 0] *= np.array(exact_variances, dtype=single)
         pairs = zip(self.kinds, self.n_seen, strict=True)
         self.share = [1 / np.sqrt((2.0 if both else 1.0) * seen) for (both, _), seen in pairs]
 
@@ -565,10 +570,12 @@ class KernelForest:
         self, d, n_classes, n_targets, *, n_trees, noises, levels, memory, max_samples, max_rows,
         max_leaf, n_candidates, n_replays, renewal_spread, when_full, early, seed,
         categories, rule, n_exact, exact_from, teacher, cut_weights, exact_share, n_seen,
+        exact_variances,
     ):  # fmt: skip
         self.is_light, self.cut_weights = teacher == "light", cut_weights
         self.n_exact, self.exact_from = n_exact, exact_from
         self.exact_share, self.n_seen = exact_share, n_seen
+        self.exact_variances = exact_variances
         self.rule = rule_of(rule, n_classes)
         self.categories = categories
         self.early, self.spread, self.anew = early, renewal_spread, when_full == "renew"
@@ -587,9 +594,10 @@ class KernelForest:
         self.offset, self.unit = np.zeros(self.n_outputs), np.ones(self.n_outputs)
         self.kept, self.entered = [], 0
 
-    def new_experts(self):
+    def new_experts(self, n_exact=0):
         sizes = [len(tree.left) for tree in self.trees]
-        return Experts(sizes, self.noises, self.levels, self.n_outputs, self.n_seen)
+        seen = self.n_seen, n_exact, self.exact_variances
+        return Experts(sizes, self.noises, self.levels, self.n_outputs, *seen)
 
     def cells(self, x):
         z = self.scale.rows(x[None, :])[0]
@@ -819,7 +827,7 @@ class Renewal:
             return
         forest.scale, forest.offset, forest.unit = fresh.scale, fresh.offset, fresh.unit
         forest.trees = self.trees
-        forest.experts = forest.new_experts()
+        forest.experts = forest.new_experts(self.n_exact)
         found = [[tree.cells(z) for tree in self.trees] for z in self.rows]
         for _ in range(forest.n_replays):
             for i in range(len(self.X)):
@@ -872,13 +880,14 @@ def kernel_forest(
     memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
     renewal_spread=0.25, when_full="grow", early=512,
     categorical_features=(), rule="arow", exact="auto", n_exact=0, exact_from=1, teacher="full",
-    cut_weights=(), exact_share=1.0, n_seen=(),
+    cut_weights=(), exact_share=1.0, n_seen=(), exact_variances=(),
 ):  # fmt: skip
     """Learn samples one after the other; `n_classes` is 0 of a regression.
 
     `n_exact` trees are exact if `exact` is not their share. The columns of y are targets, if there
     are several; with `cut_weights` their sum tells where to cut, each times its weight. Exact trees
-    grow from `exact_share` of the samples at most; expert e sees the first ``n_seen[e]`` trees.
+    grow from `exact_share` of the samples at most; expert e sees the first ``n_seen[e]`` trees,
+    and the variance of its cells of exact trees is ``exact_variances[e]`` at first.
     """
     model = KernelForest(
         X.shape[1], n_classes, y[0].size, n_trees=n_trees, seed=seed, memory=memory,
@@ -888,6 +897,7 @@ def kernel_forest(
         renewal_spread=renewal_spread, when_full=when_full, early=early, rule=rule,
         n_exact=n_exact if exact == "auto" else round(exact * n_trees), exact_from=exact_from,
         teacher=teacher, cut_weights=cut_weights, exact_share=exact_share, n_seen=n_seen,
+        exact_variances=exact_variances,
         categories=[] if categorical_features == "from_dtype" else list(categorical_features),
     )  # fmt: skip
     weights = np.ones(len(y)) if sample_weight is None else sample_weight

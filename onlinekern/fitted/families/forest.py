@@ -124,6 +124,8 @@ def common_cells(
     numbers = [numbers_of(each) for each in [*own, *inside]]
     means, variances = map(list, zip(*numbers, strict=True))
     old, prior = (means.pop(), variances.pop()) if inside else (0 * means[0], None)
+    if prior is None and arguments.exact_variances:
+        prior = first_variances(own[0], np.max(variances, axis=0), arguments)
     if arguments.rule.second_order:
         mix = replace(mix, adds=not isinstance(arguments.rule, ConfidenceWeighted))
         repeats = repeats_of(arguments.n_trees)
@@ -148,6 +150,22 @@ def seen_cells(state: State, arguments: State) -> Array:
     seen = np.array(arguments.n_seen or (arguments.n_trees,) * state.variances.shape[1])
     trees = np.repeat(np.arange(arguments.n_trees), np.diff(state.first))
     return trees[:, None] < seen
+
+
+def first_variances(state: State, most: Floats, arguments: State) -> Floats:
+    """Return the variances that cells began with, of the largest ones of all models, (1, n).
+
+    Variances never grow: a tree is exact if none of its leaves has more than those of exact trees
+    begin with. Nodes that are no cells have the variance 1.
+    """
+    ends, exact = state.first, np.float32(arguments.exact_variances).astype(np.float64)
+    found = most.reshape(state.variances.shape)
+    places = np.arange(len(state.left)) - np.repeat(ends[:-1], np.diff(ends))
+    leaves = np.where((state.left == places)[:, None], found, 0.0)
+    largest = np.maximum.reduceat(leaves, ends[:-1], axis=0)
+    begun = np.where((largest <= exact).all(axis=1, keepdims=True), exact, 1.0)
+    first: Floats = np.maximum(np.repeat(begun, np.diff(ends), axis=0), found)
+    return first.reshape(1, -1)
 
 
 def numbers_of(state: State) -> tuple[Floats, Floats]:
@@ -192,7 +210,7 @@ describe(
     "models.forest.ForestSpace",
     "arguments(d= dtype= n_outputs# n_labels= rule= noises= levels= n_trees= most_in_leaf= "
     "n_candidates= share= most_rows= memory= replays= spread= early= anew= seed= categories= "
-    "n_exact= exact_from= is_light= cut_weights= exact_share= n_seen=) "
+    "n_exact= exact_from= is_light= cut_weights= exact_share= n_seen= exact_variances=) "
     f"state(entered~ renewed~ n_grown~ {KEPT} errors[expert other] met {SCALE} {TABLES} {GAPS} "
     f"{GROUPS} {BENDS} {NODES} variances~[node expert] values[node expert output] metric~[axis] "
     "importances~[feature] offset unit)",

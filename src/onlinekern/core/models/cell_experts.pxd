@@ -64,7 +64,8 @@ cdef class CellExperts:
     cdef Py_ssize_t n_lower          # the first experts see the leaves only, the others both
     cdef double *shares              # 1 / sqrt(number of cells of a sample that an expert sees)
     cdef const Py_ssize_t[::1] n_seen    # how many of the first trees it sees
-    # By how many experts do not see a tree: variances that its leaves and upper cells begin with.
+    # That cells begin with: of other trees and of exact ones, by how many experts do not see a tree,
+    # of its leaves and of its upper cells.
     cdef list first_variances
     cdef double *missed              # errors of the experts in an output
     # Of the sample that is learnt: what a variance falls by; coefficients of experts and outputs.
@@ -73,8 +74,9 @@ cdef class CellExperts:
 
     cdef bint sees_both(self) noexcept nogil
     cdef Py_ssize_t n_blind(self, Py_ssize_t t) noexcept nogil
-    cdef CellWeights new_leaves(self, Py_ssize_t t, Py_ssize_t n_leaves, bint is_begun=*)
-    cdef CellWeights new_upper(self, Py_ssize_t t)
+    cdef CellWeights new_leaves(self, Py_ssize_t t, Py_ssize_t n_leaves, bint is_begun=*,
+                                bint is_exact=*)
+    cdef CellWeights new_upper(self, Py_ssize_t t, bint is_exact=*)
     cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil
     cdef void fetch(self, Generation now, Walked walked, Py_ssize_t i, bint begins,
                     Py_ssize_t end) noexcept nogil

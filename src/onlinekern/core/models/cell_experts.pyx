@@ -178,18 +178,18 @@ cdef class CellExperts:
 
     Parameters
     ----------
-    n_outputs, n_labels, rule, noises, levels, n_trees, n_seen
+    n_outputs, n_labels, rule, noises, levels, n_trees, n_seen, exact_variances
         As of `ForestSpace`.
     """
 
     def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t n_labels, Rule rule not None, noises,
-                  levels, Py_ssize_t n_trees, n_seen=()):
+                  levels, Py_ssize_t n_trees, n_seen=(), exact_variances=()):
         cdef Py_ssize_t e, n_noises = len(noises)
         self.n_outputs, self.n_labels, self.rule = n_outputs, n_labels, rule
         self.n_experts = n_noises * len(levels)
         self.n_lower = self.n_experts - n_noises * sum(levels)
         self.n_seen = np.array(n_seen or (n_trees,) * self.n_experts, dtype=np.intp)
-        self.first_variances = self.variances_at_first()
+        self.first_variances = self.variances_at_first(exact_variances or (1,) * self.n_experts)
         self.combination = Combination(self.n_experts, KEEP, LEAST_ERROR if n_labels > 0 else 0)
         self.noises = <double *> calloc(self.n_experts * (4 + n_outputs), sizeof(double))
         if self.noises == NULL:
@@ -223,7 +223,7 @@ cdef class CellExperts:
                 ForestCells([self.new_upper(0)] * n_trees, UPPER_CELLS)
                 if self.sees_both() else None)
 
-    def variances_at_first(self):
+    def variances_at_first(self, exact_variances):
         """Variances that cells begin with, of the leaves and of the upper cells of a tree.
 
         With the variance 0 a cell adds nothing to a score, or to its variance, and never moves: the
@@ -231,10 +231,12 @@ cdef class CellExperts:
         it takes without a look at them.
         """
         cdef const float[::1] leaves
-        found = [None] * (1 + self.n_experts)
+        found = [[None] * (1 + self.n_experts) for _ in range(2)]
         for t in [0] + list(self.n_seen):
-            leaves = (t < np.asarray(self.n_seen)).astype(np.float32)
-            found[self.n_blind(t)] = leaves, leaves[self.n_lower:]
+            seen = (t < np.asarray(self.n_seen)).astype(np.float32)
+            for is_exact in range(2):
+                leaves = seen * np.array(exact_variances, dtype=np.float32) if is_exact else seen
+                found[is_exact][self.n_blind(t)] = leaves, leaves[self.n_lower:]
         return found
 
     cdef Py_ssize_t n_blind(self, Py_ssize_t t) noexcept nogil:
@@ -244,14 +246,15 @@ cdef class CellExperts:
             n += self.n_seen[e] <= t
         return n
 
-    cdef CellWeights new_leaves(self, Py_ssize_t t, Py_ssize_t n_leaves, bint is_begun=True):
+    cdef CellWeights new_leaves(self, Py_ssize_t t, Py_ssize_t n_leaves, bint is_begun=True,
+                                bint is_exact=False):
         """Weights for the leaves of tree t, as of `CellWeights`."""
-        variances, _ = self.first_variances[self.n_blind(t)]
+        variances, _ = self.first_variances[is_exact][self.n_blind(t)]
         return CellWeights(n_leaves, variances, self.n_outputs, is_begun)
 
-    cdef CellWeights new_upper(self, Py_ssize_t t):
+    cdef CellWeights new_upper(self, Py_ssize_t t, bint is_exact=False):
         """Weights for the upper cells of tree t."""
-        _, variances = self.first_variances[self.n_blind(t)]
+        _, variances = self.first_variances[is_exact][self.n_blind(t)]
         return CellWeights(UPPER_CELLS, variances, self.n_outputs)
 
     cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil:

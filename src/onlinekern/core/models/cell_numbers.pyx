@@ -10,7 +10,7 @@ cdef object numbers_of(CellExperts experts, Generation now):
     """Numbers of all nodes, ndarray of shape (n_nodes, n_experts, 1 + n_outputs), float32.
 
     A leaf has its own, with those of the experts that see both; a node that is an upper cell
-    has those of the latter. Every other node has what a cell begins with.
+    has those of the latter. Every other node has no weight, and the variance 1.
     """
     forest = now.forest
     shape = forest.n_nodes, experts.n_experts, 1 + experts.n_outputs

@@ -11,7 +11,7 @@ from onlinekern.core.partitions.recent_rows cimport RecentRows
 
 cdef class ForestSpace(Space):
     cdef readonly Py_ssize_t d, itemsize, n_labels, most_columns
-    cdef readonly tuple settings, categories, cut_weights, n_seen
+    cdef readonly tuple settings, categories, cut_weights, n_seen, exact_variances
     cdef readonly Rule rule
     cdef readonly CellExperts experts
     cdef readonly RecentRows recent

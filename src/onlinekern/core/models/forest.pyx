@@ -31,8 +31,9 @@ from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.partitions.costs import samples_spread_over
 from onlinekern.core.partitions.renewal import (
-    COUNTS, check_labels, check_reach, check_seen, check_settings, check_sizes, check_weights,
-    exact_among, renewal_to_do, restored_counts, restored_metric, restored_units, told)
+    COUNTS, check_labels, check_reach, check_seen, check_settings, check_sizes, check_variances,
+    check_weights, exact_among, renewal_to_do, restored_counts, restored_metric, restored_units,
+    told)
 from onlinekern.core.partitions.scale import SCALE, fields_of_scale, restored_scale
 from onlinekern.core.partitions.tables import check_categories, most_further, most_gaps
 
@@ -83,6 +84,8 @@ cdef class ForestSpace(Space):
         Whether the kernel machine that tells where to cut is a light one, see `features.looking`.
     cut_weights : tuple of float >= 0
         Cuts are told by the sum of the targets, each times its weight; (): by all of them.
+    exact_variances : tuple of float > 0
+        The variance that cells of exact trees begin with, for each expert; (): 1.
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_labels,
@@ -90,7 +93,7 @@ cdef class ForestSpace(Space):
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
                   Py_ssize_t replays, double spread, Py_ssize_t early, bint anew, seed,
                   categories=(), Py_ssize_t n_exact=0, Py_ssize_t exact_from=1, is_light=False,
-                  cut_weights=(), double exact_share=1, n_seen=()):
+                  cut_weights=(), double exact_share=1, n_seen=(), exact_variances=()):
         check_sizes(d=d, n_outputs=n_outputs, n_noises=len(noises), n_levels=len(levels),
                     most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory)
         check_settings(n_outputs, n_labels, share, spread, n_exact, n_trees, n_candidates, replays,
@@ -103,6 +106,7 @@ cdef class ForestSpace(Space):
         self.is_light, n = bool(is_light), len(self.categories)
         self.cut_weights = check_weights(cut_weights, n_outputs, n_labels)
         self.n_seen = check_seen(n_seen, len(noises) * len(levels), n_trees)
+        self.exact_variances = check_variances(exact_variances, len(noises) * len(levels))
         self.most_columns = d + most_further(d, n) + N_DIRECTIONS + 2 * most_gaps(d, n)
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
         self.rule, self.memory, self.anew = rule, memory, anew
@@ -111,7 +115,7 @@ cdef class ForestSpace(Space):
         self.recent = RecentRows(d, dtype, memory + spread_over, 1 if n_labels else n_outputs)
         self.itemsize = self.recent.itemsize
         self.experts = CellExperts(n_outputs, n_labels, rule, self.settings[0], self.settings[1],
-                                   n_trees, self.n_seen)
+                                   n_trees, self.n_seen, self.exact_variances)
         forest = Forest.stumps(n_trees, Scale(np.zeros(d), np.zeros(d)))
         self.now = Generation(forest, *self.experts.new_cells(forest), np.ones(d), np.zeros(d),
                               np.zeros(n_outputs), np.ones(n_outputs))
@@ -380,7 +384,7 @@ cdef class ForestSpace(Space):
         """Arguments that construct such a space without samples."""
         return (self.d, self.recent.dtype, self.n_outputs, self.n_labels, self.rule, *self.settings,
                 self.categories, self.n_exact, self.exact_from, self.is_light, self.cut_weights,
-                self.exact_share, self.n_seen)
+                self.exact_share, self.n_seen, self.exact_variances)
 
     def get_state(self):
         """Learnt state, as a dictionary."""

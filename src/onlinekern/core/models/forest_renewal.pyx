@@ -2,8 +2,9 @@
 
 It takes a look at the samples that are kept (units, a kernel machine and its gradients), lets trees
 grow from them, one after another, and lets experts on their cells learn these samples, and those
-that have come meanwhile. What is done at a sample depends on the sample's number alone: a renewal
-that is lost, as a model that was saved loses it, is done again and comes to the same.
+that have come meanwhile. What it becomes, and at which sample, depends on the samples alone: a
+renewal that is lost, as a model that was saved loses it, is done again and comes to the same. How
+much of a tree grows at a sample is for the clock to say.
 
 A stream that is longer than the memory of samples keeps its trees. Their leaves are cut further,
 tree by tree, and new cells begin as the one that they are part of: no score changes.
@@ -237,8 +238,8 @@ cdef class Renewal(ForestLook):
         if not self.is_inheriting:
             self.whole, self.is_inheriting = self.grower.grown(), True
             if self.is_whole:
-                self.fresh_leaves = self.experts.new_leaves(self.tree, self.whole.n_leaves,
-                                                            False)
+                self.fresh_leaves = self.experts.new_leaves(self.tree, self.whole.n_leaves, False,
+                                                            self.grower.is_exact)
                 self.n_begun = 0
             else:
                 self.heir.begin(self.before, self.tree, self.whole, self.entered)
@@ -289,7 +290,7 @@ cdef class Renewal(ForestLook):
         if self.is_whole:
             now.leaves.put(self.tree, self.fresh_leaves)
             if now.upper is not None:
-                now.upper.put(self.tree, self.experts.new_upper(self.tree))
+                now.upper.put(self.tree, self.experts.new_upper(self.tree, self.grower.is_exact))
             now.forest.put(self.tree, self.whole)
         else:
             for number in range(self.heir.begun, self.entered):

@@ -21,6 +21,8 @@ cdef Py_ssize_t ALL_EXACT = 8
 cdef Py_ssize_t ENOUGH = 1 << 14
 # Candidates of a node, and replays, and trees: more would not come to an end.
 cdef Py_ssize_t MOST_TURNS = 1000, MOST_TREES = 1 << 20, MOST = 1 << 48
+# The largest variance that cells may begin with.
+cdef double MOST_VARIANCE = 100
 # Samples learnt, when the last renewal that is done began, and trees that the present one has cut.
 COUNTS = ("entered", "renewed", "n_grown")
 
@@ -86,6 +88,16 @@ def check_seen(n_seen, Py_ssize_t n_experts, Py_ssize_t n_trees):
         raise ValueError(f"n_seen must be in [1, {n_trees}], for each of {n_experts} experts, or "
                          f"(), got {seen}")
     return seen
+
+
+def check_variances(exact_variances, Py_ssize_t n_experts):
+    """Variance that cells of exact trees begin with, for each expert; () is 1 for all."""
+    found = tuple([finite_number("a variance", number) for number in exact_variances])
+    if found and (len(found) != n_experts or not all(0 < number <= MOST_VARIANCE
+                                                     for number in found)):
+        raise ValueError(f"exact_variances must be in (0, {MOST_VARIANCE:g}], for each of "
+                         f"{n_experts} experts, or (), got {found}")
+    return found
 
 
 def check_weights(cut_weights, Py_ssize_t n_outputs, Py_ssize_t n_labels):
