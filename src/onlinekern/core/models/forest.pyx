@@ -31,9 +31,8 @@ from onlinekern.core.samples.rows cimport Rows
 
 from onlinekern.core.partitions.costs import samples_spread_over
 from onlinekern.core.partitions.renewal import (
-    COUNTS, check_labels, check_reach, check_seen, check_settings, check_sizes, check_variances,
-    check_weights, exact_among, renewal_to_do, restored_counts, restored_metric, restored_units,
-    told)
+    COUNTS, check_labels, check_reach, check_seen, check_settings, check_sizes, check_weights,
+    exact_among, renewal_to_do, restored_counts, restored_metric, restored_units, told)
 from onlinekern.core.partitions.scale import SCALE, fields_of_scale, restored_scale
 from onlinekern.core.partitions.tables import check_categories, most_further, most_gaps
 
@@ -78,14 +77,13 @@ cdef class ForestSpace(Space):
     n_exact, exact_from : int
         The last trees are cut exactly, from samples enough on: see `exact_among`. New ones grow
         from `exact_share` of the memory at most.
-    n_seen : tuple of int
-        How many of the first trees each expert sees; (): all do all.
+    n_seen, exact_variances : tuple of int, tuple of float > 0
+        For each expert how many of the first trees it sees, and the variance that its cells of
+        exact trees begin with; (): all do all, and 1.
     is_light : bool
         Whether the kernel machine that tells where to cut is a light one, see `features.looking`.
     cut_weights : tuple of float >= 0
         Cuts are told by the sum of the targets, each times its weight; (): by all of them.
-    exact_variances : tuple of float > 0
-        The variance that cells of exact trees begin with, for each expert; (): 1.
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_labels,
@@ -105,8 +103,8 @@ cdef class ForestSpace(Space):
         self.n_exact, self.exact_from, self.exact_share = n_exact, exact_from, exact_share
         self.is_light, n = bool(is_light), len(self.categories)
         self.cut_weights = check_weights(cut_weights, n_outputs, n_labels)
-        self.n_seen = check_seen(n_seen, len(noises) * len(levels), n_trees)
-        self.exact_variances = check_variances(exact_variances, len(noises) * len(levels))
+        seen = check_seen(n_seen, exact_variances, len(noises) * len(levels), n_trees)
+        self.n_seen, self.exact_variances = seen
         self.most_columns = d + most_further(d, n) + N_DIRECTIONS + 2 * most_gaps(d, n)
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
         self.rule, self.memory, self.anew = rule, memory, anew
@@ -195,11 +193,9 @@ cdef class ForestSpace(Space):
         # Targets have no unit before the first renewal is whole.
         if self.n_labels > 0 or self.renewed > 0:
             self.experts.combine(self.now, self.walked.scored, &self.y[0], self.weight)
-        status = self.experts.learn(self.now, &cells, self.walked, &self.y[0], self.weight,
-                                    True)
+        status = self.experts.learn(self.now, &cells, self.walked, &self.y[0], self.weight, True)
         if status == OK:
-            status = self.recent.keep(&self.rows, self.row_number(i), &self.y[0],
-                                      self.weight)
+            status = self.recent.keep(&self.rows, self.row_number(i), &self.y[0], self.weight)
         if status != OK:
             return status
         self.entered += 1

@@ -81,23 +81,20 @@ def renewal_to_do(tuple due, renewed, entered, n_kept, samples_of_renewal):
     return first if goes_on and entered - first < n_kept else last
 
 
-def check_seen(n_seen, Py_ssize_t n_experts, Py_ssize_t n_trees):
-    """How many trees each expert sees, a tuple of int; () is all trees."""
+def check_seen(n_seen, exact_variances, Py_ssize_t n_experts, Py_ssize_t n_trees):
+    """How many trees each expert sees, and the variance that its cells of exact trees begin with,
+    two tuples of int and float; () is all trees, and 1.
+    """
     seen = tuple([index(number) for number in n_seen])
     if seen and (len(seen) != n_experts or not all(1 <= number <= n_trees for number in seen)):
         raise ValueError(f"n_seen must be in [1, {n_trees}], for each of {n_experts} experts, or "
                          f"(), got {seen}")
-    return seen
-
-
-def check_variances(exact_variances, Py_ssize_t n_experts):
-    """Variance that cells of exact trees begin with, for each expert; () is 1 for all."""
-    found = tuple([finite_number("a variance", number) for number in exact_variances])
-    if found and (len(found) != n_experts or not all(0 < number <= MOST_VARIANCE
-                                                     for number in found)):
+    variances = tuple([finite_number("a variance", number) for number in exact_variances])
+    inside = [0 < number <= MOST_VARIANCE for number in variances]
+    if variances and (len(variances) != n_experts or not all(inside)):
         raise ValueError(f"exact_variances must be in (0, {MOST_VARIANCE:g}], for each of "
-                         f"{n_experts} experts, or (), got {found}")
-    return found
+                         f"{n_experts} experts, or (), got {variances}")
+    return seen, variances
 
 
 def check_weights(cut_weights, Py_ssize_t n_outputs, Py_ssize_t n_labels):
