@@ -297,6 +297,13 @@ def test_csv_faults_are_named(tmp_path, text, target, message):
         (b"\x93NUMPY\x01", "an array of NumPy"),
         (b"PK\x03\x04", "an archive"),
         (b"\x80\x05", "a pickle"),
+        (b"\xd0\xcf\x11\xe0\xa1", "an old file of Excel"),
+        (b"Obj\x01\x04", "an Avro file"),
+        (
+            b"% Iris\n%\n\n@RELATION iris\n@ATTRIBUTE a NUMERIC\n",
+            "ARFF: what follows its line @data",
+        ),
+        (b'[{"a": 1},\n{"a": 2}]\n', "an array of JSON: .* writes JSON lines"),
         (b"\xff\xfea\x00", "text of UTF-16"),
     ],
 )
@@ -307,6 +314,27 @@ def test_files_that_are_no_text_are_named(tmp_path, name, begin, what, target):
     path.write_bytes(begin + bytes(range(256)) * 9)
     with pytest.raises(StreamError, match=f"{name}: {what}"):
         open_source(path, target)
+
+
+def test_libsvm_text_that_begins_with_a_fault_may_be_of_another_format(tmp_path):
+    hint = r"a.data, line 1: label 'a,b,y' is not a number; this is read as LIBSVM text: the ending"
+    with pytest.raises(StreamError, match=hint):
+        open_source(write(tmp_path / "a.data", "a,b,y\n1,2,0\n"))
+    with pytest.raises(StreamError, match=r"line 2: label 'yes' is not a number$"):
+        open_source(write(tmp_path / "a.data", "1 1:2\nyes 1:2\n"))
+
+
+def test_a_column_may_be_called_like_the_beginning_of_another_format(tmp_path):
+    pytest.importorskip("pyarrow")
+    for name in ("[kWh]", "ORC", "relation", "Object"):
+        path = write(tmp_path / "a.csv", f"{name},y\n1,0\n2,1\n")
+        assert open_source(path, "y").feature_names == [name]
+
+
+def test_what_is_no_arrow_file_is_said(tmp_path):
+    pytest.importorskip("pyarrow")
+    with pytest.raises(StreamError, match=r"a.arrow: no Arrow file or stream, or a damaged one: "):
+        open_source(write(tmp_path / "a.arrow", "a,b,y\n1,2,0\n"), "y")
 
 
 def test_the_index_of_a_data_frame_is_no_feature(tmp_path):

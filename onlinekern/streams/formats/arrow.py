@@ -71,6 +71,9 @@ class ArrowReader(TableReader):
                 for first in range(0, batch.num_rows, rows):
                     yield batch.slice(first, rows).select(self._columns)
 
+    def _explain(self, message: str) -> Any:
+        return f": no Arrow file or stream, or a damaged one{super()._explain(message)}"
+
     @staticmethod
     def _each(batches: Any) -> Iterator[Any]:
         if hasattr(batches, "num_record_batches"):

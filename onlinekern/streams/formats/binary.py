@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import select
 import sys
 import zlib
@@ -28,11 +29,20 @@ NAMED = "the ending of a name tells the format, or `format` does (in a command -
 NO_UTF_8 = "not UTF-8; iconv -f LATIN1 -t UTF-8 makes this of it, if it is Latin-1"
 UTF_16 = "text of UTF-16, not of UTF-8: iconv -f UTF-16 -t UTF-8 makes this of it"
 PICKLE = "a pickle, and no text: pandas.DataFrame.to_parquet writes a file that is read"
+# As JSON: pandas and polars write it so, unless they are told otherwise.
+ARRAY = "an array of JSON: to_json(name, orient='records', lines=True) of pandas writes JSON lines"
+ARFF = (
+    "ARFF: what follows its line @data is CSV without a header, which header=False reads (in a "
+    "command --no-header)"
+)
 # What a file begins with that is no text -> what it is, and what to do.
 NO_TEXT = {
     b"PAR1": f"a Parquet file, and no text; {NAMED}",
     b"ARROW1": f"an Arrow file, and no text; {NAMED}",
-    b"PK\x03\x04": "an archive, as zip and Excel write them: unpack it, or save it as CSV",
+    b"PK\x03\x04": "an archive, as zip and Excel write them: unpack it, or save it as CSV; "
+    "pandas.read_excel(name).to_csv(name, index=False) does so with .xlsx",
+    b"\xd0\xcf\x11\xe0": "an old file of Excel (.xls): save it as CSV",
+    b"Obj\x01": "an Avro file, and no text: save it as Parquet",
     b"\x93NUMPY": "an array of NumPy, and no text: np.savetxt writes CSV",
     b"\x80\x04": PICKLE,
     b"\x80\x05": PICKLE,
@@ -40,6 +50,11 @@ NO_TEXT = {
     b"SQLite format 3\x00": "an SQLite database, and no text",
     b"\xff\xfe": UTF_16,
     b"\xfe\xff": UTF_16,
+}
+# Texts of other formats, by their beginning: ARFF after its comments.
+OTHER_TEXT = {
+    re.compile(rb"(\s|%[^\n]*\n)*@relation\b", re.I): ARFF,
+    re.compile(rb"\s*\[\s*\{"): ARRAY,
 }
 
 
@@ -76,10 +91,12 @@ def damages() -> tuple[type[Exception], ...]:
 
 
 def check_text(head: bytes, name: str) -> None:
-    """Raise StreamError if a file begins like one of those that are no text."""
-    for magic, what in NO_TEXT.items():
-        if head.startswith(magic):
-            raise StreamError(f"{name}: {what}")
+    """Raise StreamError if a file begins like one of those that are no text, or text of another
+    format."""
+    found = [what for magic, what in NO_TEXT.items() if head.startswith(magic)]
+    found += [what for begin, what in OTHER_TEXT.items() if begin.match(head)]
+    if found:
+        raise StreamError(f"{name}: {found[0]}")
 
 
 @contextmanager

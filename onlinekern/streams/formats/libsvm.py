@@ -137,9 +137,11 @@ class LibsvmReader:
     @classmethod
     def _complain(cls, chunk: bytes, first: int, name: str) -> NoReturn:
         """Raise with the first faulty line."""
-        for _, fault in cls._faults(chunk, first, name):
+        for number, (_, fault) in enumerate(cls._faults(chunk, first, name), start=first):
             if fault:
-                raise StreamError(fault)
+                # A file that begins with a fault is of another format more often than not.
+                hint = f"; this is read as LIBSVM text: {binary.NAMED}" if number == 1 else ""
+                raise StreamError(fault + hint)
         last = first + chunk.count(b"\n")
         raise StreamError(f"{name}, lines {first} to {last}: not LIBSVM text")
 
