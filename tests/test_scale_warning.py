@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from learners import CLASSES
 from sklearn.base import is_classifier
 from sklearn.datasets import load_digits, load_iris
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from onlinekern import (
     KernelOGDRegressor,
@@ -21,12 +21,13 @@ from onlinekern import (
     PARegressor,
     SPAClassifier,
     StreamRegressor,
+    TableEncoder,
     all_estimators,
     make_stream_pipeline,
 )
 from onlinekern.estimators.scales import warn_of_scales
 from onlinekern.evaluate import compare
-from onlinekern.streams import Source
+from onlinekern.streams import Source, open_source
 
 ALL = dict(all_estimators())
 LEARNERS = sorted(name for name, cls in ALL.items() if hasattr(cls, "_look_at_scales"))
@@ -125,6 +126,69 @@ def test_names_of_features():
     (caught,) = found(lambda: PAClassifier().fit(frame, y))
     assert "feature 'income' reaches" in str(caught.message)
     assert "feature 'rate' reaches" in str(caught.message)
+
+
+def named_table(n=300):
+    """Return a data frame of columns with names in another order than that of their letters."""
+    pd = pytest.importorskip("pandas")
+    X, y, _ = raw(n)
+    return pd.DataFrame(X, columns=["rate", "age", "income"]), y
+
+
+def learn_in_river(sparse, by_rows):
+    pytest.importorskip("river")
+    from onlinekern.compat.river import RiverClassifier
+
+    frame, y = named_table()
+    model = RiverClassifier(KernelPAClassifier(), max_features=5, sparse=sparse)
+    if not by_rows:
+        model.learn_many(frame, frame["age"] > 0)
+    for x, label in zip(frame.to_dict("records") if by_rows else [], y.tolist(), strict=False):
+        model.learn_one(x, label)
+
+
+def learn_behind_an_encoder(method):
+    frame, y = named_table()
+    model = make_stream_pipeline(TableEncoder(), PAClassifier())
+    more = {} if method == "fit" else {"classes": [0, 1]}
+    getattr(model, method)(frame, y, **more)
+
+
+def learn_in_a_comparison(path):
+    pytest.importorskip("pyarrow")
+    frame, y = named_table()
+    frame.assign(kind=y).to_csv(path, index=False)
+    compare({"linear": PAClassifier()}, open_source(path, "kind"), 1)
+
+
+@pytest.mark.parametrize(
+    "learn",
+    [
+        lambda path: learn_in_river(False, True),
+        lambda path: learn_in_river(True, True),
+        lambda path: learn_in_river(False, False),
+        lambda path: learn_behind_an_encoder("fit"),
+        lambda path: learn_behind_an_encoder("partial_fit"),
+        learn_in_a_comparison,
+    ],
+    ids=["river", "river, CSR", "river, a frame", "encoder, fit", "encoder", "compare"],
+)
+def test_names_that_the_learner_is_not_told(learn, tmp_path):
+    (caught,) = found(lambda: learn(tmp_path / "rows.csv"))
+    assert "feature 'income' reaches" in str(caught.message)
+    assert "feature 'rate' reaches" in str(caught.message)
+
+
+def test_names_are_those_of_their_learner_alone():
+    """What a pipeline makes of named columns has other columns."""
+    pytest.importorskip("river")
+    from onlinekern.compat.river import RiverClassifier
+
+    model = RiverClassifier(make_stream_pipeline(PolynomialFeatures(), PAClassifier()))
+    frame, _ = named_table()
+    model.estimator_[0].fit(frame.to_numpy())
+    (caught,) = found(lambda: model.learn_many(frame, frame["age"] > 0))
+    assert "feature 9 reaches" in str(caught.message) or "feature 6 reaches" in str(caught.message)
 
 
 def one_of(scale, n=300, d=4):

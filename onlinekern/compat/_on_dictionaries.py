@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from onlinekern._registry import public
 from onlinekern.compat._vocabulary import Records, Vocabulary
+from onlinekern.estimators.scales import COLUMNS, is_same
 from onlinekern.estimators.types import Floats, Function
 from onlinekern.preprocessing.tables.encoder import encoder_of
 
@@ -39,10 +40,13 @@ def seeded(estimator: Any) -> Any:
 
 
 def names_features(method: Function) -> Function:
-    """Let the error of a method that takes a dictionary, or a data frame, name the feature."""
+    """Let errors and warnings of a method that takes a dictionary, or a data frame, name the
+    feature."""
 
     @wraps(method)
     def named(self: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        # No context manager, which would take longer than some learners do for a sample.
+        before = COLUMNS.set(self._names_for)
         try:
             return method(self, x, *args, **kwargs)
         except ValueError as error:
@@ -56,6 +60,8 @@ def names_features(method: Function) -> Function:
                 f"feature {found[0]!r} is {found[1]}, and {type(self.estimator).__name__} takes "
                 "finite numbers; river.preprocessing.StatImputer fills what is missing"
             ) from error
+        finally:
+            COLUMNS.reset(before)
 
     return cast(Function, named)
 
@@ -136,6 +142,10 @@ class OnDictionaries:
     def feature_names(self) -> list[Hashable]:
         """Names of the features that have a column, in the order of the columns."""
         return list(self._vocabulary.columns)
+
+    def _names_for(self, learner: Any) -> list[Hashable] | None:
+        """Return the names of the columns of the rows that a learner gets, if they are ours."""
+        return self.feature_names if is_same(learner, self.estimator_) else None
 
     def _learn_row(self, row: Any, y: Any, w: float) -> None:
         """Learn one sample."""

@@ -6,6 +6,9 @@ and steps are too short or too long. Its first samples tell.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -34,6 +37,30 @@ MOST_OF_DISTANCE = 0.99
 ROUNDING = 1e-3
 # So little is what rounding leaves of a constant that a scaler has moved to 0.
 OF_A_CONSTANT = 64 * np.finfo(np.float64).eps
+
+# What tells the names of the columns of the rows that a learner learns, if it is not told them.
+COLUMNS: ContextVar[Callable[[Any], Sequence[Any] | None]] = ContextVar(
+    "columns", default=lambda estimator: None
+)
+
+
+@contextmanager
+def columns_called(estimator: Any, names: Sequence[Any] | None) -> Iterator[None]:
+    """Return a context in which messages on the rows that an estimator learns know these names."""
+    before = COLUMNS.set(lambda learner: names if is_same(learner, estimator) else None)
+    try:
+        yield
+    finally:
+        COLUMNS.reset(before)
+
+
+def is_same(learner: Any, estimator: Any) -> bool:
+    """Return whether the learner that has something to say is the estimator that was called.
+
+    Single rows of a warm-up are learnt by a copy. What is inside the estimator, behind transformers
+    say, is of another class.
+    """
+    return type(learner) is type(estimator)
 
 
 def warn_of_scales(estimator: Any, X: Any, y: Any) -> None:
@@ -89,7 +116,9 @@ def how_to_scale(estimator: Any) -> str:
     if is_classifier(estimator) or is_regressor(estimator):
         kind = "StreamClassifier" if is_classifier(estimator) else "StreamRegressor"
         other = f", or take {kind}, which scales by itself"
-    steps = "TableEncoder(), " * ("encoder_" in vars(estimator)) + "OnlineStandardScaler(), "
+    own = vars(estimator)
+    encodes = "encoder_" in own or "_encoder_in_front" in own
+    steps = "TableEncoder(), " * encodes + "OnlineStandardScaler(), "
     return (
         f"Scale the features, as make_stream_pipeline({steps}{type(estimator).__name__}()) "
         f"does{other}."
@@ -159,7 +188,11 @@ def are_normalised(rows: Any) -> bool:
 
 def feature_name(estimator: Any, number: Any) -> str:
     """Return how a message calls a feature: by its name, if it has one."""
-    names = feature_names(estimator)
+    names: Any = feature_names(estimator)
+    if (encoder := vars(estimator).get("_encoder_in_front")) is not None:
+        names = encoder.get_feature_names_out()
+    elif names is None:
+        names = COLUMNS.get()(estimator)
     return f"feature {number}" if names is None else f"feature {str(names[number])!r}"
 
 

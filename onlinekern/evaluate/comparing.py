@@ -179,7 +179,8 @@ def new_run(one: Prepared, source: Source, setting: Setting, repeat: int) -> Run
     """Return a method at the beginning of a permutation."""
     unit, shown = source.layout.target_deviation, setting.window
     estimator = one.build(setting.seed + repeat)
-    return Run(estimator, source.classes, unit, window=shown, delay=setting.delay)
+    told: Any = {"delay": setting.delay, "names": source.feature_names}
+    return Run(estimator, source.classes, unit, window=shown, **told)
 
 
 def _run_permutation(

@@ -15,6 +15,7 @@ from sklearn.base import is_classifier, is_outlier_detector, is_regressor
 from onlinekern.estimators.array_types import column_of_labels, plain_targets
 from onlinekern.estimators.row_blocks import rows_of
 from onlinekern.estimators.savable import Savable
+from onlinekern.estimators.scales import columns_called
 from onlinekern.estimators.types import (
     ArrayLike,
     BatchLearner,
@@ -123,6 +124,8 @@ class Run:
     detector, on_drift, delay, query, watch : as for ``prequential``
     curve : bool
         False: record no curve, and learn blocks as they come, which is faster.
+    names : list of str, optional
+        Names of the features, for warnings.
     """
 
     def __init__(
@@ -139,6 +142,7 @@ class Run:
         query: LabelQuery | None = None,
         watch: Callable[[PrequentialResult], Any] | None = None,
         curve: bool = True,
+        names: list[str] | None = None,
     ) -> None:
         check_recording(window, fading, watch)
         check_instance("detector", detector)
@@ -146,7 +150,7 @@ class Run:
             raise ValueError("on_drift needs a detector, got detector=None")
         classes = _labels(estimator, classes)
         self.estimator, self.classes = _stream_learner(estimator, classes), classes
-        self.seconds = 0.0
+        self.seconds, self._names = 0.0, names
         self._metrics = Metrics(classes, unit, window, fading)
         # A batch estimator is refitted at marks, which come often enough.
         self._has_marks = curve or isinstance(self.estimator, Refitted)
@@ -295,10 +299,11 @@ class Run:
         first = self.n_samples
         began = perf_counter()
         later = self._late or self._query
-        if later is None:
-            predicted = self.estimator.partial_fit_predict(X, y, **classes)
-        else:
-            predicted, arrivals = later.learn(self.estimator, first, X, y, self.classes)
+        with columns_called(self.estimator, self._names):
+            if later is None:
+                predicted = self.estimator.partial_fit_predict(X, y, **classes)
+            else:
+                predicted, arrivals = later.learn(self.estimator, first, X, y, self.classes)
         self.seconds += perf_counter() - began
         losses = self._metrics.add(y, predicted, arrivals)
         if self._detector is not None:
