@@ -330,6 +330,21 @@ def test_a_state_that_is_none(tmp_path):
             pickle.loads(pickle.dumps(bad))
 
 
+def test_the_advice_of_a_refusal_works():
+    """What a message says to do instead can be done."""
+    X, _ = stream()
+    model = PARegressor(random_state=0).partial_fit(X, X[:, 0])
+    for certainty in ("margin", "leverage"):
+        with pytest.raises(TypeError, match=r"PARegressor is a reg.*: strategy='random'.*KernelR"):
+            LabelQuery(certainty=certainty).ask(model, X)
+    assert len(LabelQuery(strategy="random").ask(model, X)) == len(X)
+    for regressor in (KernelRLSRegressor(random_state=0), AROWRegressor()):
+        other = regressor.partial_fit(X, X[:, 0])
+        with pytest.raises(TypeError, match="no margin: certainty='leverage' takes"):
+            LabelQuery().ask(other, X)
+        assert len(LabelQuery(certainty="leverage").ask(other, X)) == len(X)
+
+
 def test_what_is_refused():
     X, y = stream()
     model = PAClassifier(random_state=0).partial_fit(X, y, classes=np.unique(y))

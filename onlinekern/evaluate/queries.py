@@ -328,20 +328,24 @@ class Ranks:
 def certainties_of(model: Any, X: Any, by_leverage: bool) -> Floats:
     """Return how certain a model is of samples; NotFittedError if it knows nothing."""
     steps = getattr(model, "steps", None)
+    learner = learner_of(model)
     has_scores = not is_regressor(model)
-    if not has_scores and not by_leverage:
-        raise TypeError(
-            f"{type(model).__name__} is a regressor, which has no margin: certainty='leverage' "
-            "takes those that have `leverage`"
-        )
+    if not has_scores and not (by_leverage and hasattr(learner, "leverage")):
+        if hasattr(learner, "leverage"):
+            instead = "certainty='leverage' takes the deviation of its predictions"
+        else:
+            instead = (
+                "strategy='random' asks by chance; KernelRLSRegressor and AROWRegressor have "
+                "`leverage`, which certainty='leverage' takes"
+            )
+        raise TypeError(f"{type(learner).__name__} is a regressor, which has no margin: {instead}")
     margins = margins_of(strangeness(model, X)) if has_scores else np.ones(1)
     if not by_leverage:
         return margins
-    learner = learner_of(model)
     if not hasattr(learner, "leverage"):
         raise TypeError(
             f"certainty='leverage' needs a learner that has `leverage`, as KernelRLSClassifier and "
-            f"AROWClassifier have, got {type(learner).__name__}"
+            f"AROWClassifier have, got {type(learner).__name__}; certainty='margin' takes it"
         )
     rows = X if steps is None or len(steps) == 1 else model[:-1].transform(X)
     deviations = np.sqrt(learner.leverage(rows))
