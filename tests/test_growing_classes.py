@@ -393,6 +393,27 @@ def test_experts_leave_when_classes_come_that_have_no_room(monkeypatch):
     np.testing.assert_array_equal(again.decision_function(X), whole.decision_function(X))
 
 
+def test_merging_a_race_that_experts_have_left_says_what_to_do(monkeypatch):
+    """The message tells why; what it advises can be merged."""
+    monkeypatch.setattr(race_stream, "KEPT", 2.0)  # as after many rows
+    X, y = late(12, 900)
+
+    def part(rows, **classes):
+        model = StreamClassifier(memory_budget=8, random_state=0)
+        return model.partial_fit(X[rows], y[rows], **classes)
+
+    with pytest.warns(UserWarning, match="left the race"):
+        grown = part(slice(450)).partial_fit(X[450:], y[450:])
+    known = {"classes": np.unique(y)}
+    first, second = (part(rows, **known) for rows in (slice(450), slice(450, 900)))
+    with pytest.raises(ValueError, match=r"races of different experts, \d+ and \d+: .*`classes`"):
+        onlinekern.merge([grown, second])
+    assert onlinekern.merge([first, second]).score(X, y) > 0.7
+    other = StreamClassifier(memory_budget=8, random_state=0).fit(X.astype(np.float32), y)
+    with pytest.raises(ValueError, match="different types, float64 and float32: give all parts"):
+        onlinekern.merge([first, other])
+
+
 def slotted(n_classes, n=300):
     """Return rows of text without end, and labels."""
     rng = np.random.default_rng(0)

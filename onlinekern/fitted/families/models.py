@@ -111,7 +111,7 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
         known = [[twin is None for twin in race.twins] for race in (own, other)]
         alike = all(same(getattr(own, n, ()), getattr(other, n, ())) for n in names)
         if not alike or known[0] != known[1]:
-            raise ValueError("the models have different experts, or different forms of samples")
+            raise unlike_races(own, other)
     counted = mix.counting(*of(races, base, "progress.n_seen"))
     experts, known = of(parts, before, "experts")
     merged = tuple(
@@ -127,6 +127,21 @@ def merged_race(mix: Mix, races: list[State], base: State | None) -> State:
         ),
         progress=merged_progress(counted, *of(races, base, "progress")),
         recent=merged_recent(counted, *of(races, base, "recent")),
+    )
+
+
+def unlike_races(own: Any, other: Any) -> ValueError:
+    """Return the error of two races that have not the same experts: why, and what to do."""
+    if own.dtype != other.dtype:
+        return ValueError(
+            f"the models have learnt samples of different types, {own.dtype} and {other.dtype}: "
+            "give all parts the same one, as X.astype('float32') does"
+        )
+    return ValueError(
+        f"the models are races of different experts, {len(own.experts)} and {len(other.experts)}: "
+        "experts leave a race when memory_budget has no room for more classes. Learn the parts "
+        "anew, and let the first call of each know the classes of all (partial_fit by `classes`), "
+        "or raise memory_budget"
     )
 
 
