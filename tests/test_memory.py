@@ -3,6 +3,7 @@
 import ctypes
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,16 @@ from sklearn.base import clone, is_classifier
 from onlinekern import (
     FourierFeatures,
     FrequentDirections,
+    KernelForestClassifier,
+    KernelForestRegressor,
     KernelRLSClassifier,
     OLLAClassifier,
     PAClassifier,
+    StreamClassifier,
     all_estimators,
 )
 from onlinekern.estimators import memory as _memory
+from onlinekern.estimators.memory import Form
 
 resource = pytest.importorskip("resource")
 
@@ -160,6 +165,47 @@ def test_models_take_at_least_what_is_estimated():
     assert len(lines) == 2 * len(MEASURED)
     for name, layout, taken, estimate in lines:
         assert 0.05 * int(taken) < int(estimate) <= int(taken), (name, layout)
+
+
+def peak_of(model, X, y):
+    """Return the bytes of Python's and NumPy's allocations at the peak of learning a stream."""
+    more = {"classes": np.unique(y)} if is_classifier(model) else {}
+    tracemalloc.start()
+    try:
+        for first in range(0, len(y), 256):
+            model.partial_fit(X[first : first + 256], y[first : first + 256], **more)
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_matrix], ids=["dense", "CSR"])
+@pytest.mark.parametrize("task", ["two classes", "five classes", "targets"])
+@pytest.mark.parametrize(
+    ("d", "teacher"), [(8, "full"), (100, "full"), (300, "full"), (300, "light"), (800, "light")]
+)
+def test_a_forest_takes_at_most_what_is_estimated_while_a_teacher_learns(d, teacher, task, layout):
+    memory = 512
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((3 * memory // 2, d))
+    y = rows[:, 0] + rows[:, 1] * rows[:, 2]
+    n_classes = {"two classes": 2, "five classes": 5, "targets": 0}[task]
+    if n_classes:
+        y = np.digitize(y, np.quantile(y, np.arange(1, n_classes) / n_classes))
+    make = KernelForestClassifier if n_classes else KernelForestRegressor
+    model = make(n_trees=10, memory=memory, teacher=teacher, random_state=0)
+    taken = peak_of(model, layout(rows), y)
+    form = Form(d, n_classes if n_classes > 2 else 1, 8, layout is not np.asarray)
+    assert 0.4 * model._n_bytes(form) < taken <= model._n_bytes(form)
+
+
+def test_a_race_counts_the_teachers_of_its_forests():
+    race, form = StreamClassifier(), Form(300, 1, 8, False)
+    experts = race._experts(300, 1, False)
+    kept = sum(expert.n_bytes(300, 1, False) for expert in experts)
+    teacher = next(one for one in experts if one.is_raw).estimator._teacher_bytes(form)
+    assert kept <= 64 * 2**20
+    assert race._n_bytes(form) >= kept + teacher > kept + 10**7
 
 
 def test_sketches_and_caches_too(monkeypatch):

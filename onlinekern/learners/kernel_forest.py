@@ -11,6 +11,7 @@ import numpy as np
 
 from onlinekern.core import LOSSES, RULES, SCHEDULES
 from onlinekern.core.base.random import Generator
+from onlinekern.core.features.looking import teacher_bytes
 from onlinekern.core.learning.trials import alarms_of
 from onlinekern.core.models.forest import ForestSpace
 from onlinekern.core.partitions.costs import samples_spread_over
@@ -135,7 +136,20 @@ class KernelForest(Learner):
 
     def _n_bytes(self, form: Form) -> int:
         rivals = self._bytes_of(form, min(self.memory, OF_A_TRIAL)) if self.begin_anew else 0
-        return self._bytes_of(form, self.memory) + rivals
+        return self._kept_bytes(form) + rivals + self._teacher_bytes(form)
+
+    def _kept_bytes(self, form: Form) -> int:
+        """Return the bytes of a forest between two renewals."""
+        return self._bytes_of(form, self.memory)
+
+    def _teacher_bytes(self, form: Form) -> int:
+        """Return the bytes of the kernel machine that tells a renewal where to cut."""
+        n_axes, is_light = self._n_axes(form), self.teacher == "light"
+        return int(teacher_bytes(self.memory, n_axes, form.n_outputs, is_light))
+
+    def _n_axes(self, form: Form) -> int:
+        """Return the numbers that trees see of a sample: a category has several orders."""
+        return form.n_features + (N_ORDERS - 1) * len(self._categories)
 
     def _bytes_of(self, form: Form, memory: int) -> int:
         """Return the bytes of a forest that keeps so many samples."""
@@ -150,7 +164,7 @@ class KernelForest(Learner):
             max(memory, self._early + 1), self.renewal_spread, self._early, memory, self.n_trees,
             self.max_samples, self.max_rows, self.n_replays, n_exact, form.n_outputs,
         )  # fmt: skip
-        n_axes = form.n_features + (N_ORDERS - 1) * len(self._categories)
+        n_axes = self._n_axes(form)
         n_targets = 1 if isinstance(self, OnlineClassifier) else form.n_outputs
         sample = (
             2 * (form.itemsize * form.n_features + 8 * n_targets) + 8 * n_axes + 3 * self.n_trees

@@ -195,14 +195,18 @@ class Expert:
         note_classes(estimator, labels)
         return operations().grow_model(model, before, labels, estimator._head())
 
-    def n_bytes(self, n_features: int, n_outputs: int, is_sparse: bool) -> int:
-        """Return the memory that its model takes at least."""
+    def n_bytes(
+        self, n_features: int, n_outputs: int, is_sparse: bool, is_taught: bool = False
+    ) -> int:
+        """Return the memory that its model takes at least; of a forest, while it is taught too."""
         estimator = self.estimator
         if self.layout:
             estimator, n_features = copy.copy(estimator), len(self.layout)
             estimator._categories = categories_of(self.layout)
         n_outputs = 2 if self.twin else n_outputs
-        return estimator._n_bytes(Form(n_features, n_outputs, 4, is_sparse and not self.layout))
+        form = Form(n_features, n_outputs, 4, is_sparse and not self.layout)
+        keeps: int = estimator._kept_bytes(form) if self.is_raw else estimator._n_bytes(form)
+        return keeps + (estimator._teacher_bytes(form) if self.is_raw and is_taught else 0)
 
 
 def categories_of(layout: Layout) -> Categories:

@@ -115,7 +115,8 @@ class StreamLearner(Learner):
 
     def _n_bytes(self, form: Form) -> int:
         own = form.n_features, form.n_outputs, form.is_sparse
-        return sum(expert.n_bytes(*own) for expert in self._experts(*own))
+        # What is held for a renewal does not make experts smaller: memory_budget is for what stays.
+        return sum(expert.n_bytes(*own, is_taught=True) for expert in self._experts(*own))
 
     def _encoding(self, X: Any, y: Any) -> dict[str, Any]:
         return {**super()._encoding(X, y), "slots": self._slots(y)}
@@ -297,8 +298,9 @@ of its mistakes so
         300.
     memory_budget : float > 0, default=64.0
         Megabytes that the models of the experts may take, as they are estimated at the first call.
-        Buffers, and what undoes a call, are not counted: they take up to 12. For 1,000 samples
-        behind an alarm a second race takes as much as the first (docs/race.md).
+        Buffers, and what undoes a call, are not counted: they take up to 20, and with hundreds of
+        features as much as the models, while a forest is renewed. For 1,000 samples behind an alarm
+        a second race takes as much as the first (docs/race.md).
 
         The estimate is for the classes that are known then. Where more come and take more, smaller
         experts begin, with room for twice as many, and learn the rows so far that the larger forest
@@ -675,8 +677,9 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
         300.
     memory_budget : float > 0, default=64.0
         Megabytes that the models of the experts may take, as they are estimated at the first call.
-        Buffers, and what undoes a call, are not counted: they take up to 12. For 1,000 samples
-        behind an alarm a second race takes as much as the first (docs/race.md).
+        Buffers, and what undoes a call, are not counted: they take up to 20, and with hundreds of
+        features as much as the models, while a forest is renewed. For 1,000 samples behind an alarm
+        a second race takes as much as the first (docs/race.md).
     encode : {'auto', True, False}, default='auto'
         Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
         (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table

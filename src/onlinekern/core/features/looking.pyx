@@ -9,7 +9,8 @@ from collections import namedtuple
 import numpy as np
 
 from onlinekern.core.features.gradients import (
-    MOST_LINEAR, KernelGradients, few_outputs, iterated_directions, leading_directions, signed)
+    MOST_LINEAR, MOST_OUTPUTS, KernelGradients, few_outputs, iterated_directions,
+    leading_directions, n_equations, signed)
 from onlinekern.core.partitions.renewal import slopes_of, spread, units
 from onlinekern.core.partitions.scale cimport N_DIRECTIONS, Scale
 
@@ -48,6 +49,19 @@ def number_taught(Py_ssize_t n, Py_ssize_t d):
 def n_landmarks(Py_ssize_t n, bint is_light):
     """How many of n rows the kernel machine has as landmarks."""
     return min(n, FEW_LANDMARKS if is_light else LANDMARKS)
+
+
+def teacher_bytes(Py_ssize_t n, Py_ssize_t d, Py_ssize_t n_outputs, bint is_light):
+    """How many bytes a kernel machine takes at most that learns of n rows where to cut.
+
+    Of each row it has the row, also in the metric, kernel values and linear features, a gradient
+    for each target, their squares, and these along directions too; the equations, their factors,
+    and what they are solved with.
+    """
+    cdef Py_ssize_t taught = number_taught(n, d), told = min(n_outputs, MOST_OUTPUTS)
+    cdef Py_ssize_t size = n_equations(n_landmarks(taught, is_light), d, not is_light)
+    by_row = (4 + told) * d + size + N_DIRECTIONS + 2
+    return 8 * (taught * by_row + 3 * size * size + 2 * d * d)
 
 
 def signs_of(labels, Py_ssize_t n_classes):
