@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 from compiled import address, compiler
 
+from onlinekern.fitted.save import container
+from onlinekern.fitted.save.model_file import checksum
+
 HOME = Path(__file__).parents[1] / "src" / "native"
 FLAGS = ["-std=c11", "-Wall", "-Wextra", "-pedantic", "-Werror", "-g", "-ffp-contract=off"]
 
@@ -95,3 +98,12 @@ class Native:
     def labels(self):
         number = self.library.okn_n_classes(self.handle)
         return [self.library.okn_label(self.handle, k).decode() for k in range(number)]
+
+
+def write_contents(path, class_name, tree, arrays):
+    """Write a model file, with a checksum that agrees."""
+    texts = {"format": "onlinekern", "format_version": "1", "library_version": "0.1"}
+    texts |= {"class": class_name, "tree": tree}
+    texts["sha256"] = checksum(texts, arrays)
+    with path.open("wb") as stream:
+        container.write(stream, arrays, texts)

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exported import CLASSES, Case, cases, fitted, scores_of, told_by
-from native_library import Native, Refused, build
+from native_library import Native, Refused, build, write_contents
 from sklearn.base import clone, is_classifier
 
 import onlinekern
-from onlinekern.fitted.save import container
-from onlinekern.fitted.save.model_file import Contents, checksum
+from onlinekern.fitted.save.model_file import Contents
 
 LEARNT, MORE = 200, 500
 # They have renewals, which Python does: see test_native_forests.
@@ -402,14 +401,6 @@ def write_damaged(path, contents, rng):
     else:
         arrays = damaged_arrays(arrays, rng)
     write_contents(path, contents.class_name, tree, arrays)
-
-
-def write_contents(path, class_name, tree, arrays):
-    texts = {"format": "onlinekern", "format_version": "1", "library_version": "0.1"}
-    texts |= {"class": class_name, "tree": tree}
-    texts["sha256"] = checksum(texts, arrays)
-    with path.open("wb") as stream:
-        container.write(stream, arrays, texts)
 
 
 def spoilt(data, rng):

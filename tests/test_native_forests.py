@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from exported import scores_of, where_hardly_any_errs
-from native_library import Native, Refused
+from native_library import Native, Refused, write_contents
 from sklearn.base import is_classifier
 
 import onlinekern
 from onlinekern import KernelForestClassifier, KernelForestRegressor
+from onlinekern.fitted.save.model_file import Contents
 
 ROWS = ("d", "missing", "dtype", "n_hot", "is_heavy")
 RULES = ("least_squares", "scw1", "scw2", "pa1", "pa2", "logistic")
@@ -298,6 +299,31 @@ def test_a_scaler_in_front_takes_no_missing_value(library, tmp_path):
     native.save(tmp_path / "model.okn")
     loaded = onlinekern.load(tmp_path / "model.okn")
     np.testing.assert_array_equal(native.scores(X), scores_of(loaded, X))
+
+
+@pytest.mark.parametrize("levels", ["leaf", "both"])
+def test_cells_of_trees_that_are_not_seen_are_refused(levels, library, tmp_path):
+    """As Python refuses them: none of the other arrays says so."""
+    path = tmp_path / "model.okn"
+    model, _, _ = begun(600, "targets", exact=0.4, levels=levels)
+    contents, state = Contents.of(model), state_of(model)
+    (name,) = (n for n, own in contents.arrays.items() if np.array_equal(own, state["cells"]))
+    last = state["first"][6]  # Some experts see five trees of nine.
+    seen = model._model.space.n_seen
+    blind, sighted = seen.index(min(seen)), seen.index(9)
+    for expert, is_refused in ((blind, True), (sighted, False)):
+        cells = state["cells"].copy()
+        cells[last:, expert] = 0.5
+        write_contents(path, contents.class_name, contents.tree, contents.arrays | {name: cells})
+        if is_refused:
+            with pytest.raises(ValueError, match="do not see their tree"):
+                onlinekern.load(path)
+            with pytest.raises(Refused, match="the trees of its forest are none") as refused:
+                Native(library, path)
+            assert refused.value.code == -6
+        else:
+            onlinekern.load(path)
+            Native(library, path)
 
 
 def test_other_forests_are_refused(library, tmp_path):

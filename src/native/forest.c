@@ -137,6 +137,7 @@ float *okn_forest_number(const okn_t *model, int64_t node, int32_t expert, int32
     return record + (k > 0 ? e * outputs + k - 1 : experts * outputs + e);
 }
 
+/* The cells' numbers, which are 0 for experts that do not see their tree. */
 static int read_cells(okn_t *model, const json_value *state)
 {
     forest *own = model->forest;
@@ -145,17 +146,28 @@ static int read_cells(okn_t *model, const json_value *state)
                   n_leaves = (own->n_nodes + own->n_trees) / 2;
     const json_value *node = okn_tree_entry(model, state, "cells");
     float *numbers = okn_forest_floats(okn_tree_array(model, node, "F32", own->n_nodes * each));
+    int32_t *first = okn_forest_wholes(okn_tree_array(model, okn_tree_entry(model, state, "first"),
+                                                      "I32", (int64_t)own->n_trees + 1),
+                                       own->n_nodes);
+    int32_t t = 0;
+    int wrong;
     own->leaves = calloc((size_t)(n_leaves * own->record_length), sizeof *own->leaves);
     own->upper =
         calloc((size_t)((int64_t)own->n_trees * UPPER_CELLS * own->n_both) + 1, sizeof *own->upper);
-    for (int64_t j = 0; numbers && own->leaves && own->upper && j < own->n_nodes * each; j++) {
-        float *place =
-            okn_forest_number(model, j / each, (int32_t)(j % each / width), (int32_t)(j % width));
-        if (place)
+    wrong = !numbers || !first || !own->leaves || !own->upper;
+    for (int64_t j = 0; !wrong && j < own->n_nodes * each; j++) {
+        const int32_t e = (int32_t)(j % each / width);
+        float *place = okn_forest_number(model, j / each, e, (int32_t)(j % width));
+        while (j / each >= first[t + 1])
+            t++;
+        if (place) {
             *place = numbers[j];
+            wrong = numbers[j] != 0 && t >= own->trees_seen[e];
+        }
     }
     free(numbers);
-    return numbers && own->leaves && own->upper ? 0 : -1;
+    free(first);
+    return wrong ? -1 : 0;
 }
 
 /* How many of the first trees an expert sees: all, where a file does not tell. */
@@ -169,6 +181,7 @@ static int read_share(okn_t *model, const json_value *told, int32_t e)
         && (seen->count != own->n_experts
             || okn_tree_size(okn_json_at(&model->file.tree, seen, e), 1, own->n_trees, &n_seen) < 0))
         return -1;
+    own->trees_seen[e] = (int32_t)n_seen;
     own->expert_shares[e] = 1 / sqrt((e < own->n_lower ? 1.0 : 2.0) * (double)n_seen);
     return 0;
 }
@@ -196,9 +209,11 @@ static int read_experts(okn_t *model, const json_value *told, const json_value *
         return -1;
     own->noises = calloc((size_t)n, sizeof(real));
     own->expert_shares = calloc((size_t)n, sizeof(real));
+    own->trees_seen = calloc((size_t)n, sizeof *own->trees_seen);
     own->combination = calloc((size_t)(n * (n + 1) + 1), sizeof(real));
     errors = okn_forest_reals(model, state, "errors", n * n);
-    if (!own->noises || !own->expert_shares || !own->combination || !errors
+    if (!own->noises || !own->expert_shares || !own->trees_seen || !own->combination
+        || !errors
         || okn_json_real(okn_tree_entry(model, state, "met"), own->combination + n * (n + 1)) < 0) {
         free(errors);
         return -1;
@@ -291,7 +306,7 @@ void okn_forest_free(forest *own)
         own->expert_sums,   own->falls,         own->cells,        own->kept.numbers,
         own->trees_middles, own->trees_bases,   own->trees_onsets, own->trees_members,
         own->trees_starts,  own->trees_bent,    own->trees_bend_centers, own->trees_bend_factors,
-        own->expert_shares,
+        own->expert_shares, own->trees_seen,
     };
     for (size_t j = 0; j < sizeof owned / sizeof *owned; j++)
         free(owned[j]);

@@ -43,9 +43,10 @@ typedef struct okn_forest {
     int32_t *trees_sizes;
     /* what experts have learnt: records of leaves and of upper cells; their weights, the sums of
        products of their errors, and how many samples these are of; 1 / sqrt(number of cells of a
-       row that an expert sees) */
+       row that an expert sees), and how many of the first trees it sees */
     float *leaves, *upper;
     real *combination, *noises, *expert_shares;
+    int32_t *trees_seen;
     /* what calls overwrite */
     int32_t *leaf_of, *upper_of;
     real *scored, *expert_steps, *expert_variances, *expert_sums, *falls;
