@@ -558,6 +558,16 @@ def test_a_share_of_exact_trees_is_rounded():
     assert model._model.space.arguments()[-7] == 29
 
 
+@pytest.mark.parametrize(("exact", "n_exact"), [(0.01, 1), (0.1, 1), (0.0, 0)])
+def test_a_share_of_exact_trees_is_one_tree_at_least(exact, n_exact):
+    """A share that is asked for does something, however few trees there are."""
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    for make, y in ((KernelForestRegressor, X[:, 0]), (KernelForestClassifier, X[:, 0] > 0)):
+        space = make(n_trees=4, exact=exact, random_state=0).fit(X, y)._model.space
+        assert space.exact_trees(2048) == n_exact
+        assert space.exact_trees(255) == 0
+
+
 @pytest.mark.parametrize("n_classes", [0, -2, 3])
 @pytest.mark.parametrize("light", [False, True])
 @pytest.mark.parametrize("memory", [100, 512])

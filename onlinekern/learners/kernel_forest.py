@@ -226,7 +226,7 @@ class KernelForest(Learner):
     def _n_exact(self) -> int:
         """Return how many trees are cut exactly, once there are samples enough."""
         if self.exact != "auto":
-            return round(self.n_trees * self.exact)
+            return max(round(self.n_trees * self.exact), int(self.exact > 0))
         if self.n_candidates == 1:
             return 0
         if isinstance(self, OnlineClassifier):
@@ -356,7 +356,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         learns has none.
     exact : {'auto'} or float in [0, 1], default='auto'
         Share of the trees, the last ones, whose cuts are exact where a renewal grows from 2,048
-        samples; half of them are from 256 on. 'auto' is a tenth for targets, and for classes a
+        samples, one at least if it is not 0; half of them, rounded down, are from 256 on, and none
+        with a `memory` of fewer samples. 'auto' is a tenth for targets, and for classes a
         sixth from 2,048 samples and a third from 16,384 on: exact cuts find functions that jump,
         and lose where these are smooth. Half of the experts on targets see the other trees alone,
         so that smooth ones lose nothing. 'auto' is none with ``n_candidates=1``, and for targets
@@ -549,7 +550,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         learns has none.
     exact : {'auto'} or float in [0, 1], default='auto'
         Share of the trees, the last ones, whose cuts are exact where a renewal grows from 2,048
-        samples; half of them are from 256 on. 'auto' is a tenth for targets, and for classes a
+        samples, one at least if it is not 0; half of them, rounded down, are from 256 on, and none
+        with a `memory` of fewer samples. 'auto' is a tenth for targets, and for classes a
         sixth from 2,048 samples and a third from 16,384 on: exact cuts find functions that jump,
         and lose where these are smooth. Half of the experts on targets see the other trees alone,
         so that smooth ones lose nothing. 'auto' is none with ``n_candidates=1``, and for targets
