@@ -16,7 +16,13 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 
 import onlinekern
-from onlinekern import OnlineStandardScaler, PAClassifier, TableEncoder, make_stream_pipeline
+from onlinekern import (
+    OnlineStandardScaler,
+    PAClassifier,
+    StreamClassifier,
+    TableEncoder,
+    make_stream_pipeline,
+)
 from onlinekern.fitted.save import from_bytes, to_bytes
 
 # Columns of users have more values than the first rows show.
@@ -283,6 +289,20 @@ def test_the_first_value_of_a_column_that_is_ignored_is_warned_of(value, tmp_pat
         told.append(encoder._columns[1])
     assert told[0] == told[1]
     TableEncoder(kinds={"b": "ignore"}).partial_fit([first]).partial_fit([later])
+
+
+def test_a_call_that_fails_is_not_told_twice_of_a_first_value():
+    first, later = {"a": 1.0, "b": None}, {"a": 2.0, "b": 3.0}
+    with pytest.warns(UserWarning, match="'b' is ignored"):
+        models = [StreamClassifier(random_state=0).fit(20 * [first], 10 * [0, 1]) for _ in "ab"]
+    for model in models:  # Equal columns of two models warn each.
+        with pytest.warns(UserWarning, match="'b' has values now"), pytest.raises(ValueError):
+            model.partial_fit([later], [None])
+        with pytest.raises(ValueError, match="among the classes"):
+            model.partial_fit([later], ["seven"])
+        with pytest.raises(ValueError, match="sample_weight must be"):
+            model.learn_one(later, 1, sample_weight=-1.0)
+        model.partial_fit([later], [1])
 
 
 def test_a_column_without_a_first_value_is_what_its_type_or_kind_says():

@@ -17,7 +17,7 @@ from sklearn.utils import murmurhash3_32
 
 from onlinekern.estimators.categories import MOST_CODE
 from onlinekern.estimators.types import Array, Floats
-from onlinekern.estimators.warnings import warn
+from onlinekern.estimators.warnings import warn_once
 from onlinekern.preprocessing.tables.column_types import (
     are_texts,
     distinct_texts,
@@ -529,8 +529,12 @@ class IgnoredColumn(Column):
         return self._told() if self.waits and holds_value(values) else self
 
     def _told(self) -> Self:
-        """Return the column that has warned of its first value."""
-        warn(
+        """Return the column that has warned of its first value.
+
+        A call that fails afterwards gives the model this column back, which does not warn again.
+        """
+        warn_once(
+            self,
             f"column {self.name!r} has values now. It had none at first, and is left out of the "
             "model for good: a new one, which begins with such rows or is told "
             f"TableEncoder(kinds={{{self.name!r}: ...}}), takes it up",

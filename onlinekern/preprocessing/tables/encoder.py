@@ -52,7 +52,8 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
     date       dates, times, text as in ISO 8601    what `dates` says; 0 where missing
     text       text of four words or more, of       hashed counts of words and pairs of words, of
                which few come twice                 length 1
-    ignore     columns without a value              none
+    ignore     columns without a value in the       none, for good; `kinds` takes them up
+               first call
     ========== ==================================== ==============================================
 
     Parameters
