@@ -308,3 +308,20 @@ def test_a_column_of_structures_is_named():
     pl = pytest.importorskip("polars")
     with pytest.raises(TypeError, match="column 'a' holds struct"):
         PAClassifier().fit(pl.DataFrame({"a": [{"q": 1}, {"q": 2}]}), [0, 1])
+
+
+@pytest.mark.parametrize(
+    "kind", [list, tuple, np.array, lambda texts: np.array(texts, dtype=object)]
+)
+@pytest.mark.parametrize("make", [StreamClassifier, PAClassifier, KernelForestClassifier])
+def test_a_list_of_texts_is_no_table(make, kind):
+    """What its message writes can be learnt."""
+    texts = ["the first kind of text", "another one of the other kind"] * (N // 2)
+    message = r"X is a list of texts, .* \[\{'text': text\} for text in X\] are rows"
+    with pytest.raises(ValueError, match=message):
+        make().fit(kind(texts), LABELS)
+    rows = [{"text": text} for text in texts]
+    model = make(random_state=0).fit(rows, LABELS)
+    assert model.score(rows, LABELS) == 1
+    with pytest.raises(ValueError, match=message):
+        model.predict(kind(texts))

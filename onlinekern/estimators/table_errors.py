@@ -64,12 +64,25 @@ def check_rows(X: Any) -> None:
             f"table of one column{', X.to_frame().T of one row' * hasattr(X, 'iloc')}. "
             "learn_one and score_one take a row"
         )
+    if (error := of_texts(X)) is not None:
+        raise error
     listed = isinstance(X, list | tuple) and any(isinstance(row, Mapping) for row in X)
     if listed and not holds_dictionaries(X):
         raise TypeError("X holds dictionaries and other things: rows are all of one kind")
     if getattr(getattr(X, "dtype", None), "names", None):
         raise TypeError("X is an array with named fields: pandas.DataFrame(X) is a table")
     check_names(X)
+
+
+def of_texts(X: Any) -> ValueError | None:
+    """Return the error of a list of texts, or an array of them, in the place of rows."""
+    listed = isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.ndim == 1)
+    if not listed or len(X) == 0 or not isinstance(X[0], str):
+        return None
+    return ValueError(
+        "X is a list of texts, no table. Expected 2D array, got 1D array instead: [{'text': text} "
+        "for text in X] are rows of one column"
+    )
 
 
 def check_names(X: Any) -> None:
@@ -100,6 +113,8 @@ def explained(estimator: Any, X: Any, error: Exception, takes_missing: bool) -> 
     """
     if any(words in str(error) for words in OTHER_ERRORS):
         return error
+    if (texts := of_texts(X)) is not None:
+        return texts
     name = type(estimator).__name__
     if sp.issparse(X):
         if "contains NaN" not in str(error):
