@@ -1,9 +1,11 @@
 """``onlinekern train`` and ``predict`` on tables as they are, from every format and from pipes."""
 
+import io
 import json
 import re
 import subprocess
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -483,3 +485,18 @@ def test_memory_is_planned_for_the_classes_of_the_first_rows(tmp_path, capsys, m
     lines = [f"{s:.3f},{t},{g}" for s, t, g in zip(sizes, towns, grades, strict=True)]
     (tmp_path / "rows.csv").write_text("\n".join(["size,town,grade", *lines]))
     assert run(capsys, "train", "rows.csv", "--target", "grade", "-o", "model.okn")[::2] == (0, "")
+
+
+def test_standard_input_that_is_said_to_be_a_table_needs_a_target(folder, capsys, monkeypatch):
+    text = io.BufferedReader(io.BytesIO(b"a,b,y\n1,2,0\n2,1,1\n"))
+    monkeypatch.setattr(sys, "stdin", mock.Mock(buffer=text))
+    code, _, err = run(capsys, "train", "-", "--format", "csv", "-o", "m.okn")
+    assert (code, err) == (
+        2, "onlinekern: error: standard input: name the target column, one of a, b, y\n",
+    )  # fmt: skip
+
+
+def test_files_without_a_row_are_named(folder, capsys):
+    (folder / "none.csv").write_text("a,b,y\n")
+    code, _, err = run(capsys, "train", "none.csv", "--target", "y", "-o", "m.okn")
+    assert (code, err) == (2, "onlinekern: error: the data hold no rows: none.csv\n")

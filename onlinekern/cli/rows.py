@@ -133,6 +133,8 @@ def count_features(paths: Iterable[str], zero_based: bool, reading: Reading) -> 
     largest = -1
     for path in located(paths):
         if str(path) == "-":
+            if format_of(path, reading, False) != "libsvm":
+                return None
             raise StreamError("LIBSVM text from standard input needs --n-features")
         reader = reader_of(path, reading=reading)
         if not isinstance(reader, LibsvmReader):

@@ -34,7 +34,7 @@ from onlinekern.preprocessing.tables.encoder import TableEncoder, encoder_of
 from onlinekern.reports.console import PLAIN, open_console, put_json
 from onlinekern.reports.text import text_of
 from onlinekern.streams.blocks import in_blocks
-from onlinekern.streams.errors import StreamError
+from onlinekern.streams.errors import StreamError, name_of
 from onlinekern.streams.files import AsMatrix, Blocks, as_tables
 from onlinekern.streams.statistics import TargetStatistics
 
@@ -189,7 +189,8 @@ class Training:
         """Write the model file."""
         if self._alone or self.errors.n_rows == 0:
             what = "no rows" if not self._alone else f"one class only ({self.classes[0]})"
-            raise StreamError(f"the data hold {what}")
+            names = ", ".join(map(name_of, self.request.data))
+            raise StreamError(f"the data hold {what}: {names}")
         target = self.request.target
         self.model.save(self.request.output, None if target is None else {TARGET: target})
 

@@ -108,7 +108,8 @@ def read_header(stream: BinaryIO) -> Header:
     size = stream.seek(0, os.SEEK_END)
     stream.seek(0)
     length = int.from_bytes(stream.read(8), "little")
-    require(size >= 10 and 2 <= length <= MOST_HEADER_BYTES, "is no safetensors file")
+    written = "is no safetensors file, as `save` and `onlinekern train` write them"
+    require(size >= 10 and 2 <= length <= MOST_HEADER_BYTES, written)
     require(length <= size - 8, "is no safetensors file, or it is cut off")
     header = parse(stream.read(length))
     metadata = header.pop(METADATA, {})

@@ -208,7 +208,8 @@ class StreamLearner(Learner):
         raise ValueError(
             f"this race has {len(race.experts)} experts, and would have {len(found)}, or others, "
             "today: a former version made it, or parameters have been set since. It goes on "
-            "learning and predicting, but has no report and takes no further classes"
+            "learning and predicting, but has no report and takes no further classes: a race that "
+            "learns the stream anew has both"
         )
 
     def _check_loaded(self) -> None:
