@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from onlinekern import TableEncoder
 from onlinekern.streams import (
     Reading,
     Source,
@@ -322,6 +323,18 @@ def test_libsvm_text_that_begins_with_a_fault_may_be_of_another_format(tmp_path)
         open_source(write(tmp_path / "a.data", "a,b,y\n1,2,0\n"))
     with pytest.raises(StreamError, match=r"line 2: label 'yes' is not a number$"):
         open_source(write(tmp_path / "a.data", "1 1:2\nyes 1:2\n"))
+
+
+def test_text_in_the_first_row_is_a_column_of_text(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = write(tmp_path / "a.csv", "town,size,y\nUlm,2,0\nBonn,1,1\n")
+    hint = "line 2: 'Ulm' in column 'town' is no number; open_source with an encoder, and read_t"
+    with pytest.raises(StreamError, match=hint):
+        open_source(path, "y")
+    assert open_source(path, "y", encoder=TableEncoder()).n_features > 2
+    path = write(tmp_path / "b.csv", "town,size,y\n1,2,0\nBonn,1,1\n")
+    with pytest.raises(StreamError, match=r"line 3: 'Bonn' in column 'town' is no number$"):
+        open_source(path, "y")
 
 
 def test_a_column_may_be_called_like_the_beginning_of_another_format(tmp_path):

@@ -384,3 +384,24 @@ def test_numbers_of_categories_are_not_scaled_beside_text():
     y = [town == "Ulm" for town in rows["town"]]
     model = make_stream_pipeline(encoder, forest).fit(pa.table(rows), y)
     assert model.score(pa.table(rows), y) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "remedy"),
+    [
+        ("size", lambda column: column.astype(str), "to_numeric"),
+        ("at", lambda column: column.astype("int64"), "to_datetime"),
+    ],
+)
+def test_what_the_error_of_a_type_advises_can_be_predicted(name, change, remedy):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"size": np.arange(60.0), "town": ["Ulm", "Bonn"] * 30})
+    frame["at"] = pd.date_range("2026-01-01", periods=60, freq="h")
+    model = StreamClassifier(random_state=0).fit(frame, [0, 1] * 30)
+    other = frame.assign(**{name: change(frame[name])})
+    with pytest.raises(
+        ValueError, match=rf"column '{name}' holds .* of the kind .*pandas.{remedy}"
+    ):
+        model.predict(other)
+    mended = other.assign(**{name: getattr(pd, remedy)(other[name])})
+    np.testing.assert_array_equal(model.predict(mended), model.predict(frame))

@@ -18,7 +18,7 @@ from onlinekern.estimators.types import Array
 from onlinekern.estimators.validation import one_row
 from onlinekern.estimators.warnings import warn
 from onlinekern.preprocessing.scaler import OnlineStandardScaler
-from onlinekern.preprocessing.tables.errors import TableError, difference, listed
+from onlinekern.preprocessing.tables.errors import MAKES, TableError, difference, listed
 
 KINDS = ("number", "boolean", "category", "hashed", "date", "text", "ignore")
 # An index of a CSR matrix can count so many.
@@ -477,7 +477,7 @@ class TableEncoder(Savable, TransformerMixin, BaseEstimator):
             values = values.cast("string" if "text" in column.accepts else "float64")
         elif found not in column.accepts:
             what = f"holds {values.type}, but it is of the kind {column.kind!r}"
-            raise TableError(column.name, what)
+            raise TableError(column.name, what + MAKES.get(column.kind, ""))
         if self.missing == "refuse" and column.kind != "ignore":
             self._refuse_missing(column.name, values)
         return method(values)

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+# What makes a column of the kind that it should be.
+MAKES = {
+    "number": ": pandas.to_numeric makes numbers of text",
+    "date": ": pandas.to_datetime makes dates of text and of numbers",
+}
+
 
 class TableError(ValueError):
     """Error of a table with a value that cannot be taken.

@@ -98,7 +98,10 @@ class CsvReader(TableReader):
             column, row, value = number.groups()
             name, line = self.names[int(column)], self._line + int(row) - 1
             what = "true or false" if "to bool" in message else "number"
-            return f", line {line}: {value[:30]!r} in column {name!r} is no {what}"
+            # Text in the first row is no fault, as a rule: the column holds text.
+            whole = line <= 1 + self.reading.header and what == "number"
+            taken = "; open_source with an encoder, and read_tables, take columns of text" * whole
+            return f", line {line}: {value[:30]!r} in column {name!r} is no {what}{taken}"
         parsed = re.search(r"Row #(\d+): (.*)", " ".join(message.split()))
         if parsed is None:
             return super()._explain(message)
