@@ -499,3 +499,8 @@ def test_set_output_holds_in_streams_too(container, equal):
         encoded = make_stream_pipeline(onlinekern.TableEncoder(), onlinekern.StreamClassifier())
         encoded.set_output(transform=container).partial_fit(table, y).predict(table)
     equal(scores(model, table), scores(plain, X))
+
+
+def test_a_pipeline_without_steps_is_refused():
+    with pytest.raises(TypeError, match="steps are missing: transformers, then a learner"):
+        make_stream_pipeline()

@@ -325,3 +325,18 @@ def test_a_list_of_texts_is_no_table(make, kind):
     assert model.score(rows, LABELS) == 1
     with pytest.raises(ValueError, match=message):
         model.predict(kind(texts))
+
+
+@pytest.mark.parametrize("make", [StreamClassifier, PAClassifier, StreamRegressor])
+def test_what_has_no_rows_or_no_order_is_named(make):
+    rows, y = np.random.default_rng(0).standard_normal((N, 2)), N // 2 * [0, 1]
+    for wrong in ((row for row in rows), iter(rows), set(NUMBERS)):
+        with pytest.raises(TypeError, match=r"X is a \w+, no table: give a list of its rows"):
+            make().fit(wrong, y)
+    for wrong in ((label for label in y), set(y)):
+        with pytest.raises(ValueError, match=r"y is a \w+: give a list or an array of targets"):
+            make().fit(rows, wrong)
+    ragged = rows.tolist()
+    ragged[3] = [1.0]
+    with pytest.raises(ValueError, match=r"X\[3\] has 1 values, and X\[0\] has 2"):
+        make().fit(ragged, y)

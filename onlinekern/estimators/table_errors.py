@@ -8,7 +8,7 @@ microseconds without a word.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,8 @@ def check_rows(X: Any) -> None:
             f"table of one column{', X.to_frame().T of one row' * hasattr(X, 'iloc')}. "
             "learn_one and score_one take a row"
         )
+    if isinstance(X, Iterator | Set):
+        raise TypeError(f"X is a {type(X).__name__}, no table: give a list of its rows, in order")
     if (error := of_texts(X)) is not None:
         raise error
     listed = isinstance(X, list | tuple) and any(isinstance(row, Mapping) for row in X)
@@ -82,6 +84,19 @@ def of_texts(X: Any) -> ValueError | None:
     return ValueError(
         "X is a list of texts, no table. Expected 2D array, got 1D array instead: [{'text': text} "
         "for text in X] are rows of one column"
+    )
+
+
+def of_lengths(X: Any, error: Exception) -> ValueError | None:
+    """Return the error of lists that are not as long as the first one."""
+    if "inhomogeneous" not in str(error):
+        return None
+    lengths = [len(row) if hasattr(row, "__len__") else 1 for row in X]
+    k = next((k for k, length in enumerate(lengths) if length != lengths[0]), None)
+    if k is None:
+        return None
+    return ValueError(
+        f"X[{k}] has {lengths[k]} values, and X[0] has {lengths[0]}: all rows have as many"
     )
 
 
@@ -113,8 +128,8 @@ def explained(estimator: Any, X: Any, error: Exception, takes_missing: bool) -> 
     """
     if any(words in str(error) for words in OTHER_ERRORS):
         return error
-    if (texts := of_texts(X)) is not None:
-        return texts
+    if (own := of_texts(X) or of_lengths(X, error)) is not None:
+        return own
     name = type(estimator).__name__
     if sp.issparse(X):
         if "contains NaN" not in str(error):
@@ -152,6 +167,11 @@ def explained_targets(y: Any, error: Exception) -> Exception | None:
 
     It is None for all else.
     """
+    if isinstance(y, Iterator | Set):
+        return ValueError(
+            f"y is a {type(y).__name__}: give a list or an array of targets, in the order of the "
+            "rows"
+        )
     shape: tuple[int, ...] = np.shape(y) if hasattr(y, "shape") else ()
     if len(shape) > 2 or (len(shape) == 2 and ONE_AXIS in str(error)):
         return ValueError(

@@ -428,6 +428,9 @@ def make_stream_pipeline(
     >>> list(make_stream_pipeline(OnlineStandardScaler(), SPAClassifier()).named_steps)
     ['onlinestandardscaler', 'spaclassifier']
     """
+    if not steps:
+        raise TypeError("steps are missing: transformers, then a learner, as in "
+                        "make_stream_pipeline(TableEncoder(), PAClassifier())")  # fmt: skip
     for step in steps:
         if isinstance(step, type):
             raise TypeError(f"steps are objects, {step.__name__}(), not the class {step.__name__}")
