@@ -141,6 +141,15 @@ def test_a_failed_call_leaves_the_classes(name, n_classes, state_of, same_state)
     assert model.partial_fit(X[90:], y[90:]).classes_.tolist() == LABELS[n_classes]
 
 
+def test_the_error_of_a_new_label_says_how_it_is_learnt():
+    model, X, y = begun("PAClassifier", 3)
+    new = np.where(np.arange(60) == 59, 77, y[90:])
+    with pytest.raises(ValueError, match="partial_fit learns those that its argument `classes` na"):
+        model.partial_fit(X[90:], new)
+    names = [*model.classes_, 77]
+    assert model.partial_fit(X[90:], new, classes=names).classes_.tolist() == names
+
+
 def test_fewer_or_other_classes_are_refused_as_before():
     model, X, y = begun("PAClassifier", 3)
     for classes in ([10, 20], [10, 20, 40], [10, 20, 40, 50], ["a", "b", "c", "d"]):

@@ -206,7 +206,8 @@ class Classifier(ClassifierMixin, Learner):
         known = labels[np.minimum(numbers, len(labels) - 1)] == y
         if not np.all(known):
             raise ValueError(
-                f"y holds labels that are not among the classes {labels}: {np.unique(y[~known])}"
+                f"y holds labels that are not among the classes {labels}: {np.unique(y[~known])}. "
+                "partial_fit learns those that its argument `classes` names, old and new ones"
             )
         if not noted:
             self._note_classes(labels)
