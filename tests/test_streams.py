@@ -304,7 +304,7 @@ def test_csv_faults_are_named(tmp_path, text, target, message):
             b"% Iris\n%\n\n@RELATION iris\n@ATTRIBUTE a NUMERIC\n",
             "ARFF: what follows its line @data",
         ),
-        (b'[{"a": 1},\n{"a": 2}]\n', "an array of JSON: .* writes JSON lines"),
+        (b'[{"a": 1},\n{"a": 2}]\n', "an array of JSON: JSON lines, an .* named .jsonl"),
         (b"\xff\xfea\x00", "text of UTF-16"),
     ],
 )

@@ -30,7 +30,10 @@ NO_UTF_8 = "not UTF-8; iconv -f LATIN1 -t UTF-8 makes this of it, if it is Latin
 UTF_16 = "text of UTF-16, not of UTF-8: iconv -f UTF-16 -t UTF-8 makes this of it"
 PICKLE = "a pickle, and no text: pandas.DataFrame.to_parquet writes a file that is read"
 # As JSON: pandas and polars write it so, unless they are told otherwise.
-ARRAY = "an array of JSON: to_json(name, orient='records', lines=True) of pandas writes JSON lines"
+ARRAY = (
+    "an array of JSON: JSON lines, an object a line, are read, from files named .jsonl; "
+    "to_json(name, orient='records', lines=True) of pandas writes them"
+)
 ARFF = (
     "ARFF: what follows its line @data is CSV without a header, which header=False reads (in a "
     "command --no-header)"
