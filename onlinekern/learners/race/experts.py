@@ -9,6 +9,7 @@ from onlinekern.estimators.table_door import SLOTS
 from onlinekern.learners.budgeted import BPAClassifier, BPARegressor
 from onlinekern.learners.fogd_nogd import FOGDClassifier, FOGDRegressor
 from onlinekern.learners.least_squares import KernelRLSClassifier, KernelRLSRegressor
+from onlinekern.learners.linear import OGDClassifier, OGDRegressor
 from onlinekern.learners.linear_passive_aggressive import PAClassifier, PARegressor
 from onlinekern.learners.passive_aggressive import KernelPAClassifier
 from onlinekern.learners.race.costs import (
@@ -58,6 +59,10 @@ BUDGET = 300
 # clusters that move. Of its kernel values some half are needed.
 NARROW = 10.0
 FOLLOWING = 500
+# Small steps of linear weights follow a border or a plane that moves where labels and targets are
+# noisy: those of PA-I are as large as the mistake, those of AROW soon vanish. With many features,
+# steps of targets are smaller, so that none goes past its own target (docs/race_tried.md).
+STEPS = {"classification": 0.05, "regression": 0.03}
 # Forests have so many trees for each microsecond of the time budget, between these numbers, and at
 # most as many as a share of the memory has room for, which is larger where classes take much of it.
 # With fewer there is none.
@@ -249,12 +254,24 @@ def sparse_linear(cost: float) -> Expert:
     return Expert("linear PA-I", PARegressor(C=0.03, random_state=0), cost)
 
 
+def following_linear(task: str, n_active: int, cost: float) -> Expert:
+    """Return linear gradient descent, whose steps are small and do not decay."""
+    step: dict[str, Any] = {"eta": STEPS[task], "schedule": "constant", "random_state": 0}
+    if task == "classification":
+        logistic = OGDClassifier(loss="logistic", **step)
+        return Expert("linear gradient descent", logistic, cost, LOGISTIC)
+    step["eta"] = min(STEPS[task], 1 / n_active)
+    # The slope of a large error is that of a deviation: an outlier is no jump.
+    return Expert("linear gradient descent", OGDRegressor(loss="huber", **step), cost)
+
+
 def of_former_version(experts: list[Expert]) -> list[Expert]:
     """Return the experts of races that a former version has saved, of those of today.
 
-    Targets of sparse rows had no linear PA-I.
+    Targets of sparse rows had no linear PA-I, the others and classes no linear gradient descent.
     """
-    return [one for one in experts if not isinstance(one.estimator, PARegressor)]
+    later = PARegressor, OGDClassifier, OGDRegressor
+    return [one for one in experts if not isinstance(one.estimator, later)]
 
 
 def in_room(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
@@ -302,6 +319,8 @@ def members(
     first = [*first_order(task, n_active, width, bool(forests))]
     if task == "regression" and width < n_features:
         first.append(sparse_linear(first[0].cost))
+    elif forests:
+        first.append(following_linear(task, n_active, first[0].cost))
     return [*squares_of(task, n_features, width, size, forests, n_active), *first, *forests]
 
 

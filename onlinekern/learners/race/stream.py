@@ -272,20 +272,19 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     """Classification of raw streams, with nothing to choose.
 
     Features come in any units, dense or sparse; classes are taken up as they come (`classes` may be
-    given, but need not); the stream may drift. Eight experts race [1]_ [2]_: two kernel forests,
+    given, but need not); the stream may drift. Nine experts race [1]_ [2]_: two kernel forests,
     one of the last 512 samples, which get the features as they come, and behind a scaling by
     running moments kernel least squares, others that forget, linear least squares, linear PA-I,
     PA-I with narrow kernels and the last 500 support vectors, and gradient descent on Fourier
-    features. Each sample is answered by their vote, then learnt. The share of an expert in the vote
-    is ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the discounted mean (0.999, at first less) \
-of its mistakes so
-    far; a combination of the experts, of the least squared error, votes as one more [3]_. Experts
-    that lose sleep: they learn every eighth segment of 256 samples, and are woken when the vote
-    gets worse. When its losses have grown for sure (`onlinekern.drift.LossDetector`), a race that
-    has learnt nothing begins beside this one; for 1,000 samples both learn, and the one that errs
-    less answers, and stays. Where time or memory have no room for ten trees, kernels of three
-    widths, linear least squares that forget and a budgeted kernel PA race in the place of the
-    forests.
+    and on linear features. Each sample is answered by their vote, then learnt. The share of an
+    expert in the vote is ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the discounted mean
+    (0.999, at first less) of its mistakes so far; a combination of the experts, of the least
+    squared error, votes as one more [3]_. Experts that lose sleep: they learn every eighth segment
+    of 256 samples, and are woken when the vote gets worse. When its losses have grown for sure
+    (`onlinekern.drift.LossDetector`), a race that has learnt nothing begins beside this one; for
+    1,000 samples both learn, and the one that errs less answers, and stays. Where time or memory
+    have no room for ten trees, kernels of three widths, linear least squares that forget and a
+    budgeted kernel PA race in the place of the forests.
 
     Parameters
     ----------
@@ -656,8 +655,9 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
 
     As `StreamClassifier`, for targets in any units. The experts are two kernel forests, one of the
     last 512 samples, kernel least squares in a metric that is learnt along the stream, others that
-    forget, linear AROW, gradient descent on Fourier features, from 32 features on linear least
-    squares, and of sparse rows of more than 100 features linear PA-I. Up to 128 features, those in
+    forget, linear AROW, gradient descent on Fourier and on linear features, from 32 features on
+    linear least squares, and of sparse rows of more than 100 features linear PA-I in the place of
+    linear gradient descent. Up to 128 features, those in
     a metric and the larger forest learn a target y and its twin ``asinh(y / s)``, a logarithm of
     either sign, where effects that multiply add up; s is half of the median size of the first 256
     targets that are not 0. The twin teaches the metric, and the mean of both tells where to cut.
