@@ -398,7 +398,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     >>> bool(np.mean(predicted != y) < 0.06)
     True
     >>> model.report().leader.name
-    'kernel least squares, gamma 1/d'
+    'kernel forest'
     """
 
     # Each expert has a multi_class of its own.
