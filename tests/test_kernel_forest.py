@@ -609,6 +609,23 @@ def test_exact_trees_find_steps(monkeypatch):
     assert errors[1] < 0.8 * errors[0]
 
 
+@pytest.mark.parametrize(
+    ("forest", "most"), [(KernelForestClassifier, 0.1), (KernelForestRegressor, 0.5)]
+)
+def test_interactions_alone_are_found(forest, most):
+    """A product of three signs: no feature tells anything alone, nor do two.
+
+    A forest that draws axes by slopes errs by 0.15 (of numbers .62), with gains by .05 (.37).
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 16))
+    y = np.sign(X[:, 3] * X[:, 7] * X[:, 11])
+    model = forest(n_trees=60, random_state=0).fit(X[:4500], y[:4500])
+    missed = model.predict(X[4500:]) - y[4500:]
+    error = np.sqrt(np.mean(missed**2)) if most == 0.5 else np.mean(missed != 0)
+    assert error < most
+
+
 def taught(n_classes, first, last, model=None, **parameters):
     """Return a model that has learnt some of the samples, or a copy of one that has gone on."""
     X, y, _ = samples(n_classes)

@@ -66,28 +66,28 @@ INLINE double uniform(ok_cutter *cutter, ahead *next)
                                 : random_number(cutter->seed, cutter->drawn);
 }
 
-/* By how much eight numbers of two rows differ, times the slopes at both. */
-INLINE numbers8 weights_of(numbers8 x, numbers8 z, numbers8 a, numbers8 b, int kind)
+/* By how much eight numbers of two rows differ, times the slopes at both, and times shares. */
+INLINE numbers8 weights_of(numbers8 x, numbers8 z, numbers8 a, numbers8 b, numbers8 shares, int kind)
 {
     numbers8 weights = (numbers8)((integers8)(x - z) & 0x7fffffff);
-    return kind == AXES ? weights : weights * (a + b);
+    return (kind == AXES ? weights : weights * (a + b)) * shares;
 }
 
 /* The same of n < 8 numbers, and zeros: what lies behind them is not read. */
 INLINE numbers8 last_weights_of(const float *x, const float *z, const float *a, const float *b,
-                                ptrdiff_t n, int kind)
+                                numbers8 shares, ptrdiff_t n, int kind)
 {
 #if defined(__AVX2__)
     static const int32_t inside[2 * LANES] = {-1, -1, -1, -1, -1, -1, -1, -1};
     __m256i mask = _mm256_loadu_si256((const __m256i *)(inside + LANES - n));
     return weights_of((numbers8)_mm256_maskload_ps(x, mask), (numbers8)_mm256_maskload_ps(z, mask),
                       (numbers8)_mm256_maskload_ps(a, mask), (numbers8)_mm256_maskload_ps(b, mask),
-                      kind);
+                      shares, kind);
 #else
     float weights[LANES] = {0};
     for (ptrdiff_t k = 0; k < n; k++)
         weights[k] = fabsf(x[k] - z[k]) * (kind == AXES ? 1 : a[k] + b[k]);
-    return load8(weights);
+    return load8(weights) * shares;
 #endif
 }
 
@@ -113,11 +113,13 @@ INLINE numbers8 weigh(const ok_cutter *cutter, int32_t one, int32_t other, int k
     const float *z = cutter->rows + other * cutter->width + begin;
     const float *a = cutter->slopes + cutter->slope_of[one] * cutter->n_drawn_from + begin;
     const float *b = cutter->slopes + cutter->slope_of[other] * cutter->n_drawn_from + begin;
+    const float *shares = cutter->shares[kind != AXES] + begin;
     numbers8 sum = {0};
     for (ptrdiff_t j = 0; j < n; j += LANES) {
         numbers8 weights = n - j < LANES
-            ? last_weights_of(x + j, z + j, a + j, b + j, n - j, kind)
-            : weights_of(load8(x + j), load8(z + j), load8(a + j), load8(b + j), kind);
+            ? last_weights_of(x + j, z + j, a + j, b + j, load8(shares + j), n - j, kind)
+            : weights_of(load8(x + j), load8(z + j), load8(a + j), load8(b + j),
+                         load8(shares + j), kind);
         memcpy(out + j, &weights, sizeof weights);
         sum += weights;
     }

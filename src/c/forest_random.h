@@ -18,6 +18,7 @@ static ok_cut best_cut(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last)
     next.n = next.used = 0;
     /* Compilers do not see that no cut is scored before these are summed up. */
     memset(scored.sums, 0, sizeof scored.sums);
+    scored.squares = 0;
     if (is_scored) {
         ptrdiff_t skipped = 0, n_scored = n < OK_MOST_SCORED ? n : OK_MOST_SCORED;
         n_drawn = n / ROWS_OF_CUT < cutter->n_candidates ? n / ROWS_OF_CUT : cutter->n_candidates;
@@ -43,8 +44,10 @@ static ok_cut best_cut(ok_cutter *cutter, ptrdiff_t first, ptrdiff_t last)
         /* Several are scored together, which draws no random numbers. */
         if (n_cuts < GROUP && e < n_drawn)
             continue;
-        if (is_scored)
+        if (is_scored) {
             score(cutter, &scored, cuts, n_cuts);
+            note_gains(cutter, &scored, cuts, n_cuts);
+        }
         for (ptrdiff_t u = 0; u < n_cuts; u++)
             if (cuts[u].gain > best.gain)
                 best = cuts[u];

@@ -4,13 +4,16 @@
 #include <immintrin.h>
 #endif
 
-/* The rows of a node that tell what cuts gain: where each begins, what is left of its targets, and
- * the sums of that. In whole lanes: those that are added are the first one, with numbers 0. */
+/* Deviations that tell, as a share of the squares. */
+#define LEAST_DEVIATIONS 1e-4
+
+/* The rows of a node that tell what cuts gain: where each begins, what is left of its targets, the
+ * sums of that, and of its squares. In whole lanes: those that are added are the first one, with numbers 0. */
 typedef struct {
     ptrdiff_t n;
     ptrdiff_t rows[OK_MOST_SCORED + LANES];
     float numbers[(OK_MOST_SCORED + LANES) * LANES];
-    double sums[LANES];
+    double sums[LANES], squares;
 } scored_rows;
 
 /* The sum of the only output, or of the first. */
@@ -26,7 +29,7 @@ INLINE double total_of(const double *sums, ptrdiff_t n_numbers)
 /* Look up and sum what is left of the targets of n rows. */
 INLINE void sum_up(const ok_cutter *cutter, const int32_t *order, ptrdiff_t n, scored_rows *scored)
 {
-    numbers8 sum = {0};
+    numbers8 sum = {0}, squares = {0};
     scored->n = n;
     for (ptrdiff_t i = 0; i < n + LANES; i++)
         scored->rows[i] = order[i < n ? i : 0] * cutter->width;
@@ -34,19 +37,49 @@ INLINE void sum_up(const ok_cutter *cutter, const int32_t *order, ptrdiff_t n, s
         for (ptrdiff_t i = 0; i < n; i++)
             scored->numbers[i] = cutter->left[order[i]];
         memset(scored->numbers + n, 0, LANES * sizeof(float));
-        for (ptrdiff_t i = 0; i < n; i += LANES)
-            sum += load8(scored->numbers + i);
+        for (ptrdiff_t i = 0; i < n; i += LANES) {
+            numbers8 y = load8(scored->numbers + i);
+            sum += y;
+            squares += y * y;
+        }
     } else {
         for (ptrdiff_t i = 0; i < n; i++) {
             numbers8 y = load8(cutter->left + (ptrdiff_t)order[i] * LANES);
             memcpy(scored->numbers + i * LANES, &y, sizeof y);
             sum += y;
+            squares += y * y;
         }
         memset(scored->numbers + n * LANES, 0, LANES * LANES * sizeof(float));
     }
-    for (int k = 0; k < LANES; k++)
+    scored->squares = 0;
+    for (int k = 0; k < LANES; k++) {
         scored->sums[k] = (double)sum[k];
+        scored->squares += (double)squares[k];
+    }
     scored->sums[0] = total_of(scored->sums, cutter->n_numbers);
+}
+
+/* Note what cuts gain along axes. By chance one of n rows takes 1 / (n - 1) of their deviations. */
+INLINE void note_gains(const ok_cutter *cutter, const scored_rows *scored, const ok_cut *cuts,
+                       ptrdiff_t n_cuts)
+{
+    double together = 0, n = (double)scored->n;
+    for (ptrdiff_t k = 0; k < cutter->n_numbers; k++)
+        together += scored->sums[k] * scored->sums[k];
+    together /= n;
+    double deviations = scored->squares - together;
+    /* What is less is rounding. */
+    if (!(deviations > LEAST_DEVIATIONS * scored->squares))
+        return;
+    const double unit = (n - 1) / deviations;
+    for (ptrdiff_t u = 0; u < n_cuts; u++) {
+        if (cuts[u].feature >= cutter->n_axes)
+            continue;
+        ok_gains *gains = cutter->gains + cuts[u].feature;
+        gains->gain += (cuts[u].gain - together) * unit - 1;
+        gains->rows += n;
+        gains->cuts++;
+    }
 }
 
 /* What a cut takes from the squares of what is left, up to a constant. */

@@ -25,7 +25,9 @@ static ok_cut cut_behind(int32_t before, ptrdiff_t n_numbers)
     const size_t n_rows = (size_t)before + ROWS, bytes = n_rows * WIDTH * sizeof(float);
     int32_t order[ROWS], *slope_of = zeros(n_rows);
     float *left = zeros(n_rows * (size_t)n_numbers), *slopes = zeros(WIDTH),
-          *weights = zeros(OK_CUT_LANES * (WIDTH + 2 * OK_CUT_LANES));
+          *weights = zeros(OK_CUT_LANES * (WIDTH + 2 * OK_CUT_LANES)),
+          *shares = zeros(WIDTH + OK_CUT_LANES);
+    ok_gains *gains = zeros(WIDTH * sizeof(ok_gains) / sizeof(float));
     float *rows = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (rows == MAP_FAILED)
@@ -36,16 +38,21 @@ static ok_cut cut_behind(int32_t before, ptrdiff_t n_numbers)
         for (int32_t j = 0; j < VARIED; j++)
             rows[(ptrdiff_t)order[i] * WIDTH + j] = (float)(i * (j + 7) % ROWS);
     }
+    for (int j = 0; j < WIDTH; j++)
+        shares[j] = 1;
     ok_cutter cutter = {.rows = rows, .columns = rows, .n_rows = before + ROWS, .width = WIDTH,
                         .n_axes = WIDTH, .n_drawn_from = WIDTH, .slopes = slopes,
                         .slope_of = slope_of, .n_candidates = 10, .left = left,
-                        .n_numbers = n_numbers, .order = order, .weights = weights, .seed = 5};
+                        .n_numbers = n_numbers, .order = order, .weights = weights, .shares = {shares, shares},
+                        .gains = gains, .seed = 5};
     const ok_cut cut = loops.best_cut(&cutter, 0, ROWS);
     munmap(rows, bytes);
     free(slope_of);
     free(left);
     free(slopes);
     free(weights);
+    free(shares);
+    free(gains);
     return cut;
 }
 

@@ -244,7 +244,8 @@ def with_signs(vectors):
 class Grower:
     """Grow trees from rows, by the best of a few cuts of what the trees before leave of goals.
 
-    A tree that `is_exact` has the best of all cuts along the axes `sought` [5]_.
+    A tree that `is_exact` has the best of all cuts along the axes `sought` [5]_. Slopes are those
+    of each row, and last their mean.
     """
 
     def __init__(
@@ -258,6 +259,10 @@ class Grower:
         self.left = self.goals.copy()
         self.n_candidates, self.max_leaf = n_candidates, max_leaf
         self.pool = list(range(len(rows)))
+        # Of each axis: what cuts gained beyond chance, rows that told, and how many cuts.
+        self.gains = np.zeros((3, n_axes))
+        # Factors of differences, with and without slopes.
+        self.shares = np.ones((2, slopes.shape[1]), dtype=single)
 
     def uniform(self):
         self.drawn += 1
@@ -270,9 +275,11 @@ class Grower:
             self.pool[i], self.pool[j] = self.pool[j], self.pool[i]
         return self.pool[:count]
 
-    def grow(self, tree, count, seed):
+    def grow(self, tree, count, seed, is_new=True):
         """Cut the leaves of a tree further, by `count` of the rows."""
         self.seed, self.drawn = seed, 0
+        if is_new:
+            self.follow()
         if self.is_exact:
             self.begin_exact()
         self.most_nodes = min(len(tree.left) + 2 * count, 65535)
@@ -283,6 +290,18 @@ class Grower:
             self.grow_leaf(tree, leaf, own)
         if self.n_candidates > 1:
             self.absorb(tree)
+
+    def follow(self):
+        """Draw axes by what cuts along them have gained in the trees before."""
+        gain, rows, cuts = self.gains
+        own = np.maximum(gain - 2 * np.sqrt(2 * cuts), 0) / np.maximum(rows, 1)
+        if in_turn(own) == 0:
+            return
+        own, slopes = own / in_turn(own), self.slopes[-1, : self.n_axes].astype(float) ** 2
+        slopes /= in_turn(slopes)
+        missed = np.sqrt(max(0, 1 - in_turn(slopes * own) / in_turn(own * own)))
+        self.shares[0, : self.n_axes] = np.sqrt(1 - missed + missed * self.n_axes * own)
+        self.shares[1, : self.n_axes] = np.sqrt(1 - missed + missed * own / slopes)
 
     def absorb(self, tree):
         """Add a share of the means of what is left in its leaves to the scores [4]_."""
@@ -329,12 +348,19 @@ class Grower:
         if len(own) > 255:
             first = int((len(own) - 254) * self.uniform())
             scored = own[first : first + 255]
-        best, most, total = None, -1.0, self.sums(scored, np.ones(len(scored), dtype=single))
+        ones = np.ones(len(scored), dtype=single)
+        best, most, total = None, -1.0, self.sums(scored, ones)
+        squares = in_turn(self.sums(scored, ones, 2))
+        together = in_turn(total * total) / len(scored)
+        deviations = squares - together
         for e in range(min(self.n_candidates, len(own) // 4)):
             cut = self.draw(TURNS[e % 5], own)
             gain = -1.0 if cut is None else self.gain(scored, total, *cut)
             if gain > most:
                 best, most = cut, gain
+            if cut is not None and cut[0] < self.n_axes and deviations > 1e-4 * squares:
+                beyond = (gain - together) * ((len(scored) - 1) / deviations) - 1
+                self.gains[:, cut[0]] += beyond, len(scored), 1
         return best
 
     def code_rows(self):
@@ -406,7 +432,7 @@ class Grower:
             weights = np.abs(self.rows[one, :n_drawn] - self.rows[other, :n_drawn])
             if kind != "axes":
                 weights = weights * (self.slopes[one] + self.slopes[other])
-            weights = weights[columns]
+            weights = (weights * self.shares[int(kind != "axes")])[columns]
             lanes = in_lanes(weights)
             total = in_turn(lanes.astype(float))
             if total > 0:
@@ -450,9 +476,9 @@ class Grower:
             len(own) - n_left, 1
         )
 
-    def sums(self, own, inside):
+    def sums(self, own, inside, power=1):
         """Sum what is left of some rows, float32: one output lane by lane, several row by row."""
-        part = self.left[own] * inside[:, None]
+        part = self.left[own] ** power * inside[:, None]
         if part.shape[1] > 1:
             return np.add.accumulate(part)[-1].astype(float)
         return np.array([in_turn(in_lanes(part[:, 0]).astype(float))])
@@ -770,7 +796,8 @@ class Renewal:
         seed = splitmix(fresh.seed, self.begun)
         for t, tree in enumerate(self.trees):
             grower.is_exact = t >= len(self.trees) - self.n_exact
-            grower.grow(tree, fewer if grower.is_exact else count, splitmix(seed, t))
+            seed_of_tree = splitmix(seed, t)
+            grower.grow(tree, fewer if grower.is_exact else count, seed_of_tree, self.anew)
 
     def samples_spread_over(self, forest):
         """Return over how many samples it is spread; where the memory is full by its work."""
@@ -836,7 +863,7 @@ class Renewal:
             forest.teach(forest.experts, forest.cells(x), y, weight)
 
     def look(self):
-        """Ask the teacher where the function changes; return the slopes of each row."""
+        """Ask the teacher where the function changes; return slopes of rows, and their mean."""
         fresh, X, y = self.fresh, self.X, self.y
         taught = min(len(X), max(256, min(2048, 2**20 // X.shape[1])))
         draws = np.random.RandomState(splitmix(fresh.seed, self.begun) >> 32)
@@ -870,8 +897,8 @@ class Renewal:
         mean = squares.mean(axis=0)
         steep = np.argsort(-mean[: Z.shape[1]], kind="stable")
         self.sought = sorted(steep[:MOST_SOUGHT])
-        mixed = np.tile(mean, (len(X), 1))
-        mixed[len(X) - taught :] = 0.9 * squares + 0.1 * mean
+        mixed = np.tile(mean, (len(X) + 1, 1))
+        mixed[len(X) - taught : -1] = 0.9 * squares + 0.1 * mean
         return np.sqrt(np.maximum(mixed / mean.mean(), 1e-4)).astype(single)
 
 

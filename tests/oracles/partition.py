@@ -15,7 +15,7 @@ single = np.float32
 
 
 def look(X, Y, metric, draws):
-    """Return units with directions, slopes of each row, and the metric for the next look."""
+    """Return units with directions, slopes of rows and their mean, and the metric for the next."""
     d, taught = X.shape[1], min(len(X), max(256, min(2048, 2**20 // X.shape[1])))
     center, factor = units_of(X)
     Z = np.clip((X[-taught:] - center) * factor, -8, 8)
@@ -27,8 +27,8 @@ def look(X, Y, metric, draws):
     if directions is not None:
         squares = np.hstack([squares, ((gradients @ directions.astype(float)) ** 2).sum(axis=0)])
     mean = squares.mean(axis=0)
-    mixed = np.tile(mean, (len(X), 1))
-    mixed[len(X) - taught :] = 0.9 * squares + 0.1 * mean
+    mixed = np.tile(mean, (len(X) + 1, 1))
+    mixed[len(X) - taught : -1] = 0.9 * squares + 0.1 * mean
     slopes = np.sqrt(np.maximum(mixed / mean.mean(), 1e-4)).astype(single)
     own = np.maximum(np.sqrt(mean[:d] / mean[:d].mean()), 1e-3)
     return Scale(center, factor, directions), slopes, own / own.mean()
@@ -88,7 +88,7 @@ class Partition:
         goals, has_margin, n_candidates = np.zeros((len(X), 1)), False, self.n_candidates
         if self.labels is None or len(X) < 32:
             scale, n_candidates = Scale(*units_of(X)), 1
-            slopes = np.ones((len(X), X.shape[1]), dtype=single)
+            slopes = np.ones((len(X) + 1, X.shape[1]), dtype=single)
         else:
             if self.labels:
                 # Classes are those that have come so far.

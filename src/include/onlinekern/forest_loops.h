@@ -17,6 +17,12 @@
 #define OK_MOST_SORTED 512 /* rows of a node that are sorted, at most */
 #define OK_BINS 256        /* larger ones are counted, in so many bins an axis */
 
+/* What cuts that were drawn along an axis gained: the sum of what chance would not have given, the rows
+ * that told, and how many cuts they were. */
+typedef struct {
+    double gain, rows, cuts;
+} ok_gains;
+
 /* A cut, and what it gains (< 0: there is none): a row goes left where its number is at most `at`. */
 typedef struct {
     double gain;
@@ -36,6 +42,9 @@ typedef struct {
     ptrdiff_t n_candidates;         /* 1: cuts do not look at the targets */
     const float *left;              /* what is left of these, */
     ptrdiff_t n_numbers;            /* 1 or OK_CUT_LANES a row */
+    const float *shares[2];         /* factors of differences along axes, and along columns where
+                                     * these count times the slope; whole lanes */
+    ok_gains *gains;                /* of each axis */
     int32_t *order;                 /* rows, node by node */
     float *weights;                 /* of columns, for OK_CUT_LANES draws: each two vectors more */
     uint64_t seed, drawn;           /* random numbers of the tree, and how many have been drawn */

@@ -2,7 +2,7 @@
 from libc.stdint cimport int32_t, uint64_t
 
 from onlinekern.core.partitions.boosting cimport Boosting
-from onlinekern.core.partitions.loops cimport ok_cut, ok_cutter, ok_forest_table
+from onlinekern.core.partitions.loops cimport ok_cut, ok_cutter, ok_forest_table, ok_gains
 
 
 cdef class Cutter:
@@ -15,6 +15,9 @@ cdef class Cutter:
     cdef int32_t *order                    # the rows of the tree that grows, leaf by leaf
     cdef float *columns                    # the rows, column by column
     cdef float *weights                    # of the columns, for a draw
+    cdef ok_gains *gains                   # of each axis, in the trees that have grown,
+    cdef double *gained                    # what they say of it,
+    cdef float[:, ::1] shares              # and factors of differences: see `ok_cutter`
     cdef const int32_t[::1] side_of        # the first side of each axis; 0: it has no gaps
     cdef ok_cutter cutter                  # all of this, and the random numbers of the tree
     cdef const ok_forest_table *loops
@@ -22,6 +25,7 @@ cdef class Cutter:
 
     cdef void load(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef void begin_draws(self, uint64_t seed) noexcept nogil
+    cdef void follow(self) noexcept nogil
     cdef double uniform(self) noexcept nogil
     cdef ok_cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t middle,

@@ -4,10 +4,13 @@ A cut is drawn from a pair of rows of its node: its feature with a probability t
 the pair differs by there, its place uniform between both. It costs one look at two rows, however
 many rows the node has; and it always divides the node. Where the function is known to change, the
 difference counts times the slope of the function there. Directions are features too, with a kind of
-cut of their own. Of the candidates the one wins that lowers the variance of the targets most, as in
-extremely randomised trees (Geurts, Ernst and Wehenkel 2006); a node of few rows takes the first,
-and of a large node some rows tell what the cuts gain.
+cut of their own. Where slopes miss what cuts have gained in the trees that have grown, that says
+which axes are drawn: a kernel machine does not see what no feature tells alone. Of the candidates
+the one wins that lowers the variance of the targets most, as in extremely randomised trees (Geurts,
+Ernst and Wehenkel 2006); a node of few rows takes the first, and of a large node some rows tell
+what the cuts gain.
 """
+from libc.math cimport sqrt
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
@@ -15,7 +18,7 @@ import numpy as np
 
 from onlinekern.core.base.random cimport counted
 from onlinekern.core.partitions.boosting cimport LANES, Boosting
-from onlinekern.core.partitions.loops cimport OK_MOST_SCORED, forest_loops, ok_cut
+from onlinekern.core.partitions.loops cimport OK_MOST_SCORED, forest_loops, ok_cut, ok_gains
 
 # What the work on a tree is measured by, in about a nanosecond: a node, each of its rows that is
 # brought to a side, a cut that is drawn, where two of the columns that it may take count one; and
@@ -24,6 +27,8 @@ cdef Py_ssize_t WORK_OF_NODE = 50
 cdef Py_ssize_t WORK_OF_ROW = 2
 cdef Py_ssize_t WORK_OF_DRAW = 10
 cdef Py_ssize_t[2] ROWS_OF_WORK = [5, 3]
+# Deviations of what chance gains, which say nothing (docs/kernel_forests_tried.md).
+cdef double CHANCE = 2
 
 
 cdef class Cutter:
@@ -59,7 +64,11 @@ cdef class Cutter:
         self.order = <int32_t *> calloc(self.n_rows + 1, sizeof(int32_t))
         self.weights = <float *> calloc(LANES * (self.width + 2 * LANES), sizeof(float))
         self.columns = <float *> calloc(self.n_rows * self.width + 1, sizeof(float))
-        if self.order == NULL or self.weights == NULL or self.columns == NULL:
+        self.gains = <ok_gains *> calloc(self.n_axes + 1, sizeof(ok_gains))
+        self.gained = <double *> calloc(self.n_axes + 1, sizeof(double))
+        self.shares = np.ones((2, slopes.shape[1] + LANES), dtype=np.float32)
+        if self.order == NULL or self.weights == NULL or self.columns == NULL \
+                or self.gains == NULL or self.gained == NULL:
             raise MemoryError(f"no memory to grow trees from {self.n_rows} rows")
         self.cutter.rows, self.cutter.columns = &rows[0, 0], self.columns
         self.cutter.n_rows, self.cutter.width = self.n_rows, self.width
@@ -68,11 +77,15 @@ cdef class Cutter:
         self.cutter.n_candidates = n_candidates
         self.cutter.left, self.cutter.n_numbers = self.boosting.left, self.boosting.width
         self.cutter.order, self.cutter.weights = self.order, self.weights
+        self.cutter.shares[0], self.cutter.shares[1] = &self.shares[0, 0], &self.shares[1, 0]
+        self.cutter.gains = self.gains
 
     def __dealloc__(self):
         free(self.order)
         free(self.weights)
         free(self.columns)
+        free(self.gains)
+        free(self.gained)
 
     def put_aside(self, const int32_t[::1] sources):
         """Tell which axes have gaps: they have two columns each, behind those that are drawn."""
@@ -92,6 +105,34 @@ cdef class Cutter:
     cdef void begin_draws(self, uint64_t seed) noexcept nogil:
         """Begin with the random numbers of a tree."""
         self.cutter.seed, self.cutter.drawn, self.work = seed, 0, 0
+
+    cdef void follow(self) noexcept nogil:
+        """Draw axes by what cuts have gained along them.
+
+        They count as far as slopes miss them: as far as an axis that is drawn by slopes gains less
+        than one that is drawn by gains.
+        """
+        cdef Py_ssize_t j, n = self.n_axes
+        cdef ok_gains *found
+        cdef double gain, slope, slopes = 0, gains = 0, along = 0, most = 0, missed
+        for j in range(n):
+            found = self.gains + j
+            gain = found.gain - CHANCE * sqrt(2 * found.cuts)
+            self.gained[j] = gain / found.rows if gain > 0 else 0
+            gains += self.gained[j]
+            slopes += <double> self.slopes[0, j] * self.slopes[0, j]
+        if not gains > 0:
+            return
+        for j in range(n):
+            self.gained[j] /= gains
+            slope = <double> self.slopes[0, j] * self.slopes[0, j] / slopes
+            along += slope * self.gained[j]
+            most += self.gained[j] * self.gained[j]
+        missed = sqrt(max(0.0, 1 - along / most))
+        for j in range(n):
+            slope = <double> self.slopes[0, j] * self.slopes[0, j] / slopes
+            self.shares[0, j] = <float> sqrt(1 - missed + missed * n * self.gained[j])
+            self.shares[1, j] = <float> sqrt(1 - missed + missed * self.gained[j] / slope)
 
     cdef double uniform(self) noexcept nogil:
         """A random number in [0, 1)."""

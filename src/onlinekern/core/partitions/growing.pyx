@@ -86,6 +86,7 @@ cdef class Grower(ExactCutter):
         self.reserve(old + 2 * count, old)
         self.n_nodes, self.most_nodes = old, min(old + 2 * count, MOST_NODES)
         if before is None:
+            self.follow()
             make_leaf(self.nodes, 0)
         else:
             memcpy(self.nodes, before.nodes, old * sizeof(Node))

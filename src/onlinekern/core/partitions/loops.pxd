@@ -12,6 +12,9 @@ cdef extern from "onlinekern/forest_loops.h" nogil:
         Py_ssize_t feature
         float at
 
+    ctypedef struct ok_gains:
+        double gain, rows, cuts
+
     ctypedef struct ok_cutter:
         const float *rows
         const float *columns
@@ -22,6 +25,8 @@ cdef extern from "onlinekern/forest_loops.h" nogil:
         Py_ssize_t n_candidates
         const float *left
         Py_ssize_t n_numbers
+        const float *shares[2]
+        ok_gains *gains
         int32_t *order
         float *weights
         uint64_t seed, drawn
