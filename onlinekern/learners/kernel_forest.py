@@ -436,10 +436,11 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     feature or direction by how much the pair differs along it, times the slope of the function
     there; the place uniform between both. Of `n_candidates` cuts the one wins that lowers the
     variance most [1]_, of what the trees before leave of the targets: each takes a twentieth of the
-    means of its leaves, as in boosting. Then the samples that are kept are learnt again, and those
-    that have come meanwhile. Once the stream is longer than `memory`, trees are not replaced any
-    more, unless `when_full` is 'renew': their leaves are cut further, and new cells begin with the
-    weights and variances of the cell that they are part of.
+    means of its leaves, as in boosting. Features along which the cuts of these trees have gained
+    more than chance gives are drawn more often, as far as slopes miss them. Then the samples that
+    are kept are learnt again, and those that have come meanwhile. Once the stream is longer than
+    `memory`, trees are not replaced any more, unless `when_full` is 'renew': their leaves are cut
+    further, and new cells begin with the weights and variances of the cell that they are part of.
 
     Features are in units of their spread. Those with heavy tails, such as sums of money, are seen
     by a logarithm where it tells more of the target. One-hot columns are put together, and cut like
@@ -624,10 +625,11 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     feature or direction by how much the pair differs along it, times the slope of the function
     there; the place uniform between both. Of `n_candidates` cuts the one wins that lowers the
     variance most [1]_, of what the trees before leave of the targets: each takes a twentieth of the
-    means of its leaves, as in boosting. Then the samples that are kept are learnt again, and those
-    that have come meanwhile. Once the stream is longer than `memory`, trees are not replaced any
-    more, unless `when_full` is 'renew': their leaves are cut further, and new cells begin with the
-    weights and variances of the cell that they are part of.
+    means of its leaves, as in boosting. Features along which the cuts of these trees have gained
+    more than chance gives are drawn more often, as far as slopes miss them. Then the samples that
+    are kept are learnt again, and those that have come meanwhile. Once the stream is longer than
+    `memory`, trees are not replaced any more, unless `when_full` is 'renew': their leaves are cut
+    further, and new cells begin with the weights and variances of the cell that they are part of.
 
     Features are in units of their spread. Those with heavy tails, such as sums of money, are seen
     by a logarithm where it tells more of the target. One-hot columns are put together, and cut like
