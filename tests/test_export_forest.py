@@ -239,6 +239,8 @@ LEARNING = {
     "pa2 of a target": {"rule": "pa2", "task": "regression"},
     "one-hot columns": {"n_hot": [4, 7], "missing": 0.1, "task": "classes"},
     "heavy tails": {"n_heavy": 6, "missing": 0.1, "task": "classes"},
+    "outliers": {"task": "regression", "n_trees": 30},
+    "outliers of targets": {"task": "targets", "n_trees": 30},
 }
 
 
@@ -284,7 +286,14 @@ def test_learning_on_the_trees_as_they_are(name, dtype, tmp_path):
     program = learning_program(model, tmp_path, dtype)
     before = scores_of(model, X)
     trees = model._model.space.now.forest
-    teach(program, model, *more_of(model))
+    more, y = more_of(model)
+    if "outliers" in name:
+        f = samples(150)[1]
+        y = 5 + 3 * f if y.ndim == 1 else targets_of(f)
+        y[::20] += 500
+    teach(program, model, more, y)
+    if "outliers" in name:
+        assert np.any(model._model.space.get_state()["targets"].max(axis=0) < 200)
     assert model._model.space.now.forest.n_nodes == trees.n_nodes
     expected = scores_of(model, X)
     assert np.abs(expected - before).max() > 0.1

@@ -127,6 +127,8 @@ def assert_twins(model, twin, X):
     np.testing.assert_allclose(model.expert_weights_.ravel(), twin.weights(), rtol=1e-4, atol=1e-4)
     for name in ("met", "metric", "importances", "offset", "unit"):
         np.testing.assert_allclose(state[name], getattr(twin, name), rtol=1e-5)
+    held = np.reshape([own.numbers() for own in twin.held], (-1, 5))
+    np.testing.assert_allclose(state["held"], held, rtol=1e-5, atol=1e-9)
     gaps = twin.scale.gaps
     assert len(state["gap_sources"]) == (len(gaps.sources) if gaps else 0)
     for name in ("sources", "givers", "guesses", "places", "weights", "means") if gaps else ():
@@ -153,6 +155,67 @@ def test_twin(setting, task, dtype, layout):
         )
     assert model.cumulative_loss_ == pytest.approx(twin.cumulative_loss, rel=1e-6)
     assert_twins(model, twin, X)
+
+
+def with_outliers(n_classes, is_told, n=420):
+    """Return samples of a line, of which some late ones have targets far off.
+
+    A feature may tell of these.
+    """
+    X, y, weight = samples(n_classes, n)
+    y = (30 + 70 * X[:, :1] if y.ndim == 1 else y - y + 30 + 70 * X[:, :1]).reshape(y.shape)
+    far = slice(100, None, 8) if is_told else slice(200, None, 30)
+    off = np.resize([900.0, -900, 900], len(y[far]))
+    y[far] += off.reshape(-1, *[1] * (y.ndim - 1))
+    if is_told:
+        X[far, 2] = off / 30
+    return X, y, weight
+
+
+@pytest.mark.parametrize("task", ["regression", "targets"])
+@pytest.mark.parametrize(
+    ("is_told", "setting"),
+    [(False, "default"), (False, "grows"), (False, "anew"), (True, "default"), (True, "leaf")],
+)
+def test_twin_of_targets_that_are_held(is_told, task, setting):
+    X, y, weight = with_outliers(CLASSES[task], is_told)
+    model, predictions, twin = run(X, y, weight, CLASSES[task], **SETTINGS[setting], n_trees=20)
+    assert_alike(model, predictions, twin, X, y)
+    kept = state(model)["targets"].reshape(-1, len(twin.model.held))[:, 0]
+    given = y.reshape(len(y), -1)[weight > 0][-len(kept) :, 0]
+    held = kept != given
+    # Once the answers tell of them, they are learnt as they are.
+    assert held[np.abs(given - 30) > 300].all() != is_told
+
+
+def test_one_target_of_a_hundred_that_is_far_off_costs_little():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 5))
+    f = np.sin(2 * X[:, 0]) + X[:, 1]
+    y = f + 0.1 * rng.normal(size=3000)
+    off = rng.random(3000) < 0.01
+    errors = []
+    for given in (y, np.where(off, y + 40 * rng.normal(size=3000), y)):
+        model = KernelForestRegressor(random_state=0).fit(X[:2000], given[:2000])
+        errors.append(np.sqrt(np.mean((model.predict(X[2000:]) - f[2000:]) ** 2)) / f.std())
+    assert errors[1] < 2.5 * errors[0]
+
+
+def test_targets_of_rare_events_are_learnt():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 5))
+    y = np.where((X[:, 0] > 1.6) & (X[:, 1] > 0.5), 1.0, 0.0)
+    model = KernelForestRegressor(random_state=0).fit(X[:3000], y[:3000])
+    assert r2_score(y[3000:], model.predict(X[3000:])) > 0.8
+
+
+def test_a_state_of_before_targets_were_held_goes_on():
+    space = taught(0, 0, 200)._model.space
+    restore, (arguments, told) = space.__reduce__()
+    before = {name: value for name, value in told.items() if name != "held"}
+    assert not restore(arguments, before).get_state()["held"].any()
+    with pytest.raises(TypeError, match="dictionary"):
+        restore(arguments, None)
 
 
 @pytest.mark.parametrize("setting", ["default", "grows", "anew", "light", "table"])
@@ -780,6 +843,7 @@ def test_directions_mix_a_few_others_of_many_rows():
         ("weights", lambda a: -a),
         ("errors", lambda a: -a),
         ("met", lambda n: -n),
+        ("held", lambda _: -np.ones((3, 5))),
         ("factor", lambda a: -a),
         ("cells", lambda a: -a - 1),
         ("left", lambda a: np.maximum(a - 3, 0)),

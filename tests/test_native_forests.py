@@ -10,7 +10,7 @@ import onlinekern
 from onlinekern import KernelForestClassifier, KernelForestRegressor
 from onlinekern.fitted.save.model_file import Contents
 
-ROWS = ("d", "missing", "dtype", "n_hot", "is_heavy")
+ROWS = ("d", "missing", "dtype", "n_hot", "is_heavy", "outliers")
 RULES = ("least_squares", "scw1", "scw2", "pa1", "pa2", "logistic")
 FORESTS = {
     "two classes": {},
@@ -35,11 +35,12 @@ FORESTS = {
     "some of weight 0": {"class_weight": {6: 0, 12: 0.5}, "task": 5},
     "pa1 of targets": {"rule": "pa1", "task": "targets"},
     "pa2 of targets": {"rule": "pa2", "task": "targets"},
+    "outliers": {"outliers": 500.0, "missing": 0.0, "task": "targets", "n_trees": 30},
 }
 
 
 def samples(n, task=2, d=7, missing=0.15, n_codes=0, dtype=np.float64, seed=0, n_hot=(),
-            is_heavy=False):  # fmt: skip
+            is_heavy=False, outliers=0.0):  # fmt: skip
     """Return rows of features that hang together, far from 0, and what is learnt of them."""
     rng = np.random.default_rng(seed)
     Z = rng.normal(size=(n, d))
@@ -54,6 +55,7 @@ def samples(n, task=2, d=7, missing=0.15, n_codes=0, dtype=np.float64, seed=0, n
         hot = rng.integers(0, size + 1, size=(n, 1)) == np.arange(size)
         X, f = np.hstack([X, hot]), f + 2 * hot[:, 0] - hot[:, 1::2].sum(axis=1)
     if task == "targets":
+        f[500::40] += outliers * np.resize([1, -1], len(f[500::40]))
         return X.astype(dtype), 5 + 3 * f
     return X.astype(dtype), np.digitize(f, [0.3] if task == 2 else [-1, -0.3, 0.3, 1]) * 3
 
@@ -112,6 +114,9 @@ def test_between_renewals_all_bits_are_those_of_python(name, dtype, library, tmp
     taught(model, X[:300], y[:300])
     loaded = onlinekern.load(path)
     assert differing(model, loaded) == []
+    if "outliers" in given:
+        held = state_of(loaded)["targets"][-300:] != y[:300]
+        assert held.sum() >= 3
     assert loaded.n_seen_ == model.n_seen_ == library.okn_n_seen(again.handle)
     np.testing.assert_array_equal(again.scores(X), scores_of(model, X))
     # The next renewals grow from what the library has kept.

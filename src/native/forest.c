@@ -228,6 +228,21 @@ static int read_experts(okn_t *model, const json_value *told, const json_value *
     return 0;
 }
 
+/* What is known of the targets, if the file says it. */
+static int read_held(okn_t *model, const json_value *state)
+{
+    forest *own = model->forest;
+    real *found;
+    own->holds = own->n_labels == 0 && okn_tree_entry(model, state, "held") != NULL;
+    if (!own->holds)
+        return 0;
+    found = okn_forest_reals(model, state, "held", OKN_HELD);
+    if (found)
+        memcpy(own->held, found, sizeof own->held);
+    free(found);
+    return found && own->held[0] >= 0 ? 0 : -1;
+}
+
 /* What calls overwrite. */
 static int make_room(okn_t *model)
 {
@@ -282,7 +297,7 @@ int okn_forest_read(okn_t *model, const json_value *space)
     if (!(own->unit > 0) || read_sizes(model, told, state) < 0
         || okn_forest_read_rows(model, told, state) < 0 || read_nodes(model, state) < 0
         || read_experts(model, told, state) < 0 || read_cells(model, state) < 0
-        || make_room(model) < 0)
+        || read_held(model, state) < 0 || make_room(model) < 0)
         return okn_tree_damaged(model, "the trees of its forest are none");
     if (okn_forest_read_samples(model, space) < 0)
         return okn_tree_damaged(model, "the samples of its forest are none");

@@ -5,7 +5,7 @@
 
 #include "model.h"
 
-enum { OKN_MOST_EXPERTS = 16 };
+enum { OKN_MOST_EXPERTS = 16, OKN_HELD = 5 };
 
 /* A node is followed by its left subtree, of so many nodes, and that by the right one. */
 typedef struct {
@@ -47,6 +47,10 @@ typedef struct okn_forest {
     float *leaves, *upper;
     real *combination, *noises, *expert_shares;
     int32_t *trees_seen;
+    /* what is known of the targets, before and after the sample that is learnt, and what is learnt
+       in its place; of classes, and in files of former versions, targets are not held */
+    real held[OKN_HELD], held_next[OKN_HELD], aims[1];
+    int holds;
     /* what calls overwrite */
     int32_t *leaf_of, *upper_of;
     real *scored, *expert_steps, *expert_variances, *expert_sums, *falls;

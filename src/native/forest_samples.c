@@ -184,13 +184,17 @@ int okn_forest_set(okn_t *model, const json_value *space)
     const json_value *state = okn_tree_argument(model, space, 1);
     const forest *own = model->forest;
     const int64_t n = own->n_experts;
-    file_array *errors = array_of(model, state, "errors");
+    file_array *errors = array_of(model, state, "errors"),
+               *held = own->holds ? array_of(model, state, "held") : NULL;
     if (set_samples(model, state) || set_cells(model, state)
-        || okn_array_resize(errors, OKN_MOST_AXES, 0))
+        || okn_array_resize(errors, OKN_MOST_AXES, 0)
+        || (held && okn_array_resize(held, OKN_MOST_AXES, 0)))
         return OKN_NO_MEMORY;
     for (int64_t j = 0; j < n * n; j++)
         okn_array_set_real(errors, j, own->combination[n + j]);
     okn_tree_set_real(okn_tree_value(model, state, "met"), own->combination[n * (n + 1)]);
+    for (int64_t j = 0; held && j < OKN_HELD; j++)
+        okn_array_set_real(held, j, own->held[j]);
     set_renewals(model, state);
     return OKN_OK;
 }

@@ -364,7 +364,7 @@ int okn_step(okn_t *model, const row *x, real y)
         const real weight = model->sample_factors ? model->sample_factors[(int32_t)y] : 1;
         const int status = forest_learn(model, x, y, weight);
         if (!status && weight > 0)
-            okn_forest_keep(model, x, y, weight);
+            okn_forest_keep(model, x, model->forest->holds ? model->forest->aims[0] : y, weight);
         return status;
     }
     return model->squares ? okn_squares_step(model, x, y) : learn(model, x, y, 1);

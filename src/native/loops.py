@@ -50,7 +50,7 @@ n_groups n_orders trees_members trees_starts trees_middles trees_bases trees_ons
 offset unit expert_shares least_error trees_center trees_factor trees_directions
 trees_tables trees_entries trees_sources trees_givers trees_guesses trees_places trees_missed
 trees_means trees_nodes trees_sizes trees_z leaves upper combination noises leaf_of upper_of scored
-expert_steps expert_variances expert_sums falls
+expert_steps expert_variances expert_sums falls held held_next aims holds
 """
 # Functions of loops.c that choose one of several parts; each takes the model.
 CHOOSERS = """
@@ -332,7 +332,7 @@ def write_forest(loops: Loops) -> None:
     for name in ("forest_cells", "forest_scores"):
         loops.fill(name, **own)
     loops.fill("forest_body", {"body": "forest_body"}, **own)
-    loops.fill("forest_goal", goal=f"n_labels > 0 ? ({label}) : (y - offset) / unit")
+    loops.fill("forest_goal", goal=f"n_labels > 0 ? ({label}) : (aims[k] - offset) / unit")
     clipped = "            if (n_labels > 0)\n                f = f > 1 ? 1 : f < -1 ? -1 : f;"
     given = {"keep": "0.999", "most_error": "2", "most_weight": "1e30", "prior": "10"}
     own["numbers"] = "(n_experts * (n_experts + 1) + 1)"
@@ -341,7 +341,15 @@ def write_forest(loops: Loops) -> None:
     told += "    if (n_experts > 1)\n        combine(y, weight, fresh);"
     names = {"learn": "forest_learn", "move": "move_cells"}
     combine = Template(told).substitute(own)
-    loops.fill("forest_learn", names, combine=combine, most_step="1e30", **own)
+    held = {"longest": "10", "far": "5", "explained": "0.6", "trusted": "4", "fewest": "50",
+            "window": "200", "kept": "0.99", "kept_squares": "(0.99 * 0.99)",
+            "most_said": "1e6", "farthest": "1e30"}  # fmt: skip
+    loops.fill("forest_held", **held, **own)
+    hold = "    memcpy(held_next, held, OKN_HELD * sizeof(real));\n"
+    hold += "    aims[0] = holds ? hold(0, y, held_next) : y;"
+    known = "    memcpy(held, held_next, OKN_HELD * sizeof(real));"
+    loops.fill("forest_learn", names, combine=combine, most_step="1e30", hold=hold, known=known,
+               **own)  # fmt: skip
 
 
 def main() -> None:

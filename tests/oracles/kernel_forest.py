@@ -22,6 +22,7 @@ from .forest_bends import Bends
 from .forest_groups import Groups, metric_on
 from .forest_tables import Gaps, learnt_tables
 from .fourier import splitmix
+from .held_targets import HeldTargets
 from .losses import LOSSES
 from .rules import AROW, RULES
 
@@ -619,6 +620,7 @@ class KernelForest:
         self.metric, self.importances = np.ones(d), np.zeros(d)
         self.offset, self.unit = np.zeros(self.n_outputs), np.ones(self.n_outputs)
         self.kept, self.entered = [], 0
+        self.held = [HeldTargets() for _ in range(0 if n_classes else n_targets)]
 
     def new_experts(self, n_exact=0):
         sizes = [len(tree.left) for tree in self.trees]
@@ -654,6 +656,10 @@ class KernelForest:
         """Learn a sample that is in the cells `found`, and has these scores of the experts."""
         if self.n_classes == 0 and self.entered == 0:
             self.offset = np.full(self.n_outputs, y, dtype=float)
+        if self.held and self.renewed:
+            said = zip(np.ravel(y), self.weights() @ scores, self.offset, self.unit, strict=True)
+            y = [own.hold(*each) for own, each in zip(self.held, said, strict=True)]
+            y = np.array(y) if len(y) > 1 else y[0]
         self.note_errors(scores, self.goals(y), weight)
         self.teach(self.experts, found, y, weight)
         self.kept = [*self.kept, (x, y, weight)][-self.memory :]

@@ -175,6 +175,7 @@ def learning_of_forest(space: State) -> tuple[ForestState, Numbers]:
         errors=state.errors,
         met=state.met,
         weights=closed(space).expert_weights().ravel(),
+        held=state.held,
         n_lower=n_lower,
         n_labels=own.n_labels,
         offset=state.offset,
@@ -210,6 +211,8 @@ def taught_forest(space: State, found: Taught) -> State:
     combination = found.fields["combination"]
     errors = np.tril(combination[experts:-1].reshape(experts, experts))
     more = {"errors": errors, "met": float(combination[-1])} if experts > 1 else {}
+    if not own.n_labels:
+        more["held"] = found.matrix("held", len(state.held)).copy()
     return space.changed(state=state.changed(values=values, variances=variances, **more))
 
 

@@ -25,7 +25,7 @@ LEARNT: dict[str, set[str]] = {
     "ConfidentState": {"covariance"},
     "SquaresState": {"inverse", "reg", "entered"},
     "Sums": {"matrix", "vectors", "evidence", "coming", "since", "count"},
-    "ForestState": {"upper", "errors", "met", "weights"},
+    "ForestState": {"upper", "errors", "met", "weights", "held"},
     "Trees": {"weights"},
     "RaceState": {"losses", "counts", "errors", "met", "voting", "alarm", "range"},
     "Scaler": {"mean", "variance", "weight"},

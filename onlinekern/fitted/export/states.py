@@ -275,6 +275,8 @@ class ForestState:
     errors, met, weights : ndarray of shape (n_experts, n_experts), float, ndarray (n_experts,)
         The sums of the products of two experts' errors, the samples that these are of, and the
         weights of the scores that follow from both.
+    held : ndarray of shape (n_targets, 5)
+        What is known of the targets (`core.learning.held_targets`); none of classes.
     n_lower : int
         The first experts see the leaves alone.
     n_labels : int
@@ -291,6 +293,7 @@ class ForestState:
     errors: Floats
     met: float
     weights: Floats
+    held: Floats
     n_lower: int
     n_labels: int
     offset: float | Floats

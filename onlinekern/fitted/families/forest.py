@@ -49,7 +49,9 @@ def merged_forest(mix: Mix, parts: list[State], base: State | None) -> State:
     own, before = of(parts, base, "state")
     entered = mix.count(*of(own, before, "entered"))
     told: dict[str, Any] = kept_samples(mix, own, before, min(entered, parts[0].arguments.memory))
-    told |= {name: mix.mean([getattr(each, name) for each in own]) for name in ("errors", "met")}
+    told |= {
+        name: mix.mean([getattr(each, name) for each in own]) for name in ("errors", "met", "held")
+    }
     metrics = [each.metric for each in own]
     due = is_due(own, entered, len(told["targets"]))
     told |= {"renewed": entered, "n_grown": 0}
@@ -211,9 +213,9 @@ describe(
     "arguments(d= dtype= n_outputs# n_labels= rule= noises= levels= n_trees= most_in_leaf= "
     "n_candidates= share= most_rows= memory= replays= spread= early= anew= seed= categories= "
     "n_exact= exact_from= is_light= cut_weights= exact_share= n_seen= exact_variances=) "
-    f"state(entered~ renewed~ n_grown~ {KEPT} errors[expert other] met {SCALE} {TABLES} {GAPS} "
-    f"{GROUPS} {BENDS} {NODES} variances~[node expert] values[node expert output] metric~[axis] "
-    "importances~[feature] offset unit)",
+    f"state(entered~ renewed~ n_grown~ {KEPT} errors[expert other] met held[target number] {SCALE} "
+    f"{TABLES} {GAPS} {GROUPS} {BENDS} {NODES} variances~[node expert] "
+    "values[node expert output] metric~[axis] importances~[feature] offset unit)",
     read=read,
     write=write,
     merge=merged_forest,

@@ -197,6 +197,36 @@ static real goal_of(int32_t k, real y)
     return $goal;
 }
 
+/*** forest_held: all_finite ***/
+/* What is learnt in the place of the target y of output k, by what is known of its targets: one that
+   is far from the others and from the answer, as nothing told, is held near the answer. */
+static real hold(int32_t k, real y, real *own)
+{
+    const real mean = $offset, deviation = $unit, limit = $longest * own[1];
+    real score = 0, near, held = y, gap;
+    for (int32_t e = 0; e < $experts; e++)
+        score += combination[e] * scored[e * $outputs + k];
+    const real f = mean + deviation * score, error = y - f, goal = (y - mean) / deviation;
+    near = error < 0 ? -error : error;
+    (void)k;
+    if (!is_finite(near) || !(goal <= $farthest && goal >= -$farthest))
+        return y;
+    if (own[0] >= $fewest && near > limit && (goal > $far || goal < -$far)) {
+        const real said = score > $most_said ? $most_said : score < -$most_said ? -$most_said : score;
+        near = limit;
+        if (own[1] < $explained * own[2]
+            && !(own[3] > 0 && own[3] * own[3] > $trusted * own[4]))
+            held = error < 0 ? f - limit : f + limit;
+        own[3] = $kept * own[3] + (goal < 0 ? -said : said);
+        own[4] = $kept_squares * own[4] + said * said;
+    }
+    own[0] = own[0] + 1 < $window ? own[0] + 1 : $window;
+    own[1] += (near - own[1]) / own[0];
+    gap = (error < 0 ? f - near : f + near) - mean;
+    own[2] += ((gap < 0 ? -gap : gap) - own[2]) / own[0];
+    return held;
+}
+
 /*** forest_combination: cholesky ***/
 /* The weights that sum to 1 and minimise the mean squared error (Bates and Granger 1969), near
    equal ones as long as little is known, and where errors are few. */
@@ -288,6 +318,7 @@ static int learn(const row *x, real y, real weight)
         return ${PREFIX}_NOT_FINITE;
     if (!(weight > 0))
         return ${PREFIX}_OK;
+$hold
 $combine
     for (int32_t e = 0; e < $experts; e++) {
         const real share = expert_shares[e];
@@ -308,6 +339,7 @@ $combine
     if (!all_small(expert_steps, $experts * $outputs) || !all_small(falls, $experts))
         return ${PREFIX}_NOT_FINITE;
     memcpy(combination, fresh, $numbers * sizeof(real));
+$known
     for (int32_t t = 0; t < $trees; t++) {
         move(leaves + leaf_of[t] * $length, 0);
         if (upper_of[t] >= 0)

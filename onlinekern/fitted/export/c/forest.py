@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from onlinekern.fitted.export.c.fields import literal_of
@@ -27,6 +29,11 @@ NODE_BYTES = 8
 # Constants of `core.models.cell_experts` and `core.learning.combination`.
 COMBINATION = {"keep": 0.999, "most_error": 2, "most_weight": 1e30, "prior": 10}
 LEAST_ERROR = 1
+# Constants of `core.learning.held_targets`.
+HELD = {"longest": 10, "far": 5, "explained": 0.6, "trusted": 4, "fewest": 50,
+        "window": 200, "kept": 0.99, "kept_squares": 0.99 * 0.99, "most_said": 1e6,
+        "farthest": 1e30}  # fmt: skip
+NUMBERS_HELD = 5
 MOST_STEP = 1e30
 
 
@@ -143,7 +150,7 @@ class ForestLearner(Forms):
             given = {name: self.number(value) for name, value in COMBINATION.items()}
             given["least_error"] = self.number(LEAST_ERROR if self.state.n_labels > 0 else 0)
             self.fill("forest_combination", clipped=self.clipped(), **given, **values)
-        self.fill("forest_learn", **values)
+        self.fill("forest_learn", **values, **self.hold(values))
 
     def write_state(self, experts: int, trees: int) -> None:
         """Write the trees, what learning changes, and what a call overwrites."""
@@ -173,6 +180,23 @@ class ForestLearner(Forms):
         if not self.state.second_order:
             self.fill("no_contraction")
 
+    def hold(self, values: dict[str, Any]) -> dict[str, str]:
+        """Return the lines that hold targets which are outliers; none of classes."""
+        if self.state.n_labels:
+            return {"hold": "", "known": ""}
+        source, outputs = self.source, self.size.outputs
+        source.state("held", self.state.held)
+        source.memory("held_next", NUMBERS_HELD * outputs)
+        source.memory("aims", outputs)
+        self.fill("forest_held", **{k: self.number(v) for k, v in HELD.items()}, **values)
+        given = "targets[k]" if self.several else "y"
+        return {
+            "hold": "    memcpy(held_next, held, sizeof held_next);\n"
+            f"    for (int32_t k = 0; k < {outputs}; k++)\n"
+            f"        aims[k] = hold(k, {given}, held_next + {NUMBERS_HELD} * k);",
+            "known": "    memcpy(held, held_next, sizeof held_next);",
+        }
+
     @property
     def several(self) -> bool:
         """Whether a sample has several targets."""
@@ -188,7 +212,7 @@ class ForestLearner(Forms):
     def write_goal(self) -> None:
         """Write the target of an output."""
         state, units = self.state, self.units()
-        goal = "({y} - {offset}) / {unit}".format(y="targets[k]" if self.several else "y", **units)
+        goal = "(aims[k] - {offset}) / {unit}".format(**units)
         if self.several:
             self.source.scratch["targets"] = f"const {self.source.public('real')} *targets;"
         if state.n_labels:

@@ -3,6 +3,7 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t
 
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.learning.combination cimport Combination
+from onlinekern.core.learning.held_targets cimport HeldTargets
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cells cimport CellWeights, ForestCells
 from onlinekern.core.partitions.trees cimport Forest
@@ -61,6 +62,7 @@ cdef class CellExperts:
     cdef readonly Rule rule
     cdef double *noises              # r of each expert
     cdef readonly Combination combination
+    cdef readonly HeldTargets held   # of numbers
     cdef Py_ssize_t n_lower          # the first experts see the leaves only, the others both
     cdef double *shares              # 1 / sqrt(number of cells of a sample that an expert sees)
     cdef const Py_ssize_t[::1] n_seen    # how many of the first trees it sees
@@ -87,5 +89,8 @@ cdef class CellExperts:
                       double weight, bint is_undone) noexcept nogil
     cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
                       const double *y, double importance) noexcept nogil
+    cdef void hold(self, Generation now, const double *scored, double *y) noexcept nogil
     cdef void combine(self, Generation now, const double *scored, const double *y,
                       double weight) noexcept nogil
+    cdef void checkpoint(self) noexcept nogil
+    cdef void rollback(self) noexcept nogil

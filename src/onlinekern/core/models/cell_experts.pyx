@@ -15,6 +15,7 @@ import numpy as np
 from onlinekern.core.base.part cimport NOT_FINITE, NO_MEMORY, OK, Status
 from onlinekern.core.base.state cimport positive_number
 from onlinekern.core.learning.combination cimport Combination
+from onlinekern.core.learning.held_targets cimport HeldTargets
 from onlinekern.core.learning.heads cimport sign_of
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cells cimport LANES, CellWeights, ForestCells
@@ -191,6 +192,7 @@ cdef class CellExperts:
         self.n_seen = np.array(n_seen or (n_trees,) * self.n_experts, dtype=np.intp)
         self.first_variances = self.variances_at_first(exact_variances or (1,) * self.n_experts)
         self.combination = Combination(self.n_experts, KEEP, LEAST_ERROR if n_labels > 0 else 0)
+        self.held = HeldTargets(0 if n_labels > 0 else n_outputs)
         self.noises = <double *> calloc(self.n_experts * (4 + n_outputs), sizeof(double))
         if self.noises == NULL:
             raise MemoryError(f"no memory for {self.n_experts} experts of {n_outputs} outputs")
@@ -303,6 +305,16 @@ cdef class CellExperts:
                 score += self.combination.weights[e] * scored[e * self.n_outputs + k]
             out[k] = now.offset[k] + now.unit[k] * score
 
+    cdef void hold(self, Generation now, const double *scored, double *y) noexcept nogil:
+        """Put what is learnt in the places of the targets of the sample scored last."""
+        cdef Py_ssize_t e, k
+        cdef double score
+        for k in range(self.held.n_outputs):
+            score = 0
+            for e in range(self.n_experts):
+                score += self.combination.weights[e] * scored[e * self.n_outputs + k]
+            y[k] = self.held.hold(k, y[k], score, now.offset[k], now.unit[k])
+
     cdef double target(self, Generation now, Py_ssize_t k, const double *y) noexcept nogil:
         """The target of output k."""
         if self.n_labels == 0:
@@ -388,3 +400,15 @@ cdef class CellExperts:
                 self.missed[e] = max(-MOST_ERROR, min(f - goal, MOST_ERROR))
             self.combination.add(self.missed, weight)
         self.combination.weigh()
+
+    cdef void checkpoint(self) noexcept nogil:
+        self.combination.checkpoint()
+        self.held.checkpoint()
+
+    cdef void rollback(self) noexcept nogil:
+        self.combination.rollback()
+        self.held.rollback()
+
+    def get_state(self):
+        """What is known beside the numbers of the cells, as a dictionary."""
+        return {**self.combination.get_state(), "held": self.held.get_numbers()}

@@ -32,7 +32,7 @@ from onlinekern.core.samples.rows cimport Rows
 from onlinekern.core.partitions.costs import samples_spread_over
 from onlinekern.core.partitions.renewal import (
     COUNTS, check_labels, check_reach, check_seen, check_settings, check_sizes, check_weights,
-    exact_among, renewal_to_do, restored_counts, restored_metric, restored_units, told)
+    completed, exact_among, renewal_to_do, restored_counts, restored_metric, restored_units, told)
 from onlinekern.core.partitions.scale import SCALE, fields_of_scale, restored_scale
 from onlinekern.core.partitions.tables import check_categories, most_further, most_gaps
 
@@ -40,7 +40,7 @@ from onlinekern.core.partitions.tables import check_categories, most_further, mo
 cdef int64_t FIRST_RENEWAL = 32
 cdef Py_ssize_t ROWS = 64
 
-STATE = (*COUNTS, "rows", "targets", "weights", "errors", "met", *SCALE,
+STATE = (*COUNTS, "rows", "targets", "weights", "errors", "met", "held", *SCALE,
          "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
 
 
@@ -192,6 +192,7 @@ cdef class ForestSpace(Space):
             self.now.offset[:] = self.y
         # Targets have no unit before the first renewal is whole.
         if self.n_labels > 0 or self.renewed > 0:
+            self.experts.hold(self.now, self.walked.scored, &self.y[0])
             self.experts.combine(self.now, self.walked.scored, &self.y[0], self.weight)
         status = self.experts.learn(self.now, &cells, self.walked, &self.y[0], self.weight, True)
         if status == OK:
@@ -340,7 +341,7 @@ cdef class ForestSpace(Space):
         self.saved_grown = self.n_grown
         self.now.checkpoint()
         self.recent.checkpoint()
-        self.experts.combination.checkpoint()
+        self.experts.checkpoint()
 
     cdef void rollback(self) noexcept nogil:
         with gil:
@@ -356,7 +357,7 @@ cdef class ForestSpace(Space):
             self.now.offset[:] = 0
         self.now.rollback()
         self.recent.rollback()
-        self.experts.combination.rollback()
+        self.experts.rollback()
 
     cdef object new_window(self, Py_ssize_t rows):
         return self.new_walked(min(rows, ROWS))
@@ -389,7 +390,7 @@ cdef class ForestSpace(Space):
         return {
             "entered": self.entered, "renewed": self.renewed, "n_grown": self.n_grown,
             "rows": rows, "targets": targets, "weights": weights,
-            **self.experts.combination.get_state(), **fields_of_scale(self.now.forest.scale),
+            **self.experts.get_state(), **fields_of_scale(self.now.forest.scale),
             "cuts": cuts, "features": features, "left": left, "first": first,
             "cells": numbers_of(self.experts, self.now), "metric": self.now.metric.copy(),
             "importances": self.now.importances.copy(),
@@ -423,13 +424,14 @@ cdef class ForestSpace(Space):
         now = Generation(forest, None, None, metric, importances, offset, unit)
         set_numbers(self.experts, now, state["cells"])
         self.experts.combination.set_arrays(errors, met)
+        self.experts.held.set_numbers(state["held"])
         self.recent.set_arrays(entered, state["rows"], state["targets"], state["weights"], True)
         self.now = now
         self.before, self.is_changed, self.is_walked, self.renewal = None, False, False, None
         self.replaced, self.n_replaced = [], 0
         self.entered = self.saved_entered = entered
         self.renewed, self.n_grown = renewed, n_grown
-        self.experts.combination.checkpoint()
+        self.experts.checkpoint()
 
     def __reduce__(self):
         return _restore, (self.arguments(), self.get_state())
@@ -446,5 +448,5 @@ cdef class ForestSpace(Space):
 
 def _restore(arguments, state):
     cdef ForestSpace space = ForestSpace(*arguments)
-    space.set_state(state)
+    space.set_state(completed(state, space.experts.held.get_numbers()))
     return space

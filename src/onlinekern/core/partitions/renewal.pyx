@@ -274,6 +274,11 @@ def told(numbers, Py_ssize_t n_targets):
     return np.array(numbers) if n_targets > 1 else float(numbers[0])
 
 
+def completed(state, held):
+    """A state with what those of older files do not tell: that nothing is known of far targets."""
+    return {"held": np.zeros_like(held), **state} if isinstance(state, dict) else state
+
+
 def restored_counts(state, Py_ssize_t n_trees):
     """The numbers that a state has by the names of `COUNTS`, checked."""
     entered, renewed, n_grown = [count_of(name, state[name]) for name in COUNTS]
