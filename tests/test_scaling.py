@@ -324,3 +324,33 @@ def expected_failures(scaler):
 @parametrize_with_checks(CONTRACT, expected_failed_checks=expected_failures)
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_moments_that_see_outliers_as_less_far_ones(dtype):
+    """West's recursion on gaps that are held within so many deviations so far."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)).astype(dtype)
+    X[::50, 1], X[:100, 2] = 1e4, 7
+    moments = RunningMoments(3, True)
+    moments.learn(X, forgetting=0.999, reach=6.0)
+    mean, variance, total = np.zeros(3), np.zeros(3), 0.0
+    for x in X.astype(float):
+        total = 0.999 * total + 1
+        gap, most = x - mean, 6 * np.sqrt(variance)
+        gap = np.where(variance > 0, np.clip(gap, -most, most), gap)
+        variance = (1 - 1 / total) * (variance + gap**2 / total)
+        mean = mean + gap / total
+    np.testing.assert_allclose(moments.mean(), mean, rtol=1e-9)
+    np.testing.assert_allclose(moments.variance(), variance, rtol=1e-9)
+    with pytest.raises(ValueError, match="reach"):
+        moments.learn(X, reach=0.0)
+
+
+@pytest.mark.parametrize("reach", [np.inf, 1e6])
+def test_moments_of_a_long_reach_are_those_of_all_values(reach):
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    one, other = RunningMoments(3, True), RunningMoments(3, True)
+    one.learn(X)
+    other.learn(X, reach=reach)
+    np.testing.assert_array_equal(one.variance(), other.variance())

@@ -122,11 +122,21 @@ static void NAME(clip)(double *a, double limit, ptrdiff_t n)
     }
 }
 
-static void NAME(follow)(const void *x_, double share, double *restrict mean,
+static void NAME(follow)(const void *x_, double share, double reach, double *restrict mean,
                          double *restrict variance, ptrdiff_t n)
 {
     const REAL *restrict x = x_;
-    const double rest = 1 - share, both = share * rest;
+    const double rest = 1 - share, both = share * rest, square = reach * reach;
+    for (ptrdiff_t j = 0; square < INFINITY && j < n; j++) {
+        double delta = (double)x[j] - mean[j];
+        double most = square * variance[j];
+        double size = most > 0 && delta * delta > most ? sqrt(most) : fabs(delta);
+        double value = rest * variance[j] + both * size * size;
+        variance[j] = value < 1e-290 ? 0 : value;
+        mean[j] += share * copysign(size, delta);
+    }
+    if (square < INFINITY)
+        return;
     for (ptrdiff_t j = 0; j < n; j++) {
         double delta = (double)x[j] - mean[j];
         double value = rest * variance[j] + both * delta * delta;

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from onlinekern.core.experts import REACH
 from onlinekern.core.learning.heads import Weighted
 from onlinekern.core.learning.vote import MeanVote
 from onlinekern.core.race import Race
@@ -69,7 +70,9 @@ def scaler_of(scaler: Any) -> states.Scaler:
     return scaler_by(scaler._moments, options["scaled"], float(scaler.forgetting), limit)
 
 
-def scaler_by(moments: Any, scaled: bool, forgetting: float, limit: float) -> states.Scaler:
+def scaler_by(
+    moments: Any, scaled: bool, forgetting: float, limit: float, reach: float = np.inf
+) -> states.Scaler:
     """Return running moments that go on learning, and how they scale rows."""
     state = opened(moments).state
     if moments.n == 0:
@@ -82,6 +85,7 @@ def scaler_by(moments: Any, scaled: bool, forgetting: float, limit: float) -> st
         weight=state.total / state.unit,
         forgetting=forgetting,
         limit=limit,
+        reach=reach,
     )
 
 
@@ -156,7 +160,7 @@ def of_race(estimator: Any, race: Any) -> states.Learning:
         factors=None,
         targets=None,
         seen=progress.n_seen - progress.began,
-        scaler=scaler_by(race.moments, True, float(race.forgetting), float(race.limit)),
+        scaler=scaler_by(race.moments, True, float(race.forgetting), float(race.limit), REACH),
     )
 
 

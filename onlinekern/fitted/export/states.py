@@ -357,6 +357,8 @@ class Scaler:
     weight : float
         Total weight of the rows so far, in units of the last one.
     forgetting, limit : float
+    reach : float
+        Deviations beyond which moments about a mean see values as no farther.
     """
 
     mean: Floats
@@ -366,6 +368,7 @@ class Scaler:
     weight: float
     forgetting: float
     limit: float
+    reach: float
 
 
 class Targets(NamedTuple):

@@ -88,8 +88,10 @@ typedef struct {
      * leading dimension is OK_PANEL too; g has room for n rounded up to a multiple of 4 rows. */
     void (*transpose)(const void *tile, ptrdiff_t n, void *g, ptrdiff_t ld);
     /* d = x[j] - mean[j]: variance[j] <- (1 - share) (variance[j] + share d^2), mean[j] += share d,
-     * in double; a variance too small to be divided by becomes 0. */
-    void (*follow)(const void *x, double share, double *mean, double *variance, ptrdiff_t n);
+     * in double; a variance too small to be divided by becomes 0. Where the variance is > 0, d is at
+     * most `reach`, which may be infinite, times its root. */
+    void (*follow)(const void *x, double share, double reach, double *mean, double *variance,
+                   ptrdiff_t n);
     /* out[j] <- (x[j] - mean[j]) / sqrt(variance[j]), computed in double and clipped to
      * -limit ... limit. It is not divided where the variance is 0 to rounding. With NULL for
      * `variance`, x[j] - mean[j]. */

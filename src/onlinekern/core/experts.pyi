@@ -12,6 +12,8 @@ from onlinekern.core.linalg.running_moments import RunningMoments
 from onlinekern.core.stream import Model
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Sparse
 
+REACH: float
+
 class Experts:
     @property
     def experts(self) -> tuple[Model, ...]: ...

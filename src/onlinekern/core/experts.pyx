@@ -32,6 +32,9 @@ from onlinekern.core.samples.rows import rows_at
 
 cnp.import_array()
 
+# Moments of dense rows see a value as no farther from the mean than so many deviations so far: one
+# of a thousand that is 10,000 deviations off would make all others 0.
+REACH = 30.0
 # Rows that are scaled and scored together when nothing is learnt.
 cdef Py_ssize_t MOST_ROWS = 1024
 
@@ -79,7 +82,7 @@ cdef class Experts:
         self.dtype = float_dtype(dtype)
         self.budget = positive_number("budget", budget)
         self.limit, self.forgetting = limit, forgetting
-        self.scaling = scaling_of(forgetting, limit, True)
+        self.scaling = scaling_of(forgetting, limit, True, REACH)
         self.patience = tuple(count_of("patience", each)
                               for each in patience) or (0,) * len(self.experts)
         self.twins = tuple(twins) or (None,) * len(self.experts)
@@ -189,7 +192,8 @@ cdef class Experts:
         if not learns:
             self.moments.transform(X, values, limit=self.limit)
         else:
-            self.moments.learn(X, weight, self.forgetting, out=values, limit=self.limit)
+            self.moments.learn(X, weight, self.forgetting, out=values, limit=self.limit,
+                               reach=REACH)
         values = values.astype(np.float32, copy=False)
         if not sparse:
             return values

@@ -236,8 +236,14 @@ $moment
     }
 }
 
+/*** near_gap ***/
+        const real most = $square * moments.variance[j];
+        if (most > 0 && gap * gap > most)
+            gap = gap < 0 ? -SQRT(most) : SQRT(most);
+
 /*** centred_moment ***/
-        const real gap = x[j] - moments.mean[j];
+        real gap = x[j] - moments.mean[j];
+$near
         moments.variance[j] = (1 - share) * (moments.variance[j] + share * gap * gap);
         moments.mean[j] += share * gap;
 

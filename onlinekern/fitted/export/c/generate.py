@@ -337,7 +337,11 @@ def write_scaler(source: Source, scaler: Scaler) -> str:
     source.ram += (2 * n + 1) * source.dtype.itemsize + 4
     source.scratch["moments_before"] = f"struct {prefix}_moments moments_before;"
     source.scratch["following"] = "int following;"
-    moment = source.filled("centred_moment" if scaler.centred else "plain_moment").rstrip()
+    near = ""
+    if np.isfinite(scaler.reach):
+        near = source.filled("near_gap", square=source.number(scaler.reach**2)).rstrip()
+    kind = "centred_moment" if scaler.centred else "plain_moment"
+    moment = source.filled(kind, near=near).rstrip()
     source.fill("follow", features=n, moment=moment, forgetting=source.number(scaler.forgetting))
     centre = "        x[j] -= moments.mean[j];" if scaler.centred else ""
     divide = ""

@@ -48,8 +48,8 @@ cdef extern from "onlinekern/vector.h" nogil:
         Py_ssize_t (*cheapest)(const void *g, double c, const double *a, Py_ssize_t stride,
                                Py_ssize_t outputs, const double *b, Py_ssize_t n) noexcept nogil
         void (*transpose)(const void *tile, Py_ssize_t n, void *g, Py_ssize_t ld) noexcept nogil
-        void (*follow)(const void *x, double share, double *mean, double *variance,
-                       Py_ssize_t n) noexcept nogil
+        void (*follow)(const void *x, double share, double reach, double *mean,
+                       double *variance, Py_ssize_t n) noexcept nogil
         void (*standardise)(const void *x, const double *mean, const double *variance,
                             double limit, void *out, Py_ssize_t n) noexcept nogil
         void (*hadamard)(void *x, Py_ssize_t n) noexcept nogil

@@ -17,9 +17,10 @@ cdef struct Scaling:
     double forgetting
     double limit         # scaled values are clipped to +-limit
     bint scaled          # whether values are divided by their deviation
+    double reach         # deviations beyond which the moments see values as no farther
 
 
-cdef Scaling scaling_of(double forgetting, limit, bint scaled) except *
+cdef Scaling scaling_of(double forgetting, limit, bint scaled, double reach=*) except *
 
 
 cdef class RunningMoments:
@@ -37,7 +38,7 @@ cdef class RunningMoments:
     cdef double advance(self, double weight, double forgetting) noexcept nogil
     cdef void renew_unit(self) noexcept nogil
     cdef Status learn_row(self, const Rows *rows, Py_ssize_t i, double weight,
-                          double forgetting) noexcept nogil
+                          const Scaling *scaling) noexcept nogil
     cdef void transform_row(self, const Rows *rows, Py_ssize_t i, const Scaling *scaling,
                             char *out) noexcept nogil
     cdef Status run(self, const Rows *rows, const double *weight, const Scaling *scaling,

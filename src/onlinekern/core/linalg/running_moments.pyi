@@ -21,6 +21,7 @@ class RunningMoments:
         out: Array | None = None,
         limit: float | None = None,
         scaled: bool = True,
+        reach: float = ...,
     ) -> None: ...
     def transform(
         self, X: Array | Sparse, out: Array, limit: float | None = None, scaled: bool = True

@@ -124,15 +124,15 @@ cdef class RunningMoments:
                 self.moments.touch(j)[0] *= factor
 
     cdef Status learn_row(self, const Rows *rows, Py_ssize_t i, double weight,
-                          double forgetting) noexcept nogil:
+                          const Scaling *scaling) noexcept nogil:
         """Learn x_i. Returns a status."""
         cdef Py_ssize_t count = rows.d
         cdef const char *x = dense_row(rows, i)
         cdef const int32_t *columns = NULL
-        cdef double share = self.advance(weight, forgetting)
+        cdef double share = self.advance(weight, scaling.forgetting)
         if self.centred:
-            ops_for(rows.itemsize).follow(x, share, self.moments.touch(0), self.moments.touch(1),
-                                          self.d)
+            ops_for(rows.itemsize).follow(x, share, scaling.reach, self.moments.touch(0),
+                                          self.moments.touch(1), self.d)
             return OK
         if is_sparse(rows):
             stored = sparse_row(rows, i)
@@ -174,7 +174,7 @@ cdef class RunningMoments:
         for i in range(rows.n):
             reached[0] = i
             share = 1 if weight == NULL else weight[i]
-            if share > 0 and self.learn_row(rows, i, share, scaling.forgetting) != OK:
+            if share > 0 and self.learn_row(rows, i, share, scaling) != OK:
                 return NOT_FINITE
             if out != NULL:
                 self.transform_row(rows, i, scaling, out + place_of(rows, i))
@@ -220,7 +220,7 @@ cdef class RunningMoments:
         self.moments.rollback()
 
     def learn(self, X, const double[::1] weight=None, double forgetting=1.0, out=None,
-              limit=None, bint scaled=True):
+              limit=None, bint scaled=True, double reach=INFINITY):
         """Learn rows; with `out`, write each of them, scaled by all rows up to itself.
 
         Parameters
@@ -235,6 +235,8 @@ cdef class RunningMoments:
             Scaled values are clipped to -limit ... limit; default not at all.
         scaled : bool
             Whether to divide by deviations, and to clip.
+        reach : float > 0
+            Centred moments see a value as no farther from the mean than so many deviations so far.
 
         Raises
         ------
@@ -245,7 +247,7 @@ cdef class RunningMoments:
             If a moment overflows; then no row is learnt.
         """
         cdef Samples samples = samples_of(X, X.dtype)
-        cdef Scaling scaling = scaling_of(forgetting, limit, scaled)
+        cdef Scaling scaling = scaling_of(forgetting, limit, scaled, reach)
         if weight is not None and weight.shape[0] != samples.rows.n:
             raise ValueError(f"{weight.shape[0]} weights do not fit {samples.rows.n} rows")
         cdef const double *weights = NULL
@@ -330,14 +332,16 @@ cdef class RunningMoments:
         refuse_attributes(self)
 
 
-cdef Scaling scaling_of(double forgetting, limit, bint scaled) except *:
+cdef Scaling scaling_of(double forgetting, limit, bint scaled, double reach=INFINITY) except *:
     cdef Scaling scaling
     scaling.limit = INFINITY if limit is None else limit
     if not 0 < forgetting <= 1:
         raise ValueError(f"forgetting must be in (0, 1], got {forgetting}")
     if not scaling.limit > 0:
         raise ValueError(f"limit must be > 0, got {limit}")
-    scaling.forgetting, scaling.scaled = forgetting, scaled
+    if not reach > 0:
+        raise ValueError(f"reach must be > 0, got {reach}")
+    scaling.forgetting, scaling.scaled, scaling.reach = forgetting, scaled, reach
     return scaling
 
 
