@@ -29,6 +29,7 @@ from onlinekern import (
     PARegressor,
     SPAClassifier,
     SPAOneClass,
+    StreamRegressor,
     all_estimators,
     make_stream_pipeline,
 )
@@ -452,3 +453,15 @@ def test_targets_that_no_cell_can_hold_are_refused(name, state_of, same_state):
             model.partial_fit(X[20:25], [0, 1, large, 1, 0])
     same_state(model, before)
     np.testing.assert_array_equal(model.predict(X[:5]), expected)
+
+
+def test_a_long_call_of_a_race_fails_as_a_whole(state_of, same_state):
+    """It learns its rows in pieces, and each of these in segments."""
+    X = np.random.RandomState(0).standard_normal((4700, 3))
+    model = StreamRegressor(time_budget=10).partial_fit(X[:300], X[:300, 0])
+    before = state_of(model)
+    X[4500] = 1e200
+    # The moments of a segment are looked at when it ends, 4864 rows behind the first of all.
+    with pytest.raises(FloatingPointError, match="overflow in row 4563 or before"):
+        model.partial_fit(X, X[:, 0])
+    same_state(model, before)

@@ -184,8 +184,11 @@ cdef class Experts:
                 return True
         return False
 
-    def scaled(self, X, weight=None, learns=False):
-        """Rows in units of their deviations, float32; the moments learn them first if `learns`."""
+    def scaled(self, X, weight=None, learns=False, goes_on=False):
+        """Rows in units of their deviations, float32; the moments learn them first if `learns`.
+
+        With `goes_on` they are of a call of which the moments have learnt others.
+        """
         sparse = not isinstance(X, np.ndarray)
         stored = X.indptr[X.shape[0]] if sparse else 0
         values = np.empty_like(X.data[:stored] if sparse else X)
@@ -193,7 +196,7 @@ cdef class Experts:
             self.moments.transform(X, values, limit=self.limit)
         else:
             self.moments.learn(X, weight, self.forgetting, out=values, limit=self.limit,
-                               reach=REACH)
+                               reach=REACH, goes_on=goes_on)
         values = values.astype(np.float32, copy=False)
         if not sparse:
             return values

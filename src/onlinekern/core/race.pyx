@@ -185,7 +185,7 @@ cdef class Race(Experts):
         """Learn the only row of a call that has begun, and write the answer."""
         cdef Row row
         _alive = self.room_for(rows, &row)
-        (<RunningMoments> self.moments).learn_rows(rows, &weight, &self.scaling, row.given)
+        (<RunningMoments> self.moments).learn_rows(rows, &weight, &self.scaling, row.given, False)
         narrow(&row)
         return self.teach(rows, &row, y, weight, answer, noted)
 
@@ -251,7 +251,6 @@ cdef class Race(Experts):
 
     def _learn_rows(self, X, y, weight, window, answers, noted):
         """Learn rows, segment by segment."""
-        Z = self.scaled(X, weight, learns=True)
         cdef Py_ssize_t first = 0, done = 0, last, n = len(y)
         counted = None if weight is None else np.cumsum(weight > 0)
         while first < n:
@@ -260,17 +259,19 @@ cdef class Race(Experts):
                 last = np.searchsorted(counted, last) + 1
             last = min(last, n)
             if last - first == n:
-                self._learn_segment(X, Z, y, weight, window, answers, noted)
+                self._learn_segment(X, y, weight, window, answers, noted)
                 return
             part = slice(first, last)
-            self._learn_segment(rows_at(X, part), rows_at(Z, part), y[part],
+            self._learn_segment(rows_at(X, part), y[part],
                                 None if weight is None else weight[part], window, answers[part],
                                 noted)
             first = last
             done = last if counted is None else counted[last - 1]
 
-    def _learn_segment(self, X, Z, y, weight, window, answers, noted):
-        """Learn rows X, scaled Z, up to the next place where experts may wake or fall asleep."""
+    def _learn_segment(self, X, y, weight, window, answers, noted):
+        """Learn rows up to the next place where experts may wake or fall asleep."""
+        # No more rows than these are scaled at once: they stay in a near cache.
+        Z = self.scaled(X, weight, True, self.moments.calls != self.begun[len(self.experts)])
         fed = self._fed()
         scores = np.zeros((len(self.experts), len(y), self.head.n_outputs))
 

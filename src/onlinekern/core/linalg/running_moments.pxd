@@ -32,6 +32,7 @@ cdef class RunningMoments:
     cdef JournaledMatrix moments         # centred: means, variances; else a row per feature
     cdef Tally tally
     cdef Tally saved
+    cdef Py_ssize_t n_before             # rows of the call that have been learnt
 
     cdef double *means(self) noexcept nogil
     cdef double *variances(self) noexcept nogil
@@ -44,7 +45,7 @@ cdef class RunningMoments:
     cdef Status run(self, const Rows *rows, const double *weight, const Scaling *scaling,
                     char *out, Py_ssize_t *reached) noexcept nogil
     cdef int learn_rows(self, const Rows *rows, const double *weight, const Scaling *scaling,
-                        char *out) except -1
+                        char *out, bint goes_on) except -1
     cdef int scale_row(self, const Rows *rows, const Scaling *scaling, char *out) except -1
     cdef int check_rows(self, const Rows *rows) except -1
     cdef bint is_finite(self) noexcept nogil

@@ -22,6 +22,7 @@ class RunningMoments:
         limit: float | None = None,
         scaled: bool = True,
         reach: float = ...,
+        goes_on: bool = False,
     ) -> None: ...
     def transform(
         self, X: Array | Sparse, out: Array, limit: float | None = None, scaled: bool = True

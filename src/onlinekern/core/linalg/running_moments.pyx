@@ -194,23 +194,26 @@ cdef class RunningMoments:
         return 0
 
     cdef int learn_rows(self, const Rows *rows, const double *weight, const Scaling *scaling,
-                        char *out) except -1:
-        """Learn rows, all or none of them."""
+                        char *out, bint goes_on) except -1:
+        """Learn rows, all or none of them; of a call that `goes_on`, none of its rows."""
         cdef Py_ssize_t reached = 0
         cdef Status status
         self.check_rows(rows)
         begin_writing(self.lock, self.access)
         try:
             self.calls += 1
-            self.saved = self.tally
-            self.moments.checkpoint()
+            if not goes_on:
+                self.saved = self.tally
+                self.moments.checkpoint()
+                self.n_before = 0
             with nogil:
                 status = self.run(rows, weight, scaling, out, &reached)
             if status != OK:
                 self.rollback()
                 raise FloatingPointError(
-                    f"the moments of the features overflow in row {reached} or before: its values "
-                    "are too large")
+                    f"the moments of the features overflow in row {self.n_before + reached} or "
+                    "before: its values are too large")
+            self.n_before += rows.n
         finally:
             end_writing(self.lock, self.access)
         return 0
@@ -220,7 +223,7 @@ cdef class RunningMoments:
         self.moments.rollback()
 
     def learn(self, X, const double[::1] weight=None, double forgetting=1.0, out=None,
-              limit=None, bint scaled=True, double reach=INFINITY):
+              limit=None, bint scaled=True, double reach=INFINITY, bint goes_on=False):
         """Learn rows; with `out`, write each of them, scaled by all rows up to itself.
 
         Parameters
@@ -237,6 +240,8 @@ cdef class RunningMoments:
             Whether to divide by deviations, and to clip.
         reach : float > 0
             Centred moments see a value as no farther from the mean than so many deviations so far.
+        goes_on : bool
+            Whether the rows are of the call before, which `undo` takes back with them.
 
         Raises
         ------
@@ -253,7 +258,7 @@ cdef class RunningMoments:
         cdef const double *weights = NULL
         if weight is not None and samples.rows.n > 0:
             weights = &weight[0]
-        self.learn_rows(&samples.rows, weights, &scaling, memory_of(out, &samples.rows))
+        self.learn_rows(&samples.rows, weights, &scaling, memory_of(out, &samples.rows), goes_on)
 
     def transform(self, X, out, limit=None, bint scaled=True):
         """Write the scaled rows of X into `out`; the arguments are those of `learn`."""
@@ -276,7 +281,7 @@ cdef class RunningMoments:
             raise ValueError(f"sample_weight must be finite and at least 0, got {weight}")
         cdef Scaling scaling = scaling_of(forgetting, limit, scaled)
         _alive = row_of(x, self.d, itemsize_of(x), False, &rows)
-        self.learn_rows(&rows, &weight, &scaling, memory_of(out, &rows))
+        self.learn_rows(&rows, &weight, &scaling, memory_of(out, &rows), False)
 
     def transform_one(self, x, out, limit=None, bint scaled=True):
         """`transform` of one row."""
