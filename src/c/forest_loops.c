@@ -110,8 +110,10 @@ static void step_records(float *const *values, const int32_t *cells, ptrdiff_t n
 #include "forest_draw.h"
 #include "forest_score.h"
 #include "forest_random.h"
+#include "forest_units.h"
 
 const ok_forest_table OK_TABLE = {
     OK_LEVEL,   best_cut,     divide,     add_records, step_records, code_numbers,
     cut_sorted, begin_counts, count_rows, near_edges,  cut_counted,  divide_codes,
+    scale_row,  kurtosis,
 };

@@ -1,5 +1,5 @@
 /* The loops of forests that most of their time goes into, once per instruction set: what cuts of a
- * node gain, and the numbers of the cells of a row.
+ * node gain, the numbers of the cells of a row, and the units that rows are cut in.
  *
  * Sums are taken in the same lanes and the same order at each level, without fused multiply-add:
  * forests are the same, bit for bit, on all processors of one kind. */
@@ -16,6 +16,8 @@
 #define OK_LEAST_ROWS 3    /* rows on each side of an exact cut, at least */
 #define OK_MOST_SORTED 512 /* rows of a node that are sorted, at most */
 #define OK_BINS 256        /* larger ones are counted, in so many bins an axis */
+/* A scaled value is cut off at so many spreads: products with it stay finite. */
+#define OK_FARTHEST 1e6
 
 /* What cuts that were drawn along an axis gained: the sum of what chance would not have given, the rows
  * that told, and how many cuts they were. */
@@ -114,6 +116,12 @@ typedef struct {
     /* The same as `divide`, at once, of the rows of a node that has been cut so. */
     ptrdiff_t (*divide_codes)(const uint16_t *codes, int32_t *order, ptrdiff_t first,
                               ptrdiff_t last, const ok_exact_cut *cut);
+    /* z[j] = (x[j] - center[j]) factor[j] of d floats or doubles, cut off at OK_FARTHEST; 0 where x is NaN. */
+    void (*scale_row)(const void *x, ptrdiff_t itemsize, const double *center,
+                      const double *factor, ptrdiff_t d, float *z);
+    /* The excess kurtosis of n numbers without those that are farther from the mean than so many
+     * deviations, twice over; 0 if all are the same. */
+    double (*kurtosis)(const double *u, ptrdiff_t n, double reach);
 } ok_forest_table;
 
 /* The table for an instruction set; NULL if there is none. */

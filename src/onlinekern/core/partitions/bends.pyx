@@ -7,12 +7,13 @@ feature. The logarithm is linear between powers of two: it has the same bits on 
 feature is bent where its tails are heavy, and from the center from which it tells most of the
 targets, if that is more than it tells as it is.
 """
-from libc.math cimport INFINITY, floor, sqrt
+from libc.math cimport floor
 from libc.stdint cimport int32_t
 
 import numpy as np
 
 from onlinekern.core.base.state cimport doubles_of_shape
+from onlinekern.core.partitions.loops cimport forest_loops
 
 # The fields of bends in a state.
 BENDS = ("bend_features", "bend_centers", "bend_factors")
@@ -115,7 +116,8 @@ cdef class BendLearner:
             return
         for i in range(self.x.shape[0]):
             self.u[i] = self.x[i] / size
-        self.is_heavy = kurtosis(self.u) > LEAST_KURTOSIS
+        self.is_heavy = forest_loops().kurtosis(&self.u[0], self.u.shape[0],
+                                                REACH) > LEAST_KURTOSIS
         if self.is_heavy:
             told = told_by(self.u, self.own_goals)
             self.most = max(LEAST_RATIO * told, told + LEAST_GAIN + GAIN_OF_CHANCE / len(self.x))
@@ -166,30 +168,6 @@ def all_bent(u):
     sizes = 1 + np.minimum(np.abs(u), 1e300)
     sizes = (sizes.view(np.int64) - (1023 << 52)) * 2.0 ** -52
     return np.where(np.isnan(u), u, np.copysign(sizes, u))
-
-
-cdef double kurtosis(const double[::1] u) noexcept nogil:
-    """The excess kurtosis of numbers without those that are far off."""
-    cdef Py_ssize_t i, n
-    cdef int turn
-    cdef double least = -INFINITY, most = INFINITY, mean = 0, squares = 0, fourth = 0, reach
-    for turn in range(3):
-        n, mean, squares, fourth = 0, 0, 0, 0
-        for i in range(u.shape[0]):
-            if least <= u[i] <= most:
-                n += 1
-                mean += u[i]
-        mean /= max(n, 1)
-        for i in range(u.shape[0]):
-            if least <= u[i] <= most:
-                squares += (u[i] - mean) ** 2
-        if turn < 2:
-            reach = REACH * sqrt(squares / max(n, 1))
-            least, most = max(least, mean - reach), min(most, mean + reach)
-    for i in range(u.shape[0]):
-        if least <= u[i] <= most:
-            fourth += (u[i] - mean) ** 4
-    return n * fourth / squares ** 2 - 3 if squares > 0 else 0
 
 
 cdef double told_by(const double[::1] u, const double[:, ::1] goals) noexcept nogil:

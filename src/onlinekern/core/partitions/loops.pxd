@@ -6,6 +6,7 @@ cdef extern from "onlinekern/forest_loops.h" nogil:
         OK_MOST_SCORED
         OK_SOUGHT
         OK_MOST_SORTED
+    double OK_FARTHEST
 
     ctypedef struct ok_cut:
         double gain
@@ -65,6 +66,9 @@ cdef extern from "onlinekern/forest_loops.h" nogil:
                             ok_exact_cut *best) noexcept nogil
         Py_ssize_t (*divide_codes)(const uint16_t *codes, int32_t *order, Py_ssize_t first,
                                    Py_ssize_t last, const ok_exact_cut *cut) noexcept nogil
+        void (*scale_row)(const void *x, Py_ssize_t itemsize, const double *center,
+                          const double *factor, Py_ssize_t d, float *z) noexcept nogil
+        double (*kurtosis)(const double *u, Py_ssize_t n, double reach) noexcept nogil
 
     const ok_forest_table *ok_forest_select(const char *name)
 

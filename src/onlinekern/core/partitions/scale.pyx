@@ -18,6 +18,7 @@ from onlinekern.core.base.vector cimport ok_sparse_row
 from onlinekern.core.partitions.bends cimport Bends
 from onlinekern.core.partitions.gaps cimport N_NUMBERS, Gaps, value_at
 from onlinekern.core.partitions.groups cimport Groups
+from onlinekern.core.partitions.loops cimport OK_FARTHEST, forest_loops
 from onlinekern.core.samples.rows cimport (
     Rows, Samples, dense_row, is_sparse, samples_of, sparse_row)
 
@@ -29,13 +30,11 @@ from onlinekern.core.partitions.groups import GROUPS, fields_of_groups, groups_o
 SCALE = ("center", "factor", "directions",
          "table_sources", "table_columns", "table_starts", "table_entries", *GAPS, *GROUPS,
          *BENDS)
-# A scaled value is cut off at so many spreads: products with it stay finite.
-cdef double FARTHEST = 1e6
 
 
 cdef inline float scaled(double x, double center, double factor) noexcept nogil:
     """A value in units of the spread of its feature; the mean if it is missing."""
-    return <float> max(min((x - center) * factor, FARTHEST), -FARTHEST) if x == x else 0
+    return <float> max(min((x - center) * factor, OK_FARTHEST), -OK_FARTHEST) if x == x else 0
 
 
 cdef class Scale:
@@ -136,10 +135,13 @@ cdef class Scale:
                 m = x.columns[j]
                 z[m] = self.axis(m, (<const float *> x.values)[j] if rows.itemsize == 4
                                  else (<const double *> x.values)[j])
-        elif rows.itemsize == 4:
-            scale_dense(self, <const float *> dense_row(rows, i), z)
         else:
-            scale_dense(self, <const double *> dense_row(rows, i), z)
+            forest_loops().scale_row(dense_row(rows, i), rows.itemsize, self.center, self.factor,
+                                     d, z)
+            if self.has_bends:
+                for j in range(self.bends.n):
+                    m = self.bends.features[j]
+                    z[m] = self.axis(m, value_at(rows, i, m))
         if self.has_groups:
             self.groups.fill(rows, i, z)
         if self.n_sides:
@@ -225,23 +227,6 @@ cdef class Scale:
         further = columns >= self.d
         last = np.full(N_NUMBERS if self.n_sides else 0, -1, dtype=np.int32)
         return np.concatenate([np.arange(self.d, dtype=np.int32), sources[further], last])
-
-
-ctypedef fused real:
-    float
-    double
-
-
-cdef inline void scale_dense(Scale scale, const real *x, float *z) noexcept nogil:
-    cdef Py_ssize_t j
-    cdef const double *center = scale.center
-    cdef const double *factor = scale.factor
-    if scale.has_bends:
-        for j in range(scale.d):
-            z[j] = scale.axis(j, x[j])
-    else:
-        for j in range(scale.d):
-            z[j] = scaled(x[j], center[j], factor[j])
 
 
 cdef int check_codes(const Rows *rows, tuple categories) except -1:
