@@ -55,8 +55,9 @@ def n_equations(m, d, linear=True):
 class KernelGradients:
     """Kernel least squares of rows, and its gradients.
 
-    The work can be done in pieces: `compare` and then `absorb` some rows after others, `factor` all
-    equations in ascending order, `solve`, then `differentiate` all rows.
+    The work can be done in pieces: `compare` and then `absorb` at most `BLOCK` rows after others,
+    `factor` all equations in ascending order, `solve`, then `differentiate` all rows, as many at a
+    time.
 
     Parameters
     ----------
@@ -72,27 +73,30 @@ class KernelGradients:
     linear : bool
         Whether there is a linear part, if features are not too many for it. Where it would cost too
         much, so would outer products of the gradients.
+    room : int
+        Columns behind the squares of the slopes in `along`, for those along directions.
 
     Attributes
     ----------
     gradients : ndarray of shape (n_outputs, n, d)
         Of the outputs at the rows.
     squares : ndarray of shape (n, d)
-        Squares of the slopes along each feature, summed over the outputs.
+        Squares of the slopes along each feature, summed over the outputs: the first columns of
+        `along`.
     product : ndarray of shape (d, d)
         Outer products of the gradients, summed over the rows and the outputs, or None.
     """
 
-    def __init__(self, X, Y, landmarks, metric, gamma, is_directed=True, linear=True):
+    def __init__(self, X, Y, landmarks, metric, gamma, is_directed=True, linear=True, room=0):
         n, d = X.shape
         m = len(landmarks)
         self.root, self.Y = np.sqrt(metric), Y
         self.rows, self.landmarks = X, landmarks
         self.linear = LINEAR / np.sqrt(d) if linear and has_linear(d) else 0.0
         size = n_equations(m, d, linear)
-        # Rows in the metric, with 1 and their square beside: each is there once it is compared. One
+        # Rows in the metric, with 1 and their square beside: some that are compared at a time. One
         # product with the landmarks then gives -gamma |x - c|^2, another one what they pull.
-        self.X, C = np.empty((n, d + 2)), X[landmarks] * self.root
+        self.X, C = np.empty((min(n, BLOCK), d + 2)), X[landmarks] * self.root
         norms = (C * C).sum(axis=1)
         self.exponents = np.column_stack([2 * gamma * C, -gamma * norms, np.full(m, -gamma)]).T
         self.C, self.gamma = np.column_stack([C, np.ones(m)]), gamma
@@ -103,7 +107,8 @@ class KernelGradients:
         self.A, self.b = np.zeros((size, size), order="F"), np.zeros((size, Y.shape[1]))
         self.factors, self.is_definite = np.zeros((size, size), order="F"), True
         self.gradients = np.empty((Y.shape[1], n, d))
-        self.squares, self.product = np.empty((n, d)), None
+        self.along, self.product = np.empty((n, d + room)), None
+        self.squares = self.along[:, :d]
         self.is_directed = is_directed
         if is_directed and linear:
             self.product = np.zeros((d, d))
@@ -129,9 +134,10 @@ class KernelGradients:
 
     def compare(self, rows):
         """Find the kernel values of a slice of the rows with the landmarks."""
-        given, seen, features = self.rows[rows], self.X[rows], self.features[rows]
-        m, d = len(self.landmarks), given.shape[1]
-        kernel, features[:, -1], seen[:, d] = features[:, :m], 1, 1
+        given, features = self.rows[rows], self.features[rows]
+        m, (n, d) = len(self.landmarks), given.shape
+        seen, kernel = self.X[:n], features[:, :m]
+        features[:, -1], seen[:, d] = 1, 1
         X = np.multiply(given, self.root, out=seen[:, :d])
         np.einsum("ij,ij->i", X, X, out=seen[:, d + 1])
         np.exp(np.matmul(seen, self.exponents, out=kernel), out=kernel)
@@ -176,9 +182,11 @@ class KernelGradients:
     def differentiate(self, rows):
         """Find the gradients at a slice of the rows."""
         d, found, squares = len(self.root), self.gradients[:, rows], self.squares[rows]
-        sums = (self.kernel[rows] @ self.pulls).reshape(len(squares), -1, d + 1).swapaxes(0, 1)
+        n = len(squares)
+        sums = (self.kernel[rows] @ self.pulls).reshape(n, -1, d + 1).swapaxes(0, 1)
         # sum_j p_j (x - c_j)
-        np.multiply(sums[:, :, d:], self.X[rows, :d], out=found)
+        X = np.multiply(self.rows[rows], self.root, out=self.X[:n, :d])
+        np.multiply(sums[:, :, d:], X, out=found)
         found -= sums[:, :, :d]
         found *= self.root
         found += self.slopes[:, None]

@@ -118,11 +118,12 @@ def drawn_for(targets, draws, bint is_light):
     return few_outputs(targets, draws), draws.permutation(n)[:n_landmarks(n, is_light)]
 
 
-def drawn_machine(Z, few, landmarks, metric, bint is_directed, bint is_light):
-    """The machine of what has been drawn; the others as of `machine_of`."""
+def drawn_machine(Z, few, landmarks, metric, bint is_directed, bint is_light,
+                  Py_ssize_t room=0):
+    """The machine of what has been drawn; `room` is its own, the others are of `machine_of`."""
     d = Z.shape[1]
     return KernelGradients(Z, few, landmarks, metric, WIDTH / d,
-                           is_directed and 1 < d <= MOST_LINEAR, not is_light)
+                           is_directed and 1 < d <= MOST_LINEAR, not is_light, room)
 
 
 def mixed_features(machine, Py_ssize_t n_empty=0):

@@ -13,7 +13,7 @@ from onlinekern.core.base.random cimport counted
 from onlinekern.core.models.cell_experts cimport CellExperts, Generation
 from onlinekern.core.partitions.growing cimport Grower
 from onlinekern.core.partitions.recent_rows cimport RecentRows
-from onlinekern.core.partitions.scale cimport Scale
+from onlinekern.core.partitions.scale cimport N_DIRECTIONS, Scale
 from onlinekern.core.partitions.trees cimport Forest
 from onlinekern.core.samples.rows cimport Rows
 
@@ -297,7 +297,8 @@ cdef class ForestLook:
         """Begin with the kernel machine that tells where the function changes."""
         self.teacher = drawn_machine(
             self.seen, self.told, self.landmarks, self.metric,
-            self.is_whole and not (self.is_light and self.n_labels > 0), self.is_light)
+            self.is_whole and not (self.is_light and self.n_labels > 0), self.is_light,
+            N_DIRECTIONS)
         self.seen = self.landmarks = None
 
     def goals(self, y):
@@ -357,20 +358,19 @@ cdef class ForestLook:
         self.fresh.metric, self.shares = metric_of(self.teacher)
 
     def reserve(self, _):
-        """Find the shares of the features, and have memory for slopes and scaled samples."""
+        """Find the shares of the features, and have memory for scaled samples."""
         cdef Scale scale = self.fresh.forest.scale
         self.fresh.importances = of_features(self.shares, scale)
-        self.along = np.empty((self.n_taught, scale.n_axes + scale.n_directions))
+        self.along = self.teacher.along[:, :scale.n_axes + scale.n_directions]
         self.scaled = np.empty((self.n + self.lag, scale.width()), dtype=np.float32)
         self.rows = self.scaled
 
     def slope(self, rows):
-        """Find the squares of the slopes of some rows, along features and directions."""
-        n_axes = self.axes.n_axes
-        self.along[rows, :n_axes] = self.teacher.squares[rows]
-        _, _, directions = self.fresh.forest.scale.arrays()
-        if directions is not None:
-            self.along[rows, n_axes:] = self.teacher.squares_along(directions, rows)
+        """Find the squares of the slopes of some rows along directions, behind the features'."""
+        cdef Scale scale = self.fresh.forest.scale
+        if scale.n_directions:
+            _, _, directions = scale.arrays()
+            self.along[rows, scale.n_axes:] = self.teacher.squares_along(directions, rows)
 
     def scale(self, rows):
         """Bring some samples to the units of the trees."""

@@ -5,6 +5,7 @@ where rows like it go. Two further columns have the lowest and the highest value
 cut of these puts what is missing on a side, or apart. Two columns tell of all features together:
 how many values of a row are missing, and what that says of the target where it says something.
 """
+from cython cimport floating
 from libc.stdint cimport int32_t
 
 import numpy as np
@@ -103,6 +104,14 @@ cdef class Gaps:
         Z[:, Z.shape[1] - N_NUMBERS:] = missing @ weights.astype(float) - means
 
 
+cdef double share_missing(const floating[:, ::1] X, Py_ssize_t column) noexcept:
+    """Which share of the values of a column is missing."""
+    cdef Py_ssize_t i, n = 0
+    for i in range(X.shape[0]):
+        n += X[i, column] != X[i, column]
+    return <double> n / X.shape[0]
+
+
 cdef inline double cut_off(double value) noexcept nogil:
     return max(min(value, FARTHEST_GIVEN), -FARTHEST_GIVEN)
 
@@ -173,7 +182,10 @@ class GapLearner:
 
     def miss(self, X, column):
         """Note how many values of a column are missing."""
-        self.share[column] = np.isnan(X[:, column]).mean()
+        if X.dtype == np.float32:
+            self.share[column] = share_missing[float](X, column)
+        else:
+            self.share[column] = share_missing[double](X, column)
 
     def choose(self, without_axes):
         """Choose features with gaps, and givers: these and others, the first ones.
