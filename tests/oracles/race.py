@@ -271,7 +271,7 @@ def choose(vote, costs, time_budget, everybody, waits):
     for k in np.argsort(-weights, kind="stable"):
         if voting[k]:
             continue
-        cheap = costs[k] <= 0.03 * time_budget
+        cheap = costs[k] <= 0.02 * time_budget
         strong = weights[k] >= 0.02 * weights.max() and costs[k] <= left
         if cheap or strong:
             voting[k] = True

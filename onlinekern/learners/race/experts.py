@@ -87,7 +87,7 @@ MOST_BESIDE_LIGHT = 0.65
 # its time, and who takes less than the share `LITTLE` never does (`core.race`).
 LEFT_BESIDE = 0.9
 REST = 8
-LITTLE = 0.03
+LITTLE = 0.02
 # The patience of an expert that never sleeps.
 FOREVER = 1 << 62
 

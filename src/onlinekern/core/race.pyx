@@ -51,7 +51,7 @@ cdef Py_ssize_t ALARM = 512
 # An expert whose weight is a smaller share of the best one's sleeps,
 cdef double LEAST_WEIGHT = 0.02
 # if it costs a larger share of the budget.
-cdef double LITTLE = 0.03
+cdef double LITTLE = 0.02
 # Standard deviations by which the vote must have become worse for all to be woken; about a hundred
 # samples are what it did "lately".
 cdef double WORSE = 4.0

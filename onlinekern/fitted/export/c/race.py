@@ -24,7 +24,7 @@ SEGMENT, TRIAL, REST, ALARM = 256, 1024, 8, 512
 NUMBERS = {"single": 0.5**0.5, "least": parts.LEAST_SHARE, "worse": 4.0, "few": 100.0,
            "margin": parts.MARGIN, "prior": 10.0, "lately": 0.98,
            "least_weight": 0.02, "early": 2 / 3}  # fmt: skip
-LITTLE = 0.03
+LITTLE = 0.02
 
 
 class Part(Source):
