@@ -11,6 +11,7 @@ from learners import CLASSES, build
 from oracles.averages import Average
 from oracles.heads import HEADS
 from sklearn.base import clone, is_classifier
+from sklearn.datasets import load_digits
 from sklearn.metrics.pairwise import rbf_kernel
 
 import onlinekern
@@ -516,3 +517,14 @@ def test_linear_learners_warn_of_weights_that_take_much_memory(monkeypatch):
         model.partial_fit(rows, y, classes=["no", "yes", *np.unique(y)])
     np.testing.assert_array_equal(model.decision_function(rows), before)
     assert model.classes_.tolist() == ["no", "yes"]
+
+
+def test_random_state_counts_where_a_race_begins_again_as_classes_come():
+    X, y = load_digits(return_X_y=True)
+
+    def scores(seed):
+        return StreamClassifier(random_state=seed).partial_fit(X, y).decision_function(X[:20])
+
+    first = scores(0)
+    assert np.array_equal(first, scores(0))
+    assert not np.array_equal(first, scores(1))

@@ -1108,16 +1108,16 @@ def test_weights_stay_near_equal_where_hardly_any_errs():
     np.testing.assert_allclose(model.expert_weights_, 0.25, atol=0.02)
 
 
-def test_bounded_steps_bear_outliers_of_targets():
+def test_bounded_steps_bear_many_outliers_of_targets():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((2000, 4))
     f = 2 * X[:, 0] + np.sin(2 * X[:, 1])
-    y = np.where(rng.random(2000) < 0.01, f + 100 * rng.standard_normal(2000), f)
+    y = np.where(rng.random(2000) < 0.03, f + 100 * rng.standard_normal(2000), f)
     errors = [
         np.std(
             KernelForestRegressor(rule=rule, n_trees=30, random_state=0).fit(X, y).predict(X) - f
         )
         for rule in ("arow", "pa1")
     ]
-    assert errors[1] < 0.6 * errors[0]
+    assert errors[1] < 0.2 * errors[0]
     assert errors[1] < 0.35 * np.std(f)

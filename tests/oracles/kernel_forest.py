@@ -300,7 +300,8 @@ class Grower:
             return
         own, slopes = own / in_turn(own), self.slopes[-1, : self.n_axes].astype(float) ** 2
         slopes /= in_turn(slopes)
-        missed = np.sqrt(max(0, 1 - in_turn(slopes * own) / in_turn(own * own)))
+        missed = 1 - in_turn(slopes * own) / in_turn(own * own)
+        missed = np.sqrt(missed) if missed > 0.3 else 0.0
         self.shares[0, : self.n_axes] = np.sqrt(1 - missed + missed * self.n_axes * own)
         self.shares[1, : self.n_axes] = np.sqrt(1 - missed + missed * own / slopes)
 

@@ -79,6 +79,16 @@ def kept_rows(race: Any, least: float) -> Any:
     return decoded_rows(rows, race.layout, race.moments) if race.layout else rows, y, weight
 
 
+def draws_after(race: Any, n_labels: int) -> np.random.RandomState:
+    """Return the random numbers of a race that begins again in the place of one with a forest.
+
+    They follow from those that the first one began with, and so from `random_state`.
+    """
+    forests = [one.space for one in race.experts if isinstance(one.space, ForestSpace)]
+    seed = forests[0].settings[-1]
+    return np.random.RandomState([seed & 0xFFFFFFFF, seed >> 32, n_labels])
+
+
 def form_of(race: Any, n_outputs: int) -> tuple[int, int, bool]:
     """Return features, outputs and form of rows, by which the memory of experts is estimated."""
     return race.d, n_outputs, not race.moments.centred

@@ -52,6 +52,7 @@ from onlinekern.learners.race.growing import (
     check_beginning,
     check_kind,
     check_waiting,
+    draws_after,
     first_places,
     form_of,
     grown_race,
@@ -393,12 +394,12 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     >>> from onlinekern import StreamClassifier
     >>> X, y = load_digits(return_X_y=True)
     >>> X = X * np.logspace(-6, 6, 64)  # units that differ
-    >>> model = StreamClassifier()
+    >>> model = StreamClassifier(random_state=0)
     >>> predicted = model.partial_fit_predict(X, y)
     >>> bool(np.mean(predicted != y) < 0.06)
     True
     >>> model.report().leader.name
-    'kernel forest'
+    'kernel least squares, gamma 1/d'
     """
 
     # Each expert has a multi_class of its own.
@@ -634,7 +635,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         first = self._outputs_at_first, self._stayed
         try:
             # Draws do not depend on how often a class came; those of the first race are over.
-            draws = np.random.RandomState(len(labels))
+            draws = draws_after(race, len(labels))
             # Nor do widths depend on the categories of the rows to come in this call.
             n_empty = self._empty_at_first
             new = self._new_race(rows[:1], draws, head, 2 * head.n_outputs, n_empty)

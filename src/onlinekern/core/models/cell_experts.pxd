@@ -66,8 +66,8 @@ cdef class CellExperts:
     cdef Py_ssize_t n_lower          # the first experts see the leaves only, the others both
     cdef double *shares              # 1 / sqrt(number of cells of a sample that an expert sees)
     cdef const Py_ssize_t[::1] n_seen    # how many of the first trees it sees
-    # That cells begin with: of other trees and of exact ones, by how many experts do not see a tree,
-    # of its leaves and of its upper cells.
+    # What cells begin with: of other trees and of exact ones, by how many experts do not see a
+    # tree, of its leaves and of its upper cells.
     cdef list first_variances
     cdef double *missed              # errors of the experts in an output
     # Of the sample that is learnt: what a variance falls by; coefficients of experts and outputs.

@@ -103,8 +103,8 @@ cdef class ForestSpace(Space):
         self.n_exact, self.exact_from, self.exact_share = n_exact, exact_from, exact_share
         self.is_light, n = bool(is_light), len(self.categories)
         self.cut_weights = check_weights(cut_weights, n_outputs, n_labels)
-        seen = check_seen(n_seen, exact_variances, len(noises) * len(levels), n_trees)
-        self.n_seen, self.exact_variances = seen
+        self.n_seen, self.exact_variances = check_seen(n_seen, exact_variances,
+                                                       len(noises) * len(levels), n_trees)
         self.most_columns = d + most_further(d, n) + N_DIRECTIONS + 2 * most_gaps(d, n)
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
         self.rule, self.memory, self.anew = rule, memory, anew
@@ -323,11 +323,10 @@ cdef class ForestSpace(Space):
 
     def is_looking(self):
         """Whether the next sample may call BLAS: where a renewal looks, or all of it is done."""
-        due = self.last_due(self.entered + 1)
         if self.renewal is not None:
             return self.renewal.looks_after(self.entered + 1)
         # What is spread over samples looks from the next one on.
-        is_lost = self.last_due(self.entered) > self.renewed
+        is_lost, due = self.last_due(self.entered) > self.renewed, self.last_due(self.entered + 1)
         return is_lost or (due > self.renewed and self.samples_of_renewal(due) == 0)
 
     cdef void checkpoint(self) noexcept nogil:
@@ -410,8 +409,7 @@ cdef class ForestSpace(Space):
         errors = doubles_of_shape("errors", state["errors"], 2 * (self.experts.n_experts,))
         met = finite_number("met", state["met"])
         scale = restored_scale(state, self.d, self.most_columns)
-        forest = Forest.of_arrays(state["cuts"], state["features"], state["left"], state["first"],
-                                  scale)
+        forest = Forest.of_arrays(*map(state.get, ("cuts", "features", "left", "first")), scale)
         if forest.n_trees != self.settings[2]:
             raise ValueError(f"there must be {self.settings[2]} trees, got {forest.n_trees}")
         metric, importances = restored_metric(state, scale.n_axes, self.d)
