@@ -331,6 +331,29 @@ def test_cells_of_trees_that_are_not_seen_are_refused(levels, library, tmp_path)
             Native(library, path)
 
 
+KNOWN = [(0, -1.0), (0, 201.0), (1, -1.0), (2, -1.0), (4, -1.0), (1, np.nan), (3, np.inf)]
+
+
+@pytest.mark.parametrize(("place", "number"), KNOWN)
+def test_what_is_known_of_targets_is_refused_as_in_python(place, number, library, tmp_path):
+    path = tmp_path / "model.okn"
+    model, _, _ = begun(600, "targets")
+    contents, state = Contents.of(model), state_of(model)
+    (name,) = (n for n, own in contents.arrays.items() if np.array_equal(own, state["held"]))
+    for k, value, is_refused in ((place, number, True), (3, -1.0, False)):
+        known = state["held"].copy()
+        known[0, k] = value
+        write_contents(path, contents.class_name, contents.tree, contents.arrays | {name: known})
+        if is_refused:
+            with pytest.raises(ValueError, match=r"held|known of targets"):
+                onlinekern.load(path)
+            with pytest.raises(Refused, match="the trees of its forest are none"):
+                Native(library, path)
+        else:
+            onlinekern.load(path)
+            Native(library, path)
+
+
 def test_other_forests_are_refused(library, tmp_path):
     pd = pytest.importorskip("pandas")
     X, y = samples(100)

@@ -228,7 +228,7 @@ static int read_experts(okn_t *model, const json_value *told, const json_value *
     return 0;
 }
 
-/* What is known of the targets, if the file says it. */
+/* What is known of the targets, if the file says it; refused as `HeldTargets` refuses it. */
 static int read_held(okn_t *model, const json_value *state)
 {
     forest *own = model->forest;
@@ -237,10 +237,14 @@ static int read_held(okn_t *model, const json_value *state)
     if (!own->holds)
         return 0;
     found = okn_forest_reals(model, state, "held", OKN_HELD);
-    if (found)
-        memcpy(own->held, found, sizeof own->held);
+    if (!found)
+        return -1;
+    memcpy(own->held, found, sizeof own->held);
     free(found);
-    return found && own->held[0] >= 0 ? 0 : -1;
+    for (int32_t j = 0; j < OKN_HELD; j++)
+        if (j != OKN_AGREEMENT && !(own->held[j] >= 0))
+            return -1;
+    return own->held[0] <= OKN_MOST_HELD ? 0 : -1;
 }
 
 /* What calls overwrite. */

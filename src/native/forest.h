@@ -5,7 +5,10 @@
 
 #include "model.h"
 
-enum { OKN_MOST_EXPERTS = 16, OKN_HELD = 5 };
+enum { OKN_MOST_EXPERTS = 16 };
+/* What is known of targets: their number, up to OKN_MOST_HELD, mean error and deviation, and how far
+   answers agreed with far ones, which alone may be negative, with its variance. */
+enum { OKN_HELD = 5, OKN_AGREEMENT = 3, OKN_MOST_HELD = 200 };
 
 /* A node is followed by its left subtree, of so many nodes, and that by the right one. */
 typedef struct {
