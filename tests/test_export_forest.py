@@ -293,7 +293,8 @@ def test_learning_on_the_trees_as_they_are(name, dtype, tmp_path):
         y[::20] += 500
     teach(program, model, more, y)
     if "outliers" in name:
-        assert np.any(model._model.space.get_state()["targets"].max(axis=0) < 200)
+        # Some are held, and some are not.
+        assert np.any(model._model.space.get_state()["targets"][-len(y) :][::20] < 200)
     assert model._model.space.now.forest.n_nodes == trees.n_nodes
     expected = scores_of(model, X)
     assert np.abs(expected - before).max() > 0.1

@@ -176,7 +176,7 @@ def test_weight_0_is_not_there_in_a_race(name, stream):
 @pytest.mark.parametrize("name", RACES)
 def test_two_is_like_twice_in_a_race(name, stream):
     # Not the same: experts of the first order take one long step instead of two.
-    X, y = data(name, stream, n=900)
+    X, y = data(name, stream, n=1500)
     weight = 1.0 + (np.random.default_rng(1).random(len(y)) < 1 / 3)
     order = np.repeat(np.arange(len(y)), weight.astype(int))
     once, two, twice = (CLASSES[name](time_budget=12.0, random_state=0) for _ in range(3))

@@ -289,7 +289,7 @@ static void NAME(others)(const ok_vector_ops *ops, ptrdiff_t m)
     NAME(draw)(x, m);
     for (ptrdiff_t j = 0; j < m; j++)
         before[j] = mean[j] = uniform(), old[j] = variance[j] = 1.5 + uniform();
-    ops->follow(x, 0.25, mean, variance, m);
+    ops->follow(x, 0.25, INFINITY, mean, variance, m);
     ops->standardise(x, mean, variance, 0.5, out, m);
     for (ptrdiff_t j = 0; j < m; j++) {
         double delta = x[j] - before[j], value;
@@ -297,6 +297,14 @@ static void NAME(others)(const ok_vector_ops *ops, ptrdiff_t m)
         same("variance", j, variance[j], 0.75 * (old[j] + 0.25 * delta * delta), 1e-14);
         value = (x[j] - mean[j]) / sqrt(variance[j]);
         same("standardise", j, out[j], fmax(-0.5, fmin(0.5, value)), WITHIN);
+        mean[j] = before[j], variance[j] = old[j];
+    }
+    ops->follow(x, 0.25, 0.5, mean, variance, m);
+    for (ptrdiff_t j = 0; j < m; j++) {
+        double most = 0.5 * sqrt(old[j]), delta = fmax(-most, fmin(most, x[j] - before[j]));
+        same("mean within reach", j, mean[j], before[j] + 0.25 * delta, 1e-15);
+        same("variance within reach", j, variance[j], 0.75 * (old[j] + 0.25 * delta * delta),
+             1e-14);
     }
     ops->standardise(x, mean, NULL, 0.5, out, m);
     memcpy(before, mean, sizeof before);
