@@ -97,8 +97,8 @@ def run(X, y, weight, n_classes, **parameters):
     space = model._model.space
     *_, early, _, seed = space.settings
     names = ["n_exact", "exact_from", "is_light", "cut_weights", "exact_share", "n_seen"]
-    names.append("exact_variances")
-    given |= dict(zip(names, space.arguments()[-7:], strict=True))
+    names += ["exact_variances", "holds"]
+    given |= dict(zip(names, space.arguments()[-8:], strict=True))
     del given["is_light"]
     twin = kernel_forest(dense, y, max(n_classes, 0), seed, weight, early=early, **given)
     return model, predictions, twin
@@ -529,7 +529,7 @@ def test_random_cuts_and_single_experts_of_numbers_have_no_exact_trees(exact):
         (0, {"n_trees": 29}, 2), (0, {"n_trees": 29, **one}, 0), (0, {"n_candidates": 1}, 0),
     ):  # fmt: skip
         model = taught(n_classes, 0, 10, **parameters)
-        assert model._model.space.arguments()[-7] == n
+        assert model._model.space.arguments()[-8] == n
 
 
 @pytest.mark.parametrize(
@@ -547,7 +547,7 @@ def test_half_of_the_experts_of_numbers_do_not_see_exact_trees(parameters, n_see
     model = taught(0, 0, 40, **{"n_trees": 30, "exact": 0.2, **parameters})
     space = model._model.space
     assert space.n_seen == n_seen
-    assert space.arguments()[-3] == (0.5 if n_seen else 1.0)
+    assert space.arguments()[-4] == (0.5 if n_seen else 1.0)
     ends, cells = state(model)["first"], state(model)["cells"]
     for e, seen in enumerate(n_seen):
         inside, outside = cells[: ends[seen], e], cells[ends[seen] :, e]
@@ -610,15 +610,15 @@ def test_cells_of_exact_trees_are_merged_by_what_they_began_with(rule, exact):
 
 def test_forests_that_were_saved_without_it_see_all_trees():
     space = taught(0, 0, 100, exact=0.4)._model.space
-    former = type(space)(*space.arguments()[:-3])
+    former = type(space)(*space.arguments()[:-4])
     assert former.n_seen == former.exact_variances == ()
-    assert former.arguments()[-3] == 1.0
+    assert former.arguments()[-4] == 1.0
 
 
 def test_a_share_of_exact_trees_is_rounded():
     X, y, _ = samples(0, n=10)
     model = KernelForestRegressor(n_trees=100, exact=0.29).fit(X, y)  # 0.29 * 100 is below 29
-    assert model._model.space.arguments()[-7] == 29
+    assert model._model.space.arguments()[-8] == 29
 
 
 @pytest.mark.parametrize(("exact", "n_exact"), [(0.01, 1), (0.1, 1), (0.0, 0)])
@@ -639,7 +639,7 @@ def test_twin_of_a_share_of_exact_trees(n_classes, light, memory, monkeypatch):
     X, y, weight = samples(n_classes, coded=[1])
     more = {"teacher": "light" if light else "full", "categorical_features": [1], "memory": memory}
     model, predictions, twin = run(X, y, weight, n_classes, exact=0.5, **more)
-    assert model._model.space.arguments()[-7] == model.n_trees // 2
+    assert model._model.space.arguments()[-8] == model.n_trees // 2
     if n_classes == 3:
         np.testing.assert_array_equal(predictions, twin.predictions)
     assert_twins(model, twin, X)
@@ -939,7 +939,8 @@ def test_damaged_arguments_are_refused(argument, value):
     space = taught(3, 0, 40)._model.space
     names = "d dtype n_outputs n_labels rule noises levels n_trees most_in_leaf n_candidates share"
     names += " most_rows memory replays spread early anew seed categories n_exact exact_from"
-    names = [*names.split(), "is_light", "cut_weights", "exact_share", "n_seen", "exact_variances"]
+    names += " is_light cut_weights exact_share n_seen exact_variances holds"
+    names = names.split()
     arguments = list(space.arguments())
     assert len(arguments) == len(names)
     arguments[names.index(argument)] = value
@@ -959,10 +960,10 @@ def test_cells_of_trees_that_are_not_seen_are_refused(exact):
     np.testing.assert_array_equal(space.get_state()["cells"], before["cells"])
     for seen in ((3.5, 5, 5, 3), ("3", 5, 5, 3)):
         with pytest.raises(TypeError, match="integer"):
-            type(space)(*space.arguments()[:-2], seen)
+            type(space)(*space.arguments()[:-3], seen)
     for variance in ("1", None):
         with pytest.raises(TypeError, match="a variance"):
-            type(space)(*space.arguments()[:-1], (variance, 1.0, 1.0, 1.0))
+            type(space)(*space.arguments()[:-2], (variance, 1.0, 1.0, 1.0))
 
 
 TARGETS = "y must have 3 targets a sample"

@@ -128,6 +128,8 @@ class KernelForest(Learner):
     _early = EARLY
     # Of targets, if one sum of them tells where to cut.
     _cut_weights = cast("tuple[float, ...]", ())
+    # Whether targets that are outliers are held (`core.learning.held_targets`).
+    _holds = True
     # What the columns of categories hold: `estimators.categories`.
     _categories = cast(Categories, ())
 
@@ -219,9 +221,8 @@ class KernelForest(Learner):
         renewals = self.n_replays, float(self.renewal_spread), self._early, anew
         coded = tuple(place for place, _ in self._categories)
         cuts = self._n_exact(), self._exact_from(), self.teacher == "light", self._cut_weights
-        return ForestSpace(
-            *form, *experts, *trees, *samples, *renewals, seed, coded, *cuts, *self._apart()
-        )
+        apart = *self._apart(), n_labels == 0 and self._holds
+        return ForestSpace(*form, *experts, *trees, *samples, *renewals, seed, coded, *cuts, *apart)
 
     def _n_exact(self) -> int:
         """Return how many trees are cut exactly, once there are samples enough."""

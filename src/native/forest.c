@@ -233,7 +233,8 @@ static int read_held(okn_t *model, const json_value *state)
 {
     forest *own = model->forest;
     real *found;
-    own->holds = own->n_labels == 0 && okn_tree_entry(model, state, "held") != NULL;
+    const json_value *entry = okn_tree_entry(model, state, "held");
+    own->holds = own->n_labels == 0 && entry && !okn_tree_array(model, entry, "F64", 0);
     if (!own->holds)
         return 0;
     found = okn_forest_reals(model, state, "held", OKN_HELD);

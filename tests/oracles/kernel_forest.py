@@ -598,7 +598,7 @@ class KernelForest:
         self, d, n_classes, n_targets, *, n_trees, noises, levels, memory, max_samples, max_rows,
         max_leaf, n_candidates, n_replays, renewal_spread, when_full, early, seed,
         categories, rule, n_exact, exact_from, teacher, cut_weights, exact_share, n_seen,
-        exact_variances,
+        exact_variances, holds,
     ):  # fmt: skip
         self.is_light, self.cut_weights = teacher == "light", cut_weights
         self.n_exact, self.exact_from = n_exact, exact_from
@@ -621,7 +621,7 @@ class KernelForest:
         self.metric, self.importances = np.ones(d), np.zeros(d)
         self.offset, self.unit = np.zeros(self.n_outputs), np.ones(self.n_outputs)
         self.kept, self.entered = [], 0
-        self.held = [HeldTargets() for _ in range(0 if n_classes else n_targets)]
+        self.held = [HeldTargets() for _ in range(n_targets if holds and not n_classes else 0)]
 
     def new_experts(self, n_exact=0):
         sizes = [len(tree.left) for tree in self.trees]
@@ -914,14 +914,15 @@ def kernel_forest(
     memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
     renewal_spread=0.25, when_full="grow", early=512,
     categorical_features=(), rule="arow", exact="auto", n_exact=0, exact_from=1, teacher="full",
-    cut_weights=(), exact_share=1.0, n_seen=(), exact_variances=(),
+    cut_weights=(), exact_share=1.0, n_seen=(), exact_variances=(), holds=False,
 ):  # fmt: skip
     """Learn samples one after the other; `n_classes` is 0 of a regression.
 
     `n_exact` trees are exact if `exact` is not their share. The columns of y are targets, if there
     are several; with `cut_weights` their sum tells where to cut, each times its weight. Exact trees
     grow from `exact_share` of the samples at most; expert e sees the first ``n_seen[e]`` trees,
-    and the variance of its cells of exact trees is ``exact_variances[e]`` at first.
+    and the variance of its cells of exact trees is ``exact_variances[e]`` at first. Targets that
+    are outliers are held if it `holds`.
     """
     model = KernelForest(
         X.shape[1], n_classes, y[0].size, n_trees=n_trees, seed=seed, memory=memory,
@@ -931,7 +932,7 @@ def kernel_forest(
         renewal_spread=renewal_spread, when_full=when_full, early=early, rule=rule,
         n_exact=n_exact if exact == "auto" else round(exact * n_trees), exact_from=exact_from,
         teacher=teacher, cut_weights=cut_weights, exact_share=exact_share, n_seen=n_seen,
-        exact_variances=exact_variances,
+        exact_variances=exact_variances, holds=holds,
         categories=[] if categorical_features == "from_dtype" else list(categorical_features),
     )  # fmt: skip
     weights = np.ones(len(y)) if sample_weight is None else sample_weight

@@ -211,7 +211,7 @@ def taught_forest(space: State, found: Taught) -> State:
     combination = found.fields["combination"]
     errors = np.tril(combination[experts:-1].reshape(experts, experts))
     more = {"errors": errors, "met": float(combination[-1])} if experts > 1 else {}
-    if not own.n_labels:
+    if len(state.held):
         more["held"] = found.matrix("held", len(state.held)).copy()
     return space.changed(state=state.changed(values=values, variances=variances, **more))
 

@@ -212,7 +212,7 @@ describe(
     "models.forest.ForestSpace",
     "arguments(d= dtype= n_outputs# n_labels= rule= noises= levels= n_trees= most_in_leaf= "
     "n_candidates= share= most_rows= memory= replays= spread= early= anew= seed= categories= "
-    "n_exact= exact_from= is_light= cut_weights= exact_share= n_seen= exact_variances=) "
+    "n_exact= exact_from= is_light= cut_weights= exact_share= n_seen= exact_variances= holds=) "
     f"state(entered~ renewed~ n_grown~ {KEPT} errors[expert other] met held[target figure] {SCALE} "
     f"{TABLES} {GAPS} {GROUPS} {BENDS} {NODES} variances~[node expert] "
     "values[node expert output] metric~[axis] importances~[feature] offset unit)",

@@ -98,6 +98,8 @@ class ForestKind:
         parameters = {**self.parameters, "memory": kept, "teacher": teacher, **limit}
         # The race begins anew as a whole.
         found: Any = make(n_trees=n_trees, begin_anew=False, random_state=0, **parameters)
+        # Behind outliers others lead, and rare events that features tell of are found sooner so.
+        found._holds = False
         if self.is_beside:
             found._early = 0
         return found

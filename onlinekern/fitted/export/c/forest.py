@@ -181,15 +181,18 @@ class ForestLearner(Forms):
             self.fill("no_contraction")
 
     def hold(self, values: dict[str, Any]) -> dict[str, str]:
-        """Return the lines that hold targets which are outliers; none of classes."""
+        """Return the lines that hold targets which are outliers, or not; none of classes."""
         if self.state.n_labels:
             return {"hold": "", "known": ""}
         source, outputs = self.source, self.size.outputs
+        source.memory("aims", outputs)
+        given = "targets[k]" if self.several else "y"
+        if not len(self.state.held):
+            told = f"    for (int32_t k = 0; k < {outputs}; k++)\n        aims[k] = {given};"
+            return {"hold": told, "known": ""}
         source.state("held", self.state.held)
         source.memory("held_next", NUMBERS_HELD * outputs)
-        source.memory("aims", outputs)
         self.fill("forest_held", **{k: self.number(v) for k, v in HELD.items()}, **values)
-        given = "targets[k]" if self.several else "y"
         return {
             "hold": "    memcpy(held_next, held, sizeof held_next);\n"
             f"    for (int32_t k = 0; k < {outputs}; k++)\n"

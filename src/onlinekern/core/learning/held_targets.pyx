@@ -46,6 +46,9 @@ cdef class HeldTargets:
         self.n_outputs = n_outputs
         self.numbers, self.saved = np.zeros((2, n_outputs, FIELDS))
 
+    def __len__(self):
+        return self.n_outputs
+
     cdef double hold(self, Py_ssize_t k, double y, double score, double offset,
                      double unit) noexcept nogil:
         """Return what is learnt in the place of target k, and learn of the target.

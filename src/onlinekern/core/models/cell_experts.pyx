@@ -179,12 +179,12 @@ cdef class CellExperts:
 
     Parameters
     ----------
-    n_outputs, n_labels, rule, noises, levels, n_trees, n_seen, exact_variances
+    n_outputs, n_labels, rule, noises, levels, n_trees, n_seen, exact_variances, holds
         As of `ForestSpace`.
     """
 
     def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t n_labels, Rule rule not None, noises,
-                  levels, Py_ssize_t n_trees, n_seen=(), exact_variances=()):
+                  levels, Py_ssize_t n_trees, n_seen=(), exact_variances=(), holds=False):
         cdef Py_ssize_t e, n_noises = len(noises)
         self.n_outputs, self.n_labels, self.rule = n_outputs, n_labels, rule
         self.n_experts = n_noises * len(levels)
@@ -192,7 +192,7 @@ cdef class CellExperts:
         self.n_seen = np.array(n_seen or (n_trees,) * self.n_experts, dtype=np.intp)
         self.first_variances = self.variances_at_first(exact_variances or (1,) * self.n_experts)
         self.combination = Combination(self.n_experts, KEEP, LEAST_ERROR if n_labels > 0 else 0)
-        self.held = HeldTargets(0 if n_labels > 0 else n_outputs)
+        self.held = HeldTargets(n_outputs if holds and n_labels == 0 else 0)
         self.noises = <double *> calloc(self.n_experts * (4 + n_outputs), sizeof(double))
         if self.noises == NULL:
             raise MemoryError(f"no memory for {self.n_experts} experts of {n_outputs} outputs")

@@ -80,8 +80,9 @@ cdef class ForestSpace(Space):
     n_seen, exact_variances : tuple of int, tuple of float > 0
         For each expert how many of the first trees it sees, and the variance that its cells of
         exact trees begin with; (): all do all, and 1.
-    is_light : bool
-        Whether the kernel machine that tells where to cut is a light one, see `features.looking`.
+    is_light, holds : bool
+        Whether the kernel machine that tells where to cut is a light one, see `features.looking`;
+        and whether targets that are outliers are held, see `learning.held_targets`.
     cut_weights : tuple of float >= 0
         Cuts are told by the sum of the targets, each times its weight; (): by all of them.
     """
@@ -91,7 +92,7 @@ cdef class ForestSpace(Space):
                   Py_ssize_t n_candidates, double share, Py_ssize_t most_rows, Py_ssize_t memory,
                   Py_ssize_t replays, double spread, Py_ssize_t early, bint anew, seed,
                   categories=(), Py_ssize_t n_exact=0, Py_ssize_t exact_from=1, is_light=False,
-                  cut_weights=(), double exact_share=1, n_seen=(), exact_variances=()):
+                  cut_weights=(), double exact_share=1, n_seen=(), exact_variances=(), holds=False):
         check_sizes(d=d, n_outputs=n_outputs, n_noises=len(noises), n_levels=len(levels),
                     most_in_leaf=most_in_leaf, most_rows=most_rows, memory=memory)
         check_settings(n_outputs, n_labels, share, spread, n_exact, n_trees, n_candidates, replays,
@@ -111,13 +112,12 @@ cdef class ForestSpace(Space):
         # A renewal that is done again needs the samples that it grew from.
         spread_over = self.samples_of_renewal(max(memory, early + 1))
         self.recent = RecentRows(d, dtype, memory + spread_over, 1 if n_labels else n_outputs)
-        self.itemsize = self.recent.itemsize
+        self.itemsize, self.y = self.recent.itemsize, np.zeros(self.recent.n_targets)
         self.experts = CellExperts(n_outputs, n_labels, rule, self.settings[0], self.settings[1],
-                                   n_trees, self.n_seen, self.exact_variances)
+                                   n_trees, self.n_seen, self.exact_variances, holds)
         forest = Forest.stumps(n_trees, Scale(np.zeros(d), np.zeros(d)))
         self.now = Generation(forest, *self.experts.new_cells(forest), np.ones(d), np.zeros(d),
                               np.zeros(n_outputs), np.ones(n_outputs))
-        self.y = np.zeros(self.recent.n_targets)
         self.walked, self.replaced, self.leaving = self.new_walked(1), [], Leaving()
 
     def components(self):
@@ -380,7 +380,7 @@ cdef class ForestSpace(Space):
         """Arguments that construct such a space without samples."""
         return (self.d, self.recent.dtype, self.n_outputs, self.n_labels, self.rule, *self.settings,
                 self.categories, self.n_exact, self.exact_from, self.is_light, self.cut_weights,
-                self.exact_share, self.n_seen, self.exact_variances)
+                self.exact_share, self.n_seen, self.exact_variances, len(self.experts.held) > 0)
 
     def get_state(self):
         """Learnt state, as a dictionary."""
