@@ -31,6 +31,7 @@ SETTINGS = {
     "at once": {"renewal_spread": 0.0, "memory": 100},
     "slow": {"renewal_spread": 1.0, "memory": 64},
     "anew": {"when_full": "renew", "memory": 64},
+    "anew at the memory": {"when_full": "renew", "memory": 100},
     "light": {"teacher": "light"},
     "shallow": {"max_leaf": 30, "max_rows": 40, "n_replays": 1},
     "table": {"categorical_features": [1, 6], "n_trees": 3},

@@ -708,7 +708,7 @@ class KernelForest:
         """Return at how many samples a renewal was due last."""
         if self.entered < 32:
             return 0
-        if self.anew and self.entered > self.memory:
+        if self.anew and self.entered >= self.memory:
             return self.entered // self.memory * self.memory
         return 1 << (self.entered.bit_length() - 1)
 

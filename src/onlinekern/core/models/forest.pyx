@@ -207,7 +207,7 @@ cdef class ForestSpace(Space):
         cdef int64_t number = FIRST_RENEWAL
         if entered < FIRST_RENEWAL:
             return 0
-        if self.anew and entered > self.memory:
+        if self.anew and entered >= self.memory:
             return entered // self.memory * self.memory
         while 2 * number <= entered:
             number *= 2
