@@ -317,6 +317,21 @@ def test_files_that_are_no_text_are_named(tmp_path, name, begin, what, target):
         open_source(path, target)
 
 
+def test_an_array_of_json_behind_a_table_is_named(tmp_path):
+    pytest.importorskip("pyarrow")
+    paths = [write(tmp_path / "a.csv", "p,y\n1,2\n"), write(tmp_path / "b.json", '[{"p": 1}]')]
+    with pytest.raises(StreamError, match=r"b\.json: an array of JSON"):
+        list(read_blocks(paths, "y"))
+    with pytest.raises(StreamError, match=r"b\.json: an array of JSON"):
+        read_blocks(paths[1], like=read_blocks(paths[0], "y"))
+
+
+def test_a_column_may_be_called_as_a_line_of_arff_begins(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = write(tmp_path / "a.csv", "@relation,y\n1,0\n2,1\n")
+    assert open_source(path, "y").feature_names == ["@relation"]
+
+
 def test_libsvm_text_that_begins_with_a_fault_may_be_of_another_format(tmp_path):
     hint = r"a.data, line 1: label 'a,b,y' is not a number; this is read as LIBSVM text: the ending"
     with pytest.raises(StreamError, match=hint):

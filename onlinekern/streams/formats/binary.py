@@ -56,7 +56,7 @@ NO_TEXT = {
 }
 # Texts of other formats, by their beginning: ARFF after its comments.
 OTHER_TEXT = {
-    re.compile(rb"(\s|%[^\n]*\n)*@relation\b", re.I): ARFF,
+    re.compile(rb"(\s|%[^\n]*\n)*@relation[ \t]+[^,\s]", re.I): ARFF,
     re.compile(rb"\s*\[\s*\{"): ARRAY,
 }
 

@@ -100,6 +100,7 @@ class LibsvmReader:
                 f"and JSON lines have{told}"
             )
         if like is not None and like.feature_names is not None:
+            TextInput(path).head(1)  # It raises if the file is of a format that has a name.
             raise StreamError(
                 f"{name_of(path)}: not of the same kind of file as the first one, a table"
             )
