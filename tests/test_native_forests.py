@@ -173,6 +173,7 @@ def later(library, path, n, more, **parameters):
         (1000, 100, {}),  # within a renewal that begins after 1,024 samples
         (1100, 100, {}),  # and that has begun before
         (2000, 300, {"memory": 1024, "when_full": "renew"}),
+        (690, 10, {"memory": 700, "when_full": "renew"}),  # due with the last sample
     ],
 )
 def test_a_renewal_that_waits_goes_on_with_the_same_bits(n, more, parameters, library, tmp_path):

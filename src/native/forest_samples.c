@@ -120,7 +120,7 @@ void okn_forest_keep(okn_t *model, const row *x, real y, real weight)
 static int64_t last_due(const forest *own, int64_t entered)
 {
     int64_t number = FIRST_RENEWAL;
-    if (own->renews_anew && entered > own->memory)
+    if (own->renews_anew && entered >= own->memory)
         return entered / own->memory * own->memory;
     while (2 * number <= entered)
         number *= 2;
