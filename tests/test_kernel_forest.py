@@ -651,7 +651,7 @@ def test_twin_of_a_share_of_exact_trees(n_classes, light, memory, monkeypatch):
 def test_how_many_trees_are_exact():
     """Models that were saved with exact trees from 8,192 samples on have the same ones."""
     space = taught(3, 0, 40)._model.space
-    *begin, _, _, is_light, weights, _, _, _ = space.arguments()
+    *begin, _, _, is_light, weights, _, _, _, _ = space.arguments()
     for exact_from, numbers in ((2048, (2, 2, 2, 5)), (8192, (0, 0, 2, 5)), (64, (5, 5, 5, 5))):
         made = type(space)(*begin, 5, exact_from, is_light, weights)
         assert tuple(made.exact_trees(n) for n in (2048, 8191, 8192, 16384)) == numbers
