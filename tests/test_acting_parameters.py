@@ -22,7 +22,7 @@ ClassDoc = pytest.importorskip("numpydoc.docscrape").ClassDoc
 # These never change a result, or change it on other data or in other calls than those below.
 ELSEWHERE = {
     *("n_jobs", "verbose", "window", "cache_size", "encode", "warm_start", "categorical_features"),
-    *("begin_anew", "metric", "metric_exponent", "prototypes", "exact"),
+    *("begin_anew", "metric", "metric_exponent", "prototypes", "exact", "hold_outliers"),
 }
 # Few samples fill it.
 SMALL = {"budget": 20}

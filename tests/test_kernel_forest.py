@@ -13,7 +13,7 @@ from oracles.kernel_forest import kernel_forest
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier
 
-from onlinekern import KernelForestClassifier, KernelForestRegressor, merge
+from onlinekern import KernelForestClassifier, KernelForestRegressor, StreamRegressor, merge
 from onlinekern.compat import c_interface
 from onlinekern.core.models import forest_look
 from onlinekern.evaluate import prequential
@@ -1108,6 +1108,28 @@ def test_weights_stay_near_equal_where_hardly_any_errs():
     model, X, y = where_hardly_any_errs()
     assert model.partial_fit(X, y).score(X, y) == 1
     np.testing.assert_allclose(model.expert_weights_, 0.25, atol=0.02)
+
+
+def test_outliers_are_held_unless_they_are_to_be_learnt():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 4))
+    f = 2 * X[:, 0] + np.sin(2 * X[:, 1])
+    y = np.where(rng.random(2000) < 0.01, f + 100 * rng.standard_normal(2000), f)
+    held, learnt = (
+        KernelForestRegressor(hold_outliers=hold, n_trees=30, random_state=0).partial_fit(X, y)
+        for hold in (True, False)
+    )
+    errors = [np.std(model.predict(X) - f) for model in (held, learnt)]
+    assert errors[0] < 0.5 * errors[1]
+    far = np.abs(y - f) > 50
+    kept = [model._model.space.get_state()["targets"][far] for model in (held, learnt)]
+    np.testing.assert_array_equal(kept[1], y[far])
+    assert np.median(np.abs(kept[0])) < 0.5 * np.median(np.abs(kept[1]))
+    # A race has forests that learn them.
+    race = StreamRegressor(random_state=0).partial_fit(X[:100], y[:100])._model
+    assert all(
+        len(one.space.experts.held) == 0 for one in race.experts if hasattr(one.space, "n_exact")
+    )
 
 
 def test_bounded_steps_bear_many_outliers_of_targets():

@@ -128,8 +128,6 @@ class KernelForest(Learner):
     _early = EARLY
     # Of targets, if one sum of them tells where to cut.
     _cut_weights = cast("tuple[float, ...]", ())
-    # Whether targets that are outliers are held (`core.learning.held_targets`).
-    _holds = True
     # What the columns of categories hold: `estimators.categories`.
     _categories = cast(Categories, ())
 
@@ -221,8 +219,12 @@ class KernelForest(Learner):
         renewals = self.n_replays, float(self.renewal_spread), self._early, anew
         coded = tuple(place for place, _ in self._categories)
         cuts = self._n_exact(), self._exact_from(), self.teacher == "light", self._cut_weights
-        apart = *self._apart(), n_labels == 0 and self._holds
+        apart = *self._apart(), n_labels == 0 and self._holds()
         return ForestSpace(*form, *experts, *trees, *samples, *renewals, seed, coded, *cuts, *apart)
+
+    def _holds(self) -> bool:
+        """Return whether targets that are outliers are held (`core.learning.held_targets`)."""
+        return False
 
     def _n_exact(self) -> int:
         """Return how many trees are cut exactly, once there are samples enough."""
@@ -457,7 +459,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     steepest features that leave three samples on each side. They find where a function jumps along
     features, in what the other trees leave.
 
-    What is done at a sample depends on its number alone. So calls may be cut anywhere. A model that
+    What a forest knows after a sample depends on those so far alone. So calls may be cut \
+anywhere. A model that
     is saved in the middle of a renewal goes on with the same bits: its next call does again what
     had been done of the renewal.
 
@@ -503,6 +506,9 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
 
     Parameters
     ----------
+    hold_outliers : bool, default=True
+        Whether a target that is an outlier is learnt as a less far one. False suits targets with
+        rare events that features tell of: they are learnt sooner so (docs/kernel_forests.md).
     n_trees : int >= 1, default=130
         Trees. Time and memory grow linearly with them; 300 lower the error a little.
     noise : 'auto' or float > 0, default='auto'
@@ -641,11 +647,13 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     for each cell: a cell that was seen often takes small steps. That is a linear learner of the
     feature map of a random partition kernel [3]_.
 
-    A target that is five deviations from the mean and ten mean absolute errors from the answer is
-    learnt as if it were no farther than these ten, as the loss of Huber [4]_ sees it. That is where
-    most of the other targets are explained, and answers have not foretold the far ones so far.
+    With `hold_outliers` a target that is five deviations from the mean and ten mean absolute errors
+    from the answer is learnt as if it were no farther than these ten, as the loss of Huber [4]_
+    sees it. That is where most of the other targets are explained, and answers have not foretold
+    the far ones so far.
 
-    What is done at a sample depends on its number alone. So calls may be cut anywhere. A model that
+    What a forest knows after a sample depends on those so far alone. So calls may be cut \
+anywhere. A model that
     is saved in the middle of a renewal goes on with the same bits: its next call does again what
     had been done of the renewal.
 
@@ -677,11 +685,15 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     max_rows: Count = MOST_KEPT
     max_leaf: Count = 16
     n_candidates: Candidates = 30
+    hold_outliers: bool = True
 
     # The forest standardises it.
     standardize_target: ClassVar[bool] = False  # type: ignore[misc]
     _absent = {}
     _target_checks = SEVERAL
+
+    def _holds(self) -> bool:
+        return self.hold_outliers
 
     def _rule(self) -> Any:
         return RULES["least_squares"](LOSSES["squared"]())

@@ -95,11 +95,11 @@ class ForestKind:
         """Return a forest of so many trees that keeps so many samples."""
         make = KernelForestClassifier if task == "classification" else KernelForestRegressor
         limit = {"max_rows": int(self.most * kept)} if self.most else {}
-        parameters = {**self.parameters, "memory": kept, "teacher": teacher, **limit}
+        # Behind outliers others lead, and rare events that features tell of are found sooner so.
+        held = {} if task == "classification" else {"hold_outliers": False}
+        parameters = {**self.parameters, "memory": kept, "teacher": teacher, **limit, **held}
         # The race begins anew as a whole.
         found: Any = make(n_trees=n_trees, begin_anew=False, random_state=0, **parameters)
-        # Behind outliers others lead, and rare events that features tell of are found sooner so.
-        found._holds = False
         if self.is_beside:
             found._early = 0
         return found
