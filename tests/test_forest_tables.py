@@ -306,7 +306,7 @@ def test_a_damaged_state_is_refused(name, change):
 @pytest.mark.parametrize("categories", [(1, 1), (4, 1), (-1,), (6,)])
 def test_damaged_categories_are_refused(categories):
     space = fitted(*table(40))._model.space
-    *arguments, _, n_exact, exact_from, _, _, _, _, _ = space.arguments()
+    *arguments, _, n_exact, exact_from, _, _, _, _, _, _ = space.arguments()
     with pytest.raises(ValueError, match="categories must be features"):
         type(space)(*arguments, categories, n_exact, exact_from)
 
