@@ -98,7 +98,7 @@ def run(X, y, weight, n_classes, **parameters):
     space = model._model.space
     *_, early, _, seed = space.settings
     names = ["n_exact", "exact_from", "is_light", "cut_weights", "exact_share", "n_seen"]
-    names += ["exact_variances", "holds"]
+    names += ["exact_variances", "hold_outliers"]
     given |= dict(zip(names, space.arguments()[-8:], strict=True))
     del given["is_light"]
     twin = kernel_forest(dense, y, max(n_classes, 0), seed, weight, early=early, **given)

@@ -914,7 +914,8 @@ def kernel_forest(
     memory=16384, max_samples=0.5, max_rows=2048, max_leaf=4, n_candidates=10, n_replays=3,
     renewal_spread=0.25, when_full="grow", early=512,
     categorical_features=(), rule="arow", exact="auto", n_exact=0, exact_from=1, teacher="full",
-    cut_weights=(), exact_share=1.0, n_seen=(), exact_variances=(), holds=False,
+    cut_weights=(), exact_share=1.0, n_seen=(), exact_variances=(),
+    hold_outliers=False,
 ):  # fmt: skip
     """Learn samples one after the other; `n_classes` is 0 of a regression.
 
@@ -922,7 +923,7 @@ def kernel_forest(
     are several; with `cut_weights` their sum tells where to cut, each times its weight. Exact trees
     grow from `exact_share` of the samples at most; expert e sees the first ``n_seen[e]`` trees,
     and the variance of its cells of exact trees is ``exact_variances[e]`` at first. Targets that
-    are outliers are held if it `holds`.
+    are outliers are held with `hold_outliers`.
     """
     model = KernelForest(
         X.shape[1], n_classes, y[0].size, n_trees=n_trees, seed=seed, memory=memory,
@@ -933,7 +934,7 @@ def kernel_forest(
         n_exact=n_exact if exact == "auto" else max(round(exact * n_trees), int(exact > 0)),
         exact_from=exact_from,
         teacher=teacher, cut_weights=cut_weights, exact_share=exact_share, n_seen=n_seen,
-        exact_variances=exact_variances, holds=holds,
+        exact_variances=exact_variances, holds=hold_outliers,
         categories=[] if categorical_features == "from_dtype" else list(categorical_features),
     )  # fmt: skip
     weights = np.ones(len(y)) if sample_weight is None else sample_weight
