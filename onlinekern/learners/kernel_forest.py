@@ -219,7 +219,7 @@ class KernelForest(Learner):
         renewals = self.n_replays, float(self.renewal_spread), self._early, anew
         coded = tuple(place for place, _ in self._categories)
         cuts = self._n_exact(), self._exact_from(), self.teacher == "light", self._cut_weights
-        apart = *self._apart(), n_labels == 0 and self._holds()
+        apart = *self._apart(), self._holds()
         return ForestSpace(*form, *experts, *trees, *samples, *renewals, seed, coded, *cuts, *apart)
 
     def _holds(self) -> bool:
@@ -459,10 +459,9 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     steepest features that leave three samples on each side. They find where a function jumps along
     features, in what the other trees leave.
 
-    What a forest knows after a sample depends on those so far alone. So calls may be cut \
-anywhere. A model that
-    is saved in the middle of a renewal goes on with the same bits: its next call does again what
-    had been done of the renewal.
+    What a forest knows depends on its samples alone, so calls may be cut anywhere. A model that is
+    saved in the middle of a renewal goes on with the same bits: its next call does again what had
+    been done of the renewal.
 
     References
     ----------
@@ -652,10 +651,9 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     sees it. That is where most of the other targets are explained, and answers have not foretold
     the far ones so far.
 
-    What a forest knows after a sample depends on those so far alone. So calls may be cut \
-anywhere. A model that
-    is saved in the middle of a renewal goes on with the same bits: its next call does again what
-    had been done of the renewal.
+    What a forest knows depends on its samples alone, so calls may be cut anywhere. A model that is
+    saved in the middle of a renewal goes on with the same bits: its next call does again what had
+    been done of the renewal.
 
     References
     ----------

@@ -13,7 +13,8 @@ from onlinekern.core.partitions.trees cimport (
 
 # A walk is not longer: rows that differ in the last digit only would make a tree a list.
 cdef int DEEPEST = 40
-# The time is looked at behind so much work, in about a nanosecond; it has taken no longer.
+# The clock is read after so much work, which is about as many nanoseconds. No more than these
+# count: the others were those of another program.
 cdef Py_ssize_t TIMED = 5000
 cdef int64_t MOST_TIMED = 50000
 # What work is, in about a nanosecond.
