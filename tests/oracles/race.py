@@ -7,8 +7,9 @@ share is exp(-c (sqrt(e) - sqrt(min e))). Of targets, l is the squared error, e 
 share is exp(-c (sqrt(e / min e) - 1)).
 
 One more voter is a combination of the experts, whose weights sum to 1 and minimise w' E w + h |w -
-v|^2: E has the discounted means of the products of errors, v the experts' shares, and h is 10 min
-E_kk / N.
+v|^2: E_ij = F_ij / sqrt(N_i N_j) has the discounted means of the products of errors, v the experts'
+shares, and h is 10 min E_kk / N_k. A sample that an expert does not learn leaves F_ii and N_i as they
+are, and F_ij <- sqrt(d) F_ij for a j that learns it: F stays a sum of squares.
 """
 
 import copy
@@ -27,7 +28,7 @@ class Vote:
         self.links, self.decay, self.sharpness = links, decay, sharpness
         # These are of each expert, of the vote, of the vote lately, and of the combination.
         self.losses, self.counts = np.zeros(len(links) + 3), np.zeros(len(links) + 3)
-        self.errors, self.met = np.zeros((2, len(links), len(links)))
+        self.errors, self.met = np.zeros((len(links), len(links))), np.zeros(len(links))
 
     def mean_losses(self):
         return (self.losses + 1) / (self.counts + 2)
@@ -46,10 +47,11 @@ class Vote:
     def combination(self, voting):
         """Return the weights of the experts in the combination."""
         weights, pair = self.weights(voting), np.ix_(voting, voting)
-        fewest = self.met[pair].min()
+        met = self.met[voting]
+        fewest = met.min()
         if fewest == 0:
             return weights
-        matrix, shares = self.errors[pair] / self.met[pair], weights[voting]
+        matrix, shares = self.errors[pair] / np.sqrt(np.outer(met, met)), weights[voting]
         level = 10 * np.diag(matrix).min() / fewest
         # Lagrange's equations: (E + h) w - h v is the same for all, and w sums to 1.
         n = len(shares)
@@ -112,9 +114,10 @@ class Vote:
         self.note(len(scores), loss, weight, self.decay)
         self.note(len(scores) + 1, loss, weight, 0.98)
         error = self.error(opinions, y)
-        both = np.outer(fed, fed) > 0
-        self.errors[both] = (discount * self.errors + weight * error @ error.T)[both]
-        self.met[both] = (discount * self.met + weight)[both]
+        learns = np.asarray(fed) > 0
+        kept, told = np.where(learns, np.sqrt(discount), 1), error * learns[:, None]
+        self.errors = np.outer(kept, kept) * self.errors + weight * told @ told.T
+        self.met = kept**2 * self.met + weight * learns
         return answer
 
     def note(self, k, loss, weight, decay):

@@ -305,7 +305,7 @@ def race_of(race: State, found: Taught) -> State:
         experts.append(model_of(expert, Taught(fields, more, found.dtype)))
     state, n = own.vote.state, len(experts)
     losses, counts = found.fields["losses"], found.fields["counts"]
-    told = {name: found.matrix(name, n).copy() for name in ("errors", "met")}
+    told = {"errors": found.matrix("errors", n).copy(), "met": found.fields["met"].copy()}
     told |= {"losses": losses[:-1].copy(), "counts": counts[:-1].copy()}
     told["combined"] = np.array([losses[-1], counts[-1]])
     if "n_ranges" in found:

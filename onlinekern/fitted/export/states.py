@@ -314,8 +314,8 @@ class RaceState:
         Of each expert, see `core.race` and `core.learning.vote`.
     losses, counts : ndarray of shape (n_experts + 3,)
         Of the experts, of the vote, of it lately, and of the combination.
-    errors, met : ndarray of shape (n_experts, n_experts)
-        The sums of the products of two experts' errors, and how many they are.
+    errors, met : ndarrays of shape (n_experts, n_experts) and (n_experts,)
+        The sums of the products of two experts' errors, and how many those of each expert are.
     voting : ndarray of shape (n_experts,)
         Who is awake.
     range : ndarray of shape (2,), or (0,)

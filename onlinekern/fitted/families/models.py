@@ -343,7 +343,7 @@ describe("learning.recent_scores.RecentScores", scores)
 describe(
     "learning.vote.Vote",
     "name= arguments(links= n_outputs= decay= sharpness=) "
-    "state(losses[loss] counts[loss] n_mistakes total errors[expert other] met[expert other] "
+    "state(losses[loss] counts[loss] n_mistakes total errors[expert other] met[expert] "
     "combined[end] range[bound])",
 )
 describe("learning.twin.TwinTarget", "vote sizes[size] errors met")

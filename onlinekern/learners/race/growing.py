@@ -58,8 +58,7 @@ def grown_vote(vote: Any, stay: list[int], n_outputs: int) -> Any:
     links = tuple(vote.links[k] for k in stay)
     new = type(vote)(links, n_outputs, vote.decay, vote.sharpness)
     state, own = vote.get_state(), [*stay, vote.n_experts, vote.n_experts + 1]
-    pairs = np.ix_(stay, stay)
-    places = {"losses": own, "counts": own, "errors": pairs, "met": pairs}
+    places = {"losses": own, "counts": own, "errors": np.ix_(stay, stay), "met": stay}
     new.set_state({k: v[places[k]] if k in places else v for k, v in state.items()})
     return new
 

@@ -138,16 +138,17 @@ static void combine_voters(void)
             places[n++] = k;
     }
     for (int32_t i = 0; i < n; i++)
+        if (i == 0 || met[places[i]] < fewest)
+            fewest = met[places[i]];
+    if (!(fewest > 0))
+        return;
+    for (int32_t i = 0; i < n; i++)
         for (int32_t j = 0; j <= i; j++) {
             const int32_t pair = places[i] * $experts + places[j];
-            if ((i == 0 && j == 0) || met[pair] < fewest)
-                fewest = met[pair];
-            mean_errors[i * $experts + j] = met[pair] > 0 ? errors[pair] / met[pair] : 0;
+            mean_errors[i * $experts + j] = errors[pair] / SQRT(met[places[i]] * met[places[j]]);
             if (i == j && (i == 0 || mean_errors[i * ($experts + 1)] < least))
                 least = mean_errors[i * ($experts + 1)];
         }
-    if (!(fewest > 0))
-        return;
     level = $prior * least / fewest;
     for (int32_t i = 0; i < n; i++) {
         mean_errors[i * ($experts + 1)] += level;
@@ -254,21 +255,24 @@ static real discount_of(real weight)
 /* The experts' losses, and the products of their errors. */
 static void note_sample(const real *answer, real y, real weight)
 {
-    const real discount = discount_of(weight);
+    const real discount = discount_of(weight), half = SQRT(discount);
     note($experts, loss_at(answer, y), weight, $decay);
     note($experts + 1, loss_at(answer, y), weight, $lately);
     note($experts + 2, loss_at(combined, y), weight, discount);
     for (int32_t k = 0; k < $experts; k++) {
         note(k, fed[k] ? loss_at(race_scores + k * $outputs, y) : 0, fed[k] ? weight : 0, discount);
+        if (fed[k])
+            met[k] = discount * met[k] + weight;
         for (int32_t j = 0; j <= k; j++) {
             real product_of_two = 0;
+            if (fed[k] != fed[j])
+                errors[k * $experts + j] *= half;
             if (!fed[k] || !fed[j])
                 continue;
             for (int32_t c = 0; c < $outputs; c++)
                 product_of_two += error_at(opinions + k * $outputs, c, y)
                     * error_at(opinions + j * $outputs, c, y);
             errors[k * $experts + j] = discount * errors[k * $experts + j] + weight * product_of_two;
-            met[k * $experts + j] = discount * met[k * $experts + j] + weight;
         }
     }
 }

@@ -4,6 +4,10 @@ cdef Py_ssize_t memory_size(Py_ssize_t m) noexcept nogil
 cdef void combine(const double *errors, const double *met, const double *shares,
                   const unsigned char *voting, Py_ssize_t m, double least_error,
                   double *memory, double *weights) noexcept nogil
+cdef void fade(double *errors, double *met, const unsigned char *fed, Py_ssize_t m,
+               double discount, double weight) noexcept nogil
+cdef void add_products(double *errors, const double *own, const unsigned char *fed, Py_ssize_t m,
+                       double weight) noexcept nogil
 
 
 cdef class Combination:
@@ -11,7 +15,7 @@ cdef class Combination:
     cdef Py_ssize_t n_numbers        # of errors, met and weights
     cdef double keep, least_error
     cdef double *errors              # lower triangle, n_experts x n_experts
-    cdef double *met                 # the samples that they are sums of, in each element
+    cdef double *met                 # the samples that they are sums of, for each expert
     cdef double *weights
     cdef double *copies              # of these three, at the checkpoint
     cdef double *equal

@@ -28,8 +28,9 @@ cdef void combine(const double *errors, const double *met, const double *shares,
                   double *memory, double *weights) noexcept nogil:
     """Compute the weights of m experts, which are the shares if nothing better is known.
 
-    The lower triangles of `errors` and `met` have the sums of the products of two experts' errors,
-    and how many they are. Experts that do not vote have the weight 0; all do where nothing is said.
+    The lower triangle of `errors` has the sums of the products of two experts' errors, `met` what
+    those of each expert are summed up over. Experts that do not vote have the weight 0; all do
+    where nothing is said.
     """
     cdef Py_ssize_t i, j, pair, n = 0
     cdef double least = INFINITY, fewest = INFINITY, level, first = 0, second = 0
@@ -43,14 +44,13 @@ cdef void combine(const double *errors, const double *met, const double *shares,
             numbers[n] = i
             n += 1
     for i in range(n):
-        for j in range(i + 1):
-            fewest = min(fewest, met[numbers[i] * m + numbers[j]])
+        fewest = min(fewest, met[numbers[i]])
     if not fewest > 0:
         return
     for i in range(n):
         for j in range(i + 1):
             pair = numbers[i] * m + numbers[j]
-            matrix[i * m + j] = errors[pair] / met[pair]
+            matrix[i * m + j] = errors[pair] / sqrt(met[numbers[i]] * met[numbers[j]])
         least = min(least, matrix[i * m + i])
     level = max(PRIOR * least, least_error) / fewest
     for i in range(n):
@@ -67,6 +67,36 @@ cdef void combine(const double *errors, const double *met, const double *shares,
     if second > 0 and isfinite(second) and isfinite(first):
         for i in range(n):
             weights[numbers[i]] = a[i] + c[i] * (1 - first) / second
+
+
+cdef void fade(double *errors, double *met, const unsigned char *fed, Py_ssize_t m,
+               double discount, double weight) noexcept nogil:
+    """Begin with a sample that the experts of `fed` learn, all of them if it is NULL.
+
+    With the errors of one that sleeps, products fade by the root of the discount. So the sums stay
+    those of squares, and no combination has a mean squared error below 0.
+    """
+    cdef Py_ssize_t i, j
+    cdef double half = sqrt(discount)
+    for i in range(m):
+        if fed == NULL or fed[i]:
+            met[i] = discount * met[i] + weight
+        for j in range(i + 1):
+            if fed == NULL or (fed[i] and fed[j]):
+                errors[i * m + j] *= discount
+            elif fed[i] or fed[j]:
+                errors[i * m + j] *= half
+
+
+cdef void add_products(double *errors, const double *own, const unsigned char *fed, Py_ssize_t m,
+                       double weight) noexcept nogil:
+    """Add the products of the errors of the experts that learn, in an output."""
+    cdef Py_ssize_t i, j
+    for i in range(m):
+        if fed == NULL or fed[i]:
+            for j in range(i + 1):
+                if fed == NULL or fed[j]:
+                    errors[i * m + j] += weight * own[i] * own[j]
 
 
 cdef bint factor(double *matrix, Py_ssize_t n, Py_ssize_t stride) noexcept nogil:
@@ -117,12 +147,12 @@ cdef class Combination:
     def __cinit__(self, Py_ssize_t n_experts, double keep, double least_error):
         cdef Py_ssize_t k, m = n_experts
         self.n_experts, self.keep, self.least_error = m, keep, least_error
-        self.n_numbers = 2 * m * m + m
+        self.n_numbers = m * m + 2 * m
         self.errors = <double *> calloc(2 * self.n_numbers + m + memory_size(m), sizeof(double))
         if self.errors == NULL:
             raise MemoryError(f"no memory for the errors of {m} experts")
         self.met = self.errors + m * m
-        self.weights = self.met + m * m
+        self.weights = self.met + m
         self.copies = self.weights + m
         self.equal = self.copies + self.n_numbers
         self.memory = self.equal + m
@@ -135,17 +165,11 @@ cdef class Combination:
 
     cdef void meet(self, double weight) noexcept nogil:
         """Begin with a sample, whose errors `add` then tells."""
-        cdef Py_ssize_t k
-        for k in range(self.n_experts * self.n_experts):
-            self.errors[k] *= self.keep
-            self.met[k] = self.keep * self.met[k] + weight
+        fade(self.errors, self.met, NULL, self.n_experts, self.keep, weight)
 
     cdef void add(self, const double *own, double weight) noexcept nogil:
         """Add the errors of the experts in an output."""
-        cdef Py_ssize_t i, j
-        for i in range(self.n_experts):
-            for j in range(i + 1):
-                self.errors[i * self.n_experts + j] += weight * own[i] * own[j]
+        add_products(self.errors, own, NULL, self.n_experts, weight)
 
     cdef void weigh(self) noexcept nogil:
         """Compute the weights of what has been told."""
@@ -180,6 +204,6 @@ cdef class Combination:
         if (np.diagonal(errors) < 0).any() or met < 0:
             raise ValueError("sums of squared errors, and the samples met, must be >= 0")
         memcpy(self.errors, &errors[0, 0], errors.nbytes)
-        for k in range(self.n_experts * self.n_experts):
+        for k in range(self.n_experts):
             self.met[k] = met
         self.weigh()

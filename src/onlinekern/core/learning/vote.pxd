@@ -26,8 +26,9 @@ cdef class Vote(Component):
     # Discounted sums: of each expert; of the vote; of it lately; of the combination.
     cdef double[::1] losses
     cdef double[::1] counts       # what they were summed up over
+    cdef double[::1] met          # what the squared errors of each expert are summed up over
     cdef double[:, ::1] errors    # discounted sums of the products of two experts' errors, below
-    cdef double[:, ::1] met       # the diagonal, and what they were summed up over
+                                  # the diagonal, and of their squares
     cdef double[::1] work
     cdef double[::1] sums         # the memory of these four
     cdef double[::1] saved        # the same at the checkpoint
@@ -62,7 +63,7 @@ cdef class Vote(Component):
     cdef void give(self, double slope, const double *scores, double *own) noexcept nogil
     cdef void bound(self, double *answer) noexcept nogil
     cdef double error(self, const double *answer, Py_ssize_t c, double y) noexcept nogil
-    cdef void meet(self, const unsigned char *fed, const double *opinions, double y,
+    cdef void meet(self, const unsigned char *fed, const Work *work, double y,
                    double weight, double discount) noexcept nogil
     cdef double loss(self, const double *scores, double y) noexcept nogil
 

@@ -26,7 +26,7 @@ from onlinekern.core.base.state cimport (
     MOST_OUTPUTS, count_of, doubles_of_shape, fields_of, finite_number, integer_within,
     not_negative, positive_number,
 )
-from onlinekern.core.learning.combination cimport combine, memory_size
+from onlinekern.core.learning.combination cimport add_products, combine, fade, memory_size
 
 # Discount of what the vote itself got wrong lately.
 cdef double LATELY = 0.98
@@ -67,11 +67,11 @@ cdef class Vote(Component):
             raise ValueError(f"decay must be in (0, 1), got {decay}")
         self.sharpness = positive_number("sharpness", sharpness)
         self.slopes = np.array([not_negative("a link", link) for link in links])
-        self.sums, self.saved = np.zeros((2, 2 * (m + 3) + 2 * m * m))
+        self.sums, self.saved = np.zeros((2, 2 * (m + 3) + m + m * m))
         # Parts of `sums`.
-        places = np.cumsum([m + 3, m + 3, m * m])
-        self.losses, self.counts, errors, met = np.split(np.asarray(self.sums), places)
-        self.errors, self.met = errors.reshape(m, m), met.reshape(m, m)
+        places = np.cumsum([m + 3, m + 3, m])
+        self.losses, self.counts, self.met, errors = np.split(np.asarray(self.sums), places)
+        self.errors = errors.reshape(m, m)
         self.work = np.zeros(self.work_size())
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
@@ -116,7 +116,7 @@ cdef class Vote(Component):
         """Compute the shares of the experts, the weights of the combination, and the factors."""
         cdef Py_ssize_t k
         cdef double own = self.weigh(voting, work.shares)
-        combine(&self.errors[0, 0], &self.met[0, 0], work.shares, voting, self.n_experts, 0,
+        combine(&self.errors[0, 0], &self.met[0], work.shares, voting, self.n_experts, 0,
                 work.memory, work.weights)
         for k in range(self.n_experts):
             work.factors[k] = (work.shares[k] + own * work.weights[k]) / (1 + own)
@@ -167,20 +167,16 @@ cdef class Vote(Component):
             return (answer[0] - (1 if y > 0 else -1)) * SINGLE
         return answer[c] - (c == <Py_ssize_t> y)
 
-    cdef void meet(self, const unsigned char *fed, const double *opinions, double y,
+    cdef void meet(self, const unsigned char *fed, const Work *work, double y,
                    double weight, double discount) noexcept nogil:
         """Take up the products of the errors of the experts that learnt a sample."""
-        cdef Py_ssize_t k, j, c, K = self.n_outputs
-        cdef double product
-        for k in range(self.n_experts):
-            for j in range(k + 1 if fed[k] else 0):
-                if fed[j]:
-                    product = 0
-                    for c in range(K):
-                        product += self.error(opinions + k * K, c, y) \
-                            * self.error(opinions + j * K, c, y)
-                    self.errors[k, j] = discount * self.errors[k, j] + weight * product
-                    self.met[k, j] = discount * self.met[k, j] + weight
+        cdef Py_ssize_t k, c, m = self.n_experts
+        fade(&self.errors[0, 0], &self.met[0], fed, m, discount, weight)
+        for c in range(self.n_outputs):
+            for k in range(m):
+                if fed[k]:
+                    work.memory[k] = self.error(work.opinions + k * self.n_outputs, c, y)
+            add_products(&self.errors[0, 0], work.memory, fed, m, weight)
 
     cdef double loss(self, const double *scores, double y) noexcept nogil:
         """1 for a mistake, else 0."""
@@ -288,7 +284,7 @@ cdef class Vote(Component):
             for k in range(m):
                 loss = self.loss(given + k * stride, y[i]) if fed[k] else 0
                 self.note(k, loss, own if fed[k] else 0, discount)
-            self.meet(fed, work.opinions, y[i], own, discount)
+            self.meet(fed, &work, y[i], own, discount)
 
     cdef void checkpoint(self) noexcept nogil:
         """Remember the vote as it is."""
@@ -329,10 +325,9 @@ cdef class Vote(Component):
     def weights(self, const unsigned char[::1] voting):
         """Shares that the experts have earned, >= 0, without the combination, (n_experts,)."""
         self.check(np.empty((self.n_experts, 0, self.n_outputs)), 0, voting)
-        shares = np.empty(self.n_experts)
-        cdef double[::1] view = shares
-        self.weigh(&voting[0], &view[0])
-        return shares
+        cdef double[::1] shares = np.empty(self.n_experts)
+        self.weigh(&voting[0], &shares[0])
+        return np.asarray(shares)
 
     def factors(self, voting):
         """What the answers of the experts are multiplied by in the next one, (n_experts,).
@@ -358,15 +353,16 @@ cdef class Vote(Component):
         """Return to what `get_state` gave."""
         m = self.n_experts
         if isinstance(state, dict):
-            unknown = zip(COMBINATION, (np.zeros((m, m)), np.zeros((m, m)), np.zeros(2)))
+            unknown = zip(COMBINATION, (np.zeros((m, m)), np.zeros(m), np.zeros(2)))
             state = {**dict(unknown), **state}
         fields_of(state, "a vote", (*STATE, *COMBINATION))
-        losses = doubles_of_shape("losses", state["losses"], (m + 2,))
-        counts = doubles_of_shape("counts", state["counts"], (m + 2,))
+        if np.ndim(state["met"]) == 2:  # older versions counted for each pair of experts
+            state = {**state, "met": np.diagonal(state["met"])}
         errors = doubles_of_shape("errors", state["errors"], (m, m))
-        met = doubles_of_shape("met", state["met"], (m, m))
-        combined = doubles_of_shape("combined", state["combined"], (2,))
-        if not all((numbers >= 0).all() for numbers in (losses, counts, met, combined)):
+        lengths = {"losses": m + 2, "counts": m + 2, "met": m, "combined": 2}
+        losses, counts, met, combined = others = [
+            doubles_of_shape(name, state[name], (n,)) for name, n in lengths.items()]
+        if not all((numbers >= 0).all() for numbers in others):
             raise ValueError("losses and counts of a vote must be >= 0")
         self.resume_counts(state["n_mistakes"], state["total"])
         np.asarray(self.losses)[:] = np.append(losses, combined[0])
