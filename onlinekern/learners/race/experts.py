@@ -88,6 +88,8 @@ MOST_BESIDE_LIGHT = 0.65
 LEFT_BESIDE = 0.9
 REST = 8
 LITTLE = 0.02
+# Learners that became experts late, the last ones first: races of former versions lack them.
+LATER = (), (AROWClassifier,), (PARegressor, OGDClassifier, OGDRegressor)
 # The patience of an expert that never sleeps.
 FOREVER = 1 << 62
 
@@ -265,13 +267,20 @@ def following_linear(task: str, n_active: int, cost: float) -> Expert:
     return Expert("linear gradient descent", OGDRegressor(loss="huber", **step), cost)
 
 
-def of_former_version(experts: list[Expert]) -> list[Expert]:
-    """Return the experts of races that a former version has saved, of those of today.
+def second_linear(cost: float) -> Expert:
+    """Return linear AROW of classes, whose largest score answers.
 
-    Targets of sparse rows had no linear PA-I, the others and classes no linear gradient descent.
+    Least squares of one class against the others know no class that lies between others, and steps
+    of first order are slow where classes are many (docs/race_tried.md).
     """
-    later = PARegressor, OGDClassifier, OGDRegressor
-    return [one for one in experts if not isinstance(one.estimator, later)]
+    return Expert("linear AROW", AROWClassifier(random_state=0), cost, HINGE)
+
+
+def former_versions(experts: list[Expert]) -> Iterator[list[Expert]]:
+    """Yield the experts of today, then those that races had which former versions have saved."""
+    for later in LATER:
+        experts = [one for one in experts if not isinstance(one.estimator, later)]
+        yield experts
 
 
 def in_room(experts: list[Expert], form: tuple[int, int, bool], memory: float) -> list[Expert]:
@@ -321,7 +330,8 @@ def members(
         first.append(sparse_linear(first[0].cost))
     elif forests:
         first.append(following_linear(task, n_active, first[0].cost))
-    return [*squares_of(task, n_features, width, size, forests, n_active), *first, *forests]
+    last = [] if task == "regression" else [second_linear(first[0].cost)]
+    return [*squares_of(task, n_features, width, size, forests, n_active), *first, *forests, *last]
 
 
 def forests_of(

@@ -41,12 +41,7 @@ from onlinekern.estimators.validation import (
     validate_data,
 )
 from onlinekern.estimators.warnings import warn
-from onlinekern.learners.race.experts import (
-    in_room,
-    ladder,
-    of_former_version,
-    slots_in_room,
-)
+from onlinekern.learners.race.experts import former_versions, in_room, ladder, slots_in_room
 from onlinekern.learners.race.growing import (
     MEGABYTE,
     check_beginning,
@@ -200,7 +195,7 @@ class StreamLearner(Learner):
         """Return the experts of a race, of those that it began with."""
         n_outputs = self._outputs_at_first or race.head.n_outputs
         found = self._experts(race.d, n_outputs, not race.moments.centred, race.layout)
-        for experts in (found, of_former_version(found)):
+        for experts in former_versions(found):
             if self._stayed and max(self._stayed) < len(experts):
                 experts = [experts[k] for k in self._stayed]
             rules = [type(expert.estimator._rule()) for expert in experts]
@@ -273,10 +268,10 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     """Classification of raw streams, with nothing to choose.
 
     Features come in any units, dense or sparse; classes are taken up as they come (`classes` may be
-    given, but need not); the stream may drift. Nine experts race [1]_ [2]_: two kernel forests,
+    given, but need not); the stream may drift. Ten experts race [1]_ [2]_: two kernel forests,
     one of the last 512 samples, which get the features as they come, and behind a scaling by
-    running moments kernel least squares, others that forget, linear least squares, linear PA-I,
-    PA-I with narrow kernels and the last 500 support vectors, and gradient descent on Fourier
+    running moments kernel least squares, others that forget, linear least squares, linear PA-I and
+    AROW, PA-I with narrow kernels and the last 500 support vectors, and gradient descent on Fourier
     and on linear features. Each sample is answered by their vote, then learnt. The share of an
     expert in the vote is ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the discounted mean
     (0.999, at first less) of its mistakes so far; a combination of the experts, of the least
