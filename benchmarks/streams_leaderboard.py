@@ -123,12 +123,14 @@ class River(Timed):
 
 def river_learner(name, n_classes, seed=0):
     """Return one of river's learners, with its own defaults."""
-    from river import forest, linear_model, multiclass, preprocessing, tree
+    from river import ensemble, forest, linear_model, multiclass, preprocessing, tree
 
     if name == "hat":
         return tree.HoeffdingAdaptiveTreeClassifier(seed=seed)
     if name == "arf":
         return forest.ARFClassifier(n_models=10, seed=seed)
+    if name == "srp":
+        return ensemble.SRPClassifier(n_models=10, seed=seed)
     linear = {"alma": linear_model.ALMAClassifier, "logistic": linear_model.LogisticRegression}
     model = linear[name]()
     if n_classes > 2 or name == "alma":
@@ -182,7 +184,13 @@ FORGETTING: dict[str, tuple[str, bool, Callable]] = {
     "kernel-rls-99": ("KernelRLS .99", True, plain("KernelRLSClassifier", forgetting=0.99)),
     "kernel-rls-anew": ("KernelRLS anew", True, plain("KernelRLSClassifier")),
 }
-RIVER = {"arf": "river ARF", "hat": "river HAT", "alma": "river ALMA", "logistic": "river LR"}
+RIVER = {
+    "arf": "river ARF",
+    "srp": "river SRP",
+    "hat": "river HAT",
+    "alma": "river ALMA",
+    "logistic": "river LR",
+}
 METHODS = (*OURS, *RIVER, *BASELINES)
 LABELS = {name: label for name, (label, *_) in {**OURS, **FORESTS, **FORGETTING}.items()} | RIVER
 LABELS |= {name: label for name, (label, *_) in BASELINES.items()}
