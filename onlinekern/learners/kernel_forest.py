@@ -303,11 +303,11 @@ class KernelForest(Learner):
 
 @estimator
 class KernelForestClassifier(OnlineClassifier, KernelForest):
-    """Kernel forest: trees that cut where the function changes, learnt jointly, in one pass.
+    """Kernel forest: trees that split where the function changes, learnt jointly, in one pass.
 
-    Random trees cut space into cells, and a second-order learner learns the weights of all cells of
-    all trees together. The cuts look where the function changes: a small kernel machine that learns
-    beside tells how steep it is along each feature. Nothing has to be chosen or scaled. One pass
+    Random trees split space into cells, and a second-order learner learns the weights of all cells
+    of all trees together. The splits lie where the function changes: a small kernel machine, the
+    teacher, tells how steep it is along each feature. Nothing has to be chosen or scaled. One pass
     comes close to forests and boosted trees in batch on tables with many kinds of columns
     (docs/kernel_forests.md).
 
@@ -333,14 +333,15 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         The last samples that are kept, for new trees to grow from.
     max_samples : float in (0, 1], default=0.7
         A tree grows from this share of the samples that are kept, drawn without repetition, and
-        from 64 at least. The others keep it honest: its cuts have not seen their targets.
+        from 64 at least. The others guard against overfitting: its splits have not seen their
+        targets.
     max_rows : int >= 1, default=8192
         A tree grows from at most so many samples, as long as the forest is renewed as a whole.
     max_leaf : int >= 1, default=4
-        A node with more samples is cut.
+        A node with more samples is split.
     n_candidates : int in [1, 1000], default=10
-        Cuts drawn for a node, of which the best is taken; at most one for four of its rows. 1 gives
-        totally random trees.
+        Splits drawn for a node, of which the best is taken; at most one for four of its rows. With
+        1 trees are totally random.
     n_replays : int in [1, 100], default=2
         How often the samples that are kept are learnt again when the forest is renewed.
     renewal_spread : float in [0, 1], default=0.25
@@ -351,34 +352,34 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         Up to the 512th sample it is spread over a sixteenth of these, 2 samples behind the 128th
         and 8 behind the 512th. Those at 32 and 64 are done at once, in some 2 milliseconds.
     begin_anew : bool, default=True
-        Whether a forest that has learnt nothing begins beside this one when its losses have grown
-        for sure (`onlinekern.drift.LossDetector`). For 1,000 samples both learn, in twice the time
-        and with the memory of both; the one that errs less answers, and stays. Losses are mistakes,
-        or squared errors of targets, those of several being added up. Where there is no alarm, as
-        in random order, no bit is different. Later passes of `fit` raise none; exported C that
-        learns has none.
+        Whether a new forest begins beside this one when a test (`onlinekern.drift.LossDetector`)
+        shows that the losses have grown. Both then learn for 1,000 samples, in twice the time and
+        with the memory of both. The one with fewer errors answers, and stays. Losses are mistakes,
+        in regression squared errors, summed over several targets. Without an alarm, as in random
+        order, no bit is different. Later passes of `fit` raise none, nor does exported C.
     exact : {'auto'} or float in [0, 1], default='auto'
-        Share of the trees, the last ones, whose cuts are exact where a renewal grows from 2,048
-        samples, one at least if it is not 0; half of them, rounded down, are from 256 on, and none
-        with a `memory` of fewer samples. 'auto' is a tenth for targets, and for classes a
-        sixth from 2,048 samples and a third from 16,384 on: exact cuts find functions that jump,
-        and lose where these are smooth. Half of the experts on targets see the other trees alone,
-        so that smooth ones lose nothing. 'auto' is none with ``n_candidates=1``, and for targets
-        where `noise` and `levels` leave one expert.
+        Share of the trees, the last ones, whose splits are exact if a renewal grows from 2,048
+        samples or more; at least one tree if it is not 0. From 256 samples on half of them, rounded
+        down, are exact; with a `memory` of fewer samples none is. Exact splits find functions that
+        jump, and lose where functions are smooth. 'auto' is a tenth in regression, where half of
+        the experts see the other trees alone, so that smooth functions lose nothing. In
+        classification it is a sixth from 2,048 samples on, and a third from 16,384. 'auto' is none
+        with ``n_candidates=1``, and in regression if `noise` and `levels` leave one expert.
     teacher : {'full', 'light'}, default='full'
-        The kernel machine that finds where to cut. 'light' is for hundreds of features, where
-        'full' takes most of the time and finds noise: it has 100 landmarks and no linear part,
-        directions of targets are approximate, and classes have none. Linear functions want 'full'.
+        The kernel machine that finds where to split. 'light' is for hundreds of features, where
+        'full' takes most of the time and finds noise. It has 100 landmarks and no linear part; its
+        directions are approximate in regression, and it has none in classification. Linear
+        functions need 'full'.
     categorical_features : 'from_dtype', array-like or None, default='from_dtype'
-        Features that hold categories, which cuts divide into two sets: a mask, numbers of features,
-        or names of columns. 'from_dtype' takes the columns of a data frame whose type is one of
-        categories (pandas, polars), and none of an array. A column of numbers holds the numbers of
-        categories, 0 to 65535. One-hot columns need not be named: three or more of which at most
-        one is on are found, and cut like the categories that they stand for.
+        Categorical features, which splits divide into two sets of categories: a mask, indices of
+        features, or names of columns. 'from_dtype' takes the columns of a data frame that have a
+        categorical type (pandas, polars), and none of an array. A column of numbers holds category
+        codes, 0 to 65535. One-hot columns need not be named: three or more of which at most one is
+        on are found, and split like the categories that they stand for.
     when_full : {'grow', 'renew'}, default='grow'
-        What happens once the stream is longer than `memory`. 'grow' cuts the leaves of the trees
-        further, each time the stream has twice as many samples. 'renew' grows new trees from the
-        last `memory` samples, each time as many have come: cuts then follow a stream that changes.
+        What happens once the stream is longer than `memory`. 'grow' splits the leaves of the trees
+        further, each time the stream has doubled. 'renew' grows new trees from the last `memory`
+        samples, each time as many have come: the trees then follow a stream that changes.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
@@ -433,35 +434,36 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     Notes
     -----
     At samples 32, 64, 128, ... a renewal of the forest begins. A kernel machine of 200 landmarks is
-    fitted to the last 2,048 samples, in a metric that its predecessor has learnt; the mean square
+    fitted to the last 2,048 samples, in a metric that its predecessor has learnt. The mean square
     of its gradient along each feature, and the eight leading eigenvectors of the gradients' outer
-    product, say where the function changes. A cut is drawn from a pair of samples of its node: the
-    feature or direction by how much the pair differs along it, times the slope of the function
-    there; the place uniform between both. Of `n_candidates` cuts the one wins that lowers the
-    variance most [1]_, of what the trees before leave of the targets: each takes a twentieth of the
-    means of its leaves, as in boosting. Features along which the cuts of these trees have gained
-    more than chance gives are drawn more often, as far as slopes miss them. Then the samples that
-    are kept are learnt again, and those that have come meanwhile. Once the stream is longer than
-    `memory`, trees are not replaced any more, unless `when_full` is 'renew': their leaves are cut
-    further, and new cells begin with the weights and variances of the cell that they are part of.
+    product, say where the function changes. A split is drawn from a pair of samples of its node:
+    the feature or direction by how much the pair differs along it, times the slope of the function
+    there; the threshold uniform between both. Of `n_candidates` splits the one wins that lowers the
+    variance of the residuals most [1]_. Residuals are what the trees before leave of the targets:
+    each tree takes a twentieth of the means of its leaves, as in boosting. Features that gained
+    more than chance in these trees are drawn more often, as far as slopes miss them. Then the
+    samples that are kept are learnt again, and those that have come meanwhile. Once the stream is
+    longer than `memory`, trees are not replaced any more, unless `when_full` is 'renew'. Their
+    leaves are split further, and new cells begin with the weights and variances of the cell that
+    they are part of.
 
-    Features are in units of their spread. Those with heavy tails, such as sums of money, are seen
-    by a logarithm where it tells more of the target. One-hot columns are put together, and cut like
-    the categories that they stand for.
+    Features are in units of their spread. Those with heavy tails, such as sums of money, are
+    replaced by a logarithm where it tells more of the target. One-hot columns are put together, and
+    split like the categories that they stand for.
 
     A sample lies in T cells (T trees, or twice as many with the upper ones). Its score is the sum
     of their weights over ``sqrt(T)``, which AROW [2]_ learns for all trees jointly, with a variance
     for each cell: a cell that was seen often takes small steps. That is a linear learner of the
     feature map of a random partition kernel [3]_.
 
-    Where a renewal grows from 2,048 samples, the last sixth of the trees has exact cuts, like
-    CART [4]_, and from 16,384 samples on the last third: the best of all cuts along the sixteen
-    steepest features that leave three samples on each side. They find where a function jumps along
-    features, in what the other trees leave.
+    If a renewal grows from 2,048 samples or more, the last sixth of the trees has exact splits,
+    like CART [4]_, and from 16,384 samples on the last third: the best of all splits along the
+    sixteen steepest features that leave three samples on each side. They find where a function
+    jumps along features, in what the other trees leave.
 
-    What a forest knows depends on its samples alone, so calls may be cut anywhere. A model that is
-    saved in the middle of a renewal goes on with the same bits: its next call does again what had
-    been done of the renewal.
+    What a forest knows depends on its samples alone, not on how the stream is divided into calls. A
+    model that is saved in the middle of a renewal goes on with the same bits: its next call repeats
+    what had been done of the renewal.
 
     References
     ----------
@@ -497,17 +499,17 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
 
 @estimator
 class KernelForestRegressor(OnlineRegressor, KernelForest):
-    """Kernel forest for regression: trees that cut where the function changes, learnt jointly.
+    """Kernel forest for regression: trees that split where the function changes, learnt jointly.
 
-    See `KernelForestClassifier`. Targets are learnt in units of their own deviation, which each
-    renewal of the forest measures. ``fit(X, Y)`` with the columns of Y as targets learns several on
-    the same trees: a cut is told by the sum of what it lowers the variances by.
+    See `KernelForestClassifier`. Targets are learnt in units of their standard deviation, which
+    each renewal of the forest measures. ``fit(X, Y)`` learns the columns of Y on the same trees:
+    the gain of a split is the sum of how much it lowers their variances.
 
     Parameters
     ----------
     hold_outliers : bool, default=True
-        Whether a target that is an outlier is learnt as a less far one. False suits targets with
-        rare events that features tell of: they are learnt sooner so (docs/kernel_forests.md).
+        Whether a target that is an outlier is clipped before it is learnt. False suits targets with
+        rare events that features tell of: they are then learnt sooner (docs/kernel_forests.md).
     n_trees : int >= 1, default=130
         Trees. Time and memory grow linearly with them; 300 lower the error a little.
     noise : 'auto' or float > 0, default='auto'
@@ -527,18 +529,18 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         The last samples that are kept, for new trees to grow from.
     max_samples : float in (0, 1], default=1.0
         A tree grows from this share of the samples that are kept, drawn without repetition, and
-        from 64 at least. Cuts that all samples tell of err less than those of few, as long as
+        from 64 at least. Splits by all samples have fewer errors than those by some, as long as
         leaves are large.
     max_rows : int >= 1, default=16384
         A tree grows from at most so many samples, as long as the forest is renewed as a whole.
     max_leaf : int >= 1, default=16
-        A node with more samples is cut.
+        A node with more samples is split.
 
         Where a tree has seen the targets of all samples, leaves of few would fit their noise, and
         take more memory and time.
     n_candidates : int in [1, 1000], default=30
-        Cuts drawn for a node, of which the best is taken; at most one for four of its rows. 1 gives
-        totally random trees.
+        Splits drawn for a node, of which the best is taken; at most one for four of its rows. With
+        1 trees are totally random.
     n_replays : int in [1, 100], default=2
         How often the samples that are kept are learnt again when the forest is renewed.
     renewal_spread : float in [0, 1], default=0.25
@@ -549,34 +551,34 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         Up to the 512th sample it is spread over a sixteenth of these, 2 samples behind the 128th
         and 8 behind the 512th. Those at 32 and 64 are done at once, in some 2 milliseconds.
     begin_anew : bool, default=True
-        Whether a forest that has learnt nothing begins beside this one when its losses have grown
-        for sure (`onlinekern.drift.LossDetector`). For 1,000 samples both learn, in twice the time
-        and with the memory of both; the one that errs less answers, and stays. Losses are mistakes,
-        or squared errors of targets, those of several being added up. Where there is no alarm, as
-        in random order, no bit is different. Later passes of `fit` raise none; exported C that
-        learns has none.
+        Whether a new forest begins beside this one when a test (`onlinekern.drift.LossDetector`)
+        shows that the losses have grown. Both then learn for 1,000 samples, in twice the time and
+        with the memory of both. The one with fewer errors answers, and stays. Losses are mistakes,
+        in regression squared errors, summed over several targets. Without an alarm, as in random
+        order, no bit is different. Later passes of `fit` raise none, nor does exported C.
     exact : {'auto'} or float in [0, 1], default='auto'
-        Share of the trees, the last ones, whose cuts are exact where a renewal grows from 2,048
-        samples, one at least if it is not 0; half of them, rounded down, are from 256 on, and none
-        with a `memory` of fewer samples. 'auto' is a tenth for targets, and for classes a
-        sixth from 2,048 samples and a third from 16,384 on: exact cuts find functions that jump,
-        and lose where these are smooth. Half of the experts on targets see the other trees alone,
-        so that smooth ones lose nothing. 'auto' is none with ``n_candidates=1``, and for targets
-        where `noise` and `levels` leave one expert.
+        Share of the trees, the last ones, whose splits are exact if a renewal grows from 2,048
+        samples or more; at least one tree if it is not 0. From 256 samples on half of them, rounded
+        down, are exact; with a `memory` of fewer samples none is. Exact splits find functions that
+        jump, and lose where functions are smooth. 'auto' is a tenth in regression, where half of
+        the experts see the other trees alone, so that smooth functions lose nothing. In
+        classification it is a sixth from 2,048 samples on, and a third from 16,384. 'auto' is none
+        with ``n_candidates=1``, and in regression if `noise` and `levels` leave one expert.
     teacher : {'full', 'light'}, default='full'
-        The kernel machine that finds where to cut. 'light' is for hundreds of features, where
-        'full' takes most of the time and finds noise: it has 100 landmarks and no linear part,
-        directions of targets are approximate, and classes have none. Linear functions want 'full'.
+        The kernel machine that finds where to split. 'light' is for hundreds of features, where
+        'full' takes most of the time and finds noise. It has 100 landmarks and no linear part; its
+        directions are approximate in regression, and it has none in classification. Linear
+        functions need 'full'.
     categorical_features : 'from_dtype', array-like or None, default='from_dtype'
-        Features that hold categories, which cuts divide into two sets: a mask, numbers of features,
-        or names of columns. 'from_dtype' takes the columns of a data frame whose type is one of
-        categories (pandas, polars), and none of an array. A column of numbers holds the numbers of
-        categories, 0 to 65535. One-hot columns need not be named: three or more of which at most
-        one is on are found, and cut like the categories that they stand for.
+        Categorical features, which splits divide into two sets of categories: a mask, indices of
+        features, or names of columns. 'from_dtype' takes the columns of a data frame that have a
+        categorical type (pandas, polars), and none of an array. A column of numbers holds category
+        codes, 0 to 65535. One-hot columns need not be named: three or more of which at most one is
+        on are found, and split like the categories that they stand for.
     when_full : {'grow', 'renew'}, default='grow'
-        What happens once the stream is longer than `memory`. 'grow' cuts the leaves of the trees
-        further, each time the stream has twice as many samples. 'renew' grows new trees from the
-        last `memory` samples, each time as many have come: cuts then follow a stream that changes.
+        What happens once the stream is longer than `memory`. 'grow' splits the leaves of the trees
+        further, each time the stream has doubled. 'renew' grows new trees from the last `memory`
+        samples, each time as many have come: the trees then follow a stream that changes.
     encode : {'auto', True, False}, default='auto'
         Whether an encoder inside the model, `encoder_`, makes features of the columns of tables
         (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
@@ -625,21 +627,22 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     Notes
     -----
     At samples 32, 64, 128, ... a renewal of the forest begins. A kernel machine of 200 landmarks is
-    fitted to the last 2,048 samples, in a metric that its predecessor has learnt; the mean square
+    fitted to the last 2,048 samples, in a metric that its predecessor has learnt. The mean square
     of its gradient along each feature, and the eight leading eigenvectors of the gradients' outer
-    product, say where the function changes. A cut is drawn from a pair of samples of its node: the
-    feature or direction by how much the pair differs along it, times the slope of the function
-    there; the place uniform between both. Of `n_candidates` cuts the one wins that lowers the
-    variance most [1]_, of what the trees before leave of the targets: each takes a twentieth of the
-    means of its leaves, as in boosting. Features along which the cuts of these trees have gained
-    more than chance gives are drawn more often, as far as slopes miss them. Then the samples that
-    are kept are learnt again, and those that have come meanwhile. Once the stream is longer than
-    `memory`, trees are not replaced any more, unless `when_full` is 'renew': their leaves are cut
-    further, and new cells begin with the weights and variances of the cell that they are part of.
+    product, say where the function changes. A split is drawn from a pair of samples of its node:
+    the feature or direction by how much the pair differs along it, times the slope of the function
+    there; the threshold uniform between both. Of `n_candidates` splits the one wins that lowers the
+    variance of the residuals most [1]_. Residuals are what the trees before leave of the targets:
+    each tree takes a twentieth of the means of its leaves, as in boosting. Features that gained
+    more than chance in these trees are drawn more often, as far as slopes miss them. Then the
+    samples that are kept are learnt again, and those that have come meanwhile. Once the stream is
+    longer than `memory`, trees are not replaced any more, unless `when_full` is 'renew'. Their
+    leaves are split further, and new cells begin with the weights and variances of the cell that
+    they are part of.
 
-    Features are in units of their spread. Those with heavy tails, such as sums of money, are seen
-    by a logarithm where it tells more of the target. One-hot columns are put together, and cut like
-    the categories that they stand for.
+    Features are in units of their spread. Those with heavy tails, such as sums of money, are
+    replaced by a logarithm where it tells more of the target. One-hot columns are put together, and
+    split like the categories that they stand for.
 
     A sample lies in T cells (T trees, or twice as many with the upper ones). Its score is the sum
     of their weights over ``sqrt(T)``, which AROW [2]_ learns for all trees jointly, with a variance
@@ -651,9 +654,9 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     sees it. That is where most of the other targets are explained, and answers have not foretold
     the far ones so far.
 
-    What a forest knows depends on its samples alone, so calls may be cut anywhere. A model that is
-    saved in the middle of a renewal goes on with the same bits: its next call does again what had
-    been done of the renewal.
+    What a forest knows depends on its samples alone, not on how the stream is divided into calls. A
+    model that is saved in the middle of a renewal goes on with the same bits: its next call repeats
+    what had been done of the renewal.
 
     References
     ----------

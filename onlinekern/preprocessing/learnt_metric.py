@@ -25,10 +25,10 @@ from onlinekern.preprocessing.transformer import Target, TaughtTransformer
 class LearntMetric(OneToOneFeatureMixin, TaughtTransformer):
     """Move samples into a metric that tells which features matter: ``z = M^(1/2) x``.
 
-    A kernel of all features alike pays as much for a column of no use as for a useful one. This
-    transformer learns from the targets which features, or directions, matter, and stretches them.
-    So any learner with a kernel or with random features learns in the metric M: distances behind it
-    are ``(x - s)'M (x - s)``, products ``x'M s``.
+    In an ordinary kernel an irrelevant feature counts as much as a relevant one. This transformer
+    learns from the targets which features, or directions, matter, and rescales them. So any learner
+    behind it that has a kernel or random features learns in the metric M: distances are
+    ``(x - s)'M (x - s)``, products ``x'M s``.
 
     M is the power `metric_exponent` of the mean outer product of the gradients of a kernel machine
     (a recursive feature machine [1]_), or its diagonal, scaled to a trace of `n_features`. After

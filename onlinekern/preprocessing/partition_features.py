@@ -28,14 +28,14 @@ NODE_BYTES = 8
 
 @estimator
 class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
-    """Cells of random trees that cut where the function changes, as sparse features.
+    """Cells of random trees that split where the function changes, as sparse features.
 
-    Each tree cuts space into cells, and a sample has the feature ``1 / sqrt(n_trees)`` for its cell
-    in each tree, 0 for all others. So ``z(x) . z(s)`` is the share of trees in which x and s lie in
-    one cell: the features are those of a random partition kernel [1]_, and a linear learner of them
-    learns all trees jointly, as `KernelForestClassifier` does. With targets, the cuts look where
-    the function changes, as in a kernel forest; without, trees are totally random, like those of
-    scikit-learn's RandomTreesEmbedding.
+    Each tree splits space into cells, and a sample has the feature ``1 / sqrt(n_trees)`` for its
+    cell in each tree, 0 for all others. So ``z(x) . z(s)`` is the share of trees in which x and s
+    lie in one cell: the features are those of a random partition kernel [1]_, and a linear learner
+    of them learns all trees jointly, as `KernelForestClassifier` does. With targets, the splits lie
+    where the function changes, as in a kernel forest; without, trees are totally random, like those
+    of scikit-learn's RandomTreesEmbedding.
 
     A column means the same cell for ever. `fit` grows all trees from its samples, and they stay. A
     stream (`partial_fit`, `learn_transform`) adds trees at three absolute numbers of samples: a
@@ -52,12 +52,12 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
         change nothing. `fit` grows trees from at most so many of its samples, drawn at random.
     max_samples : float in (0, 1], default=1.0
         A tree grows from this share of the samples that are kept, drawn without repetition, and
-        from 64 at least. With 0.5 its cuts have not seen the targets of the other half, which may
+        from 64 at least. With 0.5 its splits have not seen the targets of the other half, which may
         help with noise.
     max_leaf : int >= 1, default=4
-        A node with more samples is cut.
+        A node with more samples is split.
     n_candidates : int in [1, 1000], default=10
-        Cuts drawn for a node, of which the best is taken. 1 gives totally random trees, as does a
+        Splits drawn for a node, of which the best is taken. 1 gives totally random trees, as does a
         call without y.
     target : {'auto', 'labels', 'numbers'}, default='auto'
         What y holds: 'labels' of classes or 'numbers'. With 'auto', text and whole numbers of at

@@ -267,31 +267,34 @@ class StreamLearner(Learner):
 class StreamClassifier(StreamLearner, OnlineClassifier):
     """Classification of raw streams, with nothing to choose.
 
-    Features come in any units, dense or sparse; classes are taken up as they come (`classes` may be
-    given, but need not); the stream may drift. Ten experts race [1]_ [2]_: two kernel forests,
-    one of the last 512 samples, which get the features as they come, and behind a scaling by
-    running moments kernel least squares, others that forget, linear least squares, linear PA-I and
-    AROW, PA-I with narrow kernels and the last 500 support vectors, and gradient descent on Fourier
-    and on linear features. Each sample is answered by their vote, then learnt. The share of an
-    expert in the vote is ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the discounted mean
-    (0.999, at first less) of its mistakes so far; a combination of the experts, of the least
-    squared error, votes as one more [3]_. Experts that lose sleep: they learn every eighth segment
-    of 256 samples, and are woken when the vote gets worse. When its losses have grown for sure
-    (`onlinekern.drift.LossDetector`), a race that has learnt nothing begins beside this one; for
-    1,000 samples both learn, and the one that errs less answers, and stays. Where time or memory
-    have no room for ten trees, kernels of three widths, linear least squares that forget and a
-    budgeted kernel PA race in the place of the forests.
+    Features come in any units, dense or sparse. New classes are taken up when they come (`classes`
+    may be given, but need not). The stream may drift.
+
+    The model is an ensemble, a race of ten experts [1]_ [2]_, whose weighted vote predicts each
+    sample before they learn it (docs/race.md). Two experts are kernel forests, which get the raw
+    features; one of them grows from the last 512 samples. The others get features that are
+    standardised by running moments: kernel least squares, with and without forgetting, linear
+    least squares, linear PA-I and AROW, PA-I with narrow kernels and the last 500 support vectors,
+    and gradient descent on Fourier features and on linear ones. The weight of an expert is
+    ``exp(-60 (sqrt(e) - sqrt(min e)))``, where e is the discounted mean (0.999, at first less) of
+    its mistakes so far. The linear combination of the experts with the least squared error votes as
+    one more [3]_.
+
+    Experts that lose sleep: they learn every eighth segment of 256 samples, and are woken when the
+    vote gets worse. When a test (`onlinekern.drift.LossDetector`) shows that the losses have grown,
+    a new race begins beside this one. Both learn for 1,000 samples; the one with fewer errors
+    answers, and stays. If time or memory have no room for ten trees, kernels of three widths,
+    linear least squares with forgetting and a budgeted kernel PA take the place of the forests.
 
     Parameters
     ----------
     time_budget : float > 0, default=100.0
-        Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
+        Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2. It
         decides how large the experts are and how many of them vote. It is nominal: nothing is
-        measured, so that results are the same on every machine. The first 1,024 samples are
-        learnt by all experts, at about twice that, and so are 1,000 behind an alarm, by two races.
-        The default gives the forests 80 and 30 trees (of a regression 55 to 132, the more the fewer
-        features there are, and 15), and the largest kernel 300 landmarks, of a regression 200 to
-        300.
+        measured, so that results are the same on every machine. All experts learn the first 1,024
+        samples, at about twice this cost; so do two races the 1,000 samples after an alarm. The
+        default gives the forests 80 and 30 trees (in regression 55 to 132, more with fewer
+        features, and 15), and the largest kernel 300 landmarks (in regression 200 to 300).
     memory_budget : float > 0, default=64.0
         Megabytes that the models of the experts may take, as they are estimated at the first call.
         Buffers, and what undoes a call, are not counted: they take up to 20, and with hundreds of
@@ -364,9 +367,9 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     `decision_function` is the weighted sum of what the experts give each class, numbers that sum
     to 1, some perhaps below 0 (two classes: that of ``classes_[1]`` less that of the other).
 
-    The same samples give the same model, in whatever batches they come. Time and memory per
-    sample do not grow with the stream. Features are clipped to five deviations (of targets those of
-    dense samples to 20) and samples learnt in float32, but by the forest. d in the widths of
+    The same samples give the same model, in whatever batches they come. Time and memory per sample
+    do not grow with the stream. All experts but the forests get features in float32 that are
+    clipped to five standard deviations (in regression, on dense samples, to 20). d in the widths of
     kernels is the number of features. What is predicted for a sample before it is learnt is scaled
     by moments that include it; `predict` scales by those of the samples learnt.
 
@@ -649,29 +652,31 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
 class StreamRegressor(StreamLearner, OnlineRegressor):
     """Regression of raw streams, with nothing to choose.
 
-    As `StreamClassifier`, for targets in any units. The experts are two kernel forests, one of the
-    last 512 samples, kernel least squares in a metric that is learnt along the stream, others that
-    forget, linear AROW, gradient descent on Fourier and on linear features, from 32 features on
-    linear least squares, and of sparse rows of more than 100 features linear PA-I in the place of
-    linear gradient descent. Up to 128 features, those in
-    a metric and the larger forest learn a target y and its twin ``asinh(y / s)``, a logarithm of
-    either sign, where effects that multiply add up; s is half of the median size of the first 256
-    targets that are not 0. The twin teaches the metric, and the mean of both tells where to cut.
-    The answer is the weighted mean of their predictions; with the discounted mean (0.999, at first
-    less) of the squared errors e, the share of an expert is
-    ``exp(-60 (sqrt(e / min e) - 1))`` [1]_ [2]_.
-    A combination of the experts, of the least squared error, votes as one more [3]_.
+    Like `StreamClassifier`, for targets in any units. The experts are two kernel forests, one of
+    which grows from the last 512 samples; kernel least squares in a metric that is learnt along the
+    stream; others with forgetting; linear AROW; gradient descent on Fourier features and on linear
+    ones; and from 32 features on linear least squares. On sparse rows of more than 100 features
+    linear PA-I takes the place of linear gradient descent.
+
+    The prediction is the weighted mean of those of the experts. The weight of an expert is
+    ``exp(-60 (sqrt(e / min e) - 1))`` [1]_ [2]_, where e is the discounted mean (0.999, at first
+    less) of its squared errors. The linear combination of the experts with the least squared error
+    votes as one more [3]_.
+
+    With up to 128 features, the expert with a metric and the larger forest learn the target y and a
+    transformed one, its twin ``asinh(y / s)``: a logarithm of either sign, in which effects that
+    multiply add up. s is half of the median size of the first 256 targets that are not 0. The
+    metric is learnt from the twin, and the mean of both says where trees split.
 
     Parameters
     ----------
     time_budget : float > 0, default=100.0
-        Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2: it
+        Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2. It
         decides how large the experts are and how many of them vote. It is nominal: nothing is
-        measured, so that results are the same on every machine. The first 1,024 samples are
-        learnt by all experts, at about twice that, and so are 1,000 behind an alarm, by two races.
-        The default gives the forests 80 and 30 trees (of a regression 55 to 132, the more the fewer
-        features there are, and 15), and the largest kernel 300 landmarks, of a regression 200 to
-        300.
+        measured, so that results are the same on every machine. All experts learn the first 1,024
+        samples, at about twice this cost; so do two races the 1,000 samples after an alarm. The
+        default gives the forests 80 and 30 trees (in regression 55 to 132, more with fewer
+        features, and 15), and the largest kernel 300 landmarks (in regression 200 to 300).
     memory_budget : float > 0, default=64.0
         Megabytes that the models of the experts may take, as they are estimated at the first call.
         Buffers, and what undoes a call, are not counted: they take up to 20, and with hundreds of
@@ -724,9 +729,9 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     A prediction that is further outside of the targets seen so far than a quarter of their range is
     drawn to that bound. `cumulative_loss_` sums squared errors.
 
-    The same samples give the same model, in whatever batches they come. Time and memory per
-    sample do not grow with the stream. Features are clipped to five deviations (of targets those of
-    dense samples to 20) and samples learnt in float32, but by the forest. d in the widths of
+    The same samples give the same model, in whatever batches they come. Time and memory per sample
+    do not grow with the stream. All experts but the forests get features in float32 that are
+    clipped to five standard deviations (in regression, on dense samples, to 20). d in the widths of
     kernels is the number of features. What is predicted for a sample before it is learnt is scaled
     by moments that include it; `predict` scales by those of the samples learnt.
 
