@@ -1,7 +1,7 @@
 """A learner that begins anew when its errors grow."""
 
 import copy
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from contextlib import ExitStack, suppress
 from itertools import pairwise
 from math import isfinite
@@ -9,9 +9,8 @@ from numbers import Integral
 from typing import Annotated, Any, Self
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.core.learning.trials import next_pause
 from onlinekern.drift.losses import DRAWS, Bounded, LossDetector
@@ -20,8 +19,7 @@ from onlinekern.estimators.array_types import column_of_labels, plain_targets
 from onlinekern.estimators.atomic import UndoneOnFailure, all_or_nothing, fit_method
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import positional_estimator, warn_of_waiting
-from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, Interval, available_if
+from onlinekern.estimators.scikit_learn import HasMethods, Interval, available_if
 from onlinekern.estimators.types import (
     Array,
     ArrayLike,
@@ -40,6 +38,7 @@ from onlinekern.estimators.validation import (
     wrong_type,
 )
 from onlinekern.learners.ahead import Lesson, learns_alone
+from onlinekern.learners.wrapping import LearnerAround, OfClasses, learner_has
 from onlinekern.preprocessing.steps import (
     BeforeCall,
     BeforeCalls,
@@ -56,13 +55,8 @@ RUN_LENGTH = 100_000
 PIECE = 4096
 
 
-def learner_has(method: str) -> Callable[[Any], bool]:
-    """Return a check for `available_if`: whether the learner has a method."""
-    return lambda model: hasattr(vars(model).get("estimator_", model.estimator), method)
-
-
 @positional_estimator
-class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
+class RenewedLearner(OfClasses, LearnerAround):
     """A learner that begins anew when a detector says that its errors have grown.
 
     Each sample is predicted before it is learnt, and the detector sees the mistakes, or the errors.
@@ -237,68 +231,6 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
             return self
         return learn_row(self, x, np.asarray([y]), classes, own_weight(sample_weight))
 
-    @available_if(learner_has("score_one"))
-    def score_one(self, x: Sample) -> float | Floats:
-        """Score one sample, as the learner does.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,), or dict
-
-        Returns
-        -------
-        float, or ndarray of shape (n_classes,) with more than two classes
-
-        Raises
-        ------
-        NotFittedError
-            If nothing has been learnt.
-        ValueError
-            If x has not `n_features_in_` finite features.
-        """
-        return self._learnt.score_one(x)
-
-    def predict(self, X: Samples) -> Array:
-        """Predict samples, as the learner does.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), or (n_samples, n_targets)
-        """
-        return self._learnt.predict(X)
-
-    @available_if(learner_has("predict_proba"))
-    def predict_proba(self, X: Samples) -> Floats:
-        """Predict the probabilities of the classes, as the learner does.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        return self._learnt.predict_proba(X)
-
-    @available_if(learner_has("decision_function"))
-    def decision_function(self, X: Samples) -> Floats:
-        """Score samples, as the learner does.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix or table of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        return self._learnt.decision_function(X)
-
     @available_if(learner_has("score"))
     def score(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> float:
         """Score predictions as the learner does: the share that is right, or R².
@@ -316,21 +248,6 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         return self._learnt.score(X, y, sample_weight)
 
     @property
-    def classes_(self) -> Array:
-        """The labels, sorted."""
-        return self._learnt.classes_
-
-    @property
-    def n_features_in_(self) -> int:  # type: ignore[override]
-        """Features of a sample."""
-        return int(self._learnt.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> Array:  # type: ignore[override]
-        """Names of the features, where the learner knows them."""
-        return self._learnt.feature_names_in_
-
-    @property
     def rival_(self) -> Any:
         """The other learner, as long as two learn."""
         return vars(self).get("_rival")  # Files of former versions have none.
@@ -345,21 +262,11 @@ class RenewedLearner(Savable, MetaEstimatorMixin, BaseEstimator):
         """Samples learnt."""
         return int(vars(self).get("_n_seen", 0))
 
-    @property
-    def _learnt(self) -> Any:
-        check_is_fitted(self)
-        return self.estimator_
-
-    @property
-    def _takes_labels_up(self) -> bool:
-        return getattr(learner_of(self.estimator), "_takes_labels_up", False)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.estimator_type, tags.input_tags = inner.estimator_type, inner.input_tags
-        tags.classifier_tags, tags.regressor_tags = inner.classifier_tags, inner.regressor_tags
-        tags.target_tags.multi_output = inner.target_tags.multi_output
+        learner = get_tags(self._learner)
+        tags.estimator_type = learner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = learner.classifier_tags, learner.regressor_tags
         return tags
 
     def _states_before(self) -> list[BeforeCallWithin]:

@@ -13,7 +13,7 @@ from onlinekern.estimators.atomic import fit_method
 from onlinekern.estimators.coverage import ClassCoverage, Coverage, TargetCoverage
 from onlinekern.estimators.parameters import positional_estimator
 from onlinekern.estimators.savable import require
-from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin, available_if
+from onlinekern.estimators.scikit_learn import ClassifierMixin, RegressorMixin
 from onlinekern.estimators.several_targets import finite_target, finite_targets, number_of_targets
 from onlinekern.estimators.types import Array, ArrayLike, Classes, Floats, Sample, Samples, Weights
 from onlinekern.estimators.validation import (
@@ -33,7 +33,8 @@ from onlinekern.learners.ahead import (
     strangeness,
     strangeness_ahead,
 )
-from onlinekern.learners.conformal_base import Conformal, learner_has, len_of
+from onlinekern.learners.conformal_base import Conformal, len_of
+from onlinekern.learners.wrapping import OfClasses
 from onlinekern.preprocessing.steps import learner_of
 
 
@@ -335,7 +336,7 @@ def around(predicted: Floats, threshold: Any) -> tuple[Floats, Floats]:
 
 
 @positional_estimator
-class ConformalClassifier(ClassifierMixin, Conformal):
+class ConformalClassifier(OfClasses, ClassifierMixin, Conformal):  # type: ignore[override]
     """Classification with sets of labels that hold the true one in a share of the samples.
 
     Any classifier that learns along a stream scores the classes; the set of a sample are the labels
@@ -590,41 +591,6 @@ class ConformalClassifier(ClassifierMixin, Conformal):
         """
         return super().score(X, plain_targets(y), sample_weight)
 
-    @available_if(learner_has("predict_proba"))
-    def predict_proba(self, X: Samples) -> Floats:
-        """Predict the probabilities of the classes, as the classifier does.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        return self.estimator_.predict_proba(X)
-
-    @available_if(learner_has("decision_function"))
-    def decision_function(self, X: Samples) -> Floats:
-        """Score samples, as the classifier does.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        return self.estimator_.decision_function(X)
-
-    @property
-    def classes_(self) -> Array:  # type: ignore[override]
-        """The labels, sorted."""
-        return self._learner.classes_
-
     @property
     def class_coverage_(self) -> Floats:
         """Share of the samples of each class that were held; only with `by_class`."""
@@ -642,10 +608,6 @@ class ConformalClassifier(ClassifierMixin, Conformal):
     def _labels(self) -> Array:
         """Return the labels known; as long as one has come, the learner may not say which."""
         return getattr(self.estimator_, "classes_", self._coverage.labels)
-
-    @property
-    def _takes_labels_up(self) -> bool:
-        return getattr(self._learner, "_takes_labels_up", False)
 
     def _go_on(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> tuple[Any, Floats]:
         """Learn samples; return the labels, how strange each was before, and the thresholds."""

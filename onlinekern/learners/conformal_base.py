@@ -1,12 +1,12 @@
 """The base of conformal learners: it teaches another, and knows what share of its answers hold."""
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,22 +14,18 @@ from onlinekern.estimators.atomic import UndoneOnFailure, lock_of
 from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.coverage import Coverage
 from onlinekern.estimators.parameters import Share, positional_estimator, warn_of_waiting
-from onlinekern.estimators.savable import Savable, require
-from onlinekern.estimators.scikit_learn import BaseEstimator, HasMethods, available_if
-from onlinekern.estimators.types import Array, Floats, Sample, Samples
+from onlinekern.estimators.savable import require
+from onlinekern.estimators.scikit_learn import HasMethods
+from onlinekern.estimators.types import Floats
 from onlinekern.estimators.validation import wrong_type
 from onlinekern.learners.ahead import Lesson, learns_alone
+from onlinekern.learners.wrapping import LearnerAround
 from onlinekern.preprocessing.pipeline import StreamPipeline
 from onlinekern.preprocessing.steps import BeforeCallWithin, states_of, undone_on_failure
 
 
-def learner_has(method: str) -> Callable[[Any], bool]:
-    """Return a check for `available_if`: whether the learner has a method."""
-    return lambda model: hasattr(model._learner, method)
-
-
 @positional_estimator
-class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
+class Conformal(LearnerAround):
     """Base of learners that wrap another, and know what share of its answers hold."""
 
     estimator: Annotated[Any, HasMethods(["fit", "partial_fit", "predict"])] | None = None
@@ -49,10 +45,8 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
     @property
     def _learner(self) -> Any:
         """The learner: the one that learns, or the parameter before anything has been learnt."""
-        own = vars(self)
-        if "estimator_" in own:
-            return own["estimator_"]
-        return self._default() if self.estimator is None else self.estimator
+        learner = super()._learner
+        return self._default() if learner is None else learner
 
     def _learn(self, lesson: Lesson, start: bool) -> tuple[Any, Floats]:
         """Learn samples; return what was answered before, and the threshold of each."""
@@ -164,59 +158,6 @@ class Conformal(Savable, MetaEstimatorMixin, BaseEstimator):
             return
         with undone_on_failure(learner):
             yield learner
-
-    def predict(self, X: Samples) -> Array:
-        """Predict samples, as the learner does.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,), or (n_samples, n_outputs) of several targets
-        """
-        check_is_fitted(self)
-        return self.estimator_.predict(X)
-
-    @available_if(learner_has("score_one"))
-    def score_one(self, x: Sample) -> float | Floats:
-        """Score one sample, as the learner does.
-
-        Parameters
-        ----------
-        x : ndarray of shape (n_features,), or dict
-
-        Returns
-        -------
-        float, or ndarray of shape (n_classes,) with more than two classes
-
-        Raises
-        ------
-        NotFittedError
-            If nothing has been learnt.
-        ValueError
-            If x has not `n_features_in_` finite features.
-        """
-        check_is_fitted(self)
-        return self.estimator_.score_one(x)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._learner)
-        tags.input_tags = inner.input_tags
-        tags.target_tags.multi_output = inner.target_tags.multi_output
-        return tags
-
-    @property
-    def n_features_in_(self) -> int:  # type: ignore[override]
-        """Features of a sample."""
-        return int(self._learner.n_features_in_)
-
-    @property
-    def feature_names_in_(self) -> Array:  # type: ignore[override]
-        """Names of the features."""
-        return self._learner.feature_names_in_
 
     @property
     def n_seen_(self) -> int:
