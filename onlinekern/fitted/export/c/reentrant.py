@@ -17,6 +17,7 @@ STATIC = re.compile(r"^static [\w ]+ \*?(\w+)\(", re.M)
 SIGNATURE = re.compile(r"^((?:static )?(?:const )?\w+ \*?)(\w+)\(([^)]*)\)(?=\n{)", re.M)
 # Comments stay, and so do members of structures.
 WORD = re.compile(r"/\*.*?\*/|(?:->|\.)\s*\w+|\b[A-Za-z_]\w*\b", re.S)
+CALL = re.compile(rf"({WORD.pattern})(\(\)?)?", re.S)
 TYPES = "real double float int int32_t int64_t uint64_t uint32_t row target_type"
 DECLARATION = re.compile(
     rf"(?:^|[({{;])\s*(?:const )?(?:{'|'.join(TYPES.split())})\s+\*?(\w[^;]*);", re.M
@@ -122,20 +123,16 @@ def of_model(unit: str, places: dict[str, str], taking: set[str], prefix: str) -
     own = {name: place for name, place in places.items() if name not in hidden_in(unit)}
 
     def replaced(match: re.Match[str]) -> str:
-        word = match[0]
-        return renamed(word, prefix) if word in taking else own.get(word, word)
+        word, call = match[1], match[2] or ""
+        if word not in taking:
+            return own.get(word, word) + call
+        return renamed(word, prefix) + {"()": "(model)", "(": "(model, "}.get(call, "")
 
     found = SIGNATURE.search(unit)
     assert found is not None
     parameters = "" if found[3] == "void" else f", {found[3]}"
     head = wrapped(f"{found[1]}{renamed(found[2], prefix)}({prefix}_t *model{parameters})")
-    body = WORD.sub(replaced, unit[found.end() :])
-    for called_name in taking:
-        body = re.sub(
-            rf"(?<![\w>.]){renamed(called_name, prefix)}\((\)?)",
-            lambda match: match[0][: match[0].index("(")] + ("(model)" if match[1] else "(model, "),
-            body,
-        )
+    body = CALL.sub(replaced, unit[found.end() :])
     return unit[: found.start()] + head + body
 
 
