@@ -253,7 +253,19 @@ def test_attributes_that_contradict_one_another(model):
 def test_a_count_of_scores_can_be_added_to():
     detector = SPAOneClass().fit(np.random.default_rng(0).standard_normal((30, 4)))
     detector._recent.count = 2**63
-    refused(to_bytes(detector), "its count of scores is none")
+    refused(to_bytes(detector), "its attribute 'count' is wrong")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("parameters", None), ("draws", 7), ("gamma", -1.0), ("samples", ()), ("more", 1)],
+)
+def test_a_pickle_with_damaged_first_samples(name, value):
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    model = SPAClassifier(gamma="median").partial_fit(X, X[:, 0] > 0, [False, True])
+    vars(model._warm_up)[name] = value
+    with pytest.raises(ValueError, match="SPAClassifier does not fit together: it"):
+        pickle.loads(pickle.dumps(model))
 
 
 @pytest.mark.parametrize("cls", TRANSFORMERS.values(), ids=TRANSFORMERS)

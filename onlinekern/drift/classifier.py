@@ -1,5 +1,6 @@
 """The detector whose witness is a classifier, which tells reference rows from new ones."""
 
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from onlinekern.drift.pairs import PairDetector
+from onlinekern.estimators.declared import Check, of
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.types import Floats
 from onlinekern.estimators.validation import wrong_type
@@ -116,13 +118,14 @@ class ClassifierDetector(PairDetector):
         self._has_learnt = True
         self._witness.partial_fit(pairs, np.tile([-1, 1], len(pairs) // 2), classes=[-1, 1])
 
-    def _has_sound_witness(self, d: int) -> bool:
-        own = vars(self)
-        witness, has_learnt = own.get("_witness"), own.get("_has_learnt")
-        known = getattr(witness, "n_features_in_", None)
-        return (
-            type(has_learnt) is bool
-            and hasattr(witness, "partial_fit")
-            and hasattr(witness, "decision_function")
-            and (known == d if has_learnt else known is None)
+    def _witness_attributes(self, d: int) -> Iterator[tuple[str, Check]]:
+        yield "_has_learnt", of(bool)
+        known = d if self._has_learnt else None
+        yield (
+            "_witness",
+            lambda witness: (
+                hasattr(witness, "partial_fit")
+                and hasattr(witness, "decision_function")
+                and getattr(witness, "n_features_in_", None) == known
+            ),
         )

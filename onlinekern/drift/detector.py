@@ -1,7 +1,8 @@
 """What all detectors share: when they begin, and the alarms that they have raised."""
 
+from collections.abc import Iterator
 from copy import deepcopy
-from math import isfinite
+from itertools import pairwise
 from numbers import Real
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
@@ -10,8 +11,9 @@ from sklearn.utils import check_random_state
 
 from onlinekern.drift.wealth import NOTHING, Wealth, first_alarm, mean
 from onlinekern.estimators.atomic import all_or_nothing
+from onlinekern.estimators.declared import Check, check_begun, each, number, of, whole
 from onlinekern.estimators.parameters import estimator
-from onlinekern.estimators.savable import Savable, require
+from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, Interval
 from onlinekern.estimators.types import Indices
 
@@ -28,17 +30,6 @@ def forget_all(estimator: Any) -> None:
 def seed_of(random_state: Any) -> int:
     """Return a seed that NumPy takes, drawn from a parameter `random_state`."""
     return int(check_random_state(random_state).randint(2**31))
-
-
-def are_all(values: Any, kind: type) -> bool:
-    """Return whether values are a tuple of one kind."""
-    return type(values) is tuple and all(type(value) is kind for value in values)
-
-
-def is_array(value: Any, *shape: int) -> bool:
-    """Return whether a value is an array of finite floats of that shape."""
-    fits = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape
-    return fits and bool(np.isfinite(value).all())
 
 
 @estimator
@@ -133,26 +124,13 @@ class Detector(Savable, BaseEstimator):
         return deepcopy(self)
 
     def _check_loaded(self) -> None:
-        require(self._is_sound(), "its state is none of a detector")
+        check_begun(self)
 
-    def _is_sound(self) -> bool:
-        """Return whether the attributes fit together, as those of a file may not."""
-        own = vars(self)
-        if not self.__sklearn_is_fitted__():
-            return not own.keys() - set(self._get_param_names())
-        count: Any = own.get("_n_seen")
-        found: Any = own.get("_found")
-        won = own["_wealth"]
-        return (
-            type(count) is int
-            and count >= 0
-            and are_all(found, int)
-            and list(found) == sorted(set(found))
-            and all(1 <= number <= count for number in found)
-            and are_all(won, float)
-            and len(won) in (len(NOTHING), self._most_kinds * len(NOTHING))
-            and all(isfinite(value) and value >= 0 for value in won)
-            and type(own.get("_alarmed")) is bool
-            and type(own.get("_threshold")) is float
-            and type(own.get("_seed")) is int
-        )
+    def _attributes(self) -> Iterator[tuple[str, Check]]:
+        yield "_n_seen", whole()
+        yield "_found", each(whole(1, self._n_seen))
+        yield "_found", lambda found: all(one < other for one, other in pairwise(found))
+        yield "_wealth", each(number(0), len(NOTHING), self._most_kinds * len(NOTHING))
+        yield "_alarmed", of(bool)
+        yield "_threshold", of(float)
+        yield "_seed", of(int)

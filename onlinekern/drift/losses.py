@@ -1,5 +1,6 @@
 """The detector of losses that grow, from the mistakes of a learner."""
 
+from collections.abc import Iterator
 from copy import deepcopy
 from math import inf
 from typing import Any, Self
@@ -7,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 
 from onlinekern.core.learning.rank_bets import LEVELS, RankBets
-from onlinekern.drift.detector import Detector, are_all
+from onlinekern.drift.detector import Detector
 from onlinekern.drift.wealth import NOTHING
 from onlinekern.estimators.atomic import all_or_nothing
+from onlinekern.estimators.declared import Check, between, each, none_or, number, of
 from onlinekern.estimators.parameters import Positive, RandomState, Share, estimator
 from onlinekern.estimators.types import ArrayLike, Floats
 
@@ -185,23 +187,19 @@ class LossDetector(Detector):
         self._wealth = tuple(wealth.tolist())
         return found
 
-    def _is_sound(self) -> bool:
-        own = vars(self)
-        if not super()._is_sound() or not self.__sklearn_is_fitted__():
-            return super()._is_sound()
-        counts, known, bound = own.get("_counts"), own.get("_known"), own.get("_bound")
-        return (
-            are_counts(counts, own["_n_seen"])
-            and (known is None or (type(known) is float and 0 < known < 1))
-            and len(own["_wealth"]) == (2 if known is None else 1) * len(NOTHING)
-            and type(bound) is float
-            and 0 < bound < inf
+    def _attributes(self) -> Iterator[tuple[str, Check]]:
+        yield "_counts", lambda counts: are_counts(counts, self._n_seen)
+        yield "_known", none_or(between(0, 1))
+        yield (
+            "_wealth",
+            each(number(), (2 if vars(self).get("_known") is None else 1) * len(NOTHING)),
         )
+        yield "_bound", between(0, inf)
 
 
 def are_counts(counts: Any, most: int) -> bool:
     """Return whether these are numbers of losses of each level, at most so many in all."""
-    if not isinstance(counts, np.ndarray) and not are_all(counts, int):
+    if not isinstance(counts, np.ndarray) and not each(of(int))(counts):
         return False
     found = np.asarray(counts)
     fits = found.dtype == np.int64 and found.shape == (LEVELS,)

@@ -1,14 +1,14 @@
 """The detector whose witness is the difference of two means of random Fourier features."""
 
 from collections.abc import Iterator
-from math import isfinite, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
 
-from onlinekern.drift.detector import are_all, is_array
 from onlinekern.drift.pairs import PairDetector
 from onlinekern.drift.wealth import NOTHING
+from onlinekern.estimators.declared import Check, array, between, each, number, of
 from onlinekern.estimators.parameters import Count, KernelWidth, RandomState, Share, estimator
 from onlinekern.estimators.types import Floats
 from onlinekern.preprocessing.kernel_features import FourierFeatures
@@ -170,27 +170,21 @@ class MMDDetector(PairDetector):
         added = (self._weights[:, None] * differences).sum(axis=0)
         return self._kept * direction + added, square
 
-    def _has_sound_witness(self, d: int) -> bool:
-        own = vars(self)
-        features, squares, kept = own.get("_features"), own.get("_squares"), own.get("_kept")
-        directions: Any = own.get("_directions")
-        return (
-            isinstance(features, FourierFeatures)
-            and "_map" in vars(features)
-            and features.n_features_in_ == d
-            and features._map.itemsize == 8
-            and are_all(directions, np.ndarray)
-            and len(directions) == 2
-            and is_array(directions[0], features._map.n_features)
-            and is_array(directions[1], 2 * d)
-            and is_array(own.get("_weights"), self._block)
-            and are_all(squares, float)
-            and len(own["_squares"]) == 2
-            and all(isfinite(square) and square >= 0 for square in own["_squares"])
-            and len(own["_wealth"]) == 2 * len(NOTHING)
-            and type(kept) is float
-            and 0 < kept < 1
-        )
+    def _witness_attributes(self, d: int) -> Iterator[tuple[str, Check]]:
+        yield "_features", lambda features: has_map(features, d)
+        lengths = self._features._map.n_features, 2 * d
+        yield "_directions", each(of(np.ndarray), 2)
+        yield "_directions", lambda both: all(map(lambda n, one: array(n)(one), lengths, both))
+        yield "_weights", array(self._block)
+        yield "_squares", each(number(0), 2)
+        yield "_wealth", each(number(), 2 * len(NOTHING))
+        yield "_kept", between(0, 1)
+
+
+def has_map(features: Any, d: int) -> bool:
+    """Return whether these are Fourier features, in doubles, of d others."""
+    known = isinstance(features, FourierFeatures) and "_map" in vars(features)
+    return known and features.n_features_in_ == d and features._map.itemsize == 8
 
 
 def products(differences: Floats, direction: Floats) -> Floats:

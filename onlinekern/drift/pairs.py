@@ -1,14 +1,17 @@
 """Detectors that compare pairs of a reference row and a new row, each of which is used once."""
 
+from collections.abc import Iterator
 from contextlib import nullcontext
+from types import NoneType
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from onlinekern.drift.detector import Detector, are_all, is_array
+from onlinekern.drift.detector import Detector
 from onlinekern.drift.queue import RowQueue
 from onlinekern.estimators.atomic import all_or_nothing
+from onlinekern.estimators.declared import SMALLEST, Check, array, each, none_or, of, whole
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Count, estimator
 from onlinekern.estimators.types import ArrayLike, Floats
@@ -251,45 +254,28 @@ class PairDetector(Detector):
         total = lost.sum()
         return lost / total if total > 0 else lost
 
-    def _is_sound(self) -> bool:
-        own = vars(self)
-        if not super()._is_sound() or not self.__sklearn_is_fitted__():
-            return super()._is_sound()
-        block, names = 2 * self._block, ("n_features_in_", "_n_first", "_n_pairs", "_waits")
-        counts: Any = tuple(own.get(name) for name in names)
-        if not are_all(counts, int) or counts[0] < 1:
-            return False
-        d, n_first, n_pairs, waits = counts
-        queue, pairs, first = (own.get(name) for name in ("_queue", "_pairs", "_first"))
-        recent, shares = own.get("_recent"), own.get("_shares")
-        return (
-            (pairs is None or is_array(pairs, block, d))
-            and 0 <= n_pairs < self._block
-            and (n_pairs == 0 or pairs is not None)
-            and waits >= 1
-            and isinstance(recent, tuple)
-            and all(is_array(known, block, d) for known in recent)
-            and (shares is None or is_array(shares, d))
-            and self._has_sound_rows(queue, first, n_first, d)
-        )
+    def _attributes(self) -> Iterator[tuple[str, Check]]:
+        own, block = vars(self), 2 * self._block
+        yield "n_features_in_", whole(1)
+        d = self.n_features_in_
+        yield "_pairs", none_or(array(block, d))
+        yield "_n_pairs", whole(0, 0 if own.get("_pairs") is None else self._block - 1)
+        yield "_waits", whole(1)
+        yield "_recent", each(array(block, d))
+        yield "_shares", none_or(array(d))
+        if own.get("_queue") is None:
+            yield "_n_first", whole(0, WARM_UP - 1)
+            yield "_first", array(WARM_UP, d) if self._n_first else of(NoneType)
+            return
+        yield "_n_first", of(int)
+        yield "_queue", lambda queue: isinstance(queue, RowQueue) and queue.is_sound(d)
+        yield "_centre", array(d)
+        yield "_scale", array(d, least=SMALLEST)
+        yield from self._witness_attributes(d)
 
-    def _has_sound_rows(self, queue: Any, first: Any, n_first: int, d: int) -> bool:
-        own = vars(self)
-        if queue is None:
-            begun = first is None if n_first == 0 else is_array(first, WARM_UP, d)
-            return begun and 0 <= n_first < WARM_UP
-        return (
-            isinstance(queue, RowQueue)
-            and queue.is_sound(d)
-            and is_array(own.get("_centre"), d)
-            and is_array(own.get("_scale"), d)
-            and bool((own["_scale"] > 0).all())
-            and self._has_sound_witness(d)
-        )
-
-    def _has_sound_witness(self, d: int) -> bool:
-        """Return whether the witness is one of d features."""
-        raise NotImplementedError(f"{type(self).__name__}._has_sound_witness")
+    def _witness_attributes(self, d: int) -> Iterator[tuple[str, Check]]:
+        """Yield what belongs to a witness of d features, as `_attributes` does."""
+        raise NotImplementedError(f"{type(self).__name__}._witness_attributes")
 
     @property
     def feature_shares_(self) -> Floats:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf, nan
 from typing import Any
 
 import numpy as np
 
 from onlinekern.core.learning.coverage import begin, follow
+from onlinekern.estimators.declared import (
+    Check,
+    array,
+    between,
+    check_attributes,
+    number,
+    of,
+    whole,
+)
 from onlinekern.estimators.savable import require
 from onlinekern.estimators.types import Array, Floats
 
@@ -120,28 +130,28 @@ class Coverage:
 
     def _check_loaded(self) -> None:
         """Raise ValueError if a state that was read does not fit together."""
-        own = vars(self)
-        new = vars(Coverage(0.5))
-        # Arrays may be those of a file.
-        named = own.keys() | {"begun", "correction"}
-        known = named == new.keys() and all(isinstance(own[k], type(new[k])) for k in own)
-        require(known, "its coverage is none")
-        require(0 < self.share < 1, "its share is none")
-        for name, value in vars(Coverage(self.share)).items():
-            if isinstance(value, np.ndarray):
-                fits = own[name].dtype == value.dtype and own[name].shape == value.shape
-                require(fits, f"its {name} are none")
-        recent = self.recent[: min(self.seen, len(self.recent))] if self.seen >= 0 else self.recent
-        ascend = np.array_equal(np.sort(recent), self.ordered[: len(recent)])
+        check_attributes(self, others=False)
+        known = min(self.seen, len(self.recent))
+        ascend = np.array_equal(np.sort(self.recent[:known]), self.ordered[:known])
         require(ascend, "its scores do not ascend")
-        levels, weights = self.levels, self.weights
-        are_levels = (levels >= self.share - 1) & (levels <= 1)
-        are_weights = (weights >= 0) & (weights <= 1)
-        sound = (are_levels & are_weights).all() and weights.sum() > 0
-        require(sound, "its levels are none")
-        require(abs(self.correction) <= 1 - self.share, "its correction is none")
-        counted = 0 <= self.held <= self.told <= self.seen and not np.isnan(self.threshold)
-        require(counted, "its counts are none")
+        require(self.weights.sum() > 0, "its weights are 0")
+
+    def _attributes(self) -> Iterator[tuple[str, Check]]:
+        yield "share", between(0, 1)
+        missed, new = 1 - self.share, Coverage(self.share)
+        for name in ("recent", "ordered"):
+            yield name, array(*new.recent.shape, least=-inf, most=inf)
+        yield "levels", array(*new.levels.shape, least=self.share - 1, most=1)
+        yield "weights", array(*new.weights.shape, least=0, most=1)
+        yield "threshold", number(-inf, inf)
+        yield "seen", whole()
+        yield "told", whole(0, self.seen)
+        yield "held", whole(0, self.told)
+        # Models of former versions do not say these.
+        if "correction" in vars(self):
+            yield "correction", number(-missed, missed)
+        if "begun" in vars(self):
+            yield "begun", of(bool)
 
 
 class TargetCoverage:
@@ -327,5 +337,6 @@ class ClassCoverage:
 def check_each(each: list[Coverage], share: float, what: str) -> None:
     """Raise ValueError unless these are sound coverages of this share."""
     for one in each:
-        require(type(one) is Coverage and one.share == share, f"the coverage of a {what} is none")
+        require(type(one) is Coverage, f"the coverage of a {what} is none")
         one._check_loaded()
+        require(one.share == share, f"the coverage of a {what} has another share")

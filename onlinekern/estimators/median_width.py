@@ -12,6 +12,7 @@ depends on the samples alone: calls of any length give the same bits.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ import scipy.sparse as sp
 from sklearn.base import is_classifier
 
 from onlinekern.core.samples.rows import rows_at
+from onlinekern.estimators.declared import SMALLEST, Check, array, between, check_attributes, of
 from onlinekern.estimators.kernel_width import (
     MOST_MEASURED,
     MULTIPLES,
@@ -118,24 +120,17 @@ class WarmUp:
         return replace(self, samples=(rows, targets, weights))
 
     def _check_loaded(self) -> None:
-        names = {"parameters", "draws", "gamma", "samples"}
-        require(vars(self).keys() == names, "its first samples are none")
-        require(type(self.parameters) is dict, "the parameters of its first samples are none")
-        require(isinstance(self.draws, np.random.RandomState), "its draws are none")
-        require(type(self.gamma) is float and self.gamma > 0, "its width is none")
-        known = type(self.samples) is tuple and len(self.samples) == 3
-        require(known, "its first samples are none")
-        X, y, weight = self.samples
-        require(X is None or is_matrix(X), "its first samples are none")
-        count = 0 if X is None else X.shape[0]
-        for numbers in (y, weight):
-            require(isinstance(numbers, np.ndarray) and numbers.dtype == float, "a target is none")
-            require(numbers.shape[:1] == (count,), "its first samples have other targets")
-        require(weight.ndim == 1 and y.ndim <= 2, "its first samples have other targets")
-        require(np.isfinite(weight).all() and (weight > 0).all(), "a weight is none")
+        check_attributes(self, others=False)
+
+    def _attributes(self) -> Iterator[tuple[str, Check]]:
+        yield "parameters", of(dict)
+        yield "draws", lambda draws: isinstance(draws, np.random.RandomState)
+        yield "gamma", between(0, np.inf)
+        yield "samples", are_samples
 
     def check_fits(self, model: Model) -> None:
         """Raise ValueError unless the samples are those of a model that was loaded."""
+        self._check_loaded()
         require(self.count == model.n_seen < self.counts[-1], "it has seen other samples")
         X, y, _ = self.samples
         fits = X is None or (X.shape[1] == model.d and X.dtype == model.dtype)
@@ -143,6 +138,18 @@ class WarmUp:
         n_targets = model.head.n_targets
         told = () if n_targets == 1 or X is None else (n_targets,)
         require(y.shape[1:] == told, "its first samples have other targets")
+
+
+def are_samples(samples: Any) -> bool:
+    """Return whether these can be rows, targets and weights > 0 of samples."""
+    if type(samples) is not tuple or len(samples) != 3:
+        return False
+    X, y, weight = samples
+    if not (X is None or is_matrix(X)):
+        return False
+    count = 0 if X is None else X.shape[0]
+    are_targets = isinstance(y, np.ndarray) and y.dtype == float and y.shape[:1] == (count,)
+    return are_targets and y.ndim <= 2 and array(count, least=SMALLEST)(weight)
 
 
 def is_matrix(X: Any) -> bool:

@@ -1,5 +1,6 @@
 """Outlier detection under scikit-learn's contract."""
 
+from collections.abc import Iterator
 from numbers import Real
 from typing import Annotated, Any, Self, cast
 
@@ -9,6 +10,7 @@ from onlinekern.core.learning.heads import HEADS
 from onlinekern.estimators.atomic import all_or_nothing, fit_method
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.contract import AS_IT_IS, Learner
+from onlinekern.estimators.declared import Check, array, check_attributes, of, whole
 from onlinekern.estimators.parameters import estimator
 from onlinekern.estimators.savable import MOST_COUNT, require
 from onlinekern.estimators.scikit_learn import Interval, OutlierMixin
@@ -87,13 +89,13 @@ class RecentQuantile:
         self.quantile = float(np.quantile(recent, self.fraction, method="weibull"))
 
     def _check_loaded(self) -> None:
-        own = vars(self)
-        require(own.keys() == {"fraction", "values", "count", "quantile"}, "its quantile is none")
-        values, count = own["values"], own["count"]
-        require(isinstance(values, np.ndarray) and values.dtype == float, "its scores are none")
-        require(values.shape == (self.LENGTH,), "its quantile is of other scores")
-        require(type(count) is int and 0 <= count < MOST_COUNT, "its count of scores is none")
-        require(type(own["quantile"]) is float, "its quantile is no number")
+        check_attributes(self, others=False)
+
+    def _attributes(self) -> Iterator[tuple[str, Check]]:
+        yield "fraction", lambda fraction: fraction is not None
+        yield "values", array(self.LENGTH)
+        yield "count", whole(0, MOST_COUNT - 1)
+        yield "quantile", of(float)
 
 
 @estimator
@@ -286,6 +288,7 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         own = vars(self)
         if "_model" in own:
             require(type(own.get("_recent")) is RecentQuantile, "it has no quantile")
+            own["_recent"]._check_loaded()
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
         X = validate_data(self, X, dtype=dtype, reset=start, learn=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterator
 from heapq import heappop, heappush
-from math import isfinite
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from onlinekern.drift.detector import forget_all, seed_of
 from onlinekern.estimators.atomic import all_or_nothing
+from onlinekern.estimators.declared import Check, array, check_begun, number, of, whole
 from onlinekern.estimators.parameters import (
     Forgetting,
     Part,
@@ -22,7 +23,7 @@ from onlinekern.estimators.parameters import (
     estimator,
 )
 from onlinekern.estimators.row_blocks import n_rows_of, rows_of
-from onlinekern.estimators.savable import Savable, require
+from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.evaluate.delayed import Arrivals, delays_from, teaching
@@ -273,25 +274,16 @@ class LabelQuery(Savable, BaseEstimator):
         return float(vars(self).get("_level", first))
 
     def _check_loaded(self) -> None:
-        require(self._is_sound(), "its state is none of a query")
+        check_begun(self)
 
-    def _is_sound(self) -> bool:
-        """Return whether the attributes fit together, as those of a file may not."""
-        own = vars(self)
-        if "_n_seen" not in own:
-            return not own.keys() - set(self._get_param_names())
-        counts, numbers = (own["_n_seen"], own.get("_n_asked")), (own.get("_spent"), own["_level"])
-        recent: Any = own.get("_recent")
-        return (
-            all(type(count) is int for count in (*counts, own.get("_seed")))
-            and 0 <= counts[1] <= counts[0]  # type: ignore[operator]
-            and all(type(number) is float and isfinite(number) for number in numbers)
-            and isinstance(recent, np.ndarray)
-            and recent.dtype == np.float64
-            and recent.ndim == 1
-            and len(recent) <= COMPARED
-            and not np.isnan(recent).any()
-        )
+    def _attributes(self) -> Iterator[tuple[str, Check]]:
+        yield "_n_seen", of(int)
+        yield "_n_asked", whole(0, self._n_seen)
+        yield "_seed", of(int)
+        yield "_spent", number()
+        yield "_level", number()
+        yield "_recent", array(None, least=-np.inf, most=np.inf)
+        yield "_recent", lambda recent: len(recent) <= COMPARED
 
 
 class Ranks:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from onlinekern.core.linalg import frequent_directions
 from onlinekern.estimators.atomic import fit_method, lock_of
 from onlinekern.estimators.blas_threads import one_blas_thread
+from onlinekern.estimators.declared import array, whole
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import positional_estimator, warn_of_waiting
 from onlinekern.estimators.savable import MOST_COUNT, require
@@ -307,11 +308,8 @@ class FrequentDirections(ClassNamePrefixFeaturesOutMixin, CoreTransformer):
         held = own["_held"]
         known: Any = own.get("_sketch")
         require(type(held) is tuple and len(held) == 2 and known, "it holds no directions")
-        count, directions = held
-        require(type(count) is int and 0 <= count < MOST_COUNT, "its count of rows is none")
-        numbers = isinstance(directions, np.ndarray) and directions.dtype == float
-        require(numbers and directions.shape == (known.size, known.d), "its directions are none")
-        require(np.isfinite(directions).all(), "its directions are none")
+        require(whole(0, MOST_COUNT - 1)(held[0]), "its count of rows is none")
+        require(array(known.size, known.d)(held[1]), "its directions are none")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
