@@ -21,7 +21,7 @@ from serving import Client, parts, running, samples, spa
 
 from onlinekern import SPAClassifier, StreamRegressor
 from onlinekern.evaluate.checkpoint import Interval
-from onlinekern.serve.metrics import MOST_MARKS, Curve
+from onlinekern.serve.metrics import MOST_MARKS, ErrorMarks
 from onlinekern.serve.models import Models, Watch, model_files
 from onlinekern.serve.pages import FILES
 from onlinekern.serve.service import Settings
@@ -88,7 +88,7 @@ def test_a_curve_is_bounded_and_ends_with_what_came_last():
     class Errors:
         error = window_error = 0.5
 
-    curve = Curve()
+    curve = ErrorMarks()
     for n in range(1, 20_001):
         curve.add(n, Errors)
     marks = [mark.sample for mark in curve.marks]

@@ -24,7 +24,7 @@ from onlinekern.estimators.types import Floats
 from onlinekern.evaluate.errors import Errors
 from onlinekern.serve.served import ServedModel
 
-# A curve has at most so many marks: when there are more, every second one goes.
+# So many marks are kept at most: when there are more, every second one goes.
 MOST_MARKS = 256
 # So many of the last requests are told.
 LAST = 20
@@ -38,7 +38,7 @@ class Mark(NamedTuple):
     lately: float
 
 
-class Curve:
+class ErrorMarks:
     """The error along a stream, in a bounded number of marks."""
 
     def __init__(self) -> None:
@@ -204,7 +204,7 @@ class Learning:
         self._lock = threading.Lock()
         self._errors = Errors(served.task == "classification", WINDOW)
         self._growing = Growing(self._errors.counted)
-        self._curve = Curve()
+        self._marks = ErrorMarks()
         self.n_samples = 0
         self._note(served)
 
@@ -214,7 +214,7 @@ class Learning:
             self.n_samples += len(predictions)
             if y is not None:
                 self._growing.add(self._errors.add(y, predictions))
-                self._curve.add(self.n_samples, self._errors)
+                self._marks.add(self.n_samples, self._errors)
             self._note(served)
 
     def _note(self, served: ServedModel) -> None:
@@ -225,7 +225,7 @@ class Learning:
         """Return the error along the stream, and where alarms were raised."""
         with self._lock:
             known = self._errors.n_rows > 0
-            finite = [mark for mark in self._curve.marks if np.isfinite(mark).all()]
+            finite = [mark for mark in self._marks.marks if np.isfinite(mark).all()]
             return {
                 "error": number(self._errors.error) if known else None,
                 "lately": number(self._errors.window_error) if known else None,
