@@ -32,6 +32,7 @@ from onlinekern import (
     load,
     make_stream_pipeline,
 )
+from onlinekern.core.learning.trials import answering
 from onlinekern.drift import LossDetector, RenewedLearner
 from onlinekern.drift.losses import Bounded
 from onlinekern.evaluate import StreamImportance, prequential
@@ -680,3 +681,29 @@ def test_labels_that_are_dates_are_saved(tmp_path, unit):
     model.save(tmp_path / "model.okn")
     again = load(tmp_path / "model.okn")
     assert again.partial_fit(X[201:], y[201:]).score(X, y.astype("M8[D]").tolist()) > 0.9
+
+
+def test_who_answers_is_as_sample_by_sample():
+    rng = np.random.default_rng(0)
+    losses = rng.exponential(size=(2, 400)) * np.where(np.arange(400) // 100 % 2, [[1], [3]], 2)
+    losses[0, [30, 250]] = np.inf
+    counts = rng.random(400) < 0.9
+    lately, longer, place, is_new = np.zeros(2), np.zeros(2), 0, True
+    expected = [0]
+    for pair, counted in zip(np.minimum(losses.T, 1e300), counts, strict=True):
+        if counted:
+            lately, longer = 0.99 * lately + pair, 0.998 * longer + pair
+        if lately[1 - place] < lately[place]:
+            place, is_new = 1 - place, not is_new
+        expected.append(place)
+    sums = (0.0, 0.0, True, 0.0, 0.0)
+    found = []
+    for part in (slice(0, 7), slice(7, 130), slice(130, 400)):
+        pair = losses[:, part][::-1] if found and found[-1] else losses[:, part]
+        others, sums = answering(*np.ascontiguousarray(pair), counts[part], sums)
+        others = others ^ (found[-1] if found else False)
+        found = [*found[:-1], *others.tolist()]
+    assert found == expected
+    assert len(np.flatnonzero(np.diff(expected))) > 2
+    order = [place, 1 - place]
+    np.testing.assert_allclose(sums, [*lately[order], is_new, *longer[order]], rtol=1e-12)

@@ -7,17 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onlinekern.core.learning.trials import seen_of
+from onlinekern.core.learning.trials import answering, seen_of
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.learners.ahead import Lesson, learns_alone
 
-# The errors of about the last hundred samples decide who answers, and of some more whether a trial
-# has brought little.
-LATELY, LONGER = 0.99, 0.998
 # Behind a trial there is a pause from so many samples on.
 LEAST_PAUSE = 1000
-# Larger losses count as this one: sums of infinite ones say nothing.
-MOST = 1e300
 
 
 class Attention(NamedTuple):
@@ -123,25 +118,16 @@ class Pair(NamedTuple):
         """Return the answers to samples, their errors, and the pair behind them."""
         if self.rival is None:
             return self.own.answers[first:last], self.own.errors[first:last], self
-        own, rival = self.own, self.rival
-        own_sum, rival_sum, is_new, own_longer, rival_longer = self[2:]
-        answers, errors, counts = [], [], lesson.counts
-        for i in range(first, last):
-            answers.append(own.answers[i])
-            errors.append(own.errors[i])
-            if counts[i]:
-                one, other = weights[i] * own.losses[i], weights[i] * rival.losses[i]
-                own_sum = LATELY * own_sum + one
-                rival_sum = LATELY * rival_sum + other
-                own_longer = LONGER * own_longer + min(one, MOST)
-                rival_longer = LONGER * rival_longer + min(other, MOST)
-            if rival_sum < own_sum:
-                own, rival, own_sum, rival_sum = rival, own, rival_sum, own_sum
-                own_longer, rival_longer = rival_longer, own_longer
-                is_new = not is_new
-        sums = float(own_sum), float(rival_sum), is_new, float(own_longer), float(rival_longer)
-        after = Pair(own, rival, *sums)
-        return np.array(answers), np.array(errors), after
+        part, both = slice(first, last), (self.own, self.rival)
+        with np.errstate(over="ignore", invalid="ignore"):
+            one, other = (weights[part] * each.losses[part] for each in both)
+        others, sums = answering(one, other, lesson.counts[part], self[2:])
+        by_other = others[:-1]
+        wide = by_other.reshape(-1, *[1] * (self.own.answers.ndim - 1))
+        answers = np.where(wide, self.rival.answers[part], self.own.answers[part])
+        errors = np.where(by_other, self.rival.errors[part], self.own.errors[part])
+        own, rival = reversed(both) if others[-1] else both
+        return answers, errors, Pair(own, rival, *sums)
 
 
 def predictions_ahead(learner: Any, lesson: Lesson) -> Array:

@@ -54,6 +54,23 @@ cdef bint is_seen(int64_t number, double weight, double *largest) noexcept nogil
     return uniform(SEED + 1, number) * largest[0] <= weight
 
 
+cdef bint errs_more(Trial *now, double own, double rival) noexcept nogil:
+    """Take up the losses of who answers and of the other one. Whether the first errs more."""
+    own, rival = min(own, MOST), min(rival, MOST)
+    now.own_sum = LATELY * now.own_sum + own
+    now.rival_sum = LATELY * now.rival_sum + rival
+    now.own_longer = LONGER * now.own_longer + own
+    now.rival_longer = LONGER * now.rival_longer + rival
+    return now.rival_sum < now.own_sum
+
+
+cdef void exchange(Trial *now) noexcept nogil:
+    """Let the other one answer."""
+    now.is_new = not now.is_new
+    now.own_sum, now.rival_sum = now.rival_sum, now.own_sum
+    now.own_longer, now.rival_longer = now.rival_longer, now.own_longer
+
+
 cdef int64_t pause_behind(int64_t pause, bint new_stays, double stays,
                           double leaves) noexcept nogil:
     """The next pause: of losses of who stays and who leaves; below `LENGTH` it is none yet."""
@@ -94,6 +111,41 @@ def seen_of(const double[::1] weights, int64_t offered, double largest):
     for i in range(weights.shape[0]):
         own[i] = is_seen(offered + i + 1, weights[i], &largest)
     return seen, largest
+
+
+def answering(const double[::1] own, const double[::1] rival, counts, sums):
+    """Who of two answers, sample by sample, for trials in Python.
+
+    Parameters
+    ----------
+    own, rival : ndarray of shape (n,)
+        The losses of who answers at first, and of the other one.
+    counts : ndarray of shape (n,), dtype bool
+        The samples whose losses count.
+    sums : tuple
+        The sums of the losses of both, whether the first is the new one, and the sums of a longer
+        time.
+
+    Returns
+    -------
+    others : ndarray of shape (n + 1,), dtype bool
+        Whether the other one answers each sample, and the next one.
+    sums : tuple
+        Those of who answers then.
+    """
+    cdef Trial now
+    cdef Py_ssize_t i, n = own.shape[0]
+    cdef const uint8_t[::1] counted = counts.view(np.uint8)
+    now.own_sum, now.rival_sum, now.is_new, now.own_longer, now.rival_longer = sums
+    others = np.zeros(n + 1, dtype=bool)
+    cdef uint8_t[::1] other = others.view(np.uint8)
+    for i in range(n):
+        other[i + 1] = other[i]
+        if counted[i] and errs_more(&now, rival[i] if other[i] else own[i],
+                                    own[i] if other[i] else rival[i]):
+            other[i + 1] = not other[i]
+            exchange(&now)
+    return others, (now.own_sum, now.rival_sum, bool(now.is_new), now.own_longer, now.rival_longer)
 
 
 def next_pause(pause, new_stays, stays, leaves):
@@ -158,13 +210,8 @@ cdef class Trials:
         cdef Trial *now = &self.now
         cdef bint goes
         cdef double stays, leaves
-        own, rival = min(own, MOST), min(rival, MOST)
         now.left -= 1
-        now.own_sum = LATELY * now.own_sum + own
-        now.rival_sum = LATELY * now.rival_sum + rival
-        now.own_longer = LONGER * now.own_longer + own
-        now.rival_longer = LONGER * now.rival_longer + rival
-        goes = now.rival_sum < now.own_sum
+        goes = errs_more(now, own, rival)
         if now.left == 0:
             goes = now.rival_longer < now.own_longer
             stays, leaves = now.own_longer, now.rival_longer
@@ -174,9 +221,7 @@ cdef class Trials:
             now.resting = now.pause if now.pause >= LENGTH else 0
             now.due &= now.resting == 0
         if goes:
-            now.is_new = not now.is_new
-            now.own_sum, now.rival_sum = now.rival_sum, now.own_sum
-            now.own_longer, now.rival_longer = now.rival_longer, now.own_longer
+            exchange(now)
         return goes
 
     cdef int begin(self, int64_t number) except -1:
