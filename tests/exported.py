@@ -116,3 +116,8 @@ def where_hardly_any_errs(n=10_000, more=200):
     X[:, 0] = 2 * y - 1 + rng.uniform(-0.3, 0.3, size=n + more)
     model = KernelForestClassifier(n_trees=8, memory=64, random_state=0).fit(X[:n], y[:n])
     return model, X[n:], y[n:]
+
+
+def error_of(found, expected):
+    """Return the largest error, in units of the largest number where that is above 1."""
+    return np.abs(found - expected).max() / max(1, np.abs(expected).max())

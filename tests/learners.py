@@ -109,3 +109,21 @@ def answer_of(model, rows, classes=None):
         return model.predict(rows)[0]
     except NotFittedError:
         return 0 if classes is None else classes[0]
+
+
+def answers(model, rows):
+    """Return scores of classes, or predictions of a regressor."""
+    return getattr(model, "decision_function", model.predict)(rows)
+
+
+def alpha_of(model, n):
+    """Return the coefficients of all n points of a dual, ndarray of shape (n, n_outputs)."""
+    alpha = np.zeros((n, len(model.dual_coef_)))
+    alpha[model.support_] = model.dual_coef_.T
+    return alpha
+
+
+def columns_of(rows, d=6):
+    """Return the columns of the layout that hold the features of the stream."""
+    width = rows.shape[1]
+    return np.arange(d) if width == d else np.linspace(7, width - 5, d).astype(int)

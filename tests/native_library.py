@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from compiled import address, compiler
+from sklearn.base import is_classifier
 
 from onlinekern.fitted.save import container
 from onlinekern.fitted.save.model_file import checksum
@@ -107,3 +108,8 @@ def write_contents(path, class_name, tree, arrays):
     texts["sha256"] = checksum(texts, arrays)
     with path.open("wb") as stream:
         container.write(stream, arrays, texts)
+
+
+def numbers_of(model, y):
+    """Return targets as arguments of C."""
+    return np.searchsorted(model.classes_, y) if is_classifier(model) else y

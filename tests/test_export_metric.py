@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from compiled import Program, load
 from described import scores_of_model
-from exported import CLASSES, SIZES, known, numbers_of, scores_of
+from exported import CLASSES, SIZES, error_of, known, numbers_of, scores_of
 from sklearn.base import is_classifier, is_regressor
 
 from onlinekern import (
@@ -47,10 +47,6 @@ def learnt(name, form, dtype="float64"):
         OnlineStandardScaler(), LearntMetric(metric=form, random_state=0), learner
     )
     return model.fit(X[:560].astype(dtype), y[:560]), X[560:]
-
-
-def error_of(found, expected):
-    return np.abs(found - expected).max() / max(1, np.abs(expected).max())
 
 
 def tolerance_of(name, dtype):

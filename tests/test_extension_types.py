@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from learners import answers
 from sklearn.base import is_regressor
 
 from onlinekern import (
@@ -60,10 +61,6 @@ LEARNERS = {
 
 def targets(model):
     return SIGNAL if is_regressor(model) else np.where(SIGNAL > 0.5, "yes", "no")
-
-
-def answers(model, rows):
-    return getattr(model, "decision_function", model.predict)(rows)
 
 
 # Forests number the categories of a type in its order, those of text as they come.

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from learners import answers
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from onlinekern import KernelForestClassifier, KernelForestRegressor, merge
@@ -43,10 +44,6 @@ def groups_of(model):
 
 def fitted(X, y, cls=KernelForestClassifier, **parameters):
     return cls(**{**FEW, **parameters}).fit(X, y)
-
-
-def scores(model, X):
-    return model.decision_function(X) if hasattr(model, "classes_") else model.predict(X)
 
 
 @pytest.mark.parametrize("task", ["classes", "numbers"])
@@ -101,10 +98,12 @@ def test_sparse_rows_are_as_dense_ones():
         dense, rows = X.astype(dtype), sp.csr_matrix(X.astype(dtype))
         model = fitted(dense, y)
         assert groups_of(model) == IN_ORDER
-        np.testing.assert_array_equal(scores(fitted(rows, y), rows), scores(model, dense))
+        np.testing.assert_array_equal(answers(fitted(rows, y), rows), answers(model, dense))
         several = dense.copy()
         several[:, [2, 3, 10]] = 3
-        np.testing.assert_array_equal(scores(model, sp.csr_matrix(several)), scores(model, several))
+        np.testing.assert_array_equal(
+            answers(model, sp.csr_matrix(several)), answers(model, several)
+        )
 
 
 def test_what_is_independent_is_no_group():
@@ -179,8 +178,8 @@ def test_rows_one_by_one():
     for x, label in zip(X[200:], y[200:], strict=True):
         model.learn_one(x, label)
     assert groups_of(whole) != []
-    np.testing.assert_array_equal(scores(model, X), scores(whole, X))
-    assert [model.score_one(x) for x in X[:20]] == scores(whole, X[:20]).tolist()
+    np.testing.assert_array_equal(answers(model, X), answers(whole, X))
+    assert [model.score_one(x) for x in X[:20]] == answers(whole, X[:20]).tolist()
 
 
 def test_a_call_that_fails_leaves_the_groups_as_they_were():
@@ -285,7 +284,7 @@ def test_categories_are_no_members():
     model = fitted(X, y, categorical_features=[2, 3, 4, 9])
     assert groups_of(model) == [[5, 6, 7], list(range(10, 17))]
     again = from_bytes(to_bytes(model), "a file")
-    np.testing.assert_array_equal(scores(again, X), scores(model, X))
+    np.testing.assert_array_equal(answers(again, X), answers(model, X))
 
 
 def test_bent_features_are_no_members():

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from learners import answers
 
 from onlinekern import KernelForestClassifier, KernelForestRegressor, merge
 from onlinekern.fitted.save import from_bytes, to_bytes
@@ -24,10 +25,6 @@ def table(n=600, n_codes=9, missing=0.15, seed=0):
 
 def fitted(X, y, cls=KernelForestClassifier, **parameters):
     return cls(**{**FEW, "categorical_features": [1, 4], **parameters}).fit(X, y)
-
-
-def scores(model, X):
-    return model.decision_function(X) if hasattr(model, "classes_") else model.predict(X)
 
 
 def test_what_is_missing_tells():
@@ -71,7 +68,7 @@ def test_codes_that_were_not_learnt_have_one_place():
     rest = X[:4].copy()
     rest[:] = rest[0]
     rest[:, 1] = X[:4, 1]
-    found = scores(model, rest)
+    found = answers(model, rest)
     np.testing.assert_array_equal(found, np.repeat(found[0], 4))
 
 
@@ -85,8 +82,8 @@ def test_rows_one_by_one(dtype, layout):
     model = fitted(X[:200], y[:200], shuffle=False)
     for x, label in zip(layout(X[200:]), y[200:], strict=True):
         model.learn_one(x, label)
-    np.testing.assert_array_equal(scores(model, X), scores(whole, layout(X)))
-    assert [model.score_one(x) for x in X[:20]] == scores(whole, X[:20]).tolist()
+    np.testing.assert_array_equal(answers(model, X), answers(whole, layout(X)))
+    assert [model.score_one(x) for x in X[:20]] == answers(whole, X[:20]).tolist()
 
 
 @pytest.mark.parametrize("memory", [64, 512])
@@ -151,7 +148,7 @@ def test_a_mask_and_numbers_say_the_same():
     X, y = table()
     mask = [False, True, False, False, True, False]
     np.testing.assert_array_equal(
-        scores(fitted(X, y, categorical_features=mask), X), scores(fitted(X, y), X)
+        answers(fitted(X, y, categorical_features=mask), X), answers(fitted(X, y), X)
     )
 
 
@@ -188,17 +185,17 @@ def test_frames_with_categories(library):
     codes = np.array([numbers.get(text, np.nan) for text in column_texts(X)])
     Z = np.column_stack([X[:, 0], X[:, 2], codes])
     other = KernelForestClassifier(**FEW, shuffle=False, categorical_features=[place]).fit(Z, y)
-    expected = scores(other, Z)
-    np.testing.assert_array_equal(scores(model, frame), expected)
+    expected = answers(other, Z)
+    np.testing.assert_array_equal(answers(model, frame), expected)
     loaded = from_bytes(to_bytes(model), "a file")
-    np.testing.assert_array_equal(scores(loaded, frame), expected)
+    np.testing.assert_array_equal(answers(loaded, frame), expected)
     # Values in another order, and one that is new.
     rows = frame[::-1][:30] if library == "polars" else frame.iloc[::-1].iloc[:30]
-    np.testing.assert_array_equal(scores(model, rows), expected[::-1][:30])
+    np.testing.assert_array_equal(answers(model, rows), expected[::-1][:30])
     fresh = make({"a": X[:9, 0], "b": X[:9, 2]}, ["new"] * 9)
-    unseen = scores(model, fresh)
+    unseen = answers(model, fresh)
     Z[:9, 2] = len(values)
-    np.testing.assert_array_equal(unseen, scores(other, Z[:9]))
+    np.testing.assert_array_equal(unseen, answers(other, Z[:9]))
     model.partial_fit(fresh, y[:9])
     assert model._categories[0][1] == (*values, "new")
 

@@ -6,6 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
+from learners import columns_of
 from oracles.kernel_logistic import kernel_logistic
 from oracles.kernel_second_order import kernel_arow, kernel_scw
 from sklearn.base import clone
@@ -48,12 +49,6 @@ def build(case, task, **parameters):
     if task != "binary":
         parameters["multi_class"] = task
     return cls(**{"random_state": 1, **SETTINGS, **own, **parameters})
-
-
-def columns_of(rows, d=6):
-    """Return the columns of the layout that hold the features of the stream."""
-    width = rows.shape[1]
-    return np.arange(d) if width == d else np.linspace(7, width - 5, d).astype(int)
 
 
 def twin(case, model, X, y, rows, sample_weight=None):

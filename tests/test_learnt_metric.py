@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from grids import grid
 from oracles.gradient_metric import GradientMetric as Twin
+from oracles.metric import root_of
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from onlinekern import (
@@ -78,11 +79,6 @@ def test_twin(form, kind, dtype, layout):
     M = model.metric_ if model.metric_.ndim == 2 else np.diag(model.metric_)
     np.testing.assert_allclose(M, twin.M, **close)
     np.testing.assert_allclose(dense(model.transform(rows)), X @ root_of(twin.M), **close)
-
-
-def root_of(M):
-    values, vectors = np.linalg.eigh(M)
-    return (vectors * np.sqrt(values)) @ vectors.T
 
 
 @parametrize_with_checks(

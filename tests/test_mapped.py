@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from grids import forms
+from learners import columns_of
 from oracles.kernels import kernel_matrix
 from oracles.mapped import fogd, nogd
 from registry import LABEL_LOSSES, TARGET_LOSSES
@@ -59,12 +60,6 @@ def learn(model, rows, y, **arguments):
     if is_classifier(model):
         arguments["classes"] = np.unique(y)
     return model.partial_fit_predict(rows, y, **arguments)
-
-
-def columns_of(rows, d=6):
-    """Return the columns of the layout that hold the features of the stream."""
-    width = rows.shape[1]
-    return np.arange(d) if width == d else np.linspace(7, width - 5, d).astype(int)
 
 
 def twin(model, X, y, task, rows, **arguments):

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from exported import CLASSES, Case, cases, fitted, scores_of, told_by
-from native_library import Native, Refused, build, write_contents
-from sklearn.base import clone, is_classifier
+from native_library import Native, Refused, build, numbers_of, write_contents
+from sklearn.base import clone
 
 import onlinekern
 from onlinekern.fitted.save.model_file import Contents
@@ -103,11 +103,6 @@ def samples(task, n=LEARNT + MORE):
     if task == "binary":
         return X, np.where(product > 0, "yes", "nö")
     return X, np.digitize(product, [-0.3, 0.3]) * 5 + 5
-
-
-def numbers_of(model, y):
-    """Return targets as arguments of C."""
-    return np.searchsorted(model.classes_, y) if is_classifier(model) else y
 
 
 def difference(found, model, X):

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from exported import scores_of, where_hardly_any_errs
-from native_library import Native, Refused, write_contents
-from sklearn.base import is_classifier
+from native_library import Native, Refused, numbers_of, write_contents
 
 import onlinekern
 from onlinekern import KernelForestClassifier, KernelForestRegressor
@@ -70,10 +69,6 @@ def begun(n, task, n_codes=0, **parameters):
     classes = {} if task == "targets" else {"classes": np.unique(y)}
     model.partial_fit(X[:n], y[:n], **classes)
     return model, X[n:], y[n:]
-
-
-def numbers_of(model, y):
-    return np.searchsorted(model.classes_, y) if is_classifier(model) else y
 
 
 def taught(model, X, y):

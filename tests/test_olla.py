@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from grids import grid
+from learners import alpha_of
 from oracles import olla
 from registry import OTHER_KERNELS, choices
 from sklearn.exceptions import ConvergenceWarning
@@ -82,13 +83,6 @@ def twin_of(model, case, sample_weight=None):
         case.X, y, task=case.task, orders=orders_of(model, len(y)), n_classes=n_classes,
         sample_weight=sample_weight, **parameters,
     )  # fmt: skip
-
-
-def alpha_of(model, n):
-    """Return the coefficients of all points, ndarray of shape (n, K)."""
-    alpha = np.zeros((n, len(model.dual_coef_)))
-    alpha[model.support_] = model.dual_coef_.T
-    return alpha
 
 
 def assert_twin(model, case, close, dtype=np.float64, sample_weight=None):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from compiled import Program, load
 from described import predictions_of_model, scores_of_model
+from learners import alpha_of
 from oracles import olla, smo
 from registry import choices
 from sklearn.calibration import CalibratedClassifierCV
@@ -34,13 +35,6 @@ def build(task="binary", **parameters):
     cls = OLLARegressor if task == "regression" else OLLAClassifier
     extra = {"standardize_target": False} if task == "regression" else {}
     return cls(**{"gamma": GAMMA, "C": 2.0, "solver": "smo", **extra, **parameters})
-
-
-def alpha_of(model, n):
-    """Return the coefficients of all points, ndarray of shape (n, n_outputs)."""
-    alpha = np.zeros((n, len(model.dual_coef_)))
-    alpha[model.support_] = model.dual_coef_.T
-    return alpha
 
 
 def same_machine(one, other, tol=2e-3):

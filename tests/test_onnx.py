@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import run
-from exported import CLASSES, cases, fitted, numbers_of, scores_of
+from exported import CLASSES, cases, error_of, fitted, numbers_of, scores_of
 from interpreters import python_without
 from scipy import sparse
 from sklearn.base import is_regressor
@@ -87,10 +87,6 @@ def chosen():
 
 
 CASES = chosen()
-
-
-def error_of(found, expected):
-    return np.abs(found - expected).max() / max(1, np.abs(expected).max())
 
 
 @pytest.fixture(scope="module")
