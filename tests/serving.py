@@ -15,7 +15,7 @@ import uvicorn
 import onlinekern
 from onlinekern import SPAClassifier
 from onlinekern.estimators.validation import names_are_no_matter
-from onlinekern.evaluate.checkpoint import Interval
+from onlinekern.evaluate.checkpoint import Period
 from onlinekern.serve.app import application
 from onlinekern.serve.service import Service, Settings
 
@@ -61,7 +61,7 @@ class Client:
 @contextmanager
 def running(path, token=None, started=True, **options):
     """Run a server in a thread; yield a client and the service."""
-    options = {"every": Interval(seconds=1000.0), "sync": "off", **options}
+    options = {"every": Period(seconds=1000.0), "sync": "off", **options}
     with names_are_no_matter():
         service = Service(Settings(path, **options))
     listener = socket.create_server(("127.0.0.1", 0))

@@ -24,7 +24,7 @@ from serving import Client, after, parts, process, running, same_state, samples,
 import onlinekern
 from onlinekern import SPAClassifier, cli
 from onlinekern.cli import serving
-from onlinekern.evaluate.checkpoint import Interval
+from onlinekern.evaluate.checkpoint import Period
 from onlinekern.serve import journal, store
 from onlinekern.serve.service import Service, Settings
 
@@ -47,7 +47,7 @@ def refused_command(capsys, *options):
 
 def killed(path, learn, **options):
     """Let a service learn, and leave its files as a kill would."""
-    service = Service(Settings(path, **{"every": Interval(seconds=1000.0), **options}))
+    service = Service(Settings(path, **{"every": Period(seconds=1000.0), **options}))
     service.start()
     results = []
 
@@ -80,7 +80,7 @@ def test_a_journal_is_learnt_again(path):
 
 def test_snapshots_come_in_time_and_shorten_the_journal(path):
     learnt = parts(10)
-    every = Interval(samples=8)
+    every = Period(samples=8)
     killed(path, learnt, every=every)
     service = Service(Settings(path, every=every))
     try:
@@ -104,7 +104,7 @@ def test_a_kill_in_a_snapshot_loses_nothing(path, stage, monkeypatch):
 
     learnt = parts(4)
     killed(path, learnt[:3])
-    service = Service(Settings(path, every=Interval(seconds=1000.0)))
+    service = Service(Settings(path, every=Period(seconds=1000.0)))
     target = (store, "replacing") if stage == "noted" else (journal.Journal, "rotate")
     monkeypatch.setattr(*target, kill)
     with suppress(Killed):

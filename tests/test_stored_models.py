@@ -77,10 +77,10 @@ def test_faults_name_the_url(memory, monkeypatch):
 
 
 def test_checkpoints_that_are_locked_stay_here(memory):
-    from onlinekern.evaluate.checkpoint import Checkpoint, Interval
+    from onlinekern.evaluate.checkpoint import Checkpoint, Period
 
     with pytest.raises(ValueError, match=r"memory://a\.checkpoint must be a file of this machine"):
-        Checkpoint("memory://a.checkpoint", Interval.of(10), {}, False)
+        Checkpoint("memory://a.checkpoint", Period.of(10), {}, False)
 
 
 @pytest.fixture

@@ -148,7 +148,7 @@ class Learning(FromRows):
 
     def check(self) -> None:
         """Raise ValueError or ImportError if one of these options is wrong."""
-        from onlinekern.evaluate.checkpoint import Interval
+        from onlinekern.evaluate.checkpoint import Period
 
-        Interval.of(self.checkpoint_every, "--checkpoint-every")
+        Period.of(self.checkpoint_every, "--checkpoint-every")
         check_report(self.report)

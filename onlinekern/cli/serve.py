@@ -60,10 +60,10 @@ class Request(options.Request):
 
     def check(self) -> None:
         """Raise ValueError or OSError for whatever can be seen to be wrong at once."""
-        from onlinekern.evaluate.checkpoint import Interval
+        from onlinekern.evaluate.checkpoint import Period
         from onlinekern.streams.paths import check_readable
 
-        Interval.of(self.snapshot_every, "--snapshot-every")
+        Period.of(self.snapshot_every, "--snapshot-every")
         if self.uds is not None:
             check_unused(self, "is for the network, and --uds listens at a socket", "host", "port")
         if self.read_only:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 
 from onlinekern.estimators.validation import names_are_no_matter
-from onlinekern.evaluate.checkpoint import Interval
+from onlinekern.evaluate.checkpoint import Period
 from onlinekern.reports.console import PLAIN, open_console
 from onlinekern.serve.app import application
 from onlinekern.serve.models import Models, Watch
@@ -129,7 +129,7 @@ def settings_of(request: Request) -> Settings:
     return Settings(
         request.model,
         snapshot,
-        Interval.of(request.snapshot_every, "--snapshot-every"),
+        Period.of(request.snapshot_every, "--snapshot-every"),
         request.sync,
         request.read_only,
         request.queue,

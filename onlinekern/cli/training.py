@@ -25,7 +25,7 @@ from onlinekern.cli.rows import (
     rows_of_files,
 )
 from onlinekern.estimators.validation import names_are_no_matter
-from onlinekern.evaluate.checkpoint import Checkpoint, Interval
+from onlinekern.evaluate.checkpoint import Checkpoint, Period
 from onlinekern.evaluate.errors import Errors
 from onlinekern.evaluate.methods import METHODS, check_task, given_parameters
 from onlinekern.fitted.save import from_bytes, to_bytes
@@ -92,7 +92,7 @@ class Training:
 
     def __init__(self, request: Request) -> None:
         self.request = request
-        every = Interval.of(request.checkpoint_every, "--checkpoint-every")
+        every = Period.of(request.checkpoint_every, "--checkpoint-every")
         self.checkpoint = Checkpoint(request.checkpoint, every, request.binding(), request.resume)
         self.model: Any = None
         self.task = request.task

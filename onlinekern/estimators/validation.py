@@ -283,12 +283,12 @@ def one_row(x: Any) -> Any:
         if x.ndim == 2 and x.shape[0] != 1:
             raise ValueError(f"x must be one sample, got a sparse matrix of {x.shape[0]} rows")
         return x
-    if is_matrix(x):
+    if has_several_axes(x):
         raise ValueError(f"x must be one sample of shape (n_features,), got shape {np.shape(x)}")
     return np.reshape(x, (1, -1))
 
 
-def is_matrix(x: Any) -> bool:
+def has_several_axes(x: Any) -> bool:
     """Return whether an array or a list has several axes, and so is no sample."""
     return not isinstance(x, Mapping) and not has_names(x) and np.ndim(x) > 1
 
@@ -366,7 +366,7 @@ def named_row(estimator: Any, x: Any, error: Exception) -> Any:
 
 def refused(estimator: Any, x: Any, error: Exception) -> Exception:
     """Return the error to raise where the core has refused one sample: what `partial_fit` says."""
-    if sp.issparse(x) or is_matrix(x):
+    if sp.issparse(x) or has_several_axes(x):
         return error
     return explained(estimator, one_row(x), error, estimator._takes_missing)
 

@@ -27,14 +27,14 @@ MODEL = "model "
 
 
 @dataclass(frozen=True)
-class Interval:
+class Period:
     """The interval between two checkpoints: so many samples, or so many seconds."""
 
     samples: int | None = None
     seconds: float | None = None
 
     @classmethod
-    def of(cls, value: int | str, name: str = "checkpoint_every") -> Interval:
+    def of(cls, value: int | str, name: str = "checkpoint_every") -> Period:
         """Read 100000 or "100000" (samples), or "30s" (seconds); `name` is that of the option."""
         text = str(value).strip()
         if re.fullmatch(r"[0-9]{1,18}", text) and int(text) > 0 and not isinstance(value, bool):
@@ -125,7 +125,7 @@ class Checkpoint:
     Parameters
     ----------
     path : str or path-like
-    every : Interval
+    every : Period
     options : dict
         What the run was asked for, as JSON has it. A checkpoint with other options is refused.
     resume : bool
@@ -148,7 +148,7 @@ class Checkpoint:
     def __init__(
         self,
         path: str | os.PathLike[str],
-        every: Interval,
+        every: Period,
         options: Mapping[str, Any],
         resume: bool,
     ) -> None:

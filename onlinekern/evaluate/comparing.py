@@ -24,7 +24,7 @@ from onlinekern.estimators.memory import Form, check_size
 from onlinekern.estimators.types import BatchLearner, StreamLearner
 from onlinekern.estimators.warnings import SCALES_DIFFER
 from onlinekern.evaluate.baselines import BASELINES
-from onlinekern.evaluate.checkpoint import Checkpoint, Interval
+from onlinekern.evaluate.checkpoint import Checkpoint, Period
 from onlinekern.evaluate.delayed import check_number
 from onlinekern.evaluate.errors import Errors
 from onlinekern.evaluate.methods import KERNELS, given_parameters, select_methods
@@ -124,7 +124,7 @@ def compare(
     setting = Setting(repeats, shuffle, kernel, gamma, settings or {}, seed, window, scale, late)
     kept = None
     if checkpoint is not None:
-        interval = Interval.of(checkpoint_every)
+        interval = Period.of(checkpoint_every)
         options = _options_of(methods, source, test, setting)
         kept = Checkpoint(checkpoint, interval, options, resume)
     elif resume:

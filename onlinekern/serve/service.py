@@ -10,7 +10,7 @@ from typing import Any
 from prometheus_client import generate_latest
 
 from onlinekern._config import version
-from onlinekern.evaluate.checkpoint import Interval
+from onlinekern.evaluate.checkpoint import Period
 from onlinekern.fitted.save import load
 from onlinekern.serve.inbox import Inbox, Job
 from onlinekern.serve.metrics import Gauges, Learning, Requests, Told, importances_of
@@ -41,7 +41,7 @@ class Settings:
 
     model: str
     snapshot: str | None = None
-    every: Interval = Interval(seconds=60.0)  # noqa: RUF009
+    every: Period = Period(seconds=60.0)  # noqa: RUF009
     sync: str = "always"
     read_only: bool = False
     queue: int = 1024

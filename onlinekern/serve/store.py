@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
-from onlinekern.evaluate.checkpoint import Interval
+from onlinekern.evaluate.checkpoint import Period
 from onlinekern.fitted.save import contents_of, load
 from onlinekern.fitted.save.atomic import FileLock, remove_leftovers, replacing
 from onlinekern.fitted.save.model_file import header_of
@@ -63,7 +63,7 @@ class Store:
         The model file that is served as long as there is no snapshot.
     snapshot : str
         The model file that is written; the same one, usually.
-    every : Interval
+    every : Period
         After how many samples or seconds.
     sync : str
         When the journal is forced to the disk.
@@ -77,7 +77,7 @@ class Store:
         If a file cannot be read or written.
     """
 
-    def __init__(self, model: str, snapshot: str, every: Interval, sync: str) -> None:
+    def __init__(self, model: str, snapshot: str, every: Period, sync: str) -> None:
         # The files lie beside the one that a link points to.
         self.path = os.path.realpath(snapshot)
         self.every = every

@@ -112,7 +112,7 @@ def write_nodes(source: Source, id_: str, term: Trees) -> None:
     source.integers(f"{id_}_sizes", np.diff(term.first), "uint16_t", 2)
 
 
-class ForestLearner(Forms):
+class ForestWriter(Forms):
     """Writer of a forest whose experts go on learning, on the trees as they are."""
 
     def __init__(self, source: Source, learning: Learning, state: ForestState) -> None:

@@ -9,11 +9,11 @@ import numpy as np
 
 from onlinekern.fitted.export import scoring as parts
 from onlinekern.fitted.export import states
-from onlinekern.fitted.export.c.forest import ForestLearner
+from onlinekern.fitted.export.c.forest import ForestWriter
 from onlinekern.fitted.export.c.header import Exported, finished
 from onlinekern.fitted.export.c.labels import label_table
 from onlinekern.fitted.export.c.learners import write_learner
-from onlinekern.fitted.export.c.race import RaceLearner
+from onlinekern.fitted.export.c.race import RaceWriter
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.c.table import write_layout, write_table
 from onlinekern.fitted.export.c.terms import needs_dense, write_features, write_term, write_turn
@@ -81,9 +81,9 @@ def written(
     if learning is None:
         write_body(source, scoring.body, n_scored)
     elif isinstance(learning.state, states.ForestState):
-        ForestLearner(source, learning, learning.state).write()
+        ForestWriter(source, learning, learning.state).write()
     elif isinstance(learning.state, states.RaceState):
-        RaceLearner(source, learning, learning.state, n_scored).write()
+        RaceWriter(source, learning, learning.state, n_scored).write()
     else:
         write_learner(source, learning, n_scored, capacity)
     source.fill("score", outputs=scoring.n_outputs)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from onlinekern.core.features.nested import MOST_ROUNDING
-from onlinekern.fitted.export.c.learn import Learner
+from onlinekern.fitted.export.c.learn import LearningWriter
 from onlinekern.fitted.export.c.rules import NEGLIGIBLE
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
 from onlinekern.fitted.export.states import ConfidentState, JointState, Landmarks
 
 
-class JointLearner(Learner):
+class JointWriter(LearningWriter):
     """Writer of the features, which all models of joint features have."""
 
     state: JointState
@@ -115,7 +115,7 @@ class JointLearner(Learner):
         )
 
 
-class ConfidentLearner(JointLearner):
+class ConfidentWriter(JointWriter):
     """Writer of weights of joint features that have a covariance."""
 
     state: ConfidentState

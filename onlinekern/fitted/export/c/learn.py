@@ -23,7 +23,7 @@ CATCH_UP = 1.5
 SINGLE = {"Head": "y", "Standardized": "y", "Binary": "y > 0 ? 1 : -1"}
 
 
-class Learner(Forms):
+class LearningWriter(Forms):
     """Writer of the code that learns; a subclass says what the space of the model needs.
 
     Parameters

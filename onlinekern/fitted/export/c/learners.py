@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from onlinekern.fitted.export import states
-from onlinekern.fitted.export.c.joint import ConfidentLearner
-from onlinekern.fitted.export.c.learn import Learner
-from onlinekern.fitted.export.c.linear import LinearLearner, MappedLearner
+from onlinekern.fitted.export.c.joint import ConfidentWriter
+from onlinekern.fitted.export.c.learn import LearningWriter
+from onlinekern.fitted.export.c.linear import LinearWriter, MappedWriter
 from onlinekern.fitted.export.c.source import Source
-from onlinekern.fitted.export.c.squares import SquaresLearner
-from onlinekern.fitted.export.c.support import KernelLearner
+from onlinekern.fitted.export.c.squares import SquaresWriter
+from onlinekern.fitted.export.c.support import KernelWriter
 
-LEARNERS: dict[type, type[Learner]] = {
-    states.ConfidentState: ConfidentLearner,
-    states.KernelState: KernelLearner,
-    states.LinearState: LinearLearner,
-    states.MappedState: MappedLearner,
-    states.SquaresState: SquaresLearner,
+LEARNERS: dict[type, type[LearningWriter]] = {
+    states.ConfidentState: ConfidentWriter,
+    states.KernelState: KernelWriter,
+    states.LinearState: LinearWriter,
+    states.MappedState: MappedWriter,
+    states.SquaresState: SquaresWriter,
 }
 
 
@@ -26,7 +26,7 @@ def write_learner(
     capacity: int | None = None,
     tries: bool = False,
 ) -> None:
-    """Write a model that learns rows of so many features; see `Learner`."""
+    """Write a model that learns rows of so many features; see `LearningWriter`."""
     learner = LEARNERS[type(learning.state)](source, learning, n_features, capacity, tries)
     learner.write()
     source.room = learner.room or learner.size.length

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from onlinekern.fitted.export.c.learn import Learner
+from onlinekern.fitted.export.c.learn import LearningWriter
 from onlinekern.fitted.export.c.rules import NEGLIGIBLE
 from onlinekern.fitted.export.c.terms import write_features
 from onlinekern.fitted.export.states import LinearState, MappedState
 from onlinekern.fitted.export.terms import Fourier
 
 
-class LinearLearner(Learner):
+class LinearWriter(LearningWriter):
     """Writer of weights of the features of a row, which may have variances."""
 
     state: LinearState
@@ -51,7 +51,7 @@ class LinearLearner(Learner):
             self.fill(f"{kind}_add")
 
 
-class MappedLearner(Learner):
+class MappedWriter(LearningWriter):
     """Writer of weights of the features of a map, or of the mean of the features."""
 
     state: MappedState

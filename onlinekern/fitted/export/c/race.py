@@ -27,7 +27,7 @@ NUMBERS = {"single": 0.5**0.5, "least": parts.LEAST_SHARE, "worse": 4.0, "few": 
 LITTLE = 0.02
 
 
-class Part(Source):
+class ExpertSource(Source):
     """Source of one expert, whose names get a beginning of their own when they join a file."""
 
     def __init__(self, whole: Source, beginning: str) -> None:
@@ -68,7 +68,7 @@ class Part(Source):
         return field._replace(name=self.beginning + field.name)
 
 
-class RaceLearner(Forms):
+class RaceWriter(Forms):
     """Writer of experts that go on learning, and of their vote."""
 
     def __init__(
@@ -85,7 +85,7 @@ class RaceLearner(Forms):
         source.memory("dry_run", 1, "int32_t")
         source.use("all_finite")
         for k, expert in enumerate(state.experts):
-            part = Part(source, f"e{k}_")
+            part = ExpertSource(source, f"e{k}_")
             part.memory("shown", outputs)
             write_learner(part, expert, self.n_features, tries=True)
             part.join()

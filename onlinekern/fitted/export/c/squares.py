@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from onlinekern.core.linalg.evidence import AT_ONCE, CHOICES
-from onlinekern.fitted.export.c.joint import JointLearner
+from onlinekern.fitted.export.c.joint import JointWriter
 from onlinekern.fitted.export.c.terms import diagonal_of
 from onlinekern.fitted.export.states import SquaresState, Sums
 
@@ -15,7 +15,7 @@ from onlinekern.fitted.export.states import SquaresState, Sums
 LEAST_SHARE = 1e-12
 
 
-class SquaresLearner(JointLearner):
+class SquaresWriter(JointWriter):
     """Writer of recursive least squares of joint features, whose scores may be leverages."""
 
     state: SquaresState

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from onlinekern.fitted.export import states
-from onlinekern.fitted.export.c.learn import Learner
+from onlinekern.fitted.export.c.learn import LearningWriter
 from onlinekern.fitted.export.c.policies import POLICIES, RIDGE, Policy, write_inverse
 from onlinekern.fitted.export.c.terms import diagonal_of, write_features, write_kernel
 from onlinekern.fitted.export.states import KernelState, Slots
@@ -17,7 +17,7 @@ from onlinekern.fitted.export.states import KernelState, Slots
 JITTERS = {False: 1e-8, True: 1e-5}
 
 
-class KernelLearner(Learner):
+class KernelWriter(LearningWriter):
     """Writer of support vectors that change, under a policy."""
 
     state: KernelState
