@@ -7,33 +7,19 @@ from numbers import Real
 from typing import Annotated, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from onlinekern.drift.observer import Observer, seed_of
 from onlinekern.drift.wealth import NOTHING, Wealth, first_alarm, mean
-from onlinekern.estimators.atomic import all_or_nothing
-from onlinekern.estimators.declared import Check, check_begun, each, number, of, whole
+from onlinekern.estimators.declared import Check, each, number, of, whole
 from onlinekern.estimators.parameters import estimator
-from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import BaseEstimator, Interval
+from onlinekern.estimators.scikit_learn import Interval
 from onlinekern.estimators.types import Indices
 
 RunLength: TypeAlias = Annotated[float, Interval(Real, 1, None, closed="left")]
 
 
-def forget_all(estimator: Any) -> None:
-    """Leave an estimator nothing but its parameters."""
-    names = set(estimator._get_param_names())
-    kept = {name: value for name, value in vars(estimator).items() if name in names}
-    estimator.__dict__ = kept
-
-
-def seed_of(random_state: Any) -> int:
-    """Return a seed that NumPy takes, drawn from a parameter `random_state`."""
-    return int(check_random_state(random_state).randint(2**31))
-
-
 @estimator
-class Detector(Savable, BaseEstimator):
+class Detector(Observer):
     """Base of the detectors.
 
     A subclass says in `_forget` what a detector that begins has, and bets in its updates. A call
@@ -88,17 +74,6 @@ class Detector(Savable, BaseEstimator):
         self._begin()
         self._alarmed = True
 
-    @all_or_nothing
-    def reset(self) -> Self:
-        """Forget all samples and alarms: the detector is as it was made.
-
-        Returns
-        -------
-        self : object
-        """
-        forget_all(self)
-        return self
-
     @property
     def drift_detected(self) -> bool:
         """Whether the last call raised an alarm."""
@@ -110,11 +85,6 @@ class Detector(Savable, BaseEstimator):
         return np.array(self.__dict__.get("_found", ()), dtype=np.int64)
 
     @property
-    def n_seen_(self) -> int:
-        """Number of samples seen."""
-        return int(self.__dict__.get("_n_seen", 0))
-
-    @property
     def statistic_(self) -> float:
         """Wealth won since the last alarm; an alarm is raised at `run_length`."""
         return mean(self.__dict__.get("_wealth", NOTHING))
@@ -122,9 +92,6 @@ class Detector(Savable, BaseEstimator):
     def __copy__(self) -> Self:
         # Two detectors must not fill one block of rows.
         return deepcopy(self)
-
-    def _check_loaded(self) -> None:
-        check_begun(self)
 
     def _attributes(self) -> Iterator[tuple[str, Check]]:
         yield "_n_seen", whole()

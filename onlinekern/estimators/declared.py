@@ -33,15 +33,6 @@ def check_attributes(owner: Any, others: bool = True) -> None:
     require(others or own.keys() <= names, "it has other attributes")
 
 
-def check_begun(estimator: Any) -> None:
-    """Raise ValueError unless all attributes fit, or there are parameters only."""
-    if estimator.__sklearn_is_fitted__():
-        check_attributes(estimator)
-    else:
-        more = vars(estimator).keys() - set(estimator._get_param_names())
-        require(not more, "it has seen no sample, and knows more than its parameters")
-
-
 def of(kind: type) -> Check:
     """Check for an object of a class."""
     return lambda value: type(value) is kind

@@ -5,15 +5,15 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Iterator
 from heapq import heappop, heappush
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import is_regressor
 from sklearn.exceptions import NotFittedError
 
-from onlinekern.drift.detector import forget_all, seed_of
+from onlinekern.drift.observer import Observer, seed_of
 from onlinekern.estimators.atomic import all_or_nothing
-from onlinekern.estimators.declared import Check, array, check_begun, number, of, whole
+from onlinekern.estimators.declared import Check, array, number, of, whole
 from onlinekern.estimators.parameters import (
     Forgetting,
     Part,
@@ -23,8 +23,6 @@ from onlinekern.estimators.parameters import (
     estimator,
 )
 from onlinekern.estimators.row_blocks import n_rows_of, rows_of
-from onlinekern.estimators.savable import Savable
-from onlinekern.estimators.scikit_learn import BaseEstimator
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Samples
 from onlinekern.evaluate.delayed import Arrivals, delays_from, teaching
 from onlinekern.evaluate.refitting import first_answers, inside
@@ -44,7 +42,7 @@ LEAST = 1e-300
 
 
 @estimator
-class LabelQuery(Savable, BaseEstimator):
+class LabelQuery(Observer):
     """Which labels to ask for along a stream: those that tell the model most, within a budget.
 
     Labels are dear: someone has to look. `ask` says of each sample whether its label is worth it,
@@ -246,22 +244,6 @@ class LabelQuery(Savable, BaseEstimator):
             self._level = min(max(self._level, LEAST), 1 / LEAST)
         return asked
 
-    @all_or_nothing
-    def reset(self) -> Self:
-        """Forget all samples: the query is as it was made.
-
-        Returns
-        -------
-        self : object
-        """
-        forget_all(self)
-        return self
-
-    @property
-    def n_seen_(self) -> int:
-        """Samples seen."""
-        return int(vars(self).get("_n_seen", 0))
-
     @property
     def n_asked_(self) -> int:
         """Samples whose labels were asked for."""
@@ -272,9 +254,6 @@ class LabelQuery(Savable, BaseEstimator):
         """The threshold now, or the part of the ranks that is asked for."""
         first = self.budget if self.strategy == "quantile" else self.threshold
         return float(vars(self).get("_level", first))
-
-    def _check_loaded(self) -> None:
-        check_begun(self)
 
     def _attributes(self) -> Iterator[tuple[str, Check]]:
         yield "_n_seen", of(int)
