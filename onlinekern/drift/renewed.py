@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 
 from onlinekern.core.learning.trials import next_pause
 from onlinekern.drift.losses import DRAWS, Bounded, LossDetector
+from onlinekern.drift.recent import last_copied, last_of
 from onlinekern.drift.trial import LEAST_PAUSE, Attention, Course, Pair
 from onlinekern.estimators.array_types import column_of_labels, plain_targets
 from onlinekern.estimators.atomic import UndoneOnFailure, all_or_nothing, fit_method
@@ -460,15 +461,7 @@ class RenewedLearner(OfClasses, LearnerAround):
 
     def _keep(self, part: Lesson) -> None:
         """Keep the last samples, in the parts in which they came."""
-        counted = [part]
-        if part.weight is not None:
-            # Runs of samples that count: any kind of table can be cut into those.
-            steps = np.diff(np.concatenate([[0], part.counts.astype(np.int8), [0]]))
-            runs = zip(np.flatnonzero(steps > 0), np.flatnonzero(steps < 0), strict=True)
-            counted = [part.part(int(first), int(last)) for first, last in runs]
-        new = last_of([(one.X, one.y, one.weight) for one in counted], self.n_recent)
-        # What the caller gave may change.
-        new = [(copy_of(X), y.copy(), None if w is None else w.copy()) for X, y, w in new]
+        new = last_copied(part, self.n_recent)
         kept = [*self._recent, *new]
         # To leave out what is older takes longer than to learn a sample, so it is done by and by.
         self._n_kept = vars(self).get("_n_kept", 0) + sum(len(y) for _, y, _ in new)
@@ -502,25 +495,6 @@ class RenewedLearner(OfClasses, LearnerAround):
                 if at_once or piece.counts.any():
                     piece.teach(learner, "partial_fit")
         return learner
-
-
-def copy_of(X: Any) -> Any:
-    """Return a copy of samples: of rows in a list, or of what can change."""
-    if isinstance(X, list | tuple):
-        return copy.deepcopy(X)
-    return X.copy() if hasattr(X, "copy") else X
-
-
-def last_of(parts: list[Any], most: int) -> list[Any]:
-    """Return the last samples, at most so many, of parts (X, y, weight) of a stream."""
-    left = most
-    for k in range(len(parts) - 1, -1, -1):
-        X, y, weight = parts[k]
-        if len(y) >= left:
-            rest = Lesson(X, y, weight).part(len(y) - left, len(y))
-            return [(rest.X, rest.y, rest.weight), *parts[k + 1 :]]
-        left -= len(y)
-    return parts
 
 
 def one_or_several(y: Any) -> Array:
