@@ -61,6 +61,11 @@ def run(request: Request) -> None:
                 print_table(console, comparison)
                 sys.stdout.flush()
             comparisons.append(comparison)
+    _write(comparisons, request, time.perf_counter() - began)
+
+
+def _write(comparisons: list[Comparison], request: Request, seconds: float) -> None:
+    """Write the files that a request names."""
     if request.json:
         with writing(request.json):
             write_json(comparisons, request.json, version())
@@ -75,7 +80,7 @@ def run(request: Request) -> None:
     if request.report:
         from onlinekern.reports.comparing import write_comparisons
 
-        write_comparisons(comparisons, request, time.perf_counter() - began)
+        write_comparisons(comparisons, request, seconds)
 
 
 def _sources(request: Request, stack: ExitStack) -> Iterator[Any]:
