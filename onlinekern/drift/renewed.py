@@ -18,7 +18,6 @@ from onlinekern.drift.recent import last_copied, last_of
 from onlinekern.drift.trial import LEAST_PAUSE, Attention, Course, Pair
 from onlinekern.estimators.array_types import column_of_labels, plain_targets
 from onlinekern.estimators.atomic import UndoneOnFailure, all_or_nothing, fit_method
-from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.parameters import positional_estimator, warn_of_waiting
 from onlinekern.estimators.scikit_learn import HasMethods, Interval, available_if
 from onlinekern.estimators.types import (
@@ -43,10 +42,8 @@ from onlinekern.learners.wrapping import LearnerAround, OfClasses, learner_has
 from onlinekern.preprocessing.steps import (
     BeforeCall,
     BeforeCalls,
-    BeforeCallWithin,
     inner,
     learner_of,
-    states_of,
     undone_on_failure,
 )
 
@@ -270,10 +267,6 @@ class RenewedLearner(OfClasses, LearnerAround):
         tags.classifier_tags, tags.regressor_tags = learner.classifier_tags, learner.regressor_tags
         return tags
 
-    def _states_before(self) -> list[BeforeCallWithin]:
-        """Return the states of those learners that are ours, which are taught in their place."""
-        return states_of(vars(self).get("estimator_"), self.rival_)
-
     def _targets(self, y: Any) -> Array:
         """Return the labels, or one target or several of each sample."""
         are_plain = are_plain_targets(y, getattr(y, "size", 0), "biuU")
@@ -324,18 +317,12 @@ class RenewedLearner(OfClasses, LearnerAround):
 
         The learner learns alone, and takes the row and its target as they are.
         """
-        found = vars(self).get("estimator_")
-        if self.rival_ is not None or not isinstance(found, Learner):
-            return False
-        if "_waiting_parameters" in vars(self):
-            return False
-        learner: Any = found
-        # A race that waits for its second class has neither a model nor labels.
-        if (model := vars(learner).get("_model")) is None:
+        learner = self._learner_of_rows()
+        if learner is None or self.rival_ is not None:
             return False
         if (number := self._number(learner, y)) is None:
             return False
-        with UndoneOnFailure(model):
+        with UndoneOnFailure(learner._model):
             scores = learner._teach_row(x, number, 1.0)
             if scores is None:
                 return False

@@ -11,7 +11,6 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.atomic import UndoneOnFailure, lock_of
-from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.coverage import Coverage
 from onlinekern.estimators.parameters import Share, positional_estimator, warn_of_waiting
 from onlinekern.estimators.savable import require
@@ -21,7 +20,7 @@ from onlinekern.estimators.validation import wrong_type
 from onlinekern.learners.ahead import Lesson, learns_alone
 from onlinekern.learners.wrapping import LearnerAround
 from onlinekern.preprocessing.pipeline import StreamPipeline
-from onlinekern.preprocessing.steps import BeforeCallWithin, states_of, undone_on_failure
+from onlinekern.preprocessing.steps import undone_on_failure
 
 
 @positional_estimator
@@ -78,10 +77,8 @@ class Conformal(LearnerAround):
             Those before.
         thresholds : ndarray of shape (1,), or (1, n_outputs) of several targets
         """
-        learner = vars(self).get("estimator_")
-        if not isinstance(learner, Learner):
-            return None
-        if "_model" not in vars(learner) or "_waiting_parameters" in vars(self):
+        learner = self._learner_of_rows()
+        if learner is None:
             return None
         with lock_of(self), UndoneOnFailure(learner._model):
             scores = learner._teach_row(x, number, weight)
@@ -93,10 +90,6 @@ class Conformal(LearnerAround):
             thresholds = self._take_row_up(coverage, number, score, bool(weight > 0), held)
             self._coverage = coverage
         return scores, thresholds
-
-    def _states_before(self) -> list[BeforeCallWithin]:
-        """Return the state of the learner, if it is one of ours that is taught in its place."""
-        return states_of(vars(self).get("estimator_"))
 
     def _check_loaded(self) -> None:
         own = vars(self)

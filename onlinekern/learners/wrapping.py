@@ -7,10 +7,11 @@ from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from onlinekern.estimators.contract import Learner
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scikit_learn import BaseEstimator, available_if
 from onlinekern.estimators.types import Array, Floats, Sample, Samples
-from onlinekern.preprocessing.steps import learner_of
+from onlinekern.preprocessing.steps import BeforeCallWithin, learner_of, states_of
 
 
 def learner_has(method: str) -> Callable[[Any], bool]:
@@ -33,6 +34,18 @@ class LearnerAround(Savable, MetaEstimatorMixin, BaseEstimator):
         """The learner that learns; NotFittedError before anything has been learnt."""
         check_is_fitted(self)
         return self.estimator_
+
+    def _learner_of_rows(self) -> Any:
+        """Return the learner if it may be taught a single row as it is; else None."""
+        learner = vars(self).get("estimator_")
+        if not isinstance(learner, Learner) or "_waiting_parameters" in vars(self):
+            return None
+        # A race that waits for its second class has neither a model nor labels.
+        return learner if "_model" in vars(learner) else None
+
+    def _states_before(self) -> list[BeforeCallWithin]:
+        """Return the states of those learners that are ours, which are taught in their place."""
+        return states_of(vars(self).get("estimator_"), vars(self).get("_rival"))
 
     @property
     def n_features_in_(self) -> int:  # type: ignore[override]
