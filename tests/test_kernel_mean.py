@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from learners import normals_and_outliers
 from oracles.kernel_mean import kernel_mean
+from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -52,6 +53,44 @@ def test_weights(X, forgetting):
     model.partial_fit(X, sample_weight=weight)
     _, mean = twin_of(model, X, sample_weight=weight)
     np.testing.assert_allclose(model.mean_, mean, rtol=1e-10, atol=1e-14)
+
+
+@pytest.mark.parametrize("features", ["fourier", "nystroem"])
+@pytest.mark.parametrize("statistic", ["mean", "leverage"])
+@pytest.mark.parametrize("passes", [{}, {"n_epochs": 3}, {"shuffle": False}])
+def test_fit_scores_samples_as_fits_without_them(X, passes, statistic, features):
+    rows, weight = X[:30], np.arange(30) % 4.0
+    model = KernelMeanDetector(
+        statistic=statistic, features=features, gamma=0.4, random_state=0, **passes
+    )
+    model.fit(rows, sample_weight=weight)
+    for place, i in enumerate(np.flatnonzero(weight)):
+        others = np.arange(30) != i
+        without = clone(model).fit(rows[others], sample_weight=weight[others])
+        score = without.score_samples(rows[i : i + 1])[0]
+        assert model._recent.values[place] == pytest.approx(score, rel=1e-9)
+
+
+@pytest.mark.parametrize("features", ["fourier", "nystroem"])
+def test_fit_leaves_samples_out_of_a_mean_that_forgets(X, features):
+    rows, t = X[:30], np.arange(30)
+    model = KernelMeanDetector(
+        features=features, gamma=0.4, forgetting=0.9, n_epochs=2, shuffle=False, random_state=0
+    )
+    model.fit(rows)
+    own = 0.9 ** (29 - t) * (1 + 0.9**30)
+    values = model._model.space.map.transform(rows) @ model._model.space.map.transform(rows).T
+    for i in range(30):
+        others = t != i
+        mean = own[others] @ values[others, i] / own[others].sum()
+        assert model._recent.values[i] == pytest.approx(mean, rel=1e-9)
+
+
+def test_the_only_sample_of_a_fit_tells_nothing_of_others(X):
+    for statistic, score in (("mean", 0.0), ("leverage", 0.5)):
+        model = KernelMeanDetector(statistic=statistic, gamma=0.4, random_state=0).fit(X[:1])
+        assert model.offset_ == pytest.approx(score)
+        assert model.fit_predict(X[:1]) == [1]
 
 
 def test_a_weight_of_two_is_two_samples(X):

@@ -57,9 +57,16 @@ def test_twin(X, average, dtype, layout, window, as_layout, close):
 @pytest.mark.parametrize("contamination", [0.02, 0.1, 0.5])
 def test_offset_after_fit(X, contamination):
     model = SPAOneClass(gamma=0.4, contamination=contamination, random_state=0).fit(X)
-    assert model.offset_ == np.quantile(model.score_samples(X), contamination)
+    level = np.quantile(model.score_samples(X), contamination, method="weibull")
+    assert model.offset_ == level
     assert np.mean(model.predict(X) == -1) == pytest.approx(contamination, abs=1 / len(X))
     assert np.array_equal(model.predict(X) == -1, model.decision_function(X) < 0)
+
+
+def changed(model):
+    """Return the parameters that are not the defaults."""
+    usual = type(model)().get_params()
+    return {key: value for key, value in model.get_params().items() if value != usual[key]}
 
 
 def test_score_one_is_the_decision_function(X):
@@ -125,6 +132,32 @@ def test_finds_the_share_among_others(detector):
     assert np.mean(others == -1) == pytest.approx(0.05, abs=0.025)
 
 
+@pytest.mark.parametrize("n_features", [2, 20, 60])
+@pytest.mark.parametrize(
+    "detector",
+    [
+        SPAOneClass(),
+        KernelMeanDetector(),
+        KernelMeanDetector(features="nystroem"),
+        KernelMeanDetector(statistic="leverage"),
+        KernelMeanDetector(statistic="leverage", forgetting=0.99),
+        KernelMeanDetector(statistic="leverage", features="nystroem", n_epochs=2),
+    ],
+    ids=lambda model: "-".join([type(model).__name__, *map(str, changed(model).values())]),
+)
+def test_fit_finds_the_share_among_others(detector, n_features):
+    """Though samples that have been learnt score higher: of few samples, much higher."""
+    shares = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        model = clone(detector).set_params(contamination=0.05, random_state=seed)
+        X = rng.standard_normal((300, n_features))
+        assert np.mean(model.fit_predict(X) == -1) == pytest.approx(0.05)
+        shares.append(np.mean(model.predict(rng.standard_normal((2000, n_features))) == -1))
+    # The quantile of 300 numbers is off by 1.3 points, which the mean of four halves.
+    assert np.mean(shares) == pytest.approx(0.05, abs=0.025)
+
+
 def test_ranks_no_worse_than_a_one_class_svm():
     X, X_test, inside = normals_and_outliers()
     model = SPAOneClass(gamma=0.5, random_state=0).fit(X)
@@ -173,9 +206,10 @@ def test_offset_does_not_count_samples_of_weight_0(X, detector):
     for x, own in zip(X, weight, strict=True):
         one.learn_one(x, sample_weight=own)
     assert one.offset_ == rest.offset_
-    fitted = clone(rest).set_params(shuffle=False).fit(X[:90], sample_weight=weight[:90])
-    scores = fitted.score_samples(X[:90][weight[:90] > 0])
-    assert fitted.offset_ == np.quantile(scores, 0.1)
+    fitted, counted = (clone(rest).set_params(shuffle=False) for _ in range(2))
+    fitted.fit(X[:90], sample_weight=weight[:90])
+    counted.fit(X[:90][weight[:90] > 0], sample_weight=weight[:90][weight[:90] > 0])
+    assert fitted.offset_ == counted.offset_
 
 
 def test_contamination_acts_at_once(X):

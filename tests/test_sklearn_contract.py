@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone, is_outlier_detector
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from onlinekern import DualSGDRegressor, SPARegressor, all_estimators
+from onlinekern import DualSGDRegressor, KernelMeanDetector, SPARegressor, all_estimators
 
 # The check of sample weights repeats samples in place, but permutes the weighted ones.
 ORDER = "the check permutes the weighted samples, and the model depends on the order"
@@ -21,6 +21,8 @@ SAME_IN_PLACE = {"BPAClassifier", "BPARegressor", "KernelPAClassifier", "KernelP
 # The check takes any parameter called alpha for a ridge penalty and sets it to 0.01. SPA's alpha
 # then lets one sample in a hundred in, too few of its 200 for the score that the check asks.
 ALPHA = "the check sets alpha=0.01, which for SPA means to learn 2 of 200 samples"
+# `fit_predict` compares the samples of `fit` with each other, `predict` is for new ones.
+AS_IF_NEW = "the check asks fit_predict of what predict, which knows the samples, gives for them"
 # Of five passes it is 0.74.
 PASSES = "the check asks a score of 0.5 of one pass over 200 samples; DualSGD reaches 0.36"
 # The check wants 87 % of the answers for a class that weighs 1000, the others 0.0001.
@@ -52,6 +54,8 @@ def expected_failures(estimator):
     }
     if type(estimator).__name__ in TURNED_BY_HEAVY:
         failures["check_class_weight_classifiers"] = HEAVY
+    if isinstance(estimator, KernelMeanDetector):
+        failures["check_outliers_fit_predict"] = AS_IF_NEW
     if isinstance(estimator, SPARegressor):
         failures["check_regressors_train"] = ALPHA
     if isinstance(estimator, DualSGDRegressor):

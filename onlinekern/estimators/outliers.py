@@ -108,8 +108,9 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
     def fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Learn from scratch, in `n_epochs` passes.
 
-        `offset_` becomes the quantile `contamination` of the scores of X under the final model;
-        those of samples of weight 0 do not count.
+        `offset_` becomes the quantile `contamination` of the scores that the samples of X would
+        have if the final model had not learnt them, as far as it can tell: of new samples of the
+        same kind so many are outliers. Those of weight 0 do not count.
 
         Parameters
         ----------
@@ -121,14 +122,30 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         -------
         self : object
         """
-        super().fit(X, (), sample_weight)  # y is ignored
-        scores = self.score_samples(X)
-        if sample_weight is not None:
-            scores = scores[check_weights(sample_weight, scores) > 0]
-        self._recent = RecentQuantile(self.contamination)
-        self._recent.append(scores)
-        self._recent.quantile = float(np.quantile(scores, self.contamination))
+        self._fit_scored(X, sample_weight)
         return self
+
+    @fit_method
+    def fit_predict(  # type: ignore[override]  # of what `fit` takes
+        self, X: Samples, y: Targets = None, sample_weight: Weights = None
+    ) -> Array:
+        """Learn from scratch, then tell which of these samples are outliers among themselves.
+
+        They are the share `contamination` of X whose scores are lowest, each as if the model had
+        not learnt it. `predict` is for new samples: it knows X, and finds fewer outliers there.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            -1 for outliers, 1 for the others.
+        """
+        scores, weight = self._fit_scored(X, sample_weight)
+        return np.where(scores < np.quantile(scores[weight > 0], self.contamination), -1, 1)
 
     @fit_method
     def partial_fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
@@ -266,6 +283,53 @@ class OnlineOutlierDetector(OutlierMixin, Learner):
         """Score below which a sample is an outlier."""
         _ = self._fitted_model  # which raises an error where there is none
         return self._recent.quantile
+
+    def _fit_scored(self, X: Any, sample_weight: Weights) -> tuple[Floats, Floats]:
+        """Learn from scratch; return the scores as if each sample were new, and the weights."""
+        self._orders: list[Any] = []
+        super().fit(X, (), sample_weight)  # y is ignored
+        orders = vars(self).pop("_orders")
+        scores = self.score_samples(X)
+        weight = check_weights(sample_weight, scores)
+        weight = np.ones(len(scores)) if weight is None else weight
+        scores, told = self._as_if_new(scores, X, weight, orders)
+        self._recent = RecentQuantile(self.contamination)
+        self._recent.append(scores[told])
+        # The next of n numbers that come independently is below it with this chance.
+        level = float(np.quantile(scores[told], self.contamination, method="weibull"))
+        self._recent.quantile = level
+        return scores, weight
+
+    def _as_if_new(
+        self, scores: Floats, X: Any, weight: Floats, orders: list[Any]
+    ) -> tuple[Floats, Array]:
+        """Return the scores that samples of `fit` would have if the model had not learnt them.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n,)
+            Those that they have.
+        X : array-like or CSR matrix of shape (n, n_features)
+        weight : ndarray of shape (n,)
+            What each was learnt with; at least one is above 0.
+        orders : list of ndarray of intp, or None
+            The numbers of the samples of each lesson, in their order; None is all as they stand.
+
+        Returns
+        -------
+        scores : ndarray of shape (n,)
+        told : ndarray of bool, shape (n,)
+            Which of them tell what scores new samples have.
+        """
+        return scores, weight > 0
+
+    def _learn(
+        self, model: Any, X: Any, y: Any, weight: Any, order: Any, noted: bool = True,
+        scores: Any = None,
+    ) -> tuple[Any, Any]:  # fmt: skip
+        if "_orders" in vars(self):
+            self._orders.append(order)
+        return super()._learn(model, X, y, weight, order, noted, scores)
 
     def _follow(self, X: Any, sample_weight: Weights) -> Any:
         fresh = not self.__sklearn_is_fitted__()

@@ -4,6 +4,8 @@ from contextlib import AbstractContextManager
 from types import SimpleNamespace
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from onlinekern.core import LOSSES, RULES
 from onlinekern.core.base.random import Generator
 from onlinekern.core.models.kernel_mean import MeanSpace
@@ -20,7 +22,10 @@ from onlinekern.estimators.parameters import (
     Positive,
     estimator,
 )
-from onlinekern.estimators.types import Floats
+from onlinekern.estimators.types import Array, Floats
+
+# Where at least such a share of the rows of `fit` are no landmarks, they alone tell of new rows.
+FROM_OTHERS = 0.25
 
 
 @estimator
@@ -89,9 +94,9 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
     coef0 : float, default=0.0
         Constant of the polynomial and sigmoid kernels.
     contamination : float in (0, 0.5], default=0.1
-        Fraction of outliers: `offset_` is this quantile of the scores. Of few samples others are
-        found more often after `fit`, less often after `partial_fit` (docs/families/one_class.md).
-        The default is that of scikit-learn's detectors without a rule of their own.
+        Fraction of outliers: `offset_` is this quantile of the scores that new samples have. Of few
+        samples fewer are found after `partial_fit` (docs/families/one_class.md). The default is
+        that of scikit-learn's detectors without a rule of their own.
     encode : {'auto', True, False}, default='auto'
         Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
         (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
@@ -115,9 +120,10 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
     Attributes
     ----------
     offset_ : float
-        After `fit`, the quantile `contamination` of the scores of the training samples. After
-        `partial_fit` and `learn_one`, that of the scores of the last half of the samples, 1,024 at
-        most, each taken before its sample was learnt (updated every 128 samples).
+        After `fit`, the quantile `contamination` of the scores of the training samples, as far as
+        possible of those that they would have if they had not been learnt. After `partial_fit` and
+        `learn_one`, that of the scores of the last half of the samples, 1,024 at most, each taken
+        before its sample was learnt (updated every 128 samples).
     frequencies_ : ndarray of shape (n_components, n_features)
         With features='fourier', the frequencies, in the dtype of the samples, drawn before the
         first one, from ``N(0, 2 gamma_ I)`` for the Gaussian kernel.
@@ -227,6 +233,44 @@ class KernelMeanDetector(OnlineOutlierDetector, FeatureEstimator):
         if not isinstance(space, LeverageSpace):
             return False
         return space.block.count + 1 >= space.block.block_length
+
+    def _as_if_new(
+        self, scores: Floats, X: Any, weight: Floats, orders: list[Any]
+    ) -> tuple[Floats, Array]:
+        """Leave each sample out of the mean, or out of A.
+
+        With v of the features and the weight a that A has of the sample, it is ``v / (1 - a v)``
+        without it (Sherman and Morrison).
+        """
+        told = weight > 0
+        space: Any = self._model.space
+        squares, beyond = space.map.lengths(self._layout(self._rows(X, self._model.dtype)))
+        own = self._weights_in_model(weight, orders)
+        if self.features == "nystroem":
+            # Landmarks have nothing beyond their span. Where only they are so, and there are
+            # others, these tell what new samples have.
+            spanned, n_landmarks = told & (beyond <= 0), space.map.columns().size
+            if spanned.sum() <= n_landmarks <= (1 - FROM_OTHERS) * told.sum():
+                told = told & ~spanned
+        if self.statistic == "mean":
+            left = own.sum() - own
+            apart = (own.sum() * scores - own * squares) / np.where(left > 0, left, 1)
+            return np.where(left > 0, apart, 0.0), told
+        beyond = beyond / space.reg
+        within = np.maximum(1 / scores - 1 - beyond, 0)
+        apart = within / np.maximum(1 - own * within, np.finfo(float).eps)
+        return 1 / (1 + apart + beyond), told
+
+    def _weights_in_model(self, weight: Floats, orders: list[Any]) -> Floats:
+        """Return the weights a_s of the rows of `fit`, each the sum of those of its lessons."""
+        own, forgetting = np.zeros(len(weight)), float(self.forgetting)
+        for order in orders:
+            rows = np.arange(len(weight)) if order is None else order
+            rows = rows[weight[rows] > 0]
+            own *= forgetting ** len(rows)
+            # No row is twice in a lesson.
+            own[rows] += weight[rows] * forgetting ** np.arange(len(rows))[::-1]
+        return own
 
     @property
     def mean_(self) -> Floats:

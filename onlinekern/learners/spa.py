@@ -391,9 +391,9 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
         the model before the last i samples has the weight ``a**i``, so that about the last
         ``1 / (1 - a)`` models count. The weights are divided by their sum.
     contamination : float in (0, 0.5], default=0.1
-        Fraction of outliers: `offset_` is this quantile of the scores. Of few samples others are
-        found more often after `fit`, less often after `partial_fit` (docs/families/one_class.md).
-        The default is that of scikit-learn's detectors without a rule of their own.
+        Fraction of outliers: `offset_` is this quantile of the scores that new samples have. Of few
+        samples fewer are found after `partial_fit` (docs/families/one_class.md). The default is
+        that of scikit-learn's detectors without a rule of their own.
     encode : {'auto', True, False}, default='auto'
         Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
         (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
@@ -417,9 +417,10 @@ class SPAOneClass(OnlineOutlierDetector, SPA):
     Attributes
     ----------
     offset_ : float
-        After `fit`, the quantile `contamination` of the scores of the training samples. After
-        `partial_fit` and `learn_one`, that of the scores of the last half of the samples, 1,024 at
-        most, each taken before its sample was learnt (updated every 128 samples).
+        After `fit`, the quantile `contamination` of the scores of the training samples, as far as
+        possible of those that they would have if they had not been learnt. After `partial_fit` and
+        `learn_one`, that of the scores of the last half of the samples, 1,024 at most, each taken
+        before its sample was learnt (updated every 128 samples).
     support_vectors_ : ndarray of shape (n_SV, n_features), or CSR matrix
         The support vectors, in the dtype of the samples; CSR when the model was started with sparse
         samples.

@@ -4,7 +4,7 @@ from numpy.typing import DTypeLike
 
 from onlinekern.core.base.part import Component
 from onlinekern.core.kernels.block import Block
-from onlinekern.estimators.types import Array, Indices, Sparse
+from onlinekern.estimators.types import Array, Floats, Indices, Sparse
 
 class FeatureMap(Component):
     abstract: ClassVar[bool]
@@ -20,6 +20,7 @@ class FeatureMap(Component):
     def constant(self) -> int: ...
     def columns(self) -> Indices: ...
     def transform(self, X: Array | Sparse) -> Array: ...
+    def lengths(self, X: Array | Sparse) -> tuple[Floats, Floats]: ...
 
 class FourierMap(FeatureMap):
     abstract: ClassVar[bool]

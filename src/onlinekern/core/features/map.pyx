@@ -149,6 +149,41 @@ cdef class FeatureMap(Component):
             raise MemoryError(f"no memory for the features of {n} samples")
         return found
 
+    def lengths(self, X):
+        """||z||^2 of samples, and what they have beyond it: see `remainder`.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d), validated
+
+        Returns
+        -------
+        squares, remainders : ndarray of shape (n,)
+
+        Raises
+        ------
+        MemoryError
+        """
+        cdef Samples samples = samples_of(X, "f4" if self.itemsize == 4 else "f8")
+        cdef Py_ssize_t i, first = 0, width, n = samples.rows.n, room = min(max(n, 1), OK_PANEL)
+        check_width("X", samples.rows.d, self.d)
+        cdef FeatureWindow window = self.new_window(room)
+        squares, remainders = np.empty(n), np.empty(n)
+        cdef double[::1] own = squares, beyond = remainders
+        cdef Status status = OK
+        with nogil:
+            while first < n and status == OK:
+                width = min(room, n - first)
+                status = window.open(&samples.rows, NULL, first, width)
+                for i in range(width if status == OK else 0):
+                    own[first + i] = self.square(window.features.row(i))
+                    beyond[first + i] = self.remainder(window, i)
+                first += width
+        self.check_defined()
+        if status < 0:
+            raise MemoryError(f"no memory for the features of {n} samples")
+        return squares, remainders
+
 
 cdef class FourierMap(FeatureMap):
     """z(x) = [cos(omega_j . x), sin(omega_j . x)] / sqrt(D), j = 1 ... D.
