@@ -199,6 +199,17 @@ def test_a_forest_takes_at_most_what_is_estimated_while_a_teacher_learns(d, teac
     assert 0.4 * model._n_bytes(form) < taken <= model._n_bytes(form)
 
 
+def test_a_light_teacher_takes_hardly_more_of_many_labels():
+    """It seeks no directions, so that no gradients of the outputs are kept."""
+    rows = np.random.default_rng(0).standard_normal((768, 300))
+    hidden = rows[:, 0] + rows[:, 1] * rows[:, 2]
+    taken = []
+    for n_classes in (2, 9):
+        model = KernelForestClassifier(n_trees=10, memory=512, teacher="light", random_state=0)
+        taken.append(peak_of(model, rows, np.digitize(hidden, np.linspace(-1, 1, n_classes - 1))))
+    assert taken[1] < 1.4 * taken[0]
+
+
 def test_a_race_counts_the_teachers_of_its_forests():
     race, form = StreamClassifier(), Form(300, 1, 8, False)
     experts = race._experts(300, 1, False)
@@ -206,6 +217,11 @@ def test_a_race_counts_the_teachers_of_its_forests():
     teacher = next(one for one in experts if one.is_raw).estimator._teacher_bytes(form)
     assert kept <= 64 * 2**20
     assert race._n_bytes(form) >= kept + teacher > kept + 10**7
+    rows = np.random.default_rng(0).standard_normal((20, 300))
+    report = race.partial_fit(rows, np.arange(20) % 2).report()
+    figures = [report.memory, report.most_memory]
+    np.testing.assert_allclose(figures, [kept / 2**20, race._n_bytes(form) / 2**20])
+    assert "MB at most, " in str(report)
 
 
 def test_sketches_and_caches_too(monkeypatch):

@@ -145,7 +145,10 @@ class KernelForest(Learner):
     def _teacher_bytes(self, form: Form) -> int:
         """Return the bytes of the kernel machine that tells a renewal where to cut."""
         n_axes, is_light = self._n_axes(form), self.teacher == "light"
-        return int(teacher_bytes(self.memory, n_axes, form.n_outputs, is_light))
+        # Of features for which a light one is there, no directions are sought to tell labels apart.
+        is_directed = not (is_light and isinstance(self, OnlineClassifier))
+        n_told = 1 if self._cut_weights else form.n_outputs
+        return int(teacher_bytes(self.memory, n_axes, n_told, is_light, is_directed))
 
     def _n_axes(self, form: Form) -> int:
         """Return the numbers that trees see of a sample: a category has several orders."""

@@ -93,9 +93,9 @@ def form_of(race: Any, n_outputs: int) -> tuple[int, int, bool]:
     return race.d, n_outputs, not race.moments.centred
 
 
-def megabytes(experts: list[Expert], form: tuple[int, int, bool]) -> float:
-    """Return what experts take together for samples of a form."""
-    return sum(expert.n_bytes(*form) for expert in experts) / MEGABYTE
+def megabytes(experts: list[Expert], form: tuple[int, int, bool], is_taught: bool = False) -> float:
+    """Return what experts take together for samples of a form, as `Expert.n_bytes` has it."""
+    return sum(expert.n_bytes(*form, is_taught=is_taught) for expert in experts) / MEGABYTE
 
 
 def check_kind(y: Array, known: Any) -> None:

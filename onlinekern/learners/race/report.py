@@ -72,6 +72,10 @@ class RaceReport:
         Whether the samples were tables that an encoder made numbers of.
     clip : float
         To so many deviations scaled samples are clipped.
+    memory, most_memory : float
+        Megabytes that the models take at most, as they are estimated for as many samples as
+        forests keep: as a rule, and while forests are renewed. The first is what `memory_budget`
+        bounds.
     """
 
     task: str
@@ -83,6 +87,8 @@ class RaceReport:
     alarms: tuple[int, ...] = ()
     encodes: bool = False
     clip: float = CLIP
+    memory: float = 0.0
+    most_memory: float = 0.0
 
     @property
     def leader(self) -> ExpertReport:
@@ -156,6 +162,9 @@ class RaceReport:
             )
         if self.alarms:
             lines.append(f"begun anew beside itself after {', '.join(map(str, self.alarms))}")
+        renewed = f", {self.most_memory:.0f} while forests are renewed"
+        renewed = renewed if self.most_memory > self.memory else ""
+        lines.append(f"memory of the models: {self.memory:.3g} MB at most{renewed}")
         lines += [f"samples {first} to {last}: led by {name}" for first, last, name in self.leaders]
         return "\n".join([*lines, f"the same plainly: {self._code()}"])
 

@@ -260,7 +260,10 @@ class StreamLearner(Learner):
             # In the race it is a factor of the samples' weights; alone, the leader needs it.
             one.estimator.set_params(class_weight=getattr(self, "class_weight", None))
         found = report_of(race, experts, self._task)
-        return replace(found, encodes="encoder_" in self.__dict__)
+        form = form_of(race, race.head.n_outputs)
+        memory, most = (megabytes(experts, form, is_taught) for is_taught in (False, True))
+        encodes = "encoder_" in self.__dict__
+        return replace(found, encodes=encodes, memory=memory, most_memory=most)
 
 
 @estimator
@@ -297,9 +300,10 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         features, and 15), and the largest kernel 300 landmarks (in regression 200 to 300).
     memory_budget : float > 0, default=64.0
         Megabytes that the models of the experts may take, as they are estimated at the first call.
-        Buffers, and what undoes a call, are not counted: they take up to 20, and with hundreds of
-        features as much as the models, while a forest is renewed. For 1,000 samples behind an alarm
-        a second race takes as much as the first (docs/race.md).
+        Buffers, and what undoes a call, are not counted: they take up to 20. Nor is what tells a
+        forest where to cut while it is renewed: with hundreds of features it may take as much as
+        the models, and `report()` estimates it (`most_memory`). For 1,000 samples behind an alarm a
+        second race takes as much as the first (docs/race.md).
 
         The estimate is for the classes that are known then. Where more come and take more, smaller
         experts begin, with room for twice as many, and learn the rows so far that the larger forest
@@ -679,9 +683,10 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
         features, and 15), and the largest kernel 300 landmarks (in regression 200 to 300).
     memory_budget : float > 0, default=64.0
         Megabytes that the models of the experts may take, as they are estimated at the first call.
-        Buffers, and what undoes a call, are not counted: they take up to 20, and with hundreds of
-        features as much as the models, while a forest is renewed. For 1,000 samples behind an alarm
-        a second race takes as much as the first (docs/race.md).
+        Buffers, and what undoes a call, are not counted: they take up to 20. Nor is what tells a
+        forest where to cut while it is renewed: with hundreds of features it may take as much as
+        the models, and `report()` estimates it (`most_memory`). For 1,000 samples behind an alarm a
+        second race takes as much as the first (docs/race.md).
     encode : {'auto', True, False}, default='auto'
         Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
         (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table

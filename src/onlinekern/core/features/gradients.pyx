@@ -75,11 +75,13 @@ class KernelGradients:
         much, so would outer products of the gradients.
     room : int
         Columns behind the squares of the slopes in `along`, for those along directions.
+    keeps : bool
+        Whether slopes along directions will be asked for, though none are sought.
 
     Attributes
     ----------
-    gradients : ndarray of shape (n_outputs, n, d)
-        Of the outputs at the rows.
+    gradients : ndarray of shape (n_outputs, n, d), or None
+        Of the outputs at the rows, for directions: they take the most memory.
     squares : ndarray of shape (n, d)
         Squares of the slopes along each feature, summed over the outputs: the first columns of
         `along`.
@@ -87,7 +89,8 @@ class KernelGradients:
         Outer products of the gradients, summed over the rows and the outputs, or None.
     """
 
-    def __init__(self, X, Y, landmarks, metric, gamma, is_directed=True, linear=True, room=0):
+    def __init__(self, X, Y, landmarks, metric, gamma, is_directed=True, linear=True, room=0,
+                 keeps=False):
         n, d = X.shape
         m = len(landmarks)
         self.root, self.Y = np.sqrt(metric), Y
@@ -106,7 +109,10 @@ class KernelGradients:
         # Upper triangles: of the equations, and of their Cholesky factor.
         self.A, self.b = np.zeros((size, size), order="F"), np.zeros((size, Y.shape[1]))
         self.factors, self.is_definite = np.zeros((size, size), order="F"), True
-        self.gradients = np.empty((Y.shape[1], n, d))
+        keeps = keeps or is_directed
+        self.gradients = np.empty((Y.shape[1], n, d)) if keeps else None
+        # Else there are those of some rows at a time.
+        self.some = None if keeps else np.empty((Y.shape[1], min(n, BLOCK), d))
         self.along, self.product = np.empty((n, d + room)), None
         self.squares = self.along[:, :d]
         self.is_directed = is_directed
@@ -181,8 +187,9 @@ class KernelGradients:
 
     def differentiate(self, rows):
         """Find the gradients at a slice of the rows."""
-        d, found, squares = len(self.root), self.gradients[:, rows], self.squares[rows]
+        d, squares = len(self.root), self.squares[rows]
         n = len(squares)
+        found = self.some[:, :n] if self.gradients is None else self.gradients[:, rows]
         sums = (self.kernel[rows] @ self.pulls).reshape(n, -1, d + 1).swapaxes(0, 1)
         # sum_j p_j (x - c_j)
         X = np.multiply(self.rows[rows], self.root, out=self.X[:n, :d])

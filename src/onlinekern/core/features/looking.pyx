@@ -51,17 +51,19 @@ def n_landmarks(Py_ssize_t n, bint is_light):
     return min(n, FEW_LANDMARKS if is_light else LANDMARKS)
 
 
-def teacher_bytes(Py_ssize_t n, Py_ssize_t d, Py_ssize_t n_outputs, bint is_light):
+def teacher_bytes(Py_ssize_t n, Py_ssize_t d, Py_ssize_t n_outputs, bint is_light,
+                  bint is_directed):
     """How many bytes a kernel machine takes at most that learns of n rows where to cut.
 
-    Of each row it has the row, also in the metric, kernel values and linear features, a gradient
-    for each target, their squares, and these along directions too; the equations, their factors,
-    and what they are solved with.
+    Of each row it has the row, kernel values and linear features, targets, squares of slopes, and
+    these as trees have them; for directions the gradient for each target, twice if it is light; the
+    equations, their factors, and what they are solved with.
     """
     cdef Py_ssize_t taught = number_taught(n, d), told = min(n_outputs, MOST_OUTPUTS)
     cdef Py_ssize_t size = n_equations(n_landmarks(taught, is_light), d, not is_light)
-    by_row = (4 + told) * d + size + N_DIRECTIONS + 2
-    return 8 * (taught * by_row + 3 * size * size + 2 * d * d)
+    cdef Py_ssize_t kept = told * (1 + is_light) if is_directed else 0
+    by_row = (3 + kept) * d + size + told + 2 * N_DIRECTIONS
+    return 8 * (taught * by_row + 3 * size * size + (2 * d * d if is_directed else 0))
 
 
 def signs_of(labels, Py_ssize_t n_classes):
@@ -119,11 +121,11 @@ def drawn_for(targets, draws, bint is_light):
 
 
 def drawn_machine(Z, few, landmarks, metric, bint is_directed, bint is_light,
-                  Py_ssize_t room=0):
-    """The machine of what has been drawn; `room` is its own, the others are of `machine_of`."""
+                  Py_ssize_t room=0, bint keeps=False):
+    """The machine of what has been drawn; the last two are its own, the others of `machine_of`."""
     d = Z.shape[1]
     return KernelGradients(Z, few, landmarks, metric, WIDTH / d,
-                           is_directed and 1 < d <= MOST_LINEAR, not is_light, room)
+                           is_directed and 1 < d <= MOST_LINEAR, not is_light, room, keeps)
 
 
 def mixed_features(machine, Py_ssize_t n_empty=0):

@@ -298,7 +298,7 @@ cdef class ForestLook:
         self.teacher = drawn_machine(
             self.seen, self.told, self.landmarks, self.metric,
             self.is_whole and not (self.is_light and self.n_labels > 0), self.is_light,
-            N_DIRECTIONS)
+            N_DIRECTIONS, self.axes.n_directions > 0)
         self.seen = self.landmarks = None
 
     def goals(self, y):
