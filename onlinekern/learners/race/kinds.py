@@ -205,6 +205,10 @@ class Expert:
         if self.layout:
             estimator, n_features = copy.copy(estimator), len(self.layout)
             estimator._categories = categories_of(self.layout)
+        if self.twin and self.is_raw:
+            # One sum of both tells it where to cut.
+            estimator = copy.copy(estimator)
+            estimator._cut_weights = WEIGHTS_OF_TWINS
         n_outputs = 2 if self.twin else n_outputs
         form = Form(n_features, n_outputs, 4, is_sparse and not self.layout)
         keeps: int = estimator._kept_bytes(form) if self.is_raw else estimator._n_bytes(form)
