@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 from test_kernel_rls import LOOSE, new_model, twin_of
 
+from onlinekern import KernelRLSRegressor
 from onlinekern.learners.least_squares import margins_of_classes
 
 CASES = [
@@ -135,3 +136,33 @@ def test_fourier_features_stay():
     X, y = samples("binary")
     one, two = (new_model("binary", n_epochs=n, features="fourier").fit(X, y) for n in (1, 2))
     np.testing.assert_array_equal(one.frequencies_, two.frequencies_)
+
+
+def test_errors_of_samples_that_have_been_learnt_tell_no_interval():
+    """Passes of a fit beyond the first, and beyond the second where landmarks were drawn anew."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-3, 3, (60, 3))
+    y = np.sin(X[:, 0]) + 0.3 * rng.standard_normal(60)
+    for features, fair in (("fourier", 1), ("nystroem", 2)):
+        once, often = (
+            KernelRLSRegressor(features=features, n_epochs=n, random_state=0).fit(X, y)
+            for n in (fair, 4)
+        )
+        assert often.n_seen_ == 4 * len(X)
+        told = [model._model.space.residuals for model in (once, often)]
+        assert [each.seen for each in told] == [fair * len(X)] * 2
+        np.testing.assert_array_equal(told[0].rings(), told[1].rings())
+        often.partial_fit(X[:5], y[:5])
+        assert often._model.space.residuals.seen == fair * len(X) + 5
+
+
+def test_intervals_of_several_passes_hold_their_share_of_new_samples():
+    shares = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        X = rng.uniform(-3, 3, (1100, 3))
+        y = np.sin(X[:, 0]) + 0.3 * rng.standard_normal(1100)
+        model = KernelRLSRegressor(features="fourier", n_epochs=3, random_state=seed)
+        lower, upper = model.fit(X[:100], y[:100]).predict_interval(X[100:])
+        shares.append(np.mean((lower <= y[100:]) & (y[100:] <= upper)))
+    assert np.mean(shares) > 0.86

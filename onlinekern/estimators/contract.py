@@ -234,8 +234,7 @@ class Learner(Savable, BaseEstimator):
                 if number > 0:
                     # Later passes bring the same samples again.
                     self.__dict__.pop("_warm_up", None)
-                if number == 1:
-                    self._begin_again(model, X, y, weight, draws)
+                    self._begin_again(model, X, y, weight, draws, number)
                 for part in progress.parts(order, n):
                     # Later passes tell nothing of samples that have not been learnt.
                     model, _ = self._learn(model, X, y, weight, part, noted=number == 0)
@@ -245,9 +244,13 @@ class Learner(Savable, BaseEstimator):
         return model
 
     def _begin_again(
-        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
-    ) -> None:
-        """Make a model that has learnt the samples once ready to learn them again: as it is."""
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState, number: int
+    ) -> bool:
+        """Make a model that has learnt the samples in `number` passes ready to do so again.
+
+        Return whether it begins with none of them; here it stays as it is.
+        """
+        return False
 
     def _learn(
         self,

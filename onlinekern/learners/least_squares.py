@@ -122,22 +122,23 @@ class KernelRLS(FeatureEstimator):
         return self.metric == "none"
 
     def _begin_again(
-        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
-    ) -> None:
-        if self.features != "nystroem":
-            return
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState, number: int
+    ) -> bool:
+        if self.features != "nystroem" or number > 1:
+            return False
         scores = np.empty((X.shape[0], model.head.n_outputs))
         model.scores(X, scores)
         losses = self._losses(model, scores, y) * (1.0 if weight is None else weight)
         total = losses.sum()
         if total == 0 or not np.isfinite(total):
-            return
+            return False
         # Beside a loss that is very large, the share of another may be 0.
         shares = losses / total
         count = min(self.n_components, int(np.count_nonzero(shares)))
         places = draws.choice(len(shares), count, replace=False, p=shares)
         space: Any = model.space
         space.begin_anew(rows_at(X, np.sort(places)))
+        return True
 
     def _losses(self, model: Model, scores: Floats, y: Any) -> Floats:
         """Return the losses in whose proportion samples become landmarks of the second pass."""
@@ -712,6 +713,23 @@ there.
             return super().predict(X)
         y, spread, residuals = self._predict_with_spread(X, lambda residuals: residuals.scale())
         return y, _times(spread, residuals)
+
+    def _begin_again(
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState, number: int
+    ) -> bool:
+        anew = super()._begin_again(model, X, y, weight, draws, number)
+        # Errors of samples that have been learnt tell nothing of those of others.
+        space: Any = model.space
+        space.residuals.is_closed = not anew
+        return anew
+
+    def _train(
+        self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState
+    ) -> Model:
+        found = super()._train(model, X, y, weight, draws)
+        space: Any = found.space
+        space.residuals.is_closed = False
+        return found
 
     def predict_interval(self, X: Samples, coverage: float = 0.9) -> tuple[Array, Array]:
         """Predict intervals that cover the targets of a share `coverage` of the samples.

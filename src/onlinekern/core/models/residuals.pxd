@@ -11,6 +11,7 @@ cdef class Residuals(Component):
     cdef JournaledMatrix levels      # a row for each: the present miscoverage of each of LEVELS
     cdef readonly int64_t seen
     cdef int64_t saved_seen
+    cdef public bint is_closed       # whether residuals that come tell nothing, and do not count
 
     cdef Py_ssize_t held(self) noexcept nogil
     cdef Py_ssize_t rank(self, double miscoverage) noexcept nogil

@@ -4,6 +4,7 @@ from onlinekern.estimators.types import Floats
 LEVELS: tuple[float, ...]
 
 class Residuals(Component):
+    is_closed: bool
     @property
     def seen(self) -> int: ...
     @property

@@ -62,6 +62,8 @@ cdef class Residuals(Component):
     cdef void add(self, const double *steps, double weight, double variance) noexcept nogil:
         """Take up the residuals, steps over weight, of a prediction of this variance."""
         cdef Py_ssize_t k
+        if self.is_closed:
+            return
         for k in range(self.n_outputs):
             self.take_up(k, fabs(steps[k] / weight) / sqrt(1 + variance))
         self.seen += 1
