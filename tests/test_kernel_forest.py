@@ -16,6 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from onlinekern import KernelForestClassifier, KernelForestRegressor, StreamRegressor, merge
 from onlinekern.compat import c_interface
 from onlinekern.core.models import forest_look
+from onlinekern.core.partitions.renewal import without_outliers
 from onlinekern.evaluate import prequential
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.learners import kernel_forest as learners
@@ -187,6 +188,45 @@ def test_twin_of_targets_that_are_held(is_told, task, setting):
     held = kept != given
     # Once the answers tell of them, they are learnt as they are.
     assert held[np.abs(given - 30) > 300].all() != is_told
+
+
+@pytest.mark.parametrize("hold", [True, False])
+@pytest.mark.parametrize("task", ["regression", "targets"])
+@pytest.mark.parametrize("setting", ["default", "grows", "anew"])
+def test_twin_of_a_target_that_lies_apart(task, setting, hold):
+    X, y, weight = samples(CLASSES[task], 420)
+    usual = y[4:].reshape(416, -1).std(axis=0)
+    y[3] += 1e6
+    given = {**SETTINGS[setting], "n_trees": 20, "hold_outliers": hold}
+    model, predictions, twin = run(X, y, weight, CLASSES[task], **given)
+    assert_alike(model, predictions, twin, X, y)
+    assert (state(model)["unit"] < 2 * usual).all()
+
+
+@pytest.mark.parametrize(
+    ("count", "off", "is_outlier"),
+    [(1, 1e9, True), (4, -1e3, True), (5, 1e3, False), (2, 20.0, False), (1, 0.0, False)],
+)
+def test_a_few_targets_that_lie_apart_are_as_far_as_others(count, off, is_outlier):
+    y = np.random.default_rng(0).normal(size=900) + 5
+    usual = y[count:]
+    y[:count] += off
+    found = without_outliers(y)
+    np.testing.assert_array_equal(found[count:], usual)
+    expected = usual.max() if off > 0 else usual.min()
+    np.testing.assert_array_equal(found[:count], expected if is_outlier else y[:count])
+
+
+@pytest.mark.parametrize("kind", ["heavy", "rare", "counts", "equal"])
+def test_targets_of_heavy_tails_and_rare_events_have_no_outliers(kind):
+    rng = np.random.default_rng(0)
+    y = {
+        "heavy": np.exp(2 * rng.normal(size=900)),
+        "rare": 7.0 * (np.arange(900) == 5),
+        "counts": rng.poisson(0.3, 900) ** 5.0,
+        "equal": np.full(900, 3.0),
+    }[kind]
+    np.testing.assert_array_equal(without_outliers(y), y)
 
 
 def test_one_target_of_a_hundred_that_is_far_off_costs_little():

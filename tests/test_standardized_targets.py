@@ -92,6 +92,59 @@ def test_the_rule_sees_the_targets_of_the_oracle(model, weighted, regression):
     np.testing.assert_allclose(model.cumulative_loss_, plain.cumulative_loss_, rtol=1e-9)
 
 
+# Rows of outliers, and these: the first two tell of no outlier, a third does, and later ones are
+# bounded; 0 and 1 are no outliers.
+OUTLIERS = {
+    "first": ([0], 1e8),
+    "second": ([1], -1e6),
+    "fifth": ([5], 1e8),
+    "some": ([3, 40, 41, 90], -1e5),
+    "rare": (None, 1.0),
+}
+
+
+@pytest.mark.parametrize("forgetting", [1.0, 0.9])
+@pytest.mark.parametrize("case", OUTLIERS)
+def test_targets_within_reach_are_those_of_the_oracle(case, forgetting, regression, equal):
+    X, y = regression
+    rows, off = OUTLIERS[case]
+    y = np.where(np.arange(120) % 40 == 1, off, 0.0) if rows is None else 50 + y
+    y[rows or []] = off
+    settings = {"forgetting": forgetting, "n_components": 20, "random_state": 0}
+    model = KernelRLSRegressor(**settings)
+    plain = KernelRLSRegressor(standardize_target=False, **settings)
+    given = oracle.learnt(y, np.ones(120), forgetting)
+    scores = plain.partial_fit_predict(X, given)
+    predictions = oracle.predictions(scores, y, np.ones(120), forgetting)
+    found = model.partial_fit_predict(X, y)
+    np.testing.assert_allclose(found, predictions, rtol=1e-5, atol=1e-6 * np.abs(off))
+    assert np.abs(given).max() <= 30
+    if rows is None:
+        mean, scale = oracle.statistics(y, np.ones(120), forgetting)
+        np.testing.assert_allclose([model.target_mean_, model.target_scale_], [mean, scale])
+    each = KernelRLSRegressor(**settings)
+    for x, target in zip(X, y, strict=True):
+        each.learn_one(x, target)
+    equal(each.predict(X), model.predict(X))
+
+
+@pytest.mark.parametrize("cls", [KernelRLSRegressor, KernelForestRegressor, StreamRegressor])
+@pytest.mark.parametrize("row", [0, 1, 5, 300])
+@pytest.mark.parametrize("off", [1e4, -1e8])
+def test_one_target_far_off_is_no_end_of_a_stream(cls, row, off):
+    rng = np.random.default_rng(row)
+    X = rng.normal(size=(900, 4))
+    f = 100 + np.sin(2 * X[:, 0]) + X[:, 1]
+    y = f + 0.1 * rng.normal(size=900)
+    errors = []
+    for given in (y, np.where(np.arange(900) == row, off, y)):
+        model = cls(random_state=0).fit(X[:600], given[:600])
+        errors.append(np.sqrt(np.mean((model.predict(X[600:]) - f[600:]) ** 2)) / f.std())
+    # Before, least squares and forests were off by some thousand deviations.
+    assert errors[1] < 5 * errors[0]
+    assert errors[1] < 0.5
+
+
 @pytest.mark.parametrize("name", ONLINE)
 def test_any_way_to_learn_gives_the_same_units(name, regression, same_state, equal):
     X, y = regression

@@ -399,6 +399,6 @@ void okn_fourier_features(okn_t *model, const row *x, real *z)
 real okn_standardise_target(okn_t *model, real y)
 {
     if (!model->target_fixed)
-        take_up(model, y, 1);
+        y = take_up(model, y, 1);
     return (y - model->target.mean) / model->target.scale;
 }

@@ -296,7 +296,7 @@ def write_step(loops: Loops) -> None:
         save="    const target_type before = target;\n    uint64_t drawn_from[4];\n"
         "    memcpy(drawn_from, generator, 32);",
         restore="        target = before;\n        memcpy(generator, drawn_from, 32);",
-        targets="    if (standardised && !target_fixed)\n        take_up(y, weight);\n"
+        targets="    if (standardised && !target_fixed)\n        y = take_up(y, weight);\n"
         "    if (standardised)\n        y = (y - target.mean) / target.scale;",
         lead="    const int64_t led = decays ? lead_after(current, predicting, y) : 0;",
         of="is_mapped ? &phi : x",

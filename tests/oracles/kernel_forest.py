@@ -154,6 +154,25 @@ def units_of(X):
     return center, np.divide(1, scale, out=np.zeros_like(scale), where=scale > 0)
 
 
+def without_outliers(y):
+    """Return targets: a few that lie apart from all others are as far as the farthest of these."""
+    ordered = np.sort(y)
+    first, end = len(y) // 4, len(y) - len(y) // 4
+    kept = ordered[first:end]
+    if kept.std() <= 1e-12 * abs(kept.mean()):
+        return y
+    while first > 0 or end < len(y):
+        mean, deviation = ordered[first:end].mean(), ordered[first:end].std()
+        lower = mean - ordered[first - 1] if first > 0 else np.inf
+        upper = ordered[end] - mean if end < len(y) else np.inf
+        if min(lower, upper) > 30 * deviation:
+            break
+        first, end = (first - 1, end) if lower <= upper else (first, end + 1)
+    if len(y) - (end - first) > 1 + len(y) // 256:
+        return y
+    return np.clip(y, ordered[first], ordered[end - 1])
+
+
 def units_of_targets(y):
     """Return mean and deviation, to the bit of the core: cuts of equal gain are told by it."""
     largest = np.abs(y).max()
@@ -784,7 +803,8 @@ class Renewal:
         self.X, self.y = X, y
         if self.anew:
             if fresh.n_classes == 0:
-                columns = y.reshape(len(y), -1).T
+                columns = [without_outliers(one) for one in y.reshape(len(y), -1).T]
+                self.y = y = np.transpose(columns).reshape(y.shape)
                 fresh.offset, fresh.unit = np.transpose([units_of_targets(one) for one in columns])
             self.take_scale(X, y)
         slopes = self.look()

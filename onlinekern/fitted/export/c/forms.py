@@ -102,7 +102,7 @@ class Forms:
             forgetting = self.number(own.head.arguments.get("forgetting", 1.0))
             rounding = self.number(1e-15 if self.source.dtype == np.float64 else 1e-7)
             self.fill("target_state", forgetting=forgetting, rounding=rounding)
-            lines.insert(0, "    take_up(y, weight);")
+            lines.insert(0, "    y = take_up(y, weight);")
         return lines, " || !is_finite(target.mean) || !is_finite(target.scale)"
 
     def write_loss(self, loss: states.Described, *more: str) -> None:

@@ -319,11 +319,40 @@ $contraction
         if ($which)
             coefficients[k] *= class_factors[(int32_t)y];
 
-/*** target_state ***/
-static void take_up(real y, real weight)
+/*** target_state: is_finite ***/
+/* A target, or a less far one in its place; the first ones forget an outlier among them: the core's
+ * `learning.targets`. */
+static real within_reach(real y, real weight)
 {
-    const real before = y - target.mean;
-    real gain;
+    const real deviation = target.squares > 0 ? SQRT(target.squares / target.weight) : 0;
+    const real most = 30 * deviation, n = target.weight / weight;
+    /* What cannot be squared is an error, which take_up finds. */
+    if (deviation <= $rounding * FABS(target.mean)
+        || !is_finite((y - target.mean) * (y - target.mean)))
+        return y;
+    if ($forgetting == 1 && n > (real)1.5 && n < (real)8.5) {
+        const real side = deviation / SQRT(n - 1), gap = n * side;
+        real near = target.mean + (y > target.mean ? side : -side);
+        if (10000 * FABS(y - near) > gap)
+            near = 2 * target.mean - near;
+        if (10000 * FABS(y - near) <= gap && FABS(y - near) > 1000 * $rounding * gap) {
+            target.mean = near;
+            target.squares = 0;
+            target.weight -= weight;
+            return y;
+        }
+    }
+    if (y > target.mean + most)
+        return target.mean + most;
+    return y < target.mean - most ? target.mean - most : y;
+}
+
+/* Count a target; returns what is learnt in its place. */
+static real take_up(real y, real weight)
+{
+    real before, gain;
+    y = within_reach(y, weight);
+    before = y - target.mean;
     target.weight = $forgetting * target.weight + weight;
     target.mean += weight / target.weight * before;
     /* Where the weights before are next to nothing, rounding may make it negative. */
@@ -332,6 +361,7 @@ static void take_up(real y, real weight)
     target.scale = SQRT(target.squares / target.weight);
     if (target.scale <= $rounding * FABS(target.mean))
         target.scale = 1; /* equal targets: what is left is rounding */
+    return y;
 }
 
 /*** learn ***/

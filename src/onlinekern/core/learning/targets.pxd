@@ -14,6 +14,43 @@ cdef struct Targets:
     double scale            # root of the mean square, 1 if that is 0
 
 
+# A target is learnt as one no farther from the mean so far than `REACH` deviations so far. Up to
+# `FIRST` of them tell which one is an outlier: the others are `NEARER` times nearer together.
+cdef enum:
+    REACH = 30
+    FIRST = 8
+    NEARER = 10000
+
+
+cdef inline double within_reach(Targets *targets, double y, double weight) noexcept nogil:
+    """A target, or a less far one in its place; the first ones forget an outlier among them.
+
+    Where all are forgotten in time, so is the outlier. Two values, n - 1 of one and an outlier,
+    have the mean and deviation that are known if they are ``mean -+ deviation / sqrt(n - 1)`` and
+    ``mean +- deviation sqrt(n - 1)``.
+    """
+    cdef double deviation, n, near, gap, side
+    # What cannot be squared is an error, which `take_up` finds.
+    if targets.fixed or not targets.squares > 0 or not isfinite((y - targets.mean) ** 2):
+        return y
+    deviation = sqrt(targets.squares / targets.weight)
+    if deviation <= 1e-15 * fabs(targets.mean):
+        return y
+    n = targets.weight / weight if targets.forgetting == 1 else 0
+    if 1.5 < n < FIRST + 0.5:
+        side = deviation / sqrt(n - 1)
+        gap = n * side
+        near = targets.mean + (side if y > targets.mean else -side)
+        if NEARER * fabs(y - near) > gap:
+            near = 2 * targets.mean - near
+        # Equal ones tell nothing: of 0 and 1 the rare one is no outlier.
+        if 1e-12 * gap < fabs(y - near) and NEARER * fabs(y - near) <= gap:
+            targets.mean, targets.squares = near, 0
+            targets.weight -= weight
+            return y
+    return max(targets.mean - REACH * deviation, min(targets.mean + REACH * deviation, y))
+
+
 cdef inline bint take_up(Targets *targets, double y, double weight) noexcept nogil:
     """Count a target (Welford 1962; West 1979 for weights). Returns whether all is finite."""
     cdef double before, gain
@@ -50,8 +87,9 @@ cdef inline bint take_up_each(Targets *targets, Py_ssize_t n, const double *y, d
     cdef bint good
     if n > 1:
         return take_up_several(targets, n, y, weight, learnt)
-    good = take_up(targets, y[0], weight)
-    learnt[0] = standardized(targets, y[0])
+    learnt[0] = within_reach(targets, y[0], weight)
+    good = take_up(targets, learnt[0], weight)
+    learnt[0] = standardized(targets, learnt[0])
     return good
 
 

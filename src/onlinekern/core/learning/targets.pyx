@@ -4,6 +4,11 @@ The rule sees ``(y - mean) / scale``, both of the targets so far with this one; 
 is read as ``mean + scale f``. The scale is the standard deviation of the targets so far, so that a
 target is never further off than the root of their number. B. P. Welford (1962), Technometrics 4;
 D. H. D. West (1979), Communications of the ACM 22, for weights.
+
+A target is seen as no farther from the mean than `REACH` deviations, both of those before it: one
+that is off by 10,000 would otherwise stand for all others in what is learnt. Of the first two no
+one knows which is the outlier. A third that lies beside one of them tells it, and the other is
+forgotten. Targets that are 0 but in one of a thousand, or have heavy tails, are within the reach.
 """
 from libc.math cimport isfinite
 from libc.stdlib cimport calloc
@@ -36,9 +41,10 @@ cdef bint take_up_several(Targets *targets, Py_ssize_t n, const double *y, doubl
     """`take_up_each` of several targets."""
     cdef Py_ssize_t k
     for k in range(n):
-        if not take_up(&targets[k], y[k], weight):
+        learnt[k] = within_reach(&targets[k], y[k], weight)
+        if not take_up(&targets[k], learnt[k], weight):
             return False
-        learnt[k] = standardized(&targets[k], y[k])
+        learnt[k] = standardized(&targets[k], learnt[k])
     return True
 
 

@@ -29,7 +29,7 @@ from onlinekern.core.partitions.bends import CENTERS, MOST_ASKED, BendLearner
 from onlinekern.core.partitions.gaps import GapLearner
 from onlinekern.core.partitions.groups import GroupLearner
 from onlinekern.core.partitions.renewal import (
-    Spread, common_slopes, own_slopes, units_of_each, weighted_sum)
+    Spread, common_slopes, own_slopes, units_of_each, weighted_sum, without_outliers)
 from onlinekern.core.partitions.tables import (
     TableLearner, most_further, most_gaps, of_features, on_axes, steps_of_tables)
 
@@ -185,8 +185,10 @@ cdef class ForestLook:
                                most_gaps(self.d, len(self.categories)))
 
     def know(self, _):
-        """Find the units of the targets."""
+        """Find the units of the targets, and let no outlier among them be learnt."""
         if self.n_labels == 0:
+            for y in self.y[:self.n].T:
+                y[:] = without_outliers(np.ascontiguousarray(y))
             self.fresh.offset, self.fresh.unit = units_of_each(self.y[:self.n])
 
     def doubt(self, _):

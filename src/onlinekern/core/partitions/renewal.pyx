@@ -153,11 +153,60 @@ def cells_of(forest):
 
 cdef enum:
     LANES = 4                # sums that a column is added up in, side by side
+    APART = 30               # deviations of others, behind which a target lies apart from them
+    RARE = 256               # one of so many that does is an outlier
 
 
 cdef struct Moments:
     double mean
     double deviation
+
+
+cdef void find_bulk(const double[::1] y, Py_ssize_t *first, Py_ssize_t *end) noexcept nogil:
+    """The sorted targets without those that lie apart: those numbered first ... end - 1.
+
+    From the middle half on, the next target is taken as long as it is no farther than `APART`
+    deviations, of those that have been taken, from their mean: tails that are heavy have no gaps so
+    wide. Where the middle half has one value, all are taken.
+    """
+    cdef Py_ssize_t i, n = y.shape[0]
+    cdef double mean = 0, squares = 0, gap
+    cdef bint below
+    first[0], end[0] = n // 4, n - n // 4
+    for i in range(first[0], end[0]):
+        gap = y[i] - mean
+        mean += gap / (i - first[0] + 1)
+        squares += gap * (y[i] - mean)
+    if not sqrt(squares / (end[0] - first[0])) > 1e-12 * fabs(mean):
+        first[0], end[0] = 0, n
+    while first[0] > 0 or end[0] < n:
+        below = end[0] == n or (first[0] > 0 and mean - y[first[0] - 1] <= y[end[0]] - mean)
+        gap = y[first[0] - 1 if below else end[0]] - mean
+        if not fabs(gap) <= APART * sqrt(squares / (end[0] - first[0])):
+            break
+        first[0] -= below
+        end[0] += not below
+        mean += gap / (end[0] - first[0])
+        squares += gap * gap * (1 - 1.0 / (end[0] - first[0]))
+
+
+def without_outliers(y):
+    """Targets, of which a few that lie apart are as far as the farthest others.
+
+    Those that are more than one of `RARE`, and one more, are no outliers: features may tell of
+    them.
+    """
+    cdef Py_ssize_t first = 0, end = 0, n = len(y), few = 1 + n // RARE
+    offset, unit = units(y)
+    # So few outliers, so far off, would have the farthest be this many deviations off.
+    farthest = max(y.max() - offset, offset - y.min()) / unit
+    if not farthest * farthest * (1 / (APART * APART) + few / <double> n) > 0.5:
+        return y
+    ordered = np.sort(y)
+    find_bulk(ordered, &first, &end)
+    if not 0 < n - (end - first) <= few:
+        return y
+    return np.clip(y, ordered[first], ordered[end - 1])
 
 
 cdef class Spread:
