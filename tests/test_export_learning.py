@@ -397,6 +397,21 @@ def test_a_full_dictionary_still_learns_near_samples(stream, tmp_path):
     assert difference(program, model, X) < 1e-6
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 40])
+@pytest.mark.parametrize("name", ["AROWRegressor", "KernelRLSRegressor"])
+def test_targets_far_off_are_as_near_as_in_python(name, n, stream, tmp_path):
+    """Among the first ones, of which one may be forgotten, and later."""
+    X, y = stream("regression", n=80)
+    y = 50 + 1e-2 * y
+    y[[0, 45]] = 1e8, -1e4
+    model = fitted(Case(name, {}, "regression"), X[:n], y[:n])
+    made = model.export_c(tmp_path / "model.c", learn=True)
+    program = Program(load(tmp_path, [made.code]), "model", "float64", 1)
+    teach(program, model, X[n:], y[n:])
+    assert difference(program, model, X) < 1e-6
+    assert model.target_scale_ < 1
+
+
 def test_a_diverging_regression_stops(stream, tmp_path):
     X, y = stream("regression", n=40)
     model = OGDRegressor(eta=1.0, schedule="constant").fit(X, y)
