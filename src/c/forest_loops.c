@@ -115,5 +115,5 @@ static void step_records(float *const *values, const int32_t *cells, ptrdiff_t n
 const ok_forest_table OK_TABLE = {
     OK_LEVEL,   best_cut,     divide,     add_records, step_records, code_numbers,
     cut_sorted, begin_counts, count_rows, near_edges,  cut_counted,  divide_codes,
-    scale_row,  kurtosis,
+    scale_row,  direct_rows, kurtosis,
 };

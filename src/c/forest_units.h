@@ -24,6 +24,38 @@ static void scale_row(const void *x, ptrdiff_t itemsize, const double *center,
             z[j] = scaled(doubles[j], center[j], factor[j]);
 }
 
+/* Rows whose sums go side by side: one alone would wait for each sum. */
+#if defined(__AVX2__)
+#define ROWS_ABREAST 8
+#else
+#define ROWS_ABREAST 4
+#endif
+
+/* Write the products of so many rows, a constant where this is called, with directions. */
+INLINE void direct_few(const int n_rows, float *z, ptrdiff_t width, const float *directions,
+                       ptrdiff_t n_axes)
+{
+    numbers8 sums[ROWS_ABREAST] = {{0}};
+    for (ptrdiff_t j = 0; j < n_axes; j++) {
+        numbers8 direction = load8(directions + j * LANES);
+        UNROLL
+        for (int i = 0; i < n_rows; i++)
+            sums[i] += z[i * width + j] * direction;
+    }
+    UNROLL
+    for (int i = 0; i < n_rows; i++)
+        memcpy(z + i * width + n_axes, &sums[i], sizeof sums[i]);
+}
+
+static void direct_rows(float *z, ptrdiff_t n, ptrdiff_t width, const float *directions,
+                        ptrdiff_t n_axes)
+{
+    for (; n >= ROWS_ABREAST; n -= ROWS_ABREAST, z += ROWS_ABREAST * width)
+        direct_few(ROWS_ABREAST, z, width, directions, n_axes);
+    for (; n > 0; n--, z += width)
+        direct_few(1, z, width, directions, n_axes);
+}
+
 /* Eight numbers from the i-th on; those behind the last one are within no bounds. */
 INLINE doubles8 doubles_at(const double *u, ptrdiff_t i, ptrdiff_t n)
 {

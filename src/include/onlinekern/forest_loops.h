@@ -119,6 +119,9 @@ typedef struct {
     /* z[j] = (x[j] - center[j]) factor[j] of d floats or doubles, cut off at OK_FARTHEST; 0 where x is NaN. */
     void (*scale_row)(const void *x, ptrdiff_t itemsize, const double *center,
                       const double *factor, ptrdiff_t d, float *z);
+    /* z[n_axes + k] = sum_j z[j] directions[j * OK_CUT_LANES + k] of n rows z, `width` numbers apart. */
+    void (*direct_rows)(float *z, ptrdiff_t n, ptrdiff_t width, const float *directions,
+                        ptrdiff_t n_axes);
     /* The excess kurtosis of n numbers without those that are farther from the mean than so many
      * deviations, twice over; 0 if all are the same. */
     double (*kurtosis)(const double *u, ptrdiff_t n, double reach);

@@ -314,7 +314,8 @@ cdef int walk_forest(Forest forest, const Rows *rows, Py_ssize_t first, Py_ssize
         while done < n:
             count = min(n - done, ROWS)
             for i in range(count):
-                forest.scale.load(rows, first + done + i, z + i * width)
+                forest.scale.load_axes(rows, first + done + i, z + i * width)
+            forest.scale.direct(z, count)
             forest.walk_rows(z, count, leaves, leaves + ROWS * trees)
             for i in range(count):
                 for t in range(trees):

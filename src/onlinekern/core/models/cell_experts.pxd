@@ -52,6 +52,7 @@ cdef class Walked:
 
     cdef void walk(self, Forest forest, const Rows *rows, const Py_ssize_t *order,
                    Py_ssize_t first, Py_ssize_t n) noexcept nogil
+    cdef void walk_tree(self, Forest forest, Py_ssize_t t, Py_ssize_t first) noexcept nogil
     cdef void take(self, const uint16_t *leaves, const uint8_t *upper, Py_ssize_t stride,
                    Py_ssize_t n) noexcept nogil
     cdef Cells cells(self, Py_ssize_t i) noexcept nogil

@@ -153,10 +153,17 @@ cdef class Walked:
         cdef Py_ssize_t i
         cdef Py_ssize_t width = forest.scale.width()
         for i in range(n):
-            forest.scale.load(rows, order[first + i] if order else first + i,
-                              self.rows + i * width)
+            forest.scale.load_axes(rows, order[first + i] if order else first + i,
+                                   self.rows + i * width)
+        forest.scale.direct(self.rows, n)
         forest.walk_rows(self.rows, n, self.leaves, self.upper)
         self.n = n
+
+    cdef void walk_tree(self, Forest forest, Py_ssize_t t, Py_ssize_t first) noexcept nogil:
+        """Find the cells in tree t of the rows that were walked last, but of the `first` ones."""
+        cdef Py_ssize_t width = forest.scale.width()
+        forest.walk_tree(t, self.rows + first * width, self.n - first,
+                         self.leaves + first * self.n_trees, self.upper + first * self.n_trees)
 
     cdef void take(self, const uint16_t *leaves, const uint8_t *upper, Py_ssize_t stride,
                    Py_ssize_t n) noexcept nogil:

@@ -33,10 +33,14 @@ cdef class ForestSpace(Space):
     cdef bint anew
     cdef object is_light             # a bool, as it is told
     cdef Walked walked
-    cdef bint is_walked              # whether the open block has been, by the present forest
+    cdef Py_ssize_t opened           # samples of the open block,
+    cdef bint is_walked              # whether its cells are known in the present forest,
+    cdef Py_ssize_t walked_from      # of which sample on,
+    cdef Py_ssize_t learnt           # and how many of these have been learnt
     cdef double[::1] y               # targets of the sample that was observed last,
     cdef double weight               # and its weight
 
+    cdef void walk_from(self, Py_ssize_t i) noexcept nogil
     cdef int64_t last_due(self, int64_t entered) noexcept nogil
     cdef bint is_due(self, int64_t entered) noexcept nogil
     cdef Status renew_at_times(self) noexcept nogil

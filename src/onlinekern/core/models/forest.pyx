@@ -22,6 +22,7 @@ from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Leaving, Walked
 from onlinekern.core.models.cell_numbers cimport numbers_of, set_numbers
+from onlinekern.core.models.composed cimport MOST_ROWS
 from onlinekern.core.models.forest_renewal cimport Renewal
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.partitions.recent_rows cimport RecentRows
@@ -38,7 +39,9 @@ from onlinekern.core.partitions.tables import check_categories, most_further, mo
 
 # A forest is renewed at this sample, and whenever there are twice as many.
 cdef int64_t FIRST_RENEWAL = 32
-cdef Py_ssize_t ROWS = 64
+# Rows that are walked together: those of a tree in turn, whose nodes then come into the nearest cache
+# once for all of them.
+cdef Py_ssize_t ROWS = 256
 
 STATE = (*COUNTS, "rows", "targets", "weights", "errors", "met", "held", *SCALE,
          "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
@@ -145,7 +148,8 @@ cdef class ForestSpace(Space):
         return 4 * self.now.forest.n_trees * (1 + self.experts.n_experts * self.n_outputs // 4)
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
-        rows = min(rows, ROWS)
+        # Calls that tell of no more rows than others take together may have many more.
+        rows = ROWS if rows >= MOST_ROWS else rows
         if self.walked.capacity < rows:
             self.walked = self.new_walked(rows)
         return 0
@@ -156,16 +160,22 @@ cdef class ForestSpace(Space):
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
         Space.open(self, rows, order, first, n)
-        self.walked.walk(self.now.forest, rows, order, first, n)
-        self.is_walked = True
+        self.opened = n
+        self.walk_from(0)
         return OK
+
+    cdef void walk_from(self, Py_ssize_t i) noexcept nogil:
+        """Find the cells of sample i of the open block, and of those behind it."""
+        self.walked.walk(self.now.forest, &self.rows, self.order, self.first + i, self.opened - i)
+        self.walked_from, self.is_walked = i, True
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         cdef Cells cells
-        cdef Py_ssize_t at = i if self.is_walked else 0
+        cdef Py_ssize_t at
         if not self.is_walked:
             # A renewal within the block: the cells found before are those of another forest.
-            self.walked.walk(self.now.forest, &self.rows, NULL, self.row_number(i), 1)
+            self.walk_from(i)
+        at = i - self.walked_from
         cells = self.walked.cells(at)
         self.experts.fetch(self.now, self.walked, at, at == 0, self.walked.n)
         self.experts.score(self.now, &cells, self.walked)
@@ -186,7 +196,7 @@ cdef class ForestSpace(Space):
         Each expert has a score, and so a coefficient, of its own: those of the update are not used.
         """
         cdef Status status
-        cdef Cells cells = self.walked.cells(i if self.is_walked else 0)
+        cdef Cells cells = self.walked.cells(i - self.walked_from)
         if self.n_labels == 0 and self.entered == 0:
             # Targets are learnt as deviations: from the first one, and later from their mean.
             self.now.offset[:] = self.y
@@ -200,6 +210,7 @@ cdef class ForestSpace(Space):
         if status != OK:
             return status
         self.entered += 1
+        self.learnt = i - self.walked_from + 1
         return self.renew_at_times()
 
     cdef int64_t last_due(self, int64_t entered) noexcept nogil:
@@ -283,15 +294,19 @@ cdef class ForestSpace(Space):
     def take_over(self):
         """Take a tree that has grown, or all that a renewal has made."""
         cdef Renewal renewal = self.renewal
-        self.is_walked = False
+        cdef Py_ssize_t t = renewal.tree
         if renewal.has_tree:
             # A generation that is kept for an undo has its own trees.
             if not self.is_changed:
-                self.replaced.append((renewal.tree, *self.now.tree(renewal.tree)))
+                self.replaced.append((t, *self.now.tree(t)))
                 self.n_replaced += 1
             renewal.take_tree(self.now)
             self.n_grown += 1
+            if self.is_walked:
+                # The samples of the open block have other cells in this tree.
+                self.walked.walk_tree(self.now.forest, t, self.learnt)
             return
+        self.is_walked = False
         # The generation is kept for an undo, before it is replaced, or a part of it.
         if not self.is_changed:
             self.before, self.is_changed = self.now, True

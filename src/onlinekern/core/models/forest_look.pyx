@@ -381,7 +381,8 @@ cdef class ForestLook:
         cdef Scale scale = self.fresh.forest.scale
         for i in range(rows.start, rows.stop):
             row = self.recent.row(self.begun - self.n + i)
-            scale.load(&row, 0, &self.rows[i, 0])
+            scale.load_axes(&row, 0, &self.rows[i, 0])
+        scale.direct(&self.rows[rows.start, 0], rows.stop - rows.start)
 
     def average(self, _):
         """Find mean slopes."""

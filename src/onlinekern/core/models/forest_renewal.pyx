@@ -342,9 +342,10 @@ cdef class Renewal(ForestLook):
         for i in range(first, first + n):
             record = <const double *> self.recent.record(self.begun + i - self.n)
             row = self.recent.row(self.begun + i - self.n)
-            self.fresh.forest.scale.load(&row, 0, &self.rows[i, 0])
+            self.fresh.forest.scale.load_axes(&row, 0, &self.rows[i, 0])
             memcpy(&self.targets[i, 0], record, self.recent.n_targets * sizeof(double))
             self.weights[i] = record[self.recent.n_targets]
+        self.fresh.forest.scale.direct(&self.rows[first, 0], n)
         self.fresh.forest.walk_rows(&self.rows[first, 0], n, self.walked.leaves, self.walked.upper)
         self.held = -1
 

@@ -68,6 +68,8 @@ cdef extern from "onlinekern/forest_loops.h" nogil:
                                    Py_ssize_t last, const ok_exact_cut *cut) noexcept nogil
         void (*scale_row)(const void *x, Py_ssize_t itemsize, const double *center,
                           const double *factor, Py_ssize_t d, float *z) noexcept nogil
+        void (*direct_rows)(float *z, Py_ssize_t n, Py_ssize_t width, const float *directions,
+                            Py_ssize_t n_axes) noexcept nogil
         double (*kurtosis)(const double *u, Py_ssize_t n, double reach) noexcept nogil
 
     const ok_forest_table *ok_forest_select(const char *name)

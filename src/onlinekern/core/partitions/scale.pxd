@@ -45,6 +45,8 @@ cdef class Scale:
 
     cdef float axis(self, Py_ssize_t j, double x) noexcept nogil
     cdef void load(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil
+    cdef void load_axes(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil
+    cdef void direct(self, float *z, Py_ssize_t n) noexcept nogil
     cdef void look_up(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil
 
 

@@ -9,7 +9,7 @@ Products with directions follow.
 from libc.math cimport floor
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -124,9 +124,12 @@ cdef class Scale:
 
     cdef void load(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
         """Write row i of some rows, scaled, with its directions."""
+        self.load_axes(rows, i, z)
+        self.direct(z, 1)
+
+    cdef void load_axes(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
+        """The same without the directions, which `direct` then writes of many rows at once."""
         cdef Py_ssize_t j, m, d = self.d
-        cdef float sums[N_DIRECTIONS]
-        cdef const float *direction
         cdef ok_sparse_row x
         if is_sparse(rows):
             memcpy(z, self.zero, d * sizeof(float))
@@ -149,13 +152,11 @@ cdef class Scale:
                            z + self.n_axes + self.n_directions)
         if self.n_tables:
             self.look_up(rows, i, z)
+
+    cdef void direct(self, float *z, Py_ssize_t n) noexcept nogil:
+        """Write the products of n scaled rows with the directions, one row behind the other."""
         if self.n_directions:
-            memset(sums, 0, sizeof(sums))
-            for j in range(self.n_axes):
-                direction = self.directions + j * N_DIRECTIONS
-                for m in range(N_DIRECTIONS):
-                    sums[m] += z[j] * direction[m]
-            memcpy(z + self.n_axes, sums, sizeof(sums))
+            forest_loops().direct_rows(z, n, self.width(), self.directions, self.n_axes)
 
     cdef void look_up(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
         """Write the columns of row i that are looked up."""
@@ -257,7 +258,9 @@ def scaled_rows(Scale scale not None, X):
     cdef float[:, ::1] view = out
     with nogil:
         for i in range(n):
-            scale.load(&samples.rows, i, &view[i, 0])
+            scale.load_axes(&samples.rows, i, &view[i, 0])
+        if n > 0:
+            scale.direct(&view[0, 0], n)
     return out
 
 

@@ -48,6 +48,8 @@ cdef class Forest:
 
     cdef void put(self, Py_ssize_t t, Tree tree)
     cdef void walk_row(self, const float *z, int32_t *leaves, int32_t *upper) noexcept nogil
+    cdef void walk_tree(self, Py_ssize_t t, const float *z, Py_ssize_t n, int32_t *leaves,
+                        int32_t *upper) noexcept nogil
     cdef void walk_rows(self, const float *z, Py_ssize_t n, int32_t *leaves,
                         int32_t *upper) noexcept nogil
 

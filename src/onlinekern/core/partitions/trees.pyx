@@ -212,26 +212,31 @@ cdef class Forest:
     cdef void walk_rows(self, const float *z, Py_ssize_t n, int32_t *leaves,
                         int32_t *upper) noexcept nogil:
         """The same of n rows, n x n_trees each."""
-        cdef Py_ssize_t t, i, last, width = self.scale.width()
-        cdef int k
-        cdef Walks walks
+        cdef Py_ssize_t t, i, width = self.scale.width()
         if n < ABREAST:
             for i in range(n):
                 self.walk_row(z + i * width, leaves + i * self.n_trees, upper + i * self.n_trees)
             return
         for t in range(self.n_trees):
+            self.walk_tree(t, z, n, leaves, upper)
+
+    cdef void walk_tree(self, Py_ssize_t t, const float *z, Py_ssize_t n, int32_t *leaves,
+                        int32_t *upper) noexcept nogil:
+        """The same of one tree, whose cells alone are written."""
+        cdef Py_ssize_t i = 0, last, width = self.scale.width()
+        cdef int k
+        cdef Walks walks
+        for k in range(ABREAST):
+            walks.tree[k] = self.roots[t]
+        while i < n:
+            last = min(n - i, <Py_ssize_t> ABREAST)
             for k in range(ABREAST):
-                walks.tree[k] = self.roots[t]
-            i = 0
-            while i < n:
-                last = min(n - i, <Py_ssize_t> ABREAST)
-                for k in range(ABREAST):
-                    walks.row[k] = z + (i + (k if k < last else 0)) * width
-                walk_together(&walks)
-                for k in range(last):
-                    note(&walks, k, leaves + (i + k) * self.n_trees + t,
-                         upper + (i + k) * self.n_trees + t)
-                i += ABREAST
+                walks.row[k] = z + (i + (k if k < last else 0)) * width
+            walk_together(&walks)
+            for k in range(last):
+                note(&walks, k, leaves + (i + k) * self.n_trees + t,
+                     upper + (i + k) * self.n_trees + t)
+            i += ABREAST
 
     def arrays(self):
         """Cuts, features and left children of all nodes, and where those of each tree begin.
