@@ -161,7 +161,9 @@ cdef class ForestLook:
 
     def begin(self, _):
         """Have memory for samples."""
-        self.X = np.empty((self.n, self.d), dtype=self.recent.dtype)
+        # Features are measured one by one: then the numbers of each lie side by side.
+        self.X = np.empty((self.n, self.d), dtype=self.recent.dtype,
+                          order="F" if self.is_whole else "C")
         self.y = np.empty((self.n + self.lag, self.recent.n_targets))
         self.weight = np.empty(self.n + self.lag)
 
@@ -281,7 +283,8 @@ cdef class ForestLook:
     def see(self, rows):
         """Bring some rows to these units."""
         first = self.n - self.n_taught
-        self.seen[rows] = bounded(self.axes.axes(self.X[first + rows.start:first + rows.stop]))
+        X = np.ascontiguousarray(self.X[first + rows.start:first + rows.stop])
+        self.seen[rows] = bounded(self.axes.axes(X))
 
     def aim(self, _):
         """Have the metric of the kernel machine."""

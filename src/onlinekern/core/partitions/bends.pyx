@@ -144,7 +144,7 @@ cdef class BendLearner:
         if self.best is None:
             return
         if not self.found:
-            self.bent = self.X.copy()
+            self.bent = self.X.copy(order="K")
         center, factor = self.best
         self.bent[:, j] = all_bent((self.X[:, j].astype(np.float64) - center) * factor)
         self.found.append((j, center, factor))

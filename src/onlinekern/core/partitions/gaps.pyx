@@ -104,7 +104,7 @@ cdef class Gaps:
         Z[:, Z.shape[1] - N_NUMBERS:] = missing @ weights.astype(float) - means
 
 
-cdef double share_missing(const floating[:, ::1] X, Py_ssize_t column) noexcept:
+cdef double share_missing(const floating[:, :] X, Py_ssize_t column) noexcept:
     """Which share of the values of a column is missing."""
     cdef Py_ssize_t i, n = 0
     for i in range(X.shape[0]):
@@ -211,7 +211,7 @@ class GapLearner:
         """Add up what some rows tell, whose one-hot columns are those of `groups`, or None."""
         if not len(self.sources):
             return
-        own, X = self.givers, X[rows]
+        own, X = self.givers, np.ascontiguousarray(X[rows])
         missing, at = np.isnan(X[:, own]), np.searchsorted(own, self.sources)
         Z = np.nan_to_num((X - center) * factor)
         if groups is not None:

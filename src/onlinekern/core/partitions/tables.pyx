@@ -113,7 +113,8 @@ class TableLearner:
     def mix(self, k):
         """Find a few sums of all features of some rows."""
         rows, numbers = slice(k * BLOCK, (k + 1) * BLOCK), self.numbers
-        Z = (self.X[rows][:, numbers] - self.center[numbers]) * self.factor[numbers]
+        X = np.ascontiguousarray(self.X[rows])
+        Z = (X[:, numbers] - self.center[numbers]) * self.factor[numbers]
         Z = np.clip(Z, -FARTHEST, FARTHEST)
         Z[np.isnan(Z)] = 0
         places = [own[entries[rows], :1] for own, (entries, _) in zip(self.first, self.coded)]
