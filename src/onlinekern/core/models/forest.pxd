@@ -33,6 +33,7 @@ cdef class ForestSpace(Space):
     cdef bint anew
     cdef object is_light             # a bool, as it is told
     cdef Walked walked
+    cdef Py_ssize_t together         # samples that are walked together, at most
     cdef Py_ssize_t opened           # samples of the open block,
     cdef bint is_walked              # whether its cells are known in the present forest,
     cdef Py_ssize_t walked_from      # of which sample on,

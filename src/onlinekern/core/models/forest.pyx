@@ -39,9 +39,11 @@ from onlinekern.core.partitions.tables import check_categories, most_further, mo
 
 # A forest is renewed at this sample, and whenever there are twice as many.
 cdef int64_t FIRST_RENEWAL = 32
-# Rows that are walked together: those of a tree in turn, whose nodes then come into the nearest cache
-# once for all of them.
+# Rows that are walked together, tree by tree: the nodes of a tree come into the nearest cache once
+# for all of them.
 cdef Py_ssize_t ROWS = 256
+# Of many features they are fewer: so many numbers, or as many rows as others take together.
+cdef Py_ssize_t NUMBERS = 1 << 18
 
 STATE = (*COUNTS, "rows", "targets", "weights", "errors", "met", "held", *SCALE,
          "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
@@ -121,6 +123,7 @@ cdef class ForestSpace(Space):
         forest = Forest.stumps(n_trees, Scale(np.zeros(d), np.zeros(d)))
         self.now = Generation(forest, *self.experts.new_cells(forest), np.ones(d), np.zeros(d),
                               np.zeros(n_outputs), np.ones(n_outputs))
+        self.together = max(<Py_ssize_t> MOST_ROWS, min(ROWS, NUMBERS // self.most_columns))
         self.walked, self.replaced, self.leaving = self.new_walked(1), [], Leaving()
 
     def components(self):
@@ -149,13 +152,13 @@ cdef class ForestSpace(Space):
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
         # Calls that tell of no more rows than others take together may have many more.
-        rows = ROWS if rows >= MOST_ROWS else rows
+        rows = self.together if rows >= MOST_ROWS else rows
         if self.walked.capacity < rows:
             self.walked = self.new_walked(rows)
         return 0
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
-        return min(wanted if 0 < wanted < ROWS else ROWS, left)
+        return min(wanted if 0 < wanted < self.together else self.together, left)
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
@@ -374,10 +377,10 @@ cdef class ForestSpace(Space):
         self.experts.rollback()
 
     cdef object new_window(self, Py_ssize_t rows):
-        return self.new_walked(min(rows, ROWS))
+        return self.new_walked(min(rows, self.together))
 
     cdef Py_ssize_t scored_together(self, Py_ssize_t left) noexcept nogil:
-        return min(ROWS, left)
+        return min(self.together, left)
 
     cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                       double *out) noexcept nogil:
