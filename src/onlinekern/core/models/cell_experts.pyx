@@ -163,7 +163,8 @@ cdef class Walked:
         """Find the cells in tree t of the rows that were walked last, but of the `first` ones."""
         cdef Py_ssize_t width = forest.scale.width()
         forest.walk_tree(t, self.rows + first * width, self.n - first,
-                         self.leaves + first * self.n_trees, self.upper + first * self.n_trees)
+                         self.leaves + first * self.n_trees, self.upper + first * self.n_trees,
+                         self.n_trees)
 
     cdef void take(self, const uint16_t *leaves, const uint8_t *upper, Py_ssize_t stride,
                    Py_ssize_t n) noexcept nogil:

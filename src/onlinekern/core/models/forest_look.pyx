@@ -379,13 +379,13 @@ cdef class ForestLook:
 
     def scale(self, rows):
         """Bring some samples to the units of the trees."""
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, first = rows.start, last = rows.stop
         cdef Rows row
         cdef Scale scale = self.fresh.forest.scale
-        for i in range(rows.start, rows.stop):
+        for i in range(first, last):
             row = self.recent.row(self.begun - self.n + i)
             scale.load_axes(&row, 0, &self.rows[i, 0])
-        scale.direct(&self.rows[rows.start, 0], rows.stop - rows.start)
+        scale.direct(&self.rows[first, 0], last - first)
 
     def average(self, _):
         """Find mean slopes."""

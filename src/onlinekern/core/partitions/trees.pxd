@@ -45,11 +45,12 @@ cdef class Forest:
     cdef readonly Scale scale
     cdef readonly list trees
     cdef const Node **roots
+    cdef Py_ssize_t *sizes       # nodes of each tree
 
     cdef void put(self, Py_ssize_t t, Tree tree)
     cdef void walk_row(self, const float *z, int32_t *leaves, int32_t *upper) noexcept nogil
     cdef void walk_tree(self, Py_ssize_t t, const float *z, Py_ssize_t n, int32_t *leaves,
-                        int32_t *upper) noexcept nogil
+                        int32_t *upper, Py_ssize_t following) noexcept nogil
     cdef void walk_rows(self, const float *z, Py_ssize_t n, int32_t *leaves,
                         int32_t *upper) noexcept nogil
 

@@ -14,8 +14,11 @@ from libc.string cimport memcpy
 import numpy as np
 
 from onlinekern.core.base.vector cimport aligned_room
+from onlinekern.core.partitions.loops cimport ok_prefetch
 from onlinekern.core.partitions.scale cimport MOST_COLUMNS, Scale
 
+# Nodes side by side in a cache line.
+cdef enum: OF_LINE = 8
 # A NaN, which a leaf's number is added to.
 cdef uint32_t LEAF = 0x7fc00000
 
@@ -130,13 +133,15 @@ cdef class Forest:
                              f"{scale.width()} of {scale.d} features")
         self.n_trees, self.scale, self.trees = len(trees), scale, list(trees)
         self.roots = <const Node **> calloc(self.n_trees, sizeof(Node *))
-        if self.roots == NULL:
+        self.sizes = <Py_ssize_t *> calloc(self.n_trees, sizeof(Py_ssize_t))
+        if self.roots == NULL or self.sizes == NULL:
             raise MemoryError(f"no memory for {self.n_trees} trees")
         for t in range(self.n_trees):
-            self.roots[t] = (<Tree?> trees[t]).nodes
+            self.put(t, <Tree?> trees[t])
 
     def __dealloc__(self):
         free(self.roots)
+        free(self.sizes)
 
     @staticmethod
     def stumps(Py_ssize_t n_trees, Scale scale not None):
@@ -177,7 +182,7 @@ cdef class Forest:
     cdef void put(self, Py_ssize_t t, Tree tree):
         """Replace a tree."""
         self.trees[t] = tree
-        self.roots[t] = tree.nodes
+        self.roots[t], self.sizes[t] = tree.nodes, tree.n_nodes
 
     @property
     def n_nodes(self):
@@ -218,12 +223,18 @@ cdef class Forest:
                 self.walk_row(z + i * width, leaves + i * self.n_trees, upper + i * self.n_trees)
             return
         for t in range(self.n_trees):
-            self.walk_tree(t, z, n, leaves, upper)
+            self.walk_tree(t, z, n, leaves, upper, t + 1)
 
     cdef void walk_tree(self, Py_ssize_t t, const float *z, Py_ssize_t n, int32_t *leaves,
-                        int32_t *upper) noexcept nogil:
-        """The same of one tree, whose cells alone are written."""
-        cdef Py_ssize_t i = 0, last, width = self.scale.width()
+                        int32_t *upper, Py_ssize_t following) noexcept nogil:
+        """The same of one tree, whose cells alone are written.
+
+        Meanwhile the nodes of the tree that follows come nearer, if there is one.
+        """
+        cdef Py_ssize_t i = 0, last, width = self.scale.width(), fetched = 0, m, due
+        cdef Py_ssize_t n_nodes = self.sizes[following] if following < self.n_trees else 0
+        cdef const Node *nodes = self.roots[following] if following < self.n_trees else NULL
+        m = (n_nodes * ABREAST // max(n, 1) // OF_LINE + 1) * OF_LINE
         cdef int k
         cdef Walks walks
         for k in range(ABREAST):
@@ -237,6 +248,10 @@ cdef class Forest:
                 note(&walks, k, leaves + (i + k) * self.n_trees + t,
                      upper + (i + k) * self.n_trees + t)
             i += ABREAST
+            due = min(fetched + m, n_nodes)
+            while fetched < due:
+                ok_prefetch(nodes + fetched)
+                fetched += OF_LINE
 
     def arrays(self):
         """Cuts, features and left children of all nodes, and where those of each tree begin.
