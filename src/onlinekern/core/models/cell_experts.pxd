@@ -58,6 +58,21 @@ cdef class Walked:
     cdef Cells cells(self, Py_ssize_t i) noexcept nogil
 
 
+# Rows that are walked together, tree by tree: the nodes of a tree come into the nearest cache once
+# for all of them. Of many features they are fewer, though as many as other spaces take together:
+# a call that tells of so many rows may have many more.
+cdef enum:
+    MOST_TOGETHER = 256
+    FEWEST_TOGETHER = 64
+    NUMBERS_TOGETHER = 1 << 18
+
+
+cdef inline Py_ssize_t rows_together(Py_ssize_t width) noexcept nogil:
+    """How many rows of so many columns are walked together."""
+    return max(<Py_ssize_t> FEWEST_TOGETHER,
+               min(<Py_ssize_t> MOST_TOGETHER, NUMBERS_TOGETHER // width))
+
+
 cdef class CellExperts:
     cdef readonly Py_ssize_t n_experts, n_outputs, n_labels
     cdef readonly Rule rule
@@ -84,6 +99,7 @@ cdef class CellExperts:
     cdef void fetch(self, Generation now, Walked walked, Py_ssize_t i, bint begins,
                     Py_ssize_t end) noexcept nogil
     cdef void score(self, Generation now, const Cells *cells, Walked walked) noexcept nogil
+    cdef void predict(self, Generation now, Walked walked, Py_ssize_t i, double *out) noexcept nogil
     cdef void mix(self, Generation now, const double *scored, double *out) noexcept nogil
     cdef double target(self, Generation now, Py_ssize_t k, const double *y) noexcept nogil
     cdef Status learn(self, Generation now, const Cells *cells, Walked walked, const double *y,

@@ -303,6 +303,14 @@ cdef class CellExperts:
                 sums[now.leaves.n_weights + e]
                 + (upper[now.upper.n_weights + e - self.n_lower] if at >= 0 else 0))
 
+    cdef void predict(self, Generation now, Walked walked, Py_ssize_t i,
+                      double *out) noexcept nogil:
+        """The scores that predict row i of those that are walked."""
+        cdef Cells cells = walked.cells(i)
+        self.fetch(now, walked, i, i == 0, walked.n)
+        self.score(now, &cells, walked)
+        self.mix(now, walked.scored, out)
+
     cdef void mix(self, Generation now, const double *scored, double *out) noexcept nogil:
         """The scores that predict: the sum of the experts', each times its weight."""
         cdef Py_ssize_t e, k

@@ -41,7 +41,6 @@ cdef class ForestSpace(Space):
     cdef double[::1] y               # targets of the sample that was observed last,
     cdef double weight               # and its weight
 
-    cdef void walk_from(self, Py_ssize_t i) noexcept nogil
     cdef int64_t last_due(self, int64_t entered) noexcept nogil
     cdef bint is_due(self, int64_t entered) noexcept nogil
     cdef Status renew_at_times(self) noexcept nogil

@@ -20,9 +20,9 @@ from onlinekern.core.base.part cimport OK, RAISED, Status
 from onlinekern.core.base.state cimport doubles_of_shape, fields_of, finite_number
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.learning.rules cimport Rule
-from onlinekern.core.models.cell_experts cimport CellExperts, Cells, Generation, Leaving, Walked
+from onlinekern.core.models.cell_experts cimport (
+    FEWEST_TOGETHER, CellExperts, Cells, Generation, Leaving, Walked, rows_together)
 from onlinekern.core.models.cell_numbers cimport numbers_of, set_numbers
-from onlinekern.core.models.composed cimport MOST_ROWS
 from onlinekern.core.models.forest_renewal cimport Renewal
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.partitions.recent_rows cimport RecentRows
@@ -39,11 +39,6 @@ from onlinekern.core.partitions.tables import check_categories, most_further, mo
 
 # A forest is renewed at this sample, and whenever there are twice as many.
 cdef int64_t FIRST_RENEWAL = 32
-# Rows that are walked together, tree by tree: the nodes of a tree come into the nearest cache once
-# for all of them.
-cdef Py_ssize_t ROWS = 256
-# Of many features they are fewer: so many numbers, or as many rows as others take together.
-cdef Py_ssize_t NUMBERS = 1 << 18
 
 STATE = (*COUNTS, "rows", "targets", "weights", "errors", "met", "held", *SCALE,
          "cuts", "features", "left", "first", "cells", "metric", "importances", "offset", "unit")
@@ -123,7 +118,7 @@ cdef class ForestSpace(Space):
         forest = Forest.stumps(n_trees, Scale(np.zeros(d), np.zeros(d)))
         self.now = Generation(forest, *self.experts.new_cells(forest), np.ones(d), np.zeros(d),
                               np.zeros(n_outputs), np.ones(n_outputs))
-        self.together = max(<Py_ssize_t> MOST_ROWS, min(ROWS, NUMBERS // self.most_columns))
+        self.together = rows_together(self.most_columns)
         self.walked, self.replaced, self.leaving = self.new_walked(1), [], Leaving()
 
     def components(self):
@@ -151,8 +146,7 @@ cdef class ForestSpace(Space):
         return 4 * self.now.forest.n_trees * (1 + self.experts.n_experts * self.n_outputs // 4)
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
-        # Calls that tell of no more rows than others take together may have many more.
-        rows = self.together if rows >= MOST_ROWS else rows
+        rows = self.together if rows >= FEWEST_TOGETHER else rows
         if self.walked.capacity < rows:
             self.walked = self.new_walked(rows)
         return 0
@@ -163,26 +157,18 @@ cdef class ForestSpace(Space):
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
                      Py_ssize_t n) noexcept nogil:
         Space.open(self, rows, order, first, n)
-        self.opened = n
-        self.walk_from(0)
+        self.walked_from, self.opened, self.is_walked = 0, n, True
+        self.walked.walk(self.now.forest, rows, order, first, n)
         return OK
 
-    cdef void walk_from(self, Py_ssize_t i) noexcept nogil:
-        """Find the cells of sample i of the open block, and of those behind it."""
-        self.walked.walk(self.now.forest, &self.rows, self.order, self.first + i, self.opened - i)
-        self.walked_from, self.is_walked = i, True
-
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
-        cdef Cells cells
         cdef Py_ssize_t at
         if not self.is_walked:
             # A renewal within the block: the cells found before are those of another forest.
-            self.walk_from(i)
+            self.walked_from, self.is_walked, at = i, True, self.first + i
+            self.walked.walk(self.now.forest, &self.rows, self.order, at, self.opened - i)
         at = i - self.walked_from
-        cells = self.walked.cells(at)
-        self.experts.fetch(self.now, self.walked, at, at == 0, self.walked.n)
-        self.experts.score(self.now, &cells, self.walked)
-        self.experts.mix(self.now, self.walked.scored, current)
+        self.experts.predict(self.now, self.walked, at, current)
         memcpy(averaged, current, self.n_outputs * sizeof(double))
 
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
@@ -385,13 +371,9 @@ cdef class ForestSpace(Space):
     cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                       double *out) noexcept nogil:
         cdef Py_ssize_t i
-        cdef Cells cells
         (<Walked> window).walk(self.now.forest, rows, NULL, first, n)
         for i in range(n):
-            cells = (<Walked> window).cells(i)
-            self.experts.fetch(self.now, <Walked> window, i, i == 0, n)
-            self.experts.score(self.now, &cells, <Walked> window)
-            self.experts.mix(self.now, (<Walked> window).scored, out + i * self.n_outputs)
+            self.experts.predict(self.now, <Walked> window, i, out + i * self.n_outputs)
         return OK
 
     def arguments(self):

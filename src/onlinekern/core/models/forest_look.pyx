@@ -161,9 +161,8 @@ cdef class ForestLook:
 
     def begin(self, _):
         """Have memory for samples."""
-        # Features are measured one by one: then the numbers of each lie side by side.
-        self.X = np.empty((self.n, self.d), dtype=self.recent.dtype,
-                          order="F" if self.is_whole else "C")
+        order = "F" if self.is_whole else "C"  # where features are measured one by one
+        self.X = np.empty((self.n, self.d), dtype=self.recent.dtype, order=order)
         self.y = np.empty((self.n + self.lag, self.recent.n_targets))
         self.weight = np.empty(self.n + self.lag)
 
