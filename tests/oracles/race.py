@@ -8,8 +8,8 @@ share is exp(-c (sqrt(e / min e) - 1)).
 
 One more voter is a combination of the experts, whose weights sum to 1 and minimise w' E w + h |w -
 v|^2: E_ij = F_ij / sqrt(N_i N_j) has the discounted means of the products of errors, v the experts'
-shares, and h is 10 min E_kk / N_k. A sample that an expert does not learn leaves F_ii and N_i as they
-are, and F_ij <- sqrt(d) F_ij for a j that learns it: F stays a sum of squares.
+shares, and h is 10 min E_kk / N_k. A sample that an expert does not learn leaves F_ii and N_i as
+they are, and F_ij <- sqrt(d) F_ij for a j that learns it: F stays a sum of squares.
 """
 
 import copy

@@ -27,8 +27,8 @@ cdef class Vote(Component):
     cdef double[::1] losses
     cdef double[::1] counts       # what they were summed up over
     cdef double[::1] met          # what the squared errors of each expert are summed up over
-    cdef double[:, ::1] errors    # discounted sums of the products of two experts' errors, below
-                                  # the diagonal, and of their squares
+    # Discounted sums of the products of two experts' errors, below the diagonal, and of squares.
+    cdef double[:, ::1] errors
     cdef double[::1] work
     cdef double[::1] sums         # the memory of these four
     cdef double[::1] saved        # the same at the checkpoint
