@@ -12,7 +12,7 @@ from test_harnesses import run as run_harness
 from onlinekern import OLLAClassifier, PAClassifier, SPAClassifier
 from onlinekern.evaluate import checkpoint as _checkpoint
 from onlinekern.evaluate import compare
-from onlinekern.evaluate.checkpoint import Checkpoint, Interval, Snapshot
+from onlinekern.evaluate.checkpoint import Checkpoint, Period, Snapshot
 from onlinekern.fitted.save.atomic import FileLock
 from onlinekern.streams import Source, gaussian_mixture
 
@@ -218,12 +218,12 @@ def test_a_file_that_is_there_is_not_overwritten(source, tmp_path):
 @pytest.mark.parametrize("every", ["", "0", "-1", 0, True, "30 minutes", "s", "0s", "1e3", None])
 def test_intervals_are_checked(every):
     with pytest.raises(ValueError, match="--checkpoint-every must be a positive number"):
-        Interval.of(every, "--checkpoint-every")
+        Period.of(every, "--checkpoint-every")
 
 
 def test_intervals():
-    assert Interval.of(5) == Interval.of("5") == Interval(samples=5)
-    assert Interval.of("2.5s") == Interval(seconds=2.5)
+    assert Period.of(5) == Period.of("5") == Period(samples=5)
+    assert Period.of("2.5s") == Period(seconds=2.5)
 
 
 def test_a_full_disk_leaves_the_last_checkpoint(source, tmp_path, monkeypatch):
@@ -291,7 +291,7 @@ def test_kills():
 
 
 def test_one_run_at_a_time_has_a_checkpoint(tmp_path):
-    every, path = Interval.of(100), tmp_path / "run"
+    every, path = Period.of(100), tmp_path / "run"
     held = Checkpoint(path, every, {}, resume=False)
     held.write({}, {})
     for resume in (True, False):

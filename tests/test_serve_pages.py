@@ -20,7 +20,7 @@ import uvicorn
 from serving import Client, parts, running, samples, spa
 
 from onlinekern import SPAClassifier, StreamRegressor
-from onlinekern.evaluate.checkpoint import Interval
+from onlinekern.evaluate.checkpoint import Period
 from onlinekern.serve.metrics import MOST_MARKS, ErrorMarks
 from onlinekern.serve.models import Models, Watch, model_files
 from onlinekern.serve.pages import FILES
@@ -238,7 +238,7 @@ def test_a_server_that_learns_keeps_what_it_has_learnt(model):
 @contextmanager
 def models(folder, token=None, **options):
     """Run a server of a folder in a thread; yield a client and the models."""
-    given = {"every": Interval(seconds=1000.0), "sync": "off", "read_only": True, **options}
+    given = {"every": Period(seconds=1000.0), "sync": "off", "read_only": True, **options}
     served = Models(str(folder), lambda path: Settings(path, **given), token)
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(served, lifespan="off", log_level="error"))
