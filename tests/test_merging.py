@@ -316,6 +316,36 @@ def test_support_vectors_that_come_twice_count_twice():
     np.testing.assert_allclose(merge(parts).decision_function(X), wanted, atol=1e-12)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    "model",
+    [
+        ok.KernelPAClassifier(gamma=1.0, max_support=60, when_full="oldest"),
+        ok.BPAClassifier(gamma=0.1, budget=60, random_state=0),
+        ok.SlidingWindowKRLSRegressor(gamma=0.5, budget=60),
+        ok.KernelRLSRegressor(gamma=0.5, n_components=60, random_state=0),
+    ],
+)
+def test_smooth_kernels_in_float32_are_merged_as_in_double(model, sparse):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    y = X[:, 0] * X[:, 1] + rng.normal(size=400) / 3
+    if is_classifier(model):
+        y = y > 0
+
+    def merged_in(dtype):
+        rows = X.astype(dtype)
+        rows = sp.csr_matrix(rows) if sparse else rows
+        halves = [
+            deepcopy(model).fit(rows[part], y[part]) for part in (slice(200), slice(200, 400))
+        ]
+        return halves, merge(halves), rows
+
+    halves, whole, rows = merged_in(np.float32)
+    assert whole.score(rows, y) >= np.mean([half.score(rows, y) for half in halves]) - 0.02
+    assert whole.score(rows, y) == pytest.approx(merged_in(np.float64)[1].score(rows, y), abs=0.05)
+
+
 def test_a_projectron_takes_in_support_vectors_of_several_blocks():
     X, y = data(False, n=200)
     model = ok.ProjectronClassifier(gamma=1.0, budget=400).fit(X[:100], y[:100] == "yes")

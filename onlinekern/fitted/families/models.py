@@ -139,9 +139,10 @@ def unlike_races(own: Any, other: Any) -> ValueError:
         )
     return ValueError(
         f"the models are races of different experts, {len(own.experts)} and {len(other.experts)}: "
-        "experts leave a race when memory_budget has no room for more classes. Learn the parts "
-        "anew, and let the first call of each know the classes of all (partial_fit by `classes`), "
-        "or raise memory_budget"
+        "a race that a former version saved goes on with its own, and experts leave a race when "
+        "memory_budget has no room for more classes. Learn the parts anew, by one version, and let "
+        "the first call of each know the classes of all (partial_fit by `classes`), or raise "
+        "memory_budget"
     )
 
 

@@ -137,6 +137,18 @@ def set_of(arguments: State, rows: Any, coefficients: Floats | None = None) -> S
     return support
 
 
+def gram_of(arguments: State, rows: Any) -> Floats:
+    """Return the kernel values of rows with each other, of a set of these arguments.
+
+    They are computed in double: rounded to float32, the matrix of a smooth kernel has negative
+    eigenvalues, which grow where one support vector after the other is taken off.
+    """
+    rows, support = rows.astype(np.float64), empty_set(arguments, dtype=np.dtype(np.float64))
+    support.add_rows(rows, np.zeros((rows.shape[0], support.n_outputs)))
+    values: Floats = kernel_values(support, rows)
+    return values
+
+
 def doubled(arguments: State, whole: Expansion) -> SupportSet:
     """Return a set without an average; its outputs are the model's and, below, the average's."""
     return empty_set(arguments, n_outputs=len(whole.coefficients), averaged=False)
@@ -175,7 +187,7 @@ def nearest_places(space: State, whole: Expansion, most: int) -> Any:
         return np.arange(len(whole))
     if len(whole) > MOST_PROJECTED:
         return largest_places(whole, most)
-    gram = kernel_values(set_of(space.arguments, whole.rows), whole.rows)
+    gram = gram_of(space.arguments, whole.rows)
     return exchanged(gram, gram @ whole.coefficients.T, most)
 
 

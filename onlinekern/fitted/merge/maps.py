@@ -21,6 +21,7 @@ from onlinekern.core.kernels.support_set import SupportSet
 from onlinekern.core.models.union import kernel_values
 from onlinekern.estimators.row_blocks import one_after_another
 from onlinekern.estimators.types import Array, Floats
+from onlinekern.fitted.merge.expansions import gram_of
 from onlinekern.fitted.merge.mix import every, of
 from onlinekern.fitted.merge.selection import MOST_PROJECTED, exchanged
 from onlinekern.fitted.state import State, closed, opened, same
@@ -137,9 +138,7 @@ def coefficients_of(parts: list[State], weights: Sequence[Floats]) -> Floats:
 
 def nearest_landmarks(part: State, rows: Any, coefficients: Floats) -> Array:
     """Return the places of landmarks whose span comes nearest to a function of them all."""
-    support = SupportSet(*closed(part.arguments))
-    support.add_rows(rows, np.zeros((rows.shape[0], 1)))
-    gram = kernel_values(support, rows)
+    gram = gram_of(part.arguments, rows)
     return exchanged(gram, gram @ coefficients.T, part.n_components)
 
 
