@@ -29,7 +29,7 @@ from onlinekern.core.partitions.bends import CENTERS, MOST_ASKED, BendLearner
 from onlinekern.core.partitions.gaps import GapLearner
 from onlinekern.core.partitions.groups import GroupLearner
 from onlinekern.core.partitions.renewal import (
-    Spread, common_slopes, own_slopes, units_of_each, weighted_sum, without_outliers)
+    Spread, common_slopes, own_slopes, units_of_bulk, weighted_sum)
 from onlinekern.core.partitions.tables import (
     TableLearner, most_further, most_gaps, of_features, on_axes, steps_of_tables)
 
@@ -188,9 +188,7 @@ cdef class ForestLook:
     def know(self, _):
         """Find the units of the targets, and let no outlier among them be learnt."""
         if self.n_labels == 0:
-            for y in self.y[:self.n].T:
-                y[:] = without_outliers(np.ascontiguousarray(y))
-            self.fresh.offset, self.fresh.unit = units_of_each(self.y[:self.n])
+            self.fresh.offset, self.fresh.unit = units_of_bulk(self.y[:self.n])
 
     def doubt(self, _):
         """Begin to ask what the targets say of features."""

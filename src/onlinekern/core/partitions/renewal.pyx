@@ -209,6 +209,13 @@ def without_outliers(y):
     return np.clip(y, ordered[first], ordered[end - 1])
 
 
+def units_of_bulk(Y):
+    """Let no outlier among the targets be learnt, in place, and return their `units_of_each`."""
+    for y in Y.T:
+        y[:] = without_outliers(np.ascontiguousarray(y))
+    return units_of_each(Y)
+
+
 cdef class Spread:
     """Centers of features, and factors to units of their spread, found in pieces.
 
