@@ -184,10 +184,18 @@ def test_parts_refuse_what_does_not_fit():
     model = new_model().partial_fit(X, Y)
     restore, arguments = model._model.__reduce__()
     parts = pickle.loads(pickle.dumps(arguments[0]))
-    fixed, weight, means, squares, scales = arguments[5]
+    fixed, weights, means, squares, scales, far = arguments[5]
     for bad in [
-        (fixed, weight, means[:2], squares, scales),
-        (fixed, weight, means, squares, -scales),
+        (fixed, weights, means[:2], squares, scales, far),
+        (fixed, weights[:2], means, squares, scales, far),
+        (fixed, weights, means, squares, -scales, far),
+        (fixed, weights, means, squares, scales, far - 1),
+        (fixed, weights, means, squares),
     ]:
         with pytest.raises(ValueError, match="targets"):
             restore(parts, *arguments[1:5], bad, *arguments[6:])
+    # Former versions had one weight of all, and counted none that were far off.
+    former = (fixed, float(weights[0]), means, squares, scales)
+    read = restore(parts, *arguments[1:5], former, *arguments[6:]).__reduce__()[1][5]
+    for given, found in zip(arguments[5], read, strict=True):
+        np.testing.assert_array_equal(found, given)

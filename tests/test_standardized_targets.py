@@ -93,12 +93,13 @@ def test_the_rule_sees_the_targets_of_the_oracle(model, weighted, regression):
 
 
 # Rows of outliers, and these: the first two tell of no outlier, a third does, and later ones are
-# bounded; 0 and 1 are no outliers.
+# bounded, unless they go on; 0 and 1 are no outliers.
 OUTLIERS = {
     "first": ([0], 1e8),
     "second": ([1], -1e6),
     "fifth": ([5], 1e8),
     "some": ([3, 40, 41, 90], -1e5),
+    "level": (list(range(70, 120)), 1e5),
     "rare": (None, 1.0),
 }
 
@@ -143,6 +144,33 @@ def test_one_target_far_off_is_no_end_of_a_stream(cls, row, off):
     # Before, least squares and forests were off by some thousand deviations.
     assert errors[1] < 5 * errors[0]
     assert errors[1] < 0.5
+
+
+@pytest.mark.parametrize("name", ["AROWRegressor", "KernelRLSRegressor", "OGDRegressor"])
+@pytest.mark.parametrize("change", ["level", "unit"])
+def test_targets_that_stay_far_off_are_learnt_as_they_are(name, change):
+    """A sensor that works from row 500 on: its first targets alone are seen as less far ones."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    later = np.arange(600) >= 500
+    works = 1e3 + X[:, 0] if change == "level" else 1e6 * (1 + X[:, 0])
+    y = np.where(later, works, 1e-3 * rng.normal(size=600))
+    model = CLASSES[name]().partial_fit(X, y)
+    # Before, it was .6 of it, and the predictions fell behind.
+    np.testing.assert_allclose(model.target_scale_, y.std(), rtol=0.02)
+
+
+def test_several_targets_of_which_one_forgets_an_outlier_are_saved_as_they_are(equal):
+    X = np.random.default_rng(0).normal(size=(400, 3))
+    y = np.c_[X[:, 0], 1000 + X[:, 1]]
+    y[0, 1] = 1e9
+    model = KernelRLSRegressor(random_state=0).partial_fit(X[:300], y[:300])
+    copied = pickle.loads(pickle.dumps(model))
+    for each in (model, copied):
+        each.partial_fit(X[300:], y[300:])
+    equal(copied.predict(X), model.predict(X))
+    equal(copied.target_scale_, model.target_scale_)
+    np.testing.assert_allclose(model.target_scale_[1], y[1:, 1].std())
 
 
 @pytest.mark.parametrize("name", ONLINE)

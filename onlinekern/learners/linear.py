@@ -269,8 +269,9 @@ default='squared'
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
         targets so far, y among them, and to predict ``mean + scale f``: targets may have any
         units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it. False
-        learns y itself, which then is the unit of what is given in standard deviations.
+        target counts as at most 30 standard deviations off, by what is known before it, unless two
+        in a row before it were farther. False learns y itself, which then is the unit of what is
+        given in standard deviations.
     encode : {'auto', True, False}, default='auto'
         Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
         (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table

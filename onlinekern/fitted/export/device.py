@@ -19,7 +19,7 @@ from onlinekern.fitted.export.c.fields import ANY, FINITE, HEAD, VERSION
 from onlinekern.fitted.export.c.generate import written
 from onlinekern.fitted.export.c.source import Source
 from onlinekern.fitted.export.describe import describe
-from onlinekern.fitted.export.states import JointState, KernelState, Landmarks, Learning
+from onlinekern.fitted.export.states import TARGETS, JointState, KernelState, Landmarks, Learning
 from onlinekern.fitted.export.taught import Taught
 from onlinekern.fitted.families.models import without_rival
 from onlinekern.fitted.save.consistency import complete
@@ -282,9 +282,8 @@ def model_of(model: State, found: Taught) -> State:
     if "lead" in found:
         told["lead"] = found.count("lead")
     if "target" in found:
-        names = ("weight", "mean", "squares", "scale")
         numbers = map(float, found.fields["target"])
-        told["targets"] = model.targets.changed(**dict(zip(names, numbers, strict=True)))
+        told["targets"] = model.targets.changed(**dict(zip(TARGETS, numbers, strict=True)))
     return model.changed(arguments=model.arguments.changed(space=rule(space, found)), **told)
 
 

@@ -29,7 +29,7 @@ LEARNT: dict[str, set[str]] = {
     "Trees": {"weights"},
     "RaceState": {"losses", "counts", "errors", "met", "voting", "alarm", "range"},
     "Scaler": {"mean", "variance", "weight"},
-    "Targets": {"weight", "mean", "squares", "scale"},
+    "Targets": set(states.TARGETS),
 }
 
 

@@ -372,13 +372,21 @@ class Scaler:
 
 
 class Targets(NamedTuple):
-    """Running mean and scale of the targets so far; `fixed` if they stay as they are."""
+    """Running mean and scale of the targets so far; `fixed` if they stay as they are.
+
+    `far` are the last ones in a row that were beyond reach.
+    """
 
     fixed: bool
     weight: float
     mean: float
     squares: float
     scale: float
+    far: float
+
+
+# What learning changes of them.
+TARGETS = Targets._fields[1:]
 
 
 class Recent(NamedTuple):

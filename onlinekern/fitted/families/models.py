@@ -66,18 +66,15 @@ def with_targets(
         centre = first.mean
         sums = [sums_about(one, centre) for one in each]
         weight, moment, second = mix.total(sums[:n], sums[-1] if has_base else 0.0, forgetting)
-        # It is the same for all targets of a sample.
         weight = np.maximum(weight, np.finfo(float).tiny)
         mean = centre + moment / weight
         spread = np.maximum(0.0, second - moment * moment / weight)
         scale = np.sqrt(spread / weight)
-        numbers = {"mean": mean, "squares": spread}
+        numbers = {"weight": weight, "mean": mean, "squares": spread, "far": 0 * mean}
         numbers["scale"] = np.where(scale > 1e-15 * np.abs(mean), scale, 1.0)
         if np.ndim(centre) == 0:
             numbers = {name: float(number) for name, number in numbers.items()}
-        merged = first.told(
-            fixed=any(one.fixed for one in each), weight=float(np.ravel(weight)[0]), **numbers
-        )
+        merged = first.told(fixed=any(one.fixed for one in each), **numbers)
     # The last one is that of the base.
     own = [*each[:n], each[-1]]
     units = tuple(one.scale / merged.scale for one in own)
@@ -321,7 +318,7 @@ def about(moments: Any, centre: Any) -> Any:
 describe(
     "stream.Model",
     "arguments(space head= rule= sampler= rng d= dtype=) seen mistakes loss recent "
-    "targets(fixed weight mean squares scale) lead",
+    "targets(fixed weight mean squares scale far) lead",
     merge=merged_model,
 )
 describe(

@@ -12,7 +12,6 @@ from onlinekern.fitted.export.c.forms import Forms, Size
 from onlinekern.fitted.export.c.rules import CONTINUED, write_rule
 from onlinekern.fitted.export.c.source import Source
 
-TARGETS = ("weight", "mean", "squares", "scale")
 DRAWING_SAMPLERS = ("LossProportional", "SlopeProportional")
 # The weights start from 1 again above the first; the second is the most that they grow from one
 # model to the next. Both are constants of `base.scaled_average`.
@@ -119,7 +118,9 @@ class LearningWriter(Forms):
         if self.draws:
             source.words("generator", own.generator)
         if own.targets is not None:
-            source.structure("target", {name: getattr(own.targets, name) for name in TARGETS})
+            source.structure(
+                "target", {name: getattr(own.targets, name) for name in states.TARGETS}
+            )
 
     def write_row(self) -> None:
         """Write the functions `look`, `product` and `length_of`, and what they read."""

@@ -339,9 +339,14 @@ static real within_reach(real y, real weight)
             target.mean = near;
             target.squares = 0;
             target.weight -= weight;
+            target.far = 0;
             return y;
         }
     }
+    target.far = FABS(y - target.mean) > most ? target.far + 1 : 0;
+    /* What goes on is no outlier. */
+    if (target.far > 2)
+        return y;
     if (y > target.mean + most)
         return target.mean + most;
     return y < target.mean - most ? target.mean - most : y;

@@ -3,7 +3,7 @@ from libc.math cimport fabs, isfinite, sqrt
 from libc.string cimport memcpy
 
 
-# A model has one for each target of a sample; all agree but in the last three fields.
+# A model has one for each target of a sample; all agree in the first three fields.
 cdef struct Targets:
     bint standardized       # whether the rule sees standardised targets
     bint fixed              # whether mean and scale stay
@@ -12,12 +12,15 @@ cdef struct Targets:
     double mean
     double squares          # weighted sum of the squared deviations from the mean
     double scale            # root of the mean square, 1 if that is 0
+    double far              # targets in a row, up to the last one, that were beyond the reach
 
 
-# A target is learnt as one no farther from the mean so far than `REACH` deviations so far. Up to
-# `FIRST` of them tell which one is an outlier: the others are `NEARER` times nearer together.
+# A target is learnt as one no farther from the mean so far than `REACH` deviations so far, unless
+# `FEW` in a row before it were farther. Up to `FIRST` of them tell which one is an outlier: the
+# others are `NEARER` times nearer together.
 cdef enum:
     REACH = 30
+    FEW = 2
     FIRST = 8
     NEARER = 10000
 
@@ -47,7 +50,12 @@ cdef inline double within_reach(Targets *targets, double y, double weight) noexc
         if 1e-12 * gap < fabs(y - near) and NEARER * fabs(y - near) <= gap:
             targets.mean, targets.squares = near, 0
             targets.weight -= weight
+            targets.far = 0
             return y
+    targets.far = targets.far + 1 if fabs(y - targets.mean) > REACH * deviation else 0
+    # What goes on is no outlier: the stream is at another level, or in other units.
+    if targets.far > FEW:
+        return y
     return max(targets.mean - REACH * deviation, min(targets.mean + REACH * deviation, y))
 
 

@@ -9,6 +9,8 @@ A target is seen as no farther from the mean than `REACH` deviations, both of th
 that is off by 10,000 would otherwise stand for all others in what is learnt. Of the first two no
 one knows which is the outlier. A third that lies beside one of them tells it, and the other is
 forgotten. Targets that are 0 but in one of a thousand, or have heavy tails, are within the reach.
+Behind `FEW` targets in a row that were beyond it, others are learnt as they are: they are no
+outliers where a level or a unit has changed.
 """
 from libc.math cimport isfinite
 from libc.stdlib cimport calloc
@@ -75,10 +77,13 @@ cdef tuple state_of(const Targets *targets, Py_ssize_t n):
     if not targets.standardized:
         return None
     if n == 1:
-        return (bool(targets.fixed), targets.weight, targets.mean, targets.squares, targets.scale)
-    return (bool(targets.fixed), targets.weight, np.array([targets[k].mean for k in range(n)]),
+        return (bool(targets.fixed), targets.weight, targets.mean, targets.squares, targets.scale,
+                targets.far)
+    return (bool(targets.fixed), np.array([targets[k].weight for k in range(n)]),
+            np.array([targets[k].mean for k in range(n)]),
             np.array([targets[k].squares for k in range(n)]),
-            np.array([targets[k].scale for k in range(n)]))
+            np.array([targets[k].scale for k in range(n)]),
+            np.array([targets[k].far for k in range(n)]))
 
 
 cdef int set_state(Targets *targets, Py_ssize_t n, object state) except -1:
@@ -86,17 +91,23 @@ cdef int set_state(Targets *targets, Py_ssize_t n, object state) except -1:
     cdef Py_ssize_t k
     if not targets.standardized:
         return 0
-    fixed, weight, *each = items_of(state, "targets", 5)
+    if isinstance(state, tuple) and len(state) == 5:  # older versions did not count those far off
+        state = (*state, np.zeros(n) if n > 1 else 0.0)
+    fixed, *each = items_of(state, "targets", 6)
     fixed = flag_of("fixed", fixed)
-    weight = not_negative("the weight of the targets", weight)
     if n > 1:
+        if np.ndim(each[0]) == 0:  # in older versions all had one weight
+            each[0] = np.full(n, not_negative("the weight of the targets", each[0]))
         each = [doubles_of_shape("targets", numbers, (n,)) for numbers in each]
     else:
         each = [(number,) for number in each]
-    means = [finite_number("the mean of the targets", number) for number in each[0]]
-    squares = [not_negative("the squares of the targets", number) for number in each[1]]
-    scales = [positive_number("the scale of the targets", number) for number in each[2]]
+    weights = [not_negative("the weight of the targets", number) for number in each[0]]
+    means = [finite_number("the mean of the targets", number) for number in each[1]]
+    squares = [not_negative("the squares of the targets", number) for number in each[2]]
+    scales = [positive_number("the scale of the targets", number) for number in each[3]]
+    far = [not_negative("the number of targets far off", number) for number in each[4]]
     for k in range(n):
-        targets[k].fixed, targets[k].weight = fixed, weight
+        targets[k].fixed, targets[k].weight = fixed, weights[k]
         targets[k].mean, targets[k].squares, targets[k].scale = means[k], squares[k], scales[k]
+        targets[k].far = far[k]
     return 0
