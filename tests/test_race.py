@@ -105,6 +105,30 @@ def test_a_combination_is_ahead_of_experts_whose_errors_differ():
     assert (vote.factors(few) > -0.1).all()
 
 
+def test_a_combination_is_the_same_whatever_unit_weights_have():
+    scores, y = opinions(1)
+    factors = []
+    for unit in (1e100, 1e200):
+        vote = MeanVote(LINKS, 1)
+        vote.learn(scores, y, np.full(len(y), unit), YES, YES, np.empty((len(y), 1)))
+        factors.append(vote.factors(YES))
+    np.testing.assert_allclose(*factors, rtol=1e-9)
+    assert np.abs(vote.factors(YES) - vote.weights(YES)).max() > 0.01
+
+
+def test_votes_of_former_versions_counted_each_pair():
+    scores, y = opinions(1)
+    vote, other = MeanVote(LINKS, 1), MeanVote(LINKS, 1)
+    vote.learn(scores, y, None, YES, YES, np.empty((len(y), 1)))
+    state = vote.get_state()
+    pairs = np.tile(state["met"], (len(LINKS), 1))
+    other.set_state({**state, "met": pairs})
+    np.testing.assert_array_equal(other.factors(YES), vote.factors(YES))
+    for damaged in (pairs[:, :-1], np.pad(pairs, ((0, 0), (0, 2))), np.full_like(pairs, np.nan)):
+        with pytest.raises(ValueError, match="met"):
+            other.set_state({**state, "met": damaged})
+
+
 def test_sums_of_errors_are_those_of_squares_whoever_slept():
     rng = np.random.default_rng(0)
     vote, twin, n = MeanVote(LINKS, 1), twins.MeanVote(LINKS), 256

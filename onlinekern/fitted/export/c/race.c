@@ -145,7 +145,9 @@ static void combine_voters(void)
     for (int32_t i = 0; i < n; i++)
         for (int32_t j = 0; j <= i; j++) {
             const int32_t pair = places[i] * $experts + places[j];
-            mean_errors[i * $experts + j] = errors[pair] / SQRT(met[places[i]] * met[places[j]]);
+            /* Over the root of both; their product may overflow, or be 0. */
+            mean_errors[i * $experts + j] = errors[pair] / met[places[i]]
+                * SQRT(met[places[i]] / met[places[j]]);
             if (i == j && (i == 0 || mean_errors[i * ($experts + 1)] < least))
                 least = mean_errors[i * ($experts + 1)];
         }

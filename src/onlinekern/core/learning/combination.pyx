@@ -50,7 +50,9 @@ cdef void combine(const double *errors, const double *met, const double *shares,
     for i in range(n):
         for j in range(i + 1):
             pair = numbers[i] * m + numbers[j]
-            matrix[i * m + j] = errors[pair] / sqrt(met[numbers[i]] * met[numbers[j]])
+            # Over the root of both; their product may overflow, or be 0.
+            matrix[i * m + j] = errors[pair] / met[numbers[i]] \
+                * sqrt(met[numbers[i]] / met[numbers[j]])
         least = min(least, matrix[i * m + i])
     level = max(PRIOR * least, least_error) / fewest
     for i in range(n):

@@ -357,7 +357,8 @@ cdef class Vote(Component):
             state = {**dict(unknown), **state}
         fields_of(state, "a vote", (*STATE, *COMBINATION))
         if np.ndim(state["met"]) == 2:  # older versions counted for each pair of experts
-            state = {**state, "met": np.diagonal(state["met"])}
+            pairs = doubles_of_shape("met", state["met"], (m, m))
+            state = {**state, "met": np.diagonal(pairs)}
         errors = doubles_of_shape("errors", state["errors"], (m, m))
         lengths = {"losses": m + 2, "counts": m + 2, "met": m, "combined": 2}
         losses, counts, met, combined = others = [
