@@ -177,6 +177,25 @@ def test_scalers_learn_in_front_of_a_learner(model, task, dtype, library, tmp_pa
     np.testing.assert_allclose(loaded[0].var_, model[0].var_, rtol=1e-10)
 
 
+@pytest.mark.parametrize("name", ["AROWRegressor", "KernelRLSRegressor"])
+@pytest.mark.parametrize("cut", [11, 12, 30])
+def test_targets_that_stay_far_off_are_learnt_as_in_python(name, cut, library, tmp_path):
+    X, y = samples("regression", 60)
+    y = np.where(np.arange(60) < 20, 0.01 * y, 100 + y)
+    given = {"gamma": 0.3, "random_state": 0} if name == "KernelRLSRegressor" else {}
+    model, path = CLASSES[name](**given), tmp_path / "model.okn"
+    model.partial_fit(X[:10], y[:10]).partial_fit(X[10:20], y[10:20]).save(path)
+    for rows in (slice(20, 10 + cut), slice(10 + cut, 60)):
+        native = Native(library, path)
+        native.learn(X[rows], y[rows])
+        native.save(path)
+    model.partial_fit(X[20:], y[20:])
+    loaded = onlinekern.load(path)
+    assert difference(native.scores(X), model, X) < 1e-10
+    assert difference(scores_of(loaded, X), model, X) < 1e-10
+    np.testing.assert_allclose(loaded.target_scale_, model.target_scale_)
+
+
 @pytest.mark.parametrize("name", sorted(SCORES))
 def test_others_are_scored_and_say_why_they_do_not_learn(name, library, tmp_path):
     case = next(case for case in cases() if case.name == name)

@@ -57,14 +57,18 @@ static int read_head(okn_t *model, const json_value *node)
 static int read_targets(okn_t *model, const json_value *node)
 {
     real *numbers[] = {&model->target.weight, &model->target.mean, &model->target.squares,
-                       &model->target.scale};
+                       &model->target.scale, &model->target.far};
     model->target.scale = 1;
+    model->target.far = 0;
     if (!model->standardised)
         return 0;
     model->target_fixed = okn_tree_true(okn_tree_item(model, node, "items", 0));
-    for (int32_t j = 0; j < 4; j++)
-        if (okn_json_real(okn_tree_item(model, node, "items", j + 1), numbers[j]) < 0)
+    for (int32_t j = 0; j < 5; j++) {
+        const json_value *number = okn_tree_item(model, node, "items", j + 1);
+        /* Former versions counted none that were far off. */
+        if (okn_json_real(number, numbers[j]) < 0 && (j < 4 || number))
             return okn_tree_damaged(model, "the mean and the scale of its targets are none");
+    }
     return 0;
 }
 

@@ -17,9 +17,9 @@ typedef struct {
     int32_t n;
 } row;
 
-/* Running mean and scale of the targets. */
+/* Running mean and scale of the targets; the last ones in a row that were beyond reach. */
 typedef struct {
-    real weight, mean, squares, scale;
+    real weight, mean, squares, scale, far;
 } target_type;
 
 typedef struct {

@@ -188,10 +188,10 @@ static int set_model(okn_t *model)
     const json_value *arguments = okn_json_get(tree, node, "arguments");
     const json_value *targets = okn_json_get(tree, okn_tree_argument(model, node, 5), "items");
     const real numbers[] = {model->target.weight, model->target.mean, model->target.squares,
-                            model->target.scale};
+                            model->target.scale, model->target.far};
     if (model->seen == model->first_seen)
         return 0;
-    for (int32_t j = 0; model->standardised && j < 4; j++)
+    for (int32_t j = 0; model->standardised && j < 5; j++)
         okn_tree_set_real(okn_json_at(tree, targets, j + 1), numbers[j]);
     okn_tree_set_whole(okn_json_at(tree, arguments, 1), model->seen);
     if (model->decays)
