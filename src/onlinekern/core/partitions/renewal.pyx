@@ -166,7 +166,7 @@ cdef void find_bulk(const double[::1] y, Py_ssize_t *first, Py_ssize_t *end) noe
     """The sorted targets without those that lie apart: those numbered first ... end - 1.
 
     From the middle half on, the next target is taken as long as it is no farther than `APART`
-    deviations, of those that have been taken, from their mean: tails that are heavy have no gaps so
+    deviations, of those that have been taken, from their mean: tails seldom have gaps so
     wide. Where the middle half has one value, all are taken.
     """
     cdef Py_ssize_t i, n = y.shape[0]
