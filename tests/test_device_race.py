@@ -64,6 +64,23 @@ def test_a_race_learns_as_in_python(task, dtype, stream, tmp_path):
         )
 
 
+def test_an_early_target_that_is_far_off_is_forgotten(stream, tmp_path):
+    X, y = stream("regression", n=60)
+    y[25] = 1e7
+    model = begun("regression", X[:20], y[:20])
+    device = Device(tmp_path, model, dtype="float64")
+    memory = device.new()
+    for end in (26, 27, 60):
+        device.teach(memory, X[model.n_seen_ : end], y[model.n_seen_ : end])
+        model.partial_fit(X[model.n_seen_ : end], y[model.n_seen_ : end])
+        found = read_device_state(device.model, device.save(memory))._model.vote.get_state()
+        told = model._model.vote.get_state()
+        # All counts are those of the samples behind it.
+        assert (told["counts"][0] == 1) == (end == 27)
+        np.testing.assert_allclose(found["counts"], told["counts"], rtol=1e-6)
+        np.testing.assert_allclose(found["losses"], told["losses"], rtol=1e-2)
+
+
 @pytest.mark.parametrize("light", [1e-3, 6e-3, 2e-2])
 @pytest.mark.parametrize("task", RACES)
 def test_a_sample_that_is_heavy_beside_those_before(light, task, stream, tmp_path):

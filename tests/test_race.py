@@ -129,6 +129,26 @@ def test_votes_of_former_versions_counted_each_pair():
             other.set_state({**state, "met": damaged})
 
 
+@pytest.mark.parametrize("row", [0, 1, 20])
+def test_an_early_target_that_is_far_off_does_not_decide_who_leads(row):
+    rng = np.random.default_rng(0)
+    n = 200
+    y = rng.standard_normal(n)
+    # The third expert knows most, but lost most at the outlier.
+    scores = y + np.array([1.0, 0.5, 0.1, 2.0])[:, None] * rng.standard_normal((len(LINKS), n))
+    scores[:, row] = rng.standard_normal(len(LINKS))
+    y[row], scores[2, row] = 1e6, -1e4
+    if row == 0:
+        scores[:, 1] = 1e6 * (1 + np.array([1e-3, 2e-3, 5e-3, 1e-3]))
+    scores = scores[:, :, None]
+    vote, twin, out = MeanVote(LINKS, 1), twins.MeanVote(LINKS), np.empty((n, 1))
+    vote.learn(scores, y, None, YES, YES, out)
+    expected = [twin.learn(scores[:, i], y[i], 1, YES > 0, YES) for i in range(n)]
+    np.testing.assert_allclose(out, expected, rtol=1e-9, atol=1e-9)
+    assert vote.weights(YES).argmax() == 2
+    assert np.mean((out[100:, 0] - y[100:]) ** 2) < 0.05
+
+
 def test_sums_of_errors_are_those_of_squares_whoever_slept():
     rng = np.random.default_rng(0)
     vote, twin, n = MeanVote(LINKS, 1), twins.MeanVote(LINKS), 256

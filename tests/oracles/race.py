@@ -104,6 +104,8 @@ class Vote:
             return answer
         loss, opinions = self.loss(answer, y), self.opinions(scores)
         combined = self.bounded(self.combination(voting) @ opinions)
+        if self.is_swamped(scores, y, weight, fed):
+            self.losses[:], self.counts[:], self.errors[:], self.met[:] = 0, 0, 0, 0
         most = max(self.counts[: len(scores)])
         share = most / weight
         discount = min(1 - 2 / 3 / share if share >= 1 else share**2 / 3, self.decay)
@@ -119,6 +121,10 @@ class Vote:
         self.errors = np.outer(kept, kept) * self.errors + weight * told @ told.T
         self.met = kept**2 * self.met + weight * learns
         return answer
+
+    def is_swamped(self, scores, y, weight, fed):
+        """Whether all begin anew, for what was lost was lost at a single early sample."""
+        return False
 
     def note(self, k, loss, weight, decay):
         self.losses[k] = decay * self.losses[k] + weight * loss
@@ -166,6 +172,12 @@ class MeanVote(Vote):
         if weight > 0:
             self.seen.append(y)
         return answer
+
+    def is_swamped(self, scores, y, weight, fed):
+        learns = np.asarray(fed) > 0
+        lost = np.array([weight * self.loss(f, y) for f in scores])[learns]
+        early = max(self.counts[: len(scores)]) <= 20 * weight
+        return early and np.mean(lost < 1e-7 * self.losses[: len(scores)][learns].min()) > 0.5
 
     def is_worse(self):
         usual, lately = self.mean_losses()[-3:-1]

@@ -241,12 +241,45 @@ static void note(int32_t k, real loss, real weight, real decay)
     counts[k] = decay * counts[k] + weight;
 }
 
+/* The largest count of an expert. */
+static real most_counted(void)
+{
+    real most = 0;
+    for (int32_t k = 0; k < $experts; k++)
+        most = counts[k] > most ? counts[k] : most;
+    return most;
+}
+
+/* Where losses of targets are those of a single one, among the first, that was far off, more than
+   half of the experts lose next to nothing of that here: all begin anew. */
+static void forget_swamped(real y, real weight)
+{
+    real least = 0;
+    int32_t n = 0, small = 0;
+    if (!$relative || most_counted() > $early_count * weight)
+        return;
+    for (int32_t k = 0; k < $experts; k++)
+        if (fed[k] && (n++ == 0 || losses[k] < least))
+            least = losses[k];
+    for (int32_t k = 0; k < $experts; k++)
+        if (fed[k] && weight * loss_at(race_scores + k * $outputs, y) < $swamped * least)
+            small++;
+    if (2 * small <= n)
+        return;
+    for (int32_t k = 0; k < $experts + 3; k++)
+        losses[k] = counts[k] = 0;
+    for (int32_t k = 0; k < $experts; k++) {
+        met[k] = 0;
+        for (int32_t j = 0; j < $experts; j++)
+            errors[k * $experts + j] = 0;
+    }
+}
+
 /* What the losses of experts are multiplied with at a sample of this weight. */
 static real discount_of(real weight)
 {
-    real most = 0, found;
-    for (int32_t k = 0; k < $experts; k++)
-        most = counts[k] > most ? counts[k] : most;
+    const real most = most_counted();
+    real found;
     if (weight > most)
         found = most / weight * most / weight / 3;
     else
@@ -257,7 +290,10 @@ static real discount_of(real weight)
 /* The experts' losses, and the products of their errors. */
 static void note_sample(const real *answer, real y, real weight)
 {
-    const real discount = discount_of(weight), half = SQRT(discount);
+    real discount, half;
+    forget_swamped(y, weight);
+    discount = discount_of(weight);
+    half = SQRT(discount);
     note($experts, loss_at(answer, y), weight, $decay);
     note($experts + 1, loss_at(answer, y), weight, $lately);
     note($experts + 2, loss_at(combined, y), weight, discount);

@@ -23,7 +23,7 @@ TABLE = re.compile(r"^static const \w+ (\w+)\[", re.M)
 SEGMENT, TRIAL, REST, ALARM = 256, 1024, 8, 512
 NUMBERS = {"single": 0.5**0.5, "least": parts.LEAST_SHARE, "worse": 4.0, "few": 100.0,
            "margin": parts.MARGIN, "prior": 10.0, "lately": 0.98,
-           "least_weight": 0.02, "early": 2 / 3}  # fmt: skip
+           "least_weight": 0.02, "early": 2 / 3, "early_count": 20.0, "swamped": 1e-7}  # fmt: skip
 LITTLE = 0.02
 
 

@@ -1,8 +1,15 @@
 # A weighted vote of experts by their discounted success. May change at minor versions.
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.part cimport Component
 from onlinekern.core.learning.combination cimport memory_size
+
+# Early samples are those up to a discounted count of so many, some sixty in all. A loss is next to
+# nothing of a sum of them that is so many times as large.
+cdef enum:
+    EARLY = 20
+    SWAMPED = 10000000
 
 
 # Memory of an answer.
@@ -67,12 +74,37 @@ cdef class Vote(Component):
                    double weight, double discount) noexcept nogil
     cdef double loss(self, const double *scores, double y) noexcept nogil
 
-    cdef inline double discount(self, double weight) noexcept nogil:
-        """d at a sample of this weight: early errors, of experts that know little, go soon."""
+    cdef inline double most_counted(self) noexcept nogil:
+        """The largest count of an expert."""
         cdef Py_ssize_t k
         cdef double most = 0
         for k in range(self.n_experts):
             most = max(most, self.counts[k])
+        return most
+
+    cdef inline bint is_swamped(self, const double *scores, Py_ssize_t stride,
+                                const unsigned char *fed, double y, double weight) noexcept nogil:
+        """Whether losses of targets are those of a single one, among the first, that was far off.
+
+        More than half of the experts then lose next to nothing of that here. Who lost most there
+        tells nothing, and would decide for thousands of samples.
+        """
+        cdef Py_ssize_t k, n = 0, small = 0
+        cdef double least = INFINITY
+        if not self.relative or self.most_counted() > EARLY * weight:
+            return False
+        for k in range(self.n_experts):
+            if fed[k]:
+                least = min(least, self.losses[k])
+        for k in range(self.n_experts):
+            if fed[k]:
+                n += 1
+                small += SWAMPED * weight * self.loss(scores + k * stride, y) < least
+        return 2 * small > n
+
+    cdef inline double discount(self, double weight) noexcept nogil:
+        """d at a sample of this weight: early errors, of experts that know little, go soon."""
+        cdef double most = self.most_counted()
         if weight > most:
             return min(self.decay, most / weight * most / weight / 3)
         return min(self.decay, 1 - 2.0 / 3 * weight / most)

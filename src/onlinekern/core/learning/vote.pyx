@@ -18,7 +18,7 @@ of class 1 and class 0. `MeanVote` is for targets: the answer is the weighted me
 predictions, and roots of mean squared errors are compared relative to the smallest one.
 """
 from libc.math cimport INFINITY, exp, isfinite, sqrt
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -277,6 +277,8 @@ cdef class Vote(Component):
             self.n_mistakes += loss != 0 and not self.relative
             if blind or not earns:
                 continue
+            if self.is_swamped(given, stride, fed, y[i], own):
+                memset(&self.sums[0], 0, self.sums.shape[0] * sizeof(double))
             self.note(m, loss, own, self.decay)
             self.note(m + 1, loss, own, LATELY)
             discount = self.discount(own)
