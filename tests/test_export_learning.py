@@ -29,7 +29,7 @@ from onlinekern.fitted.export.learning import describe_learning
 
 LEARNT, MORE = 60, 100
 TOLD = told_by("export.md")
-LEARNS = {name for name, how in TOLD.items() if not how.startswith(("no", "if asked"))}
+LEARNS = {name for name, how in TOLD.items() if not how.startswith(("no", "with `--learn`"))}
 # Their trees are renewed within these samples; C has them as they were (test_export_forest.py).
 RENEWED = {"KernelForestClassifier", "KernelForestRegressor"}
 # They agree to float32, in which their experts learn (test_device_race.py).
