@@ -56,10 +56,10 @@ class RBPClassifier(OnlineClassifier, KernelEstimator):
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -72,8 +72,8 @@ class RBPClassifier(OnlineClassifier, KernelEstimator):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -173,10 +173,10 @@ class ForgetronClassifier(OnlineClassifier, KernelEstimator):
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -189,8 +189,8 @@ class ForgetronClassifier(OnlineClassifier, KernelEstimator):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -302,10 +302,10 @@ class AhpatronClassifier(OnlineClassifier, KernelEstimator):
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -318,8 +318,8 @@ class AhpatronClassifier(OnlineClassifier, KernelEstimator):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -457,10 +457,10 @@ class BPAClassifier(OnlineClassifier, BPA):
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -473,8 +473,8 @@ class BPAClassifier(OnlineClassifier, BPA):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -562,16 +562,16 @@ class BPARegressor(OnlineRegressor, BPA):
         Largest number of support vectors B. Time per sample and memory grow linearly with it.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
-        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
-        units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it, unless two
-        in a row before it were farther. False learns y itself, which then is the unit of what is
-        given in standard deviations.
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
+        They settle as the stream goes on; a learner with `forgetting` forgets them too. A target
+        counts as at most 30 standard deviations off, by what is known before it, unless two in a
+        row before it were farther. False learns y itself; parameters in standard deviations are
+        then in units of y.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -584,8 +584,8 @@ class BPARegressor(OnlineRegressor, BPA):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------

@@ -126,8 +126,8 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
         Cap on the size of a step, ``|l'| / (reg t)`` times the weight.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
         The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
-        Random Fourier features exist for these kernels only, since their frequencies are
-        independent between features.
+        Only these kernels have random Fourier features whose frequencies are independent between
+        features.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -156,10 +156,10 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
         paper does, 'ovr' solves one binary problem per class. All classes share the support vectors
         and features.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -172,8 +172,8 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -198,9 +198,9 @@ class DualSGDClassifier(OnlineClassifier, DualSGD):
     gamma_ : float
         The kernel width in use.
     frequencies_ : ndarray of shape (n_components, n_features)
-        The frequencies, in the dtype of the samples, drawn before the first one, from
-        ``N(0, 2 gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are written out;
-        MemoryError where there is no room for that.
+        The frequencies, in the dtype of the samples, drawn before the first one, from ``N(0, 2
+        gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are computed when you ask;
+        MemoryError if there is no room for them.
     provision_coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights w of the model that predicts: cosines first, then sines.
     intercept_ : ndarray of shape (n_outputs,), float64
@@ -256,8 +256,8 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
         Deviations up to it are no loss in 'epsilon_insensitive'; in standard deviations
         of y.
     loss : {'absolute', 'epsilon_insensitive'}, default='absolute'
-        Loss that the steps descend. Its slope is at most 1, so that outliers take no longer steps
-        than other samples.
+        The loss to minimise. Its slope is at most 1, so that outliers take no longer steps than
+        other samples.
     reg : float > 0, default=0.01
         Regularisation lambda. Good values: ``2 / n_samples`` for classification, a hundred
         times that for regression.
@@ -283,8 +283,8 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
         ``1 / reg``.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
         The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
-        Random Fourier features exist for these kernels only, since their frequencies are
-        independent between features.
+        Only these kernels have random Fourier features whose frequencies are independent between
+        features.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -305,16 +305,16 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
         ``1 / (1 - a)`` models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
-        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
-        units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it, unless two
-        in a row before it were farther. False learns y itself, which then is the unit of what is
-        given in standard deviations.
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
+        They settle as the stream goes on; a learner with `forgetting` forgets them too. A target
+        counts as at most 30 standard deviations off, by what is known before it, unless two in a
+        row before it were farther. False learns y itself; parameters in standard deviations are
+        then in units of y.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -327,8 +327,8 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -351,9 +351,9 @@ class DualSGDRegressor(OnlineRegressor, DualSGD):
     gamma_ : float
         The kernel width in use.
     frequencies_ : ndarray of shape (n_components, n_features)
-        The frequencies, in the dtype of the samples, drawn before the first one, from
-        ``N(0, 2 gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are written out;
-        MemoryError where there is no room for that.
+        The frequencies, in the dtype of the samples, drawn before the first one, from ``N(0, 2
+        gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are computed when you ask;
+        MemoryError if there is no room for them.
     provision_coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights w of the model that predicts: cosines first, then sines.
     intercept_ : ndarray of shape (n_outputs,), float64

@@ -85,8 +85,8 @@ class FOGDClassifier(OnlineClassifier, GradientStep, FOGD):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
 compiled loss, default='logistic'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
-        may come from another package, see docs/extending.md.
+        The loss to minimise; samples at which its slope is 0 change nothing. A compiled loss may
+        come from another package, see docs/extending.md.
 
         The logistic loss with a decaying step makes a few mistakes less than the hinge with a
         constant one (docs/defaults.md).
@@ -103,7 +103,7 @@ compiled loss, default='logistic'
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge' and 'huber'.
     epsilon : float >= 0, default=0.1
-        Not used: no loss of labels has it. It is here as it is in the regressor.
+        Not used: no loss of labels has it. It is here because the regressor has it.
     n_components : int >= 1, default=400
         Random frequencies D; each gives a cosine and a sine. Time and memory grow linearly with
         D, the error of the kernel falls like ``1 / sqrt(D)``. Published experiments use 400 to
@@ -122,8 +122,8 @@ compiled loss, default='logistic'
         is learnt, and shrinks, like the others.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
         The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
-        Random Fourier features exist for these kernels only, since their frequencies are
-        independent between features.
+        Only these kernels have random Fourier features whose frequencies are independent between
+        features.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -150,10 +150,10 @@ compiled loss, default='logistic'
         the true class with its strongest rival (Crammer and Singer 2001). All classes share the
         features.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -166,8 +166,8 @@ compiled loss, default='logistic'
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -176,9 +176,9 @@ compiled loss, default='logistic'
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     frequencies_ : ndarray of shape (n_components, n_features)
-        The frequencies, in the dtype of the samples, drawn before the first one, from
-        ``N(0, 2 gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are written out;
-        MemoryError where there is no room for that.
+        The frequencies, in the dtype of the samples, drawn before the first one, from ``N(0, 2
+        gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are computed when you ask;
+        MemoryError if there is no room for them.
     coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights of the model that predicts: cosines first, then sines; n_outputs is 1 for two
         classes and regression, else the number of classes.
@@ -236,8 +236,8 @@ class FOGDRegressor(OnlineRegressor, GradientStep, FOGD):
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
 default='squared'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
-        may come from another package, see docs/extending.md.
+        The loss to minimise; samples at which its slope is 0 change nothing. A compiled loss may
+        come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
@@ -270,8 +270,8 @@ default='squared'
         is learnt, and shrinks, like the others.
     kernel : {'gaussian', 'laplacian'}, default='gaussian'
         The kernel: ``exp(-gamma ||x - z||^2)``, also called 'rbf', or ``exp(-gamma ||x - z||_1)``.
-        Random Fourier features exist for these kernels only, since their frequencies are
-        independent between features.
+        Only these kernels have random Fourier features whose frequencies are independent between
+        features.
     gamma : {'median', 'scale', 'auto'} or float > 0, default='median'
         Width of every kernel but the linear and cosine ones. 'median' is 2 over the median of
         ``||x - z||^2`` (Laplacian: ``||x - z||_1``) over all pairs of the first 200 samples, in
@@ -290,16 +290,16 @@ default='squared'
         weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
-        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
-        units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it, unless two
-        in a row before it were farther. False learns y itself, which then is the unit of what is
-        given in standard deviations.
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
+        They settle as the stream goes on; a learner with `forgetting` forgets them too. A target
+        counts as at most 30 standard deviations off, by what is known before it, unless two in a
+        row before it were farther. False learns y itself; parameters in standard deviations are
+        then in units of y.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -312,17 +312,17 @@ default='squared'
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
     target_mean_, target_scale_ : float
         Mean and scale of the targets so far; 0 and 1 without `standardize_target`.
     frequencies_ : ndarray of shape (n_components, n_features)
-        The frequencies, in the dtype of the samples, drawn before the first one, from
-        ``N(0, 2 gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are written out;
-        MemoryError where there is no room for that.
+        The frequencies, in the dtype of the samples, drawn before the first one, from ``N(0, 2
+        gamma_ I)`` for the Gaussian kernel. Hashed and structured ones are computed when you ask;
+        MemoryError if there is no room for them.
     coef_ : ndarray of shape (n_outputs, 2 * n_components), float64
         Weights of the model that predicts: cosines first, then sines; n_outputs is 1 for two
         classes and regression, else the number of classes.
@@ -402,8 +402,8 @@ class NOGDClassifier(OnlineClassifier, GradientStep, KernelEstimator):
         mistakes in a third of the time.
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
 compiled loss, default='hinge'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
-        may come from another package, see docs/extending.md.
+        The loss to minimise; samples at which its slope is 0 change nothing. A compiled loss may
+        come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
@@ -417,7 +417,7 @@ compiled loss, default='hinge'
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge' and 'huber'.
     epsilon : float >= 0, default=0.1
-        Not used: no loss of labels has it. It is here as it is in the regressor.
+        Not used: no loss of labels has it. It is here because the regressor has it.
     kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
 'cosine'}, compiled kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
@@ -459,10 +459,10 @@ compiled loss, default='hinge'
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -475,8 +475,8 @@ compiled loss, default='hinge'
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -554,8 +554,8 @@ class NOGDRegressor(OnlineRegressor, GradientStep, KernelEstimator):
         mistakes in a third of the time.
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
 default='squared'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
-        may come from another package, see docs/extending.md.
+        The loss to minimise; samples at which its slope is 0 change nothing. A compiled loss may
+        come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
@@ -603,16 +603,16 @@ default='squared'
         ``1 / (1 - a)`` models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
-        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
-        units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it, unless two
-        in a row before it were farther. False learns y itself, which then is the unit of what is
-        given in standard deviations.
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
+        They settle as the stream goes on; a learner with `forgetting` forgets them too. A target
+        counts as at most 30 standard deviations off, by what is known before it, unless two in a
+        row before it were farther. False learns y itself; parameters in standard deviations are
+        then in units of y.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -625,8 +625,8 @@ default='squared'
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------

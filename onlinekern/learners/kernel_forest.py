@@ -317,11 +317,11 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     Parameters
     ----------
     n_trees : int >= 1, default=100
-        Trees. Time and memory grow linearly with them; 300 lower the error a little.
+        Number of trees. Time and memory grow linearly with it; 300 trees lower the error a little.
     noise : 'auto' or float > 0, default='auto'
         Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy
-        ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and adds up their
-        scores with weights that follow their errors.
+        ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 at once, and combines their scores
+        with weights that follow their errors.
     rule : {'arow', 'least_squares', 'scw1', 'scw2', 'pa1', 'pa2', 'logistic'}, default='arow'
         What the experts on the cells learn by. Each has an expert for each noise r: 'arow'; soft
         confidence-weighted learning (probability 0.9) and passive-aggressive learning, of
@@ -329,11 +329,11 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         that learns the squared error of the labels 1 and -1 at each sample. 'pa1', 'pa2' and
         'logistic' are of first order: the variances stay as they are.
     levels : {'both', 'leaf', 'upper'}, default='both'
-        Cells that a sample has in each tree: 'leaf' its leaf, 'upper' the node at depth 4 too,
-        which adapts at once where leaves are many. 'both' learns either way, and adds up the
+        Cells of a sample in each tree: 'leaf' is its leaf; 'upper' is also the node at depth 4,
+        which adapts faster if there are many leaves. 'both' learns both ways, and combines the
         scores like those of the noises.
     memory : int in [64, 16384], default=16384
-        The last samples that are kept, for new trees to grow from.
+        Number of the last samples that are kept, from which new trees grow.
     max_samples : float in (0, 1], default=0.7
         A tree grows from this share of the samples that are kept, drawn without repetition, and
         from 64 at least. The others guard against overfitting: its splits have not seen their
@@ -348,31 +348,32 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     n_replays : int in [1, 100], default=2
         How often the samples that are kept are learnt again when the forest is renewed.
     renewal_spread : float in [0, 1], default=0.25
-        A renewal of the forest that begins at sample n is spread over the next
-        ``renewal_spread * n`` samples, and the old forest answers until the new one is whole. From
-        sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
-        that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
-        Up to the 512th sample it is spread over a sixteenth of these, 2 samples behind the 128th
-        and 8 behind the 512th. Those at 32 and 64 are done at once, in some 2 milliseconds.
+        A renewal of the forest that begins at sample n is spread over the next ``renewal_spread *
+        n`` samples. The old forest predicts until the new one is complete. From sample `memory` on,
+        the renewal lasts longer if its work per sample would otherwise be more than 7.6 times that
+        of learning one. With 0 all is done at sample n, which then takes tenths of a second. Up to
+        the 512th sample, a renewal is spread over a sixteenth of this: 2 samples after the 128th,
+        and 8 after the 512th. Those at 32 and 64 are done at once, in some 2 milliseconds.
     begin_anew : bool, default=True
         Whether a new forest begins beside this one when a test (`onlinekern.drift.LossDetector`)
         shows that the losses have grown. Both then learn for 1,000 samples, in twice the time and
-        with the memory of both. The one with fewer errors answers, and stays. Losses are mistakes,
-        in regression squared errors, summed over several targets. Without an alarm, as in random
-        order, no bit is different. Later passes of `fit` raise none, nor does exported C.
+        with the memory of both. The one with fewer errors is kept. Losses are mistakes, or in
+        regression squared errors, summed over several targets. Without an alarm, as in random
+        order, results are the same, bit for bit. Later passes of `fit` and exported C raise no
+        alarms.
     exact : {'auto'} or float in [0, 1], default='auto'
         Share of the trees, the last ones, whose splits are exact if a renewal grows from 2,048
         samples or more; at least one tree if it is not 0. From 256 samples on half of them, rounded
-        down, are exact; with a `memory` of fewer samples none is. Exact splits find functions that
-        jump, and lose where functions are smooth. 'auto' is a tenth in regression, where half of
-        the experts see the other trees alone, so that smooth functions lose nothing. In
-        classification it is a sixth from 2,048 samples on, and a third from 16,384. 'auto' is none
-        with ``n_candidates=1``, and in regression if `noise` and `levels` leave one expert.
+        down, are exact; with a smaller `memory` none is. Exact splits help if the function jumps,
+        and harm if it is smooth. 'auto' is a tenth in regression, where half of the experts use
+        only the other trees, so that smooth functions lose nothing. In classification it is a sixth
+        from 2,048 samples on, and a third from 16,384. 'auto' is 0 with ``n_candidates=1``, and in
+        regression if `noise` and `levels` leave one expert.
     teacher : {'full', 'light'}, default='full'
         The kernel machine that finds where to split. 'light' is for hundreds of features, where
-        'full' takes most of the time and finds noise. It has 100 landmarks and no linear part; its
-        directions are approximate in regression, and it has none in classification. Linear
-        functions need 'full'.
+        'full' takes most of the time and fits noise. It has 100 landmarks and no linear part. Its
+        directions are approximate in regression; in classification it has none. Linear functions
+        need 'full'.
     categorical_features : 'from_dtype', array-like or None, default='from_dtype'
         Categorical features, which splits divide into two sets of categories: a mask, indices of
         features, or names of columns. 'from_dtype' takes the columns of a data frame that have a
@@ -381,18 +382,18 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         on are found, and split like the categories that they stand for.
     when_full : {'grow', 'renew'}, default='grow'
         What happens once the stream is longer than `memory`. 'grow' splits the leaves of the trees
-        further, each time the stream has doubled. 'renew' grows new trees from the last `memory`
-        samples, each time as many have come: the trees then follow a stream that changes.
+        further whenever the stream has doubled. 'renew' grows new trees from the last `memory`
+        samples, after every `memory` samples, so that the trees follow a stream that changes.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
         ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
         `partial_fit` and `learn_one` count the samples so far, each with itself.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes features of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text or dates, or dictionaries. Text becomes categories, dates places on circles;
-        missing values stay what they are. True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text or dates, or dictionaries. Text becomes categories, and dates become cyclical features;
+        missing values stay as they are. True also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -404,8 +405,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -419,7 +420,7 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         Share of each feature in the mean square of the function's gradient, in units of the spread
         of the features; 0 before the 32nd sample.
     importance_names_ : ndarray of str, or None
-        Names of these features, where the samples had names of columns.
+        Names of these features, if the samples had names of columns.
     is_categorical_ : ndarray of shape (n_features,)
         Which features hold categories, bool.
     n_cells_ : int
@@ -427,8 +428,7 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     expert_weights_ : ndarray of shape (n_levels, n_noises)
         Weight of each expert's score; they sum to 1, and some may be negative.
     alarms_ : ndarray of shape (n_alarms,), int64
-        Numbers of the samples, counted from 1, after which a forest began beside the one that
-        answered.
+        Numbers of the samples, counted from 1, after which a new forest began beside the old one.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
@@ -436,27 +436,27 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
 
     Notes
     -----
-    At samples 32, 64, 128, ... a renewal of the forest begins. A kernel machine of 200 landmarks is
-    fitted to the last 2,048 samples, in a metric that its predecessor has learnt. The mean square
-    of its gradient along each feature, and the eight leading eigenvectors of the gradients' outer
-    product, say where the function changes. A split is drawn from a pair of samples of its node:
-    the feature or direction by how much the pair differs along it, times the slope of the function
-    there; the threshold uniform between both. Of `n_candidates` splits the one wins that lowers the
-    variance of the residuals most [1]_. Residuals are what the trees before leave of the targets:
-    each tree takes a twentieth of the means of its leaves, as in boosting. Features that gained
-    more than chance in these trees are drawn more often, as far as slopes miss them. Then the
-    samples that are kept are learnt again, and those that have come meanwhile. Once the stream is
-    longer than `memory`, trees are not replaced any more, unless `when_full` is 'renew'. Their
-    leaves are split further, and new cells begin with the weights and variances of the cell that
-    they are part of.
+    At samples 32, 64, 128, ... a renewal of the forest begins. A kernel machine of 200 landmarks,
+    the teacher, is fitted to the last 2,048 samples, in a metric that the last teacher has learnt.
+    The mean square of its gradient along each feature, and the eight leading eigenvectors of the
+    gradients' outer product, say where the function changes. To draw a split, a pair of samples of
+    the node is drawn. A feature or direction is drawn with a probability proportional to how much
+    the pair differs along it, times the slope of the function there. The threshold is uniform
+    between both samples. Of `n_candidates` splits, the one that lowers the variance of the
+    residuals most is taken [1]_. Trees grow one after another: each takes a twentieth of the means
+    of its leaves from the targets, as in boosting, and leaves the residuals to the next. Features
+    that these trees find useful, but slopes miss, are drawn more often. Then the samples that are
+    kept, and those that have come meanwhile, are learnt again. Once the stream is longer than
+    `memory`, trees are no longer replaced, unless `when_full` is 'renew'. Their leaves are split
+    further, and new cells begin with the weights and variances of the cell that they are part of.
 
     Features are in units of their spread. Those with heavy tails, such as sums of money, are
-    replaced by a logarithm where it tells more of the target. One-hot columns are put together, and
+    replaced by a logarithm if it predicts the target better. One-hot columns are combined, and
     split like the categories that they stand for.
 
     A sample lies in T cells (T trees, or twice as many with the upper ones). Its score is the sum
     of their weights over ``sqrt(T)``, which AROW [2]_ learns for all trees jointly, with a variance
-    for each cell: a cell that was seen often takes small steps. That is a linear learner of the
+    for each cell: a cell that was seen often takes small steps. This is a linear learner on the
     feature map of a random partition kernel [3]_.
 
     If a renewal grows from 2,048 samples or more, the last sixth of the trees has exact splits,
@@ -464,9 +464,9 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     sixteen steepest features that leave three samples on each side. They find where a function
     jumps along features, in what the other trees leave.
 
-    What a forest knows depends on its samples alone, not on how the stream is divided into calls. A
-    model that is saved in the middle of a renewal goes on with the same bits: its next call repeats
-    what had been done of the renewal.
+    A forest depends on its samples only, not on how the stream is divided into calls. A model that
+    is saved in the middle of a renewal goes on, bit for bit: its next call repeats the part of the
+    renewal that had been done.
 
     References
     ----------
@@ -514,22 +514,22 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         Whether a target that is an outlier is clipped before it is learnt. False suits targets with
         rare events that features tell of: they are then learnt sooner (docs/kernel_forests.md).
     n_trees : int >= 1, default=130
-        Trees. Time and memory grow linearly with them; 300 lower the error a little.
+        Number of trees. Time and memory grow linearly with it; 300 trees lower the error a little.
     noise : 'auto' or float > 0, default='auto'
         Parameter r of AROW: the larger, the smaller the steps. 0.1 suits clean labels, 1 noisy
-        ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 on one walk, and adds up their
-        scores with weights that follow their errors.
+        ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 at once, and combines their scores
+        with weights that follow their errors.
     rule : {'arow', 'pa1', 'pa2'}, default='arow'
         What the experts on the cells learn by. Each has an expert for each noise r: 'arow', which
         are recursive least squares with a variance for each cell; passive-aggressive learning of
         C = 1 / r, where the variances stay as they are. The steps of 'pa1' are bounded: it errs
         least where a few targets are far from all others (docs/kernel_forests.md).
     levels : {'both', 'leaf', 'upper'}, default='both'
-        Cells that a sample has in each tree: 'leaf' its leaf, 'upper' the node at depth 4 too,
-        which adapts at once where leaves are many. 'both' learns either way, and adds up the
+        Cells of a sample in each tree: 'leaf' is its leaf; 'upper' is also the node at depth 4,
+        which adapts faster if there are many leaves. 'both' learns both ways, and combines the
         scores like those of the noises.
     memory : int in [64, 16384], default=16384
-        The last samples that are kept, for new trees to grow from.
+        Number of the last samples that are kept, from which new trees grow.
     max_samples : float in (0, 1], default=1.0
         A tree grows from this share of the samples that are kept, drawn without repetition, and
         from 64 at least. Splits by all samples have fewer errors than those by some, as long as
@@ -547,31 +547,32 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     n_replays : int in [1, 100], default=2
         How often the samples that are kept are learnt again when the forest is renewed.
     renewal_spread : float in [0, 1], default=0.25
-        A renewal of the forest that begins at sample n is spread over the next
-        ``renewal_spread * n`` samples, and the old forest answers until the new one is whole. From
-        sample `memory` on it lasts longer where its work on a sample would be more than 7.6 times
-        that of learning one. With 0 all is done at sample n, which then takes tenths of a second.
-        Up to the 512th sample it is spread over a sixteenth of these, 2 samples behind the 128th
-        and 8 behind the 512th. Those at 32 and 64 are done at once, in some 2 milliseconds.
+        A renewal of the forest that begins at sample n is spread over the next ``renewal_spread *
+        n`` samples. The old forest predicts until the new one is complete. From sample `memory` on,
+        the renewal lasts longer if its work per sample would otherwise be more than 7.6 times that
+        of learning one. With 0 all is done at sample n, which then takes tenths of a second. Up to
+        the 512th sample, a renewal is spread over a sixteenth of this: 2 samples after the 128th,
+        and 8 after the 512th. Those at 32 and 64 are done at once, in some 2 milliseconds.
     begin_anew : bool, default=True
         Whether a new forest begins beside this one when a test (`onlinekern.drift.LossDetector`)
         shows that the losses have grown. Both then learn for 1,000 samples, in twice the time and
-        with the memory of both. The one with fewer errors answers, and stays. Losses are mistakes,
-        in regression squared errors, summed over several targets. Without an alarm, as in random
-        order, no bit is different. Later passes of `fit` raise none, nor does exported C.
+        with the memory of both. The one with fewer errors is kept. Losses are mistakes, or in
+        regression squared errors, summed over several targets. Without an alarm, as in random
+        order, results are the same, bit for bit. Later passes of `fit` and exported C raise no
+        alarms.
     exact : {'auto'} or float in [0, 1], default='auto'
         Share of the trees, the last ones, whose splits are exact if a renewal grows from 2,048
         samples or more; at least one tree if it is not 0. From 256 samples on half of them, rounded
-        down, are exact; with a `memory` of fewer samples none is. Exact splits find functions that
-        jump, and lose where functions are smooth. 'auto' is a tenth in regression, where half of
-        the experts see the other trees alone, so that smooth functions lose nothing. In
-        classification it is a sixth from 2,048 samples on, and a third from 16,384. 'auto' is none
-        with ``n_candidates=1``, and in regression if `noise` and `levels` leave one expert.
+        down, are exact; with a smaller `memory` none is. Exact splits help if the function jumps,
+        and harm if it is smooth. 'auto' is a tenth in regression, where half of the experts use
+        only the other trees, so that smooth functions lose nothing. In classification it is a sixth
+        from 2,048 samples on, and a third from 16,384. 'auto' is 0 with ``n_candidates=1``, and in
+        regression if `noise` and `levels` leave one expert.
     teacher : {'full', 'light'}, default='full'
         The kernel machine that finds where to split. 'light' is for hundreds of features, where
-        'full' takes most of the time and finds noise. It has 100 landmarks and no linear part; its
-        directions are approximate in regression, and it has none in classification. Linear
-        functions need 'full'.
+        'full' takes most of the time and fits noise. It has 100 landmarks and no linear part. Its
+        directions are approximate in regression; in classification it has none. Linear functions
+        need 'full'.
     categorical_features : 'from_dtype', array-like or None, default='from_dtype'
         Categorical features, which splits divide into two sets of categories: a mask, indices of
         features, or names of columns. 'from_dtype' takes the columns of a data frame that have a
@@ -580,13 +581,13 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         on are found, and split like the categories that they stand for.
     when_full : {'grow', 'renew'}, default='grow'
         What happens once the stream is longer than `memory`. 'grow' splits the leaves of the trees
-        further, each time the stream has doubled. 'renew' grows new trees from the last `memory`
-        samples, each time as many have come: the trees then follow a stream that changes.
+        further whenever the stream has doubled. 'renew' grows new trees from the last `memory`
+        samples, after every `memory` samples, so that the trees follow a stream that changes.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes features of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text or dates, or dictionaries. Text becomes categories, dates places on circles;
-        missing values stay what they are. True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text or dates, or dictionaries. Text becomes categories, and dates become cyclical features;
+        missing values stay as they are. True also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -598,8 +599,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -610,7 +611,7 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         Share of each feature in the mean square of the function's gradient, in units of the spread
         of the features; 0 before the 32nd sample.
     importance_names_ : ndarray of str, or None
-        Names of these features, where the samples had names of columns.
+        Names of these features, if the samples had names of columns.
     is_categorical_ : ndarray of shape (n_features,)
         Which features hold categories, bool.
     n_cells_ : int
@@ -618,8 +619,7 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     expert_weights_ : ndarray of shape (n_levels, n_noises)
         Weight of each expert's score; they sum to 1, and some may be negative.
     alarms_ : ndarray of shape (n_alarms,), int64
-        Numbers of the samples, counted from 1, after which a forest began beside the one that
-        answered.
+        Numbers of the samples, counted from 1, after which a new forest began beside the old one.
     n_outputs_ : int
         Targets of a sample.
     n_seen_ : int
@@ -629,27 +629,27 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
 
     Notes
     -----
-    At samples 32, 64, 128, ... a renewal of the forest begins. A kernel machine of 200 landmarks is
-    fitted to the last 2,048 samples, in a metric that its predecessor has learnt. The mean square
-    of its gradient along each feature, and the eight leading eigenvectors of the gradients' outer
-    product, say where the function changes. A split is drawn from a pair of samples of its node:
-    the feature or direction by how much the pair differs along it, times the slope of the function
-    there; the threshold uniform between both. Of `n_candidates` splits the one wins that lowers the
-    variance of the residuals most [1]_. Residuals are what the trees before leave of the targets:
-    each tree takes a twentieth of the means of its leaves, as in boosting. Features that gained
-    more than chance in these trees are drawn more often, as far as slopes miss them. Then the
-    samples that are kept are learnt again, and those that have come meanwhile. Once the stream is
-    longer than `memory`, trees are not replaced any more, unless `when_full` is 'renew'. Their
-    leaves are split further, and new cells begin with the weights and variances of the cell that
-    they are part of.
+    At samples 32, 64, 128, ... a renewal of the forest begins. A kernel machine of 200 landmarks,
+    the teacher, is fitted to the last 2,048 samples, in a metric that the last teacher has learnt.
+    The mean square of its gradient along each feature, and the eight leading eigenvectors of the
+    gradients' outer product, say where the function changes. To draw a split, a pair of samples of
+    the node is drawn. A feature or direction is drawn with a probability proportional to how much
+    the pair differs along it, times the slope of the function there. The threshold is uniform
+    between both samples. Of `n_candidates` splits, the one that lowers the variance of the
+    residuals most is taken [1]_. Trees grow one after another: each takes a twentieth of the means
+    of its leaves from the targets, as in boosting, and leaves the residuals to the next. Features
+    that these trees find useful, but slopes miss, are drawn more often. Then the samples that are
+    kept, and those that have come meanwhile, are learnt again. Once the stream is longer than
+    `memory`, trees are no longer replaced, unless `when_full` is 'renew'. Their leaves are split
+    further, and new cells begin with the weights and variances of the cell that they are part of.
 
     Features are in units of their spread. Those with heavy tails, such as sums of money, are
-    replaced by a logarithm where it tells more of the target. One-hot columns are put together, and
+    replaced by a logarithm if it predicts the target better. One-hot columns are combined, and
     split like the categories that they stand for.
 
     A sample lies in T cells (T trees, or twice as many with the upper ones). Its score is the sum
     of their weights over ``sqrt(T)``, which AROW [2]_ learns for all trees jointly, with a variance
-    for each cell: a cell that was seen often takes small steps. That is a linear learner of the
+    for each cell: a cell that was seen often takes small steps. This is a linear learner on the
     feature map of a random partition kernel [3]_.
 
     With `hold_outliers` a target that is five deviations from the mean and ten mean absolute errors
@@ -658,9 +658,9 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     the far ones so far. In any case renewals learn a few targets, at most one of 256 and
     one more, that lie 30 deviations apart from all others as the farthest of these.
 
-    What a forest knows depends on its samples alone, not on how the stream is divided into calls. A
-    model that is saved in the middle of a renewal goes on with the same bits: its next call repeats
-    what had been done of the renewal.
+    A forest depends on its samples only, not on how the stream is divided into calls. A model that
+    is saved in the middle of a renewal goes on, bit for bit: its next call repeats the part of the
+    renewal that had been done.
 
     References
     ----------

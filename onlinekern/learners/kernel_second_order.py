@@ -99,15 +99,15 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
         `sketch_size` directions (frequent directions [2]_): between the two in time and error. A
         MemoryError says when the matrices do not fit into the available memory.
     sketch_size : int >= 1, default=50
-        Directions that 'sketched' keeps. With D of them S is exact.
+        Number of directions that 'sketched' keeps. With D of them S is exact.
     gate : {'margin', 'loss_proportional'}, default='margin'
         Which samples enter. 'margin': those that the rule moves the weights for.
         'loss_proportional': of these, by lot, with the probability ``min(alpha, loss) / beta``
         of SPA [3]_, of the hinge loss. On long streams that halves the time for about the same
         error.
     alpha : float > 0, default=1.0
-        Largest loss that still counts with ``gate="loss_proportional"``: those above it are
-        admitted alike.
+        With ``gate="loss_proportional"``, the loss above which the probability of entering no
+        longer grows.
     beta : float >= alpha, default=1.0
         With ``gate="loss_proportional"``, the larger it is, the fewer samples enter.
     weighted : bool, default=False
@@ -115,22 +115,21 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
         weight ``1 / p``, as in SPA, or 1.
     features : {'nystroem', 'fourier'}, default='nystroem'
         The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
-        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
-        landmark more adds a feature and leaves the others as they are, so the model grows without a
-        second pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian
-        and Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
-        for more than 2^14 features where their matrix would have more than 2^25 numbers).
+        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A new
+        landmark adds a feature and leaves the others unchanged, so the model grows without a second
+        pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
+        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`, for
+        more than 2^14 features where their matrix would have more than 2^25 numbers).
     n_components : int >= 1, default=400
         Features of the kernel: the largest number of landmarks, or twice the number of
         frequencies. The cost of a sample that enters grows with its square, that of a
         prediction linearly ('fourier') or with the square. 400 is where the error of most
         streams of 10,000 samples is near its least; 1,000 and more pay on longer ones.
     selection : {'first', 'margin', 'ald'}, default='first'
-        Who becomes a landmark of the Nystroem features. 'first': the first samples, but for
-        repeated ones. 'margin', 'ald': samples that enter, or all samples, whose part outside
-        of the span of the landmarks so far has a squared length above `novelty` times
-        ``kappa(x, x)``. 'first' is hard to beat at an equal number of landmarks; 'margin' often
-        needs fewer.
+        Which samples become landmarks of the Nystroem features. 'first': the first samples, except
+        repeated ones. 'margin', 'ald': samples that enter, or all samples, whose part outside of
+        the span of the landmarks so far has a squared length above `novelty` times ``kappa(x, x)``.
+        'first' is hard to beat at an equal number of landmarks; 'margin' often needs fewer.
     novelty : float in (0, 1), default=0.05
         Threshold of `selection`; 'first' does not use it.
     linear : bool, default=True
@@ -170,10 +169,10 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
         the true class with its strongest rival (Crammer and Singer 2001). All classes share the
         features.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -186,8 +185,8 @@ class KernelAROWClassifier(OnlineClassifier, KernelSecondOrder):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -285,15 +284,15 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
         `sketch_size` directions (frequent directions [2]_): between the two in time and error. A
         MemoryError says when the matrices do not fit into the available memory.
     sketch_size : int >= 1, default=50
-        Directions that 'sketched' keeps. With D of them S is exact.
+        Number of directions that 'sketched' keeps. With D of them S is exact.
     gate : {'margin', 'loss_proportional'}, default='margin'
         Which samples enter. 'margin': those that the rule moves the weights for.
         'loss_proportional': of these, by lot, with the probability ``min(alpha, loss) / beta``
         of SPA [3]_, of the hinge loss. On long streams that halves the time for about the same
         error.
     alpha : float > 0, default=1.0
-        Largest loss that still counts with ``gate="loss_proportional"``: those above it are
-        admitted alike.
+        With ``gate="loss_proportional"``, the loss above which the probability of entering no
+        longer grows.
     beta : float >= alpha, default=1.0
         With ``gate="loss_proportional"``, the larger it is, the fewer samples enter.
     weighted : bool, default=False
@@ -301,22 +300,21 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
         weight ``1 / p``, as in SPA, or 1.
     features : {'nystroem', 'fourier'}, default='nystroem'
         The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
-        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
-        landmark more adds a feature and leaves the others as they are, so the model grows without a
-        second pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian
-        and Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
-        for more than 2^14 features where their matrix would have more than 2^25 numbers).
+        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A new
+        landmark adds a feature and leaves the others unchanged, so the model grows without a second
+        pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
+        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`, for
+        more than 2^14 features where their matrix would have more than 2^25 numbers).
     n_components : int >= 1, default=400
         Features of the kernel: the largest number of landmarks, or twice the number of
         frequencies. The cost of a sample that enters grows with its square, that of a
         prediction linearly ('fourier') or with the square. 400 is where the error of most
         streams of 10,000 samples is near its least; 1,000 and more pay on longer ones.
     selection : {'first', 'margin', 'ald'}, default='first'
-        Who becomes a landmark of the Nystroem features. 'first': the first samples, but for
-        repeated ones. 'margin', 'ald': samples that enter, or all samples, whose part outside
-        of the span of the landmarks so far has a squared length above `novelty` times
-        ``kappa(x, x)``. 'first' is hard to beat at an equal number of landmarks; 'margin' often
-        needs fewer.
+        Which samples become landmarks of the Nystroem features. 'first': the first samples, except
+        repeated ones. 'margin', 'ald': samples that enter, or all samples, whose part outside of
+        the span of the landmarks so far has a squared length above `novelty` times ``kappa(x, x)``.
+        'first' is hard to beat at an equal number of landmarks; 'margin' often needs fewer.
     novelty : float in (0, 1), default=0.05
         Threshold of `selection`; 'first' does not use it.
     linear : bool, default=True
@@ -356,10 +354,10 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
         the true class with its strongest rival (Crammer and Singer 2001). All classes share the
         features.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -372,8 +370,8 @@ class KernelSCWClassifier(OnlineClassifier, KernelSecondOrder):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -472,14 +470,14 @@ class KernelLogisticClassifier(OnlineClassifier, KernelSecondOrder):
         `sketch_size` directions (frequent directions [2]_): between the two in time and error. A
         MemoryError says when the matrices do not fit into the available memory.
     sketch_size : int >= 1, default=50
-        Directions that 'sketched' keeps. With D of them S is exact.
+        Number of directions that 'sketched' keeps. With D of them S is exact.
     gate : {'all', 'loss_proportional'}, default='all'
         Which samples enter. 'all': each sample, for every one has a loss. 'loss_proportional': by
         lot, with the probability ``min(alpha, loss) / beta`` of SPA [3]_: faster, with `weighted`
         at somewhat worse probabilities, and without it at wrong ones.
     alpha : float > 0, default=1.0
-        Largest loss that still counts with ``gate="loss_proportional"``: those above it are
-        admitted alike.
+        With ``gate="loss_proportional"``, the loss above which the probability of entering no
+        longer grows.
     beta : float >= alpha, default=1.0
         With ``gate="loss_proportional"``, the larger it is, the fewer samples enter.
     weighted : bool, default=True
@@ -487,22 +485,21 @@ class KernelLogisticClassifier(OnlineClassifier, KernelSecondOrder):
         weight ``1 / p``, as in SPA, or 1.
     features : {'nystroem', 'fourier'}, default='nystroem'
         The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
-        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
-        landmark more adds a feature and leaves the others as they are, so the model grows without a
-        second pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian
-        and Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
-        for more than 2^14 features where their matrix would have more than 2^25 numbers).
+        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A new
+        landmark adds a feature and leaves the others unchanged, so the model grows without a second
+        pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
+        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`, for
+        more than 2^14 features where their matrix would have more than 2^25 numbers).
     n_components : int >= 1, default=400
         Features of the kernel: the largest number of landmarks, or twice the number of
         frequencies. The cost of a sample that enters grows with its square, that of a
         prediction linearly ('fourier') or with the square. 400 is where the error of most
         streams of 10,000 samples is near its least; 1,000 and more pay on longer ones.
     selection : {'first', 'margin', 'ald'}, default='first'
-        Who becomes a landmark of the Nystroem features. 'first': the first samples, but for
-        repeated ones. 'margin', 'ald': samples that enter, or all samples, whose part outside
-        of the span of the landmarks so far has a squared length above `novelty` times
-        ``kappa(x, x)``. 'first' is hard to beat at an equal number of landmarks; 'margin' often
-        needs fewer.
+        Which samples become landmarks of the Nystroem features. 'first': the first samples, except
+        repeated ones. 'margin', 'ald': samples that enter, or all samples, whose part outside of
+        the span of the landmarks so far has a squared length above `novelty` times ``kappa(x, x)``.
+        'first' is hard to beat at an equal number of landmarks; 'margin' often needs fewer.
     novelty : float in (0, 1), default=0.05
         Threshold of `selection`; 'first' does not use it.
     linear : bool, default=True
@@ -542,10 +539,10 @@ class KernelLogisticClassifier(OnlineClassifier, KernelSecondOrder):
         binary problem per class, which is worse on most sets (docs/accuracy.md). All classes share
         the features.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -558,8 +555,8 @@ class KernelLogisticClassifier(OnlineClassifier, KernelSecondOrder):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------

@@ -222,8 +222,8 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     margin : float > 0, default=1.0
         The margin below which ``gate="margin"`` admits a sample. Less admits fewer samples.
     alpha : float > 0, default=1.0
-        Largest loss that still counts with ``gate="loss_proportional"``: those above it are
-        admitted alike.
+        With ``gate="loss_proportional"``, the loss above which the probability of entering no
+        longer grows.
     beta : float >= alpha, default=1.0
         With ``gate="loss_proportional"``, the larger it is, the fewer samples enter.
     weighted : bool, default=False
@@ -238,34 +238,34 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         prior is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
         the inverse is made anew at least every ``log(2) / (1 - lambda)`` samples.
     metric : {'none', 'auto', 'diagonal', 'full'}, default='none'
-        The metric of the kernel, learnt from the gradients of the model itself: it tells which
-        features ('diagonal') or directions ('full', up to 1,000 features) matter, and so columns of
-        no use cost little. It is looked at after 256, 512, 1,024, ... samples. The last 4,608 are
-        kept, dense. 'auto' chooses among these forms, and how wide the kernel is, by errors at
-        samples that the gradients have not seen: the surest choice, for twice to three times the
-        time of 'none' over 10,000 samples, and little more over 100,000.
+        The metric of the kernel, learnt from the gradients of the model itself. It weighs features
+        ('diagonal') or directions ('full', up to 1,000 features) by how much they matter, so that
+        irrelevant columns cost little. It is renewed after 256, 512, 1,024, ... samples. The last
+        4,608 samples are kept, dense. 'auto' chooses among these forms, and the width of the
+        kernel, by errors on samples that the gradients have not seen. It is the safest choice. It
+        takes two to three times the time of 'none' over 10,000 samples, and little more over
+        100,000.
     metric_exponent : float > 0, default=0.5
-        The power p of the gradients' outer product that is the metric. 1 tells features of no use
-        from others the most, and is best where most are; 0.5 risks less. metric='auto' tries a
-        diagonal metric of twice this power too.
+        The metric is the gradients' outer product to the power of p. 1 suppresses irrelevant
+        features the most, and is best if most are irrelevant; 0.5 risks less. metric='auto' also
+        tries a diagonal metric of twice this power.
     features : {'nystroem', 'fourier'}, default='nystroem'
         The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
-        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
-        landmark more adds a feature and leaves the others as they are, so the model grows without a
-        second pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian
-        and Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
-        for more than 2^14 features where their matrix would have more than 2^25 numbers).
+        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A new
+        landmark adds a feature and leaves the others unchanged, so the model grows without a second
+        pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
+        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`, for
+        more than 2^14 features where their matrix would have more than 2^25 numbers).
     n_components : int >= 1, default=400
         Features of the kernel: the largest number of landmarks, or twice the number of
         frequencies. The cost of a sample that enters grows with its square, that of a
         prediction linearly ('fourier') or with the square. 400 is where the error of most
         streams of 10,000 samples is near its least; 1,000 and more pay on longer ones.
     selection : {'first', 'margin', 'ald'}, default='first'
-        Who becomes a landmark of the Nystroem features. 'first': the first samples, but for
-        repeated ones. 'margin', 'ald': samples that enter, or all samples, whose part outside
-        of the span of the landmarks so far has a squared length above `novelty` times
-        ``kappa(x, x)``. 'first' is hard to beat at an equal number of landmarks; 'margin' often
-        needs fewer.
+        Which samples become landmarks of the Nystroem features. 'first': the first samples, except
+        repeated ones. 'margin', 'ald': samples that enter, or all samples, whose part outside of
+        the span of the landmarks so far has a squared length above `novelty` times ``kappa(x, x)``.
+        'first' is hard to beat at an equal number of landmarks; 'margin' often needs fewer.
     novelty : float in (0, 1), default=0.05
         Threshold of `selection`; 'first' does not use it.
     linear : 'auto' or bool, default='auto'
@@ -297,12 +297,12 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
         less that of the strongest rival. 'ovr': the smallest margin of the problems of one class
         against the rest. A sample enters all of these problems or none.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
-        Passes of `fit` over the data. `partial_fit` always makes one. The second pass begins anew:
+        Passes of `fit` over the data. `partial_fit` always makes one. The second pass begins anew,
         with the prior and the metric that the first one has found, and with landmarks drawn in
         proportion to the losses after it (features='nystroem'). Later passes go on with what the
         second has learnt.
@@ -316,8 +316,8 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -357,39 +357,32 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     Notes
     -----
     Scale the features: the width of the kernel, and the prior of the linear weights, are the same
-    in all of them. Samples are taken up in blocks of 64, with the decisions of one at a time:
-    predictions do not depend on how a stream is cut into calls. A and b are kept in double; the
-    inverse, in the precision of the samples, is made anew from A every ``8 n_weights`` samples that
-    entered. From a float32 sample on with ``phi . phi > 1000 reg`` (a small `reg`, or samples that
-    are not scaled) all is in double. A feature that appears in mid-stream counts as 0 for the
-    samples before: exact while all of these are landmarks, an approximation afterwards. A
-    `sample_weight` multiplies the terms of its sample in A and b.
+    in all of them. Samples are learnt in blocks of 64 with the same decisions as one at a time, so
+    predictions do not depend on how a stream is divided into calls. A and b are kept in double. The
+    inverse has the precision of the samples, and is computed anew from A every ``8 n_weights``
+    samples that entered. After a float32 sample with ``phi . phi > 1000 reg`` (a small `reg`, or
+    samples that are not scaled) all is in double. A feature that appears in mid-stream counts as 0
+    for the samples before. This is exact while all of these are landmarks, and an approximation
+    afterwards. A `sample_weight` multiplies the terms of its sample in A and b.
 
     A metric M is the power `metric_exponent` of the mean outer product of the gradients of the
     scores at the last 2,048 samples (a recursive feature machine), scaled to a trace of
     `n_features`; no eigenvalue is less than about a thousandth of their mean. These scores have a
-    prior precision of 0.1 where `reg` is larger: under a strong prior, what is not linear may hide
-    behind what is. The linear features are those of x as it is, and `landmarks_` are ``M^(1/2) x``.
-    If M has changed by more than a tenth, landmarks are drawn anew from the samples kept, and the
-    model learns those of them again that had entered; once older ones would be forgotten by that,
-    it must have changed by more than four tenths. All that is spread over an eighth as many \
-samples as
-    there were before (from 1,024 on a quarter, at most 512); the old model answers until the new \
-one is
-    whole. With `forgetting`, the metric is looked at after every n samples at last, n being the \
-first
-    of 256, 512, ... 4,096 that is no less than ``4 / (1 - forgetting)``, and n samples are learnt \
-anew.
+    prior precision of at most 0.1, because under a larger `reg` the linear part may hide the rest.
+    The linear features are those of x itself, and `landmarks_` are ``M^(1/2) x``. If M has changed
+    by more than a tenth, landmarks are drawn anew from the samples kept, and the model learns again
+    those that had entered. Once this would forget older samples, M must have changed by more than
+    four tenths. This is spread over an eighth as many samples as came before (from 1,024 on a
+    quarter, at most 512); the old model predicts until the new one is complete. With `forgetting`,
+    the metric is finally renewed after every n samples, and n samples are learnt anew; n is the
+    first of 256, 512, ... 4,096 that is not below ``4 / (1 - forgetting)``.
 
-    With metric='auto' it is diagonal at first, and from the second time on four forms are tried: \
-all
-    features alike, diagonal of the powers `metric_exponent` and twice that, and full (up to 256
-    features). Each is made of the gradients of the time before. Least squares with 100 landmarks \
-learn
-    the first half of the last 2,048 samples in it, and what errs least at the other half is taken \
-if it errs by 2 % less than the form in use;
-    then, of this form, half and twice the width in the same way. All samples kept count alike \
-there.
+    With metric='auto' it is diagonal at first. From the second renewal on, four forms are tried:
+    none, diagonal of the powers `metric_exponent` and twice that, and full (up to 256 features).
+    Each is computed from the gradients of the last renewal. Least squares with 100 landmarks learn
+    the first half of the last 2,048 samples in it. The form with the lowest error on the other half
+    is chosen, if this error is 2 % lower than that of the form in use. Then half and twice the
+    width are tried in the same way. All samples kept count alike there.
 
     With ``reg="auto"`` two sums tell, for every `reg` of 0.01, 0.03, 0.1, 0.3, ... 100, how well it
     would have predicted the samples that entered, each by those before it (see
@@ -482,23 +475,24 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         prior is not forgotten: what is no longer confirmed returns to it. The faster, the dearer:
         the inverse is made anew at least every ``log(2) / (1 - lambda)`` samples.
     metric : {'none', 'auto', 'diagonal', 'full'}, default='none'
-        The metric of the kernel, learnt from the gradients of the model itself: it tells which
-        features ('diagonal') or directions ('full', up to 1,000 features) matter, and so columns of
-        no use cost little. It is looked at after 256, 512, 1,024, ... samples. The last 4,608 are
-        kept, dense. 'auto' chooses among these forms, and how wide the kernel is, by errors at
-        samples that the gradients have not seen: the surest choice, for twice to three times the
-        time of 'none' over 10,000 samples, and little more over 100,000.
+        The metric of the kernel, learnt from the gradients of the model itself. It weighs features
+        ('diagonal') or directions ('full', up to 1,000 features) by how much they matter, so that
+        irrelevant columns cost little. It is renewed after 256, 512, 1,024, ... samples. The last
+        4,608 samples are kept, dense. 'auto' chooses among these forms, and the width of the
+        kernel, by errors on samples that the gradients have not seen. It is the safest choice. It
+        takes two to three times the time of 'none' over 10,000 samples, and little more over
+        100,000.
     metric_exponent : float > 0, default=0.5
-        The power p of the gradients' outer product that is the metric. 1 tells features of no use
-        from others the most, and is best where most are; 0.5 risks less. metric='auto' tries a
-        diagonal metric of twice this power too.
+        The metric is the gradients' outer product to the power of p. 1 suppresses irrelevant
+        features the most, and is best if most are irrelevant; 0.5 risks less. metric='auto' also
+        tries a diagonal metric of twice this power.
     features : {'nystroem', 'fourier'}, default='nystroem'
         The features of the kernel. 'nystroem': for landmarks l_1 ... l_m among the samples learnt,
-        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A
-        landmark more adds a feature and leaves the others as they are, so the model grows without a
-        second pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian
-        and Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`,
-        for more than 2^14 features where their matrix would have more than 2^25 numbers).
+        with kernel matrix ``K = L L'``, ``z(x) = L^-1 [kappa(l_1, x), ..., kappa(l_m, x)]``. A new
+        landmark adds a feature and leaves the others unchanged, so the model grows without a second
+        pass. 'fourier': cosines and sines of random orthogonal frequencies; for the Gaussian and
+        Laplacian kernels (plain frequencies for the latter; hashed ones, see `FOGDClassifier`, for
+        more than 2^14 features where their matrix would have more than 2^25 numbers).
     n_components : int >= 1, default=400
         Features of the kernel: the largest number of landmarks, or twice the number of
         frequencies. The cost of a sample that enters grows with its square, that of a
@@ -531,18 +525,18 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
-        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
-        units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it, unless two
-        in a row before it were farther. False learns y itself, which then is the unit of what is
-        given in standard deviations.
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
+        They settle as the stream goes on; a learner with `forgetting` forgets them too. A target
+        counts as at most 30 standard deviations off, by what is known before it, unless two in a
+        row before it were farther. False learns y itself; parameters in standard deviations are
+        then in units of y.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
-        Passes of `fit` over the data. `partial_fit` always makes one. The second pass begins anew:
+        Passes of `fit` over the data. `partial_fit` always makes one. The second pass begins anew,
         with the prior and the metric that the first one has found, and with landmarks drawn in
         proportion to the losses after it (features='nystroem'). Later passes go on with what the
         second has learnt.
@@ -556,8 +550,8 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -603,13 +597,13 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     Notes
     -----
     Scale the features: the width of the kernel, and the prior of the linear weights, are the same
-    in all of them. Samples are taken up in blocks of 64, with the decisions of one at a time:
-    predictions do not depend on how a stream is cut into calls. A and b are kept in double; the
-    inverse, in the precision of the samples, is made anew from A every ``8 n_weights`` samples that
-    entered. From a float32 sample on with ``phi . phi > 1000 reg`` (a small `reg`, or samples that
-    are not scaled) all is in double. A feature that appears in mid-stream counts as 0 for the
-    samples before: exact while all of these are landmarks, an approximation afterwards. A
-    `sample_weight` multiplies the terms of its sample in A and b.
+    in all of them. Samples are learnt in blocks of 64 with the same decisions as one at a time, so
+    predictions do not depend on how a stream is divided into calls. A and b are kept in double. The
+    inverse has the precision of the samples, and is computed anew from A every ``8 n_weights``
+    samples that entered. After a float32 sample with ``phi . phi > 1000 reg`` (a small `reg`, or
+    samples that are not scaled) all is in double. A feature that appears in mid-stream counts as 0
+    for the samples before. This is exact while all of these are landmarks, and an approximation
+    afterwards. A `sample_weight` multiplies the terms of its sample in A and b.
 
     Several targets, the columns of y, share the features, A and its inverse: each has the scores of
     a model of its own with the same `reg`, its own mean and scale, residuals and intervals. What is
@@ -620,28 +614,21 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     A metric M is the power `metric_exponent` of the mean outer product of the gradients of the
     scores at the last 2,048 samples (a recursive feature machine), scaled to a trace of
     `n_features`; no eigenvalue is less than about a thousandth of their mean. These scores have a
-    prior precision of 0.1 where `reg` is larger: under a strong prior, what is not linear may hide
-    behind what is. The linear features are those of x as it is, and `landmarks_` are ``M^(1/2) x``.
-    If M has changed by more than a tenth, landmarks are drawn anew from the samples kept, and the
-    model learns those of them again that had entered; once older ones would be forgotten by that,
-    it must have changed by more than four tenths. All that is spread over an eighth as many \
-samples as
-    there were before (from 1,024 on a quarter, at most 512); the old model answers until the new \
-one is
-    whole. With `forgetting`, the metric is looked at after every n samples at last, n being the \
-first
-    of 256, 512, ... 4,096 that is no less than ``4 / (1 - forgetting)``, and n samples are learnt \
-anew.
+    prior precision of at most 0.1, because under a larger `reg` the linear part may hide the rest.
+    The linear features are those of x itself, and `landmarks_` are ``M^(1/2) x``. If M has changed
+    by more than a tenth, landmarks are drawn anew from the samples kept, and the model learns again
+    those that had entered. Once this would forget older samples, M must have changed by more than
+    four tenths. This is spread over an eighth as many samples as came before (from 1,024 on a
+    quarter, at most 512); the old model predicts until the new one is complete. With `forgetting`,
+    the metric is finally renewed after every n samples, and n samples are learnt anew; n is the
+    first of 256, 512, ... 4,096 that is not below ``4 / (1 - forgetting)``.
 
-    With metric='auto' it is diagonal at first, and from the second time on four forms are tried: \
-all
-    features alike, diagonal of the powers `metric_exponent` and twice that, and full (up to 256
-    features). Each is made of the gradients of the time before. Least squares with 100 landmarks \
-learn
-    the first half of the last 2,048 samples in it, and what errs least at the other half is taken \
-if it errs by 2 % less than the form in use;
-    then, of this form, half and twice the width in the same way. All samples kept count alike \
-there.
+    With metric='auto' it is diagonal at first. From the second renewal on, four forms are tried:
+    none, diagonal of the powers `metric_exponent` and twice that, and full (up to 256 features).
+    Each is computed from the gradients of the last renewal. Least squares with 100 landmarks learn
+    the first half of the last 2,048 samples in it. The form with the lowest error on the other half
+    is chosen, if this error is 2 % lower than that of the form in use. Then half and twice the
+    width are tried in the same way. All samples kept count alike there.
 
     With the errors e and the variances v of one-step predictions, ``reg="auto"`` minimises ``n
     log(sum e^2 / (1 + v)) + sum log(1 + v)``, minus twice the logarithm of the density of the

@@ -262,7 +262,7 @@ class PAClassifier(LinearPA, OnlineClassifier):
         `fit` stops after `n_iter_no_change` passes in a row whose mean loss is not below the
         smallest one so far by `tol`. None makes all `max_iter` passes.
     early_stopping : bool, default=False
-        Hold rows out, and stop by the score on them instead of the loss.
+        Whether to hold rows out, and stop by the score on them instead of by the loss.
     validation_fraction : float in (0, 1), default=0.1
         Share of the rows that `early_stopping` holds out.
     n_iter_no_change : int >= 1, default=5
@@ -287,10 +287,10 @@ class PAClassifier(LinearPA, OnlineClassifier):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares the
         true class with its strongest rival (section 8 of [1]_).
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     shuffle : bool, default=True
         Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
     random_state : int, RandomState instance or None, default=None
@@ -329,12 +329,12 @@ class PAClassifier(LinearPA, OnlineClassifier):
     Notes
     -----
     `fit` repeats scikit-learn's PassiveAggressive: the same order of samples for the same
-    `random_state`, and the same weights up to rounding. Hence ``||x||^2`` in PA-I and PA-II
-    leaves the constant out (C bounds its steps); on sparse samples the constant moves a
-    hundredth of a step; and the loss that decides about stopping is taken before each step. The
-    page "Coming from scikit-learn's PassiveAggressive" lists what differs. A `sample_weight`
-    multiplies the loss of its sample, and the step, but not beyond the step after which the
-    sample has no loss; a sample of weight 0 is skipped.
+    `random_state`, and the same weights up to rounding. Hence ``||x||^2`` in PA-I and PA-II leaves
+    out the constant, whose steps C bounds. On sparse samples the constant moves a hundredth of a
+    step. The loss that decides about stopping is taken before each step. The page "Coming from
+    scikit-learn's PassiveAggressive" lists what differs. A `sample_weight` multiplies the loss of
+    its sample, and the step, but not beyond the step after which the sample has no loss; a sample
+    of weight 0 is skipped.
 
     With several classes, `fit` solves the one-vs-rest problems one by one, each with its own order
     and its own end; `n_mistakes_` is then the sum over the problems, and `n_seen_` is that of the
@@ -414,7 +414,7 @@ class PARegressor(LinearPA, OnlineRegressor):
         `fit` stops after `n_iter_no_change` passes in a row whose mean loss is not below the
         smallest one so far by `tol`. None makes all `max_iter` passes.
     early_stopping : bool, default=False
-        Hold rows out, and stop by the score on them instead of the loss.
+        Whether to hold rows out, and stop by the score on them instead of by the loss.
     validation_fraction : float in (0, 1), default=0.1
         Share of the rows that `early_stopping` holds out.
     n_iter_no_change : int >= 1, default=5
@@ -430,10 +430,10 @@ class PARegressor(LinearPA, OnlineRegressor):
         the last model alone is right, it catches up, and follows a correction within tens of
         samples.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     shuffle : bool, default=True
         Whether `fit` draws a new order for each pass. `partial_fit` keeps the given order.
     random_state : int, RandomState instance or None, default=None
@@ -468,12 +468,12 @@ class PARegressor(LinearPA, OnlineRegressor):
     Notes
     -----
     `fit` repeats scikit-learn's PassiveAggressive: the same order of samples for the same
-    `random_state`, and the same weights up to rounding. Hence ``||x||^2`` in PA-I and PA-II
-    leaves the constant out (C bounds its steps); on sparse samples the constant moves a
-    hundredth of a step; and the loss that decides about stopping is taken before each step. The
-    page "Coming from scikit-learn's PassiveAggressive" lists what differs. A `sample_weight`
-    multiplies the loss of its sample, and the step, but not beyond the step after which the
-    sample has no loss; a sample of weight 0 is skipped.
+    `random_state`, and the same weights up to rounding. Hence ``||x||^2`` in PA-I and PA-II leaves
+    out the constant, whose steps C bounds. On sparse samples the constant moves a hundredth of a
+    step. The loss that decides about stopping is taken before each step. The page "Coming from
+    scikit-learn's PassiveAggressive" lists what differs. A `sample_weight` multiplies the loss of
+    its sample, and the step, but not beyond the step after which the sample has no loss; a sample
+    of weight 0 is skipped.
 
     Targets are learnt as they are, as scikit-learn's does, unlike in the other regressors: scale
     targets that are far from 0 and 1 first.

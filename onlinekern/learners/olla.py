@@ -307,8 +307,8 @@ default='hinge'
         vectors when it is learnt (List 2). With ``support_tol=0`` both give the same model up to
         rounding. None is 'all' if all kernel values fit into `cache_size`, or for 'max_violator'.
     support_tol : float >= 0, default=1e-5
-        Points whose coefficients are not larger are no support vectors. With
-        ``outputs='support'`` this also holds during learning.
+        Points with coefficients up to this are not support vectors. With ``outputs='support'`` this
+        also holds during learning.
     tol : float >= 0, default=1e-3
         Stop after an epoch that changed no label, and changed the outputs by at most this share
         of their Euclidean norm. With 'smo' (> 0): stop when no pair of points violates its
@@ -322,12 +322,12 @@ default='hinge'
         LIBSVM's bound of ten million, or 100 for each point if that is more. The other solvers
         end after `n_epochs`.
     shrinking : bool, default=True
-        Whether 'smo' leaves points out that will probably stay at a bound. They are checked
-        before it ends, so the solution is the same within `tol`.
+        Whether 'smo' leaves out points that will probably stay at a bound. They are checked before
+        it ends, so the solution is the same within `tol`.
     warm_start : bool, default=False
-        Whether 'smo' begins with the coefficients that the fit before gave the rows of the same
-        numbers, in proportion to C. Where it begins changes the number of steps, not the
-        solution, whatever the rows and their labels are now.
+        Whether 'smo' begins with the coefficients that the last fit gave to the rows with the same
+        indices, in proportion to C. This changes the number of steps, but not the solution, even if
+        rows or labels have changed.
     probability : bool, default=False
         Whether ``solver='smo'`` prepares `predict_proba`: up to 512 points are left out, a
         fifth at a time, and scored by what the others teach. The other solvers have
@@ -367,10 +367,10 @@ or compiled kernel, default='gaussian'
         ``solver='smo'``, which has no 'margin' and no 'softmax'. All problems share one set of
         support vectors.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=10
         Largest number of passes over the data.
     random_state : int, RandomState instance or None, default=None
@@ -382,9 +382,9 @@ or compiled kernel, default='gaussian'
         Threads used to predict, and by 'smo' to solve the problems of several classes side by
         side; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. It moves with each pass, and with 'smo' with each machine of
-        several classes. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. It counts passes, and with 'smo' the binary machines.
+        Results do not change.
 
     Attributes
     ----------
@@ -408,8 +408,8 @@ or compiled kernel, default='gaussian'
     n_seen_ : int
         Steps made, without those of points of weight 0; with 'smo', the number of such points.
     cumulative_loss_ : float
-        Sum of weight times loss over all steps; each loss is taken before its step. 0 with
-        'smo', which meets no point in turn.
+        Sum of weight times loss over all steps; each loss is taken before its step. 0 with 'smo',
+        which does not learn point by point.
     n_features_in_ : int
         Features of a sample.
     gamma_ : float
@@ -417,9 +417,9 @@ or compiled kernel, default='gaussian'
 
     Notes
     -----
-    A sample of weight w has ``w C`` instead of C: 'smo' learns it as w copies. The width of the
-    kernel takes no account of weights, as SVC's does not. ``gamma='median'`` is measured on 200
-    of the samples, at equal intervals.
+    A sample of weight w has ``w C`` instead of C: 'smo' learns it as w copies. As in SVC, the width
+    of the kernel does not depend on weights. ``gamma='median'`` is measured on 200 of the samples,
+    at equal intervals.
 
     With the schedule ``sqrt(2 / t)``, the steps of the squared losses overshoot while ``eta_t C
     (kappa_ii + beta) > 2``, and may diverge; beta is 1 with an offset, else 0. The steps of the
@@ -431,16 +431,16 @@ or compiled kernel, default='gaussian'
     (``step='paper'``), learning stops with a ``ConvergenceWarning`` and keeps the last finite
     model.
 
-    ``solver='smo'`` solves the dual of ``w'w / 2 + C sum l(y_i, f(x_i))``, with the
-    coefficients a as they stand in the model: maximise ``t'a - e |a|_1 - a'(K + R) a / 2``
-    with ``sum a = 0`` if there is an offset. The maximum, of each output, is the attribute
-    `dual_objective_`, which the other solvers lack. 'hinge': t is the label, a_i has its sign,
-    and ``|a_i| <= C``; 'smooth_hinge': also R = delta / C; 'squared_hinge': R = 1 / C, no
-    bound; 'squared': any sign too; 'epsilon_insensitive': t is the target, ``|a_i| <= C``, e =
-    epsilon; 'huber': e = 0, ``|a_i| <= delta C``, R = 1 / C. The duals of 'logistic' and
-    'exponential' are not quadratic. Two coefficients move at a time, chosen to second order
-    (R.-E. Fan, P.-H. Chen, C.-J. Lin 2005, JMLR 6); without an offset, one. Samples in float32
-    have kernel values in float32, as LIBSVM has always; slopes and coefficients are in double.
+    ``solver='smo'`` solves the dual of ``w'w / 2 + C sum l(y_i, f(x_i))``, with the coefficients a
+    of the model: maximise ``t'a - e |a|_1 - a'(K + R) a / 2`` with ``sum a = 0`` if there is an
+    offset. The maximum, of each output, is the attribute `dual_objective_`, which the other solvers
+    lack. 'hinge': t is the label, a_i has its sign, and ``|a_i| <= C``; 'smooth_hinge': also R =
+    delta / C; 'squared_hinge': R = 1 / C, no bound; 'squared': any sign too; 'epsilon_insensitive':
+    t is the target, ``|a_i| <= C``, e = epsilon; 'huber': e = 0, ``|a_i| <= delta C``, R = 1 / C.
+    The duals of 'logistic' and 'exponential' are not quadratic. Two coefficients move at a time,
+    chosen to second order (R.-E. Fan, P.-H. Chen, C.-J. Lin 2005, JMLR 6); without an offset, one.
+    Samples in float32 have kernel values in float32, as in LIBSVM; slopes and coefficients are in
+    double.
 
     ``selection='max_violator'`` meets the worst points first. So probabilities are then fitted to
     scores of points that have been learnt, and are surer than they should be.
@@ -565,8 +565,8 @@ class OLLARegressor(OLLA, Regressor):
         vectors when it is learnt (List 2). With ``support_tol=0`` both give the same model up to
         rounding. None is 'all' if all kernel values fit into `cache_size`, or for 'max_violator'.
     support_tol : float >= 0, default=1e-5
-        Points whose coefficients are not larger are no support vectors. With
-        ``outputs='support'`` this also holds during learning.
+        Points with coefficients up to this are not support vectors. With ``outputs='support'`` this
+        also holds during learning.
     tol : float >= 0, default=1e-3
         Stop after an epoch that changed no label, and changed the outputs by at most this share
         of their Euclidean norm. With 'smo' (> 0): stop when no pair of points violates its
@@ -580,12 +580,12 @@ class OLLARegressor(OLLA, Regressor):
         LIBSVM's bound of ten million, or 100 for each point if that is more. The other solvers
         end after `n_epochs`.
     shrinking : bool, default=True
-        Whether 'smo' leaves points out that will probably stay at a bound. They are checked
-        before it ends, so the solution is the same within `tol`.
+        Whether 'smo' leaves out points that will probably stay at a bound. They are checked before
+        it ends, so the solution is the same within `tol`.
     warm_start : bool, default=False
-        Whether 'smo' begins with the coefficients that the fit before gave the rows of the same
-        numbers, in proportion to C. Where it begins changes the number of steps, not the
-        solution, whatever the rows and their labels are now.
+        Whether 'smo' begins with the coefficients that the last fit gave to the rows with the same
+        indices, in proportion to C. This changes the number of steps, but not the solution, even if
+        rows or labels have changed.
     kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', 'cosine'} \
 or compiled kernel, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
@@ -606,16 +606,16 @@ or compiled kernel, default='gaussian'
         Constant of the polynomial and sigmoid kernels.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
-        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
-        units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it, unless two
-        in a row before it were farther. False learns y itself, which then is the unit of what is
-        given in standard deviations.
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
+        They settle as the stream goes on; a learner with `forgetting` forgets them too. A target
+        counts as at most 30 standard deviations off, by what is known before it, unless two in a
+        row before it were farther. False learns y itself; parameters in standard deviations are
+        then in units of y.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=10
         Largest number of passes over the data.
     random_state : int, RandomState instance or None, default=None
@@ -627,9 +627,9 @@ or compiled kernel, default='gaussian'
         Threads used to predict, and by 'smo' to solve the problems of several classes side by
         side; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. It moves with each pass, and with 'smo' with each machine of
-        several classes. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. It counts passes, and with 'smo' the binary machines.
+        Results do not change.
 
     Attributes
     ----------
@@ -651,8 +651,8 @@ or compiled kernel, default='gaussian'
     n_seen_ : int
         Steps made, without those of points of weight 0; with 'smo', the number of such points.
     cumulative_loss_ : float
-        Sum of weight times loss over all steps; each loss is taken before its step. 0 with
-        'smo', which meets no point in turn.
+        Sum of weight times loss over all steps; each loss is taken before its step. 0 with 'smo',
+        which does not learn point by point.
     n_features_in_ : int
         Features of a sample.
     gamma_ : float
@@ -660,9 +660,9 @@ or compiled kernel, default='gaussian'
 
     Notes
     -----
-    A sample of weight w has ``w C`` instead of C: 'smo' learns it as w copies. The width of the
-    kernel takes no account of weights, as SVC's does not. ``gamma='median'`` is measured on 200
-    of the samples, at equal intervals.
+    A sample of weight w has ``w C`` instead of C: 'smo' learns it as w copies. As in SVC, the width
+    of the kernel does not depend on weights. ``gamma='median'`` is measured on 200 of the samples,
+    at equal intervals.
 
     With the schedule ``sqrt(2 / t)``, the steps of the squared losses overshoot while ``eta_t C
     (kappa_ii + beta) > 2``, and may diverge; beta is 1 with an offset, else 0. The steps of the
@@ -674,16 +674,16 @@ or compiled kernel, default='gaussian'
     (``step='paper'``), learning stops with a ``ConvergenceWarning`` and keeps the last finite
     model.
 
-    ``solver='smo'`` solves the dual of ``w'w / 2 + C sum l(y_i, f(x_i))``, with the
-    coefficients a as they stand in the model: maximise ``t'a - e |a|_1 - a'(K + R) a / 2``
-    with ``sum a = 0`` if there is an offset. The maximum, of each output, is the attribute
-    `dual_objective_`, which the other solvers lack. 'hinge': t is the label, a_i has its sign,
-    and ``|a_i| <= C``; 'smooth_hinge': also R = delta / C; 'squared_hinge': R = 1 / C, no
-    bound; 'squared': any sign too; 'epsilon_insensitive': t is the target, ``|a_i| <= C``, e =
-    epsilon; 'huber': e = 0, ``|a_i| <= delta C``, R = 1 / C. The duals of 'logistic' and
-    'exponential' are not quadratic. Two coefficients move at a time, chosen to second order
-    (R.-E. Fan, P.-H. Chen, C.-J. Lin 2005, JMLR 6); without an offset, one. Samples in float32
-    have kernel values in float32, as LIBSVM has always; slopes and coefficients are in double.
+    ``solver='smo'`` solves the dual of ``w'w / 2 + C sum l(y_i, f(x_i))``, with the coefficients a
+    of the model: maximise ``t'a - e |a|_1 - a'(K + R) a / 2`` with ``sum a = 0`` if there is an
+    offset. The maximum, of each output, is the attribute `dual_objective_`, which the other solvers
+    lack. 'hinge': t is the label, a_i has its sign, and ``|a_i| <= C``; 'smooth_hinge': also R =
+    delta / C; 'squared_hinge': R = 1 / C, no bound; 'squared': any sign too; 'epsilon_insensitive':
+    t is the target, ``|a_i| <= C``, e = epsilon; 'huber': e = 0, ``|a_i| <= delta C``, R = 1 / C.
+    The duals of 'logistic' and 'exponential' are not quadratic. Two coefficients move at a time,
+    chosen to second order (R.-E. Fan, P.-H. Chen, C.-J. Lin 2005, JMLR 6); without an offset, one.
+    Samples in float32 have kernel values in float32, as in LIBSVM; slopes and coefficients are in
+    double.
 
     ``solver='newton'`` exists for no loss of regression. The paper treats classification only.
 

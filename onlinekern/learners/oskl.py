@@ -38,7 +38,7 @@ class OSKLClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge' and 'huber'.
     epsilon : float >= 0, default=0.1
-        Not used: no loss of labels has it. It is here as it is in the regressor.
+        Not used: no loss of labels has it. It is here because the regressor has it.
     kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
 'cosine'}, compiled kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
@@ -62,14 +62,13 @@ class OSKLClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     max_support : int or None, default=None
         Largest number of stored support vectors, a bound on memory. None lets the model grow.
     when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
-        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
-        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
-        projection), so that the model goes on learning and follows corrections; a sample that is
-        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
-        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
-        An average then is that of the support vectors that are left: the oldest one leaves all the
-        models of which it is made. With 'stop' it is not added (one warning says so); counting,
-        shrinking and averaging continue.
+        What happens to a new support vector when there are `max_support`. With 'nearest', the
+        nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a projection),
+        so that the model goes on learning and follows corrections; a sample that is far from all
+        (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) replaces the oldest one. With
+        'oldest' every new one replaces the oldest, so that the model follows a stream that changes;
+        an average then drops it from all averaged models. With 'stop' it is not added, with one
+        warning; counting, shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=True
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -88,10 +87,10 @@ class OSKLClassifier(OnlineClassifier, GradientStep, KernelEstimator):
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -104,8 +103,8 @@ class OSKLClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------

@@ -80,14 +80,13 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
     max_support : int or None, default=None
         Largest number of stored support vectors, a bound on memory. None lets the model grow.
     when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
-        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
-        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
-        projection), so that the model goes on learning and follows corrections; a sample that is
-        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
-        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
-        An average then is that of the support vectors that are left: the oldest one leaves all the
-        models of which it is made. With 'stop' it is not added (one warning says so); counting,
-        shrinking and averaging continue.
+        What happens to a new support vector when there are `max_support`. With 'nearest', the
+        nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a projection),
+        so that the model goes on learning and follows corrections; a sample that is far from all
+        (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) replaces the oldest one. With
+        'oldest' every new one replaces the oldest, so that the model follows a stream that changes;
+        an average then drops it from all averaged models. With 'stop' it is not added, with one
+        warning; counting, shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -106,10 +105,10 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -122,8 +121,8 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -150,9 +149,8 @@ class KernelPAClassifier(OnlineClassifier, KernelPA):
 
     Notes
     -----
-    A `sample_weight` w multiplies C. Plain PA has no C: there the margin that is demanded is
-    ``sqrt(w)`` instead of 1, in regression the deviation that is no loss ``epsilon / sqrt(w)``
-    (section 6 of [1]_).
+    A `sample_weight` w multiplies C. Plain PA has no C: there the required margin is ``sqrt(w)``
+    instead of 1, and in regression epsilon becomes ``epsilon / sqrt(w)`` (section 6 of [1]_).
 
     References
     ----------
@@ -211,14 +209,13 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
     max_support : int or None, default=None
         Largest number of stored support vectors, a bound on memory. None lets the model grow.
     when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
-        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
-        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
-        projection), so that the model goes on learning and follows corrections; a sample that is
-        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
-        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
-        An average then is that of the support vectors that are left: the oldest one leaves all the
-        models of which it is made. With 'stop' it is not added (one warning says so); counting,
-        shrinking and averaging continue.
+        What happens to a new support vector when there are `max_support`. With 'nearest', the
+        nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a projection),
+        so that the model goes on learning and follows corrections; a sample that is far from all
+        (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) replaces the oldest one. With
+        'oldest' every new one replaces the oldest, so that the model follows a stream that changes;
+        an average then drops it from all averaged models. With 'stop' it is not added, with one
+        warning; counting, shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default='decay'
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -229,16 +226,16 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
         ``1 / (1 - a)`` models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
-        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
-        units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it, unless two
-        in a row before it were farther. False learns y itself, which then is the unit of what is
-        given in standard deviations.
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
+        They settle as the stream goes on; a learner with `forgetting` forgets them too. A target
+        counts as at most 30 standard deviations off, by what is known before it, unless two in a
+        row before it were farther. False learns y itself; parameters in standard deviations are
+        then in units of y.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -251,8 +248,8 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -277,9 +274,8 @@ class KernelPARegressor(OnlineRegressor, KernelPA):
 
     Notes
     -----
-    A `sample_weight` w multiplies C. Plain PA has no C: there the margin that is demanded is
-    ``sqrt(w)`` instead of 1, in regression the deviation that is no loss ``epsilon / sqrt(w)``
-    (section 6 of [1]_).
+    A `sample_weight` w multiplies C. Plain PA has no C: there the required margin is ``sqrt(w)``
+    instead of 1, and in regression epsilon becomes ``epsilon / sqrt(w)`` (section 6 of [1]_).
 
     References
     ----------

@@ -62,16 +62,16 @@ class KRLSRegressor(PolicyFilter, OnlineRegressor):
         square of its size.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
-        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
-        units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it, unless two
-        in a row before it were farther. False learns y itself, which then is the unit of what is
-        given in standard deviations.
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
+        They settle as the stream goes on; a learner with `forgetting` forgets them too. A target
+        counts as at most 30 standard deviations off, by what is known before it, unless two in a
+        row before it were farther. False learns y itself; parameters in standard deviations are
+        then in units of y.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=False
@@ -85,8 +85,8 @@ class KRLSRegressor(PolicyFilter, OnlineRegressor):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -180,16 +180,16 @@ class SlidingWindowKRLSRegressor(PolicyFilter, OnlineRegressor):
         Largest number of support vectors. Time per sample and memory grow with its square.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
-        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
-        units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it, unless two
-        in a row before it were farther. False learns y itself, which then is the unit of what is
-        given in standard deviations.
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
+        They settle as the stream goes on; a learner with `forgetting` forgets them too. A target
+        counts as at most 30 standard deviations off, by what is known before it, unless two in a
+        row before it were farther. False learns y itself; parameters in standard deviations are
+        then in units of y.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=False
@@ -203,8 +203,8 @@ class SlidingWindowKRLSRegressor(PolicyFilter, OnlineRegressor):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -306,16 +306,16 @@ class FixedBudgetKRLSRegressor(PolicyFilter, OnlineRegressor):
         Largest number of support vectors. Time per sample and memory grow with its square.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
-        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
-        units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it, unless two
-        in a row before it were farther. False learns y itself, which then is the unit of what is
-        given in standard deviations.
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
+        They settle as the stream goes on; a learner with `forgetting` forgets them too. A target
+        counts as at most 30 standard deviations off, by what is known before it, unless two in a
+        row before it were farther. False learns y itself; parameters in standard deviations are
+        then in units of y.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=False
@@ -329,8 +329,8 @@ class FixedBudgetKRLSRegressor(PolicyFilter, OnlineRegressor):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -434,16 +434,16 @@ or compiled kernel, default='gaussian'
         Largest number of support vectors. Time per sample and memory grow with its square.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
-        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
-        units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it, unless two
-        in a row before it were farther. False learns y itself, which then is the unit of what is
-        given in standard deviations.
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
+        They settle as the stream goes on; a learner with `forgetting` forgets them too. A target
+        counts as at most 30 standard deviations off, by what is known before it, unless two in a
+        row before it were farther. False learns y itself; parameters in standard deviations are
+        then in units of y.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=False
@@ -457,8 +457,8 @@ or compiled kernel, default='gaussian'
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------

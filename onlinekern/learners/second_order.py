@@ -77,10 +77,10 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -93,8 +93,8 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -128,8 +128,8 @@ class CWClassifier(OnlineClassifier, SecondOrderEstimator):
     between classes stay 0.
 
     A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta of
-    the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is
-    ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+    the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is ``2
+    x'S x``. So what one class learns about a direction lowers the variance of all classes there.
 
     With a diagonal covariance, the constraint holds for the full matrix after the step, of which
     the diagonal is kept. SOL keeps the diagonal of the inverse,
@@ -209,10 +209,10 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -225,8 +225,8 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -260,8 +260,8 @@ class SCWClassifier(OnlineClassifier, SecondOrderEstimator):
     between classes stay 0.
 
     A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta of
-    the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is
-    ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+    the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is ``2
+    x'S x``. So what one class learns about a direction lowers the variance of all classes there.
 
     A `sample_weight` multiplies C.
 
@@ -333,10 +333,10 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
         For more than two classes: 'ovr' solves one binary problem per class, 'margin' compares
         the true class with its strongest rival (Crammer and Singer 2001).
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -349,8 +349,8 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -384,8 +384,8 @@ class AROWClassifier(OnlineClassifier, SecondOrderEstimator):
     between classes stay 0.
 
     A shared S is contracted once per sample, if any class moves: with 'ovr' by the largest beta of
-    the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is
-    ``2 x'S x``. So what one class learns of a direction makes all of them surer of it.
+    the classes that move, with ``multi_class="margin"`` by that of the pair, whose variance is ``2
+    x'S x``. So what one class learns about a direction lowers the variance of all classes there.
 
     A `sample_weight` divides r.
 
@@ -450,16 +450,16 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
         weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
-        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
-        units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it, unless two
-        in a row before it were farther. False learns y itself, which then is the unit of what is
-        given in standard deviations.
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
+        They settle as the stream goes on; a learner with `forgetting` forgets them too. A target
+        counts as at most 30 standard deviations off, by what is known before it, unless two in a
+        row before it were farther. False learns y itself; parameters in standard deviations are
+        then in units of y.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -472,8 +472,8 @@ class AROWRegressor(OnlineRegressor, SecondOrderEstimator):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------

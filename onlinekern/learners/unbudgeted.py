@@ -45,14 +45,13 @@ class KernelPerceptronClassifier(OnlineClassifier, KernelEstimator):
     max_support : int or None, default=None
         Largest number of stored support vectors, a bound on memory. None lets the model grow.
     when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
-        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
-        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
-        projection), so that the model goes on learning and follows corrections; a sample that is
-        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
-        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
-        An average then is that of the support vectors that are left: the oldest one leaves all the
-        models of which it is made. With 'stop' it is not added (one warning says so); counting,
-        shrinking and averaging continue.
+        What happens to a new support vector when there are `max_support`. With 'nearest', the
+        nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a projection),
+        so that the model goes on learning and follows corrections; a sample that is far from all
+        (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) replaces the oldest one. With
+        'oldest' every new one replaces the oldest, so that the model follows a stream that changes;
+        an average then drops it from all averaged models. With 'stop' it is not added, with one
+        warning; counting, shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -71,10 +70,10 @@ class KernelPerceptronClassifier(OnlineClassifier, KernelEstimator):
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -87,8 +86,8 @@ class KernelPerceptronClassifier(OnlineClassifier, KernelEstimator):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -150,8 +149,8 @@ class KernelOGDClassifier(OnlineClassifier, GradientStep, KernelEstimator):
     ----------
     loss : {'hinge', 'squared_hinge', 'smooth_hinge', 'logistic', 'exponential', 'squared'} or \
 compiled loss, default='hinge'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
-        may come from another package, see docs/extending.md.
+        The loss to minimise; samples at which its slope is 0 change nothing. A compiled loss may
+        come from another package, see docs/extending.md.
 
         The hinge leaves samples of margin >= 1 alone, which keeps the model smaller than the
         losses that never vanish.
@@ -168,7 +167,7 @@ compiled loss, default='hinge'
     delta : float > 0, default=1.0
         Width of the quadratic piece of 'smooth_hinge' and 'huber'.
     epsilon : float >= 0, default=0.1
-        Not used: no loss of labels has it. It is here as it is in the regressor.
+        Not used: no loss of labels has it. It is here because the regressor has it.
     kernel : {'gaussian', 'exponential', 'laplacian', 'polynomial', 'linear', 'sigmoid', \
 'cosine'}, compiled kernel or function, default='gaussian'
         The kernel; 'rbf' and 'poly' are other names of 'gaussian' and 'polynomial'. 'exponential'
@@ -192,14 +191,13 @@ compiled loss, default='hinge'
     max_support : int or None, default=None
         Largest number of stored support vectors, a bound on memory. None lets the model grow.
     when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
-        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
-        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
-        projection), so that the model goes on learning and follows corrections; a sample that is
-        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
-        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
-        An average then is that of the support vectors that are left: the oldest one leaves all the
-        models of which it is made. With 'stop' it is not added (one warning says so); counting,
-        shrinking and averaging continue.
+        What happens to a new support vector when there are `max_support`. With 'nearest', the
+        nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a projection),
+        so that the model goes on learning and follows corrections; a sample that is far from all
+        (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) replaces the oldest one. With
+        'oldest' every new one replaces the oldest, so that the model follows a stream that changes;
+        an average then drops it from all averaged models. With 'stop' it is not added, with one
+        warning; counting, shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -218,10 +216,10 @@ compiled loss, default='hinge'
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -234,8 +232,8 @@ compiled loss, default='hinge'
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -297,8 +295,8 @@ class KernelOGDRegressor(OnlineRegressor, GradientStep, KernelEstimator):
     ----------
     loss : {'squared', 'absolute', 'epsilon_insensitive', 'huber'} or compiled loss, \
 default='squared'
-        Loss that the steps descend; samples at which its slope is 0 teach nothing. A compiled loss
-        may come from another package, see docs/extending.md.
+        The loss to minimise; samples at which its slope is 0 change nothing. A compiled loss may
+        come from another package, see docs/extending.md.
     eta : float > 0, default=0.5
         Step size. With ``kappa(x, x) = 1``, a step of 1 corrects a sample of loss 1; the
         default takes half of it.
@@ -336,14 +334,13 @@ default='squared'
     max_support : int or None, default=None
         Largest number of stored support vectors, a bound on memory. None lets the model grow.
     when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
-        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
-        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
-        projection), so that the model goes on learning and follows corrections; a sample that is
-        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
-        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
-        An average then is that of the support vectors that are left: the oldest one leaves all the
-        models of which it is made. With 'stop' it is not added (one warning says so); counting,
-        shrinking and averaging continue.
+        What happens to a new support vector when there are `max_support`. With 'nearest', the
+        nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a projection),
+        so that the model goes on learning and follows corrections; a sample that is far from all
+        (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) replaces the oldest one. With
+        'oldest' every new one replaces the oldest, so that the model follows a stream that changes;
+        an average then drops it from all averaged models. With 'stop' it is not added, with one
+        warning; counting, shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -354,16 +351,16 @@ default='squared'
         ``1 / (1 - a)`` models count. The weights are divided by their sum.
     standardize_target : bool, default=True
         Whether to learn ``(y - mean) / scale``, with the mean and the standard deviation of the
-        targets so far, y among them, and to predict ``mean + scale f``: targets may have any
-        units. They settle as the stream goes on; a learner with `forgetting` forgets them too. A
-        target counts as at most 30 standard deviations off, by what is known before it, unless two
-        in a row before it were farther. False learns y itself, which then is the unit of what is
-        given in standard deviations.
+        targets so far, y among them, and to predict ``mean + scale f``: targets may have any units.
+        They settle as the stream goes on; a learner with `forgetting` forgets them too. A target
+        counts as at most 30 standard deviations off, by what is known before it, unless two in a
+        row before it were farther. False learns y itself; parameters in standard deviations are
+        then in units of y.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -376,8 +373,8 @@ default='squared'
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -402,8 +399,8 @@ default='squared'
 
     Notes
     -----
-    There is no intercept but the mean of the targets: without `standardize_target`, centre them
-    when their mean is far from 0.
+    The only intercept is the mean of the targets. Without `standardize_target`, centre them if
+    their mean is far from 0.
 
     A `sample_weight` w up to 1 multiplies the step of its sample, not the shrinking. A larger one
     is a step, and then the limit of many small steps, w - 1 together: no weight moves a sample
@@ -465,14 +462,13 @@ class KernelPegasosClassifier(OnlineClassifier, KernelEstimator):
     max_support : int or None, default=None
         Largest number of stored support vectors, a bound on memory. None lets the model grow.
     when_full : {'nearest', 'oldest', 'stop'}, default='nearest'
-        What happens to a sample that is to be added when there are `max_support`. With 'nearest'
-        the nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a
-        projection), so that the model goes on learning and follows corrections; a sample that is
-        far from all (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) takes the place
-        of the oldest one. With 'oldest' each does, so that the model follows a stream that changes.
-        An average then is that of the support vectors that are left: the oldest one leaves all the
-        models of which it is made. With 'stop' it is not added (one warning says so); counting,
-        shrinking and averaging continue.
+        What happens to a new support vector when there are `max_support`. With 'nearest', the
+        nearest support vector takes its step, times ``kappa(x, s) / kappa(s, s)`` (a projection),
+        so that the model goes on learning and follows corrections; a sample that is far from all
+        (``kappa(x, s)**2`` is below ``0.03 kappa(x, x) kappa(s, s)``) replaces the oldest one. With
+        'oldest' every new one replaces the oldest, so that the model follows a stream that changes;
+        an average then drops it from all averaged models. With 'stop' it is not added, with one
+        warning; counting, shrinking and averaging continue.
     average : bool, 'uniform', 'decay' or float in (0, 1), default=False
         Predict with an average of all models so far, which needs no further kernel values; False
         predicts with the last one. True is 'uniform', their mean. 'decay' forgets the first models:
@@ -491,10 +487,10 @@ class KernelPegasosClassifier(OnlineClassifier, KernelEstimator):
         the true class with its strongest rival (Crammer and Singer 2001). All classes share one
         set of support vectors.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
     shuffle : bool, default=True
@@ -507,8 +503,8 @@ class KernelPegasosClassifier(OnlineClassifier, KernelEstimator):
     n_jobs : int or None, default=None
         Threads used to predict; None means 1 unless in a ``joblib.parallel_backend`` context.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------

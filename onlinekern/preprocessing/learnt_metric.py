@@ -44,9 +44,9 @@ class LearntMetric(OneToOneFeatureMixin, TaughtTransformer):
         among these forms: over 12 sets and five learners the least error on the average. Sparse
         samples of up to 256 features become dense with it, and those of more stay sparse.
     metric_exponent : float > 0, default=0.5
-        The power p of the gradients' outer product that is the metric. 1 tells features of no use
-        from others the most, and is best where most are; 0.5 risks less. metric='auto' tries a
-        diagonal metric of twice this power too.
+        The metric is the gradients' outer product to the power of p. 1 suppresses irrelevant
+        features the most, and is best if most are irrelevant; 0.5 risks less. metric='auto' also
+        tries a diagonal metric of twice this power.
     target : {'auto', 'labels', 'numbers'}, default='auto'
         What y holds: 'labels' of classes or 'numbers'. With 'auto', text and whole numbers of at
         most 32 different values are labels.
@@ -62,7 +62,7 @@ class LearntMetric(OneToOneFeatureMixin, TaughtTransformer):
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where the first samples had names.
+        Names of the features, if the first samples had names.
 
     Notes
     -----

@@ -78,7 +78,7 @@ class PartitionFeatures(ClassNamePrefixFeaturesOutMixin, TaughtTransformer):
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where the first samples had names.
+        Names of the features, if the first samples had names.
 
     Notes
     -----

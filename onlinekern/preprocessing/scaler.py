@@ -69,7 +69,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
     n_features_in_ : int
         Features of a sample.
     feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where the first samples had names.
+        Names of the features, if the first samples had names.
 
     Notes
     -----

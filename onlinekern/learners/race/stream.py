@@ -293,17 +293,18 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     ----------
     time_budget : float > 0, default=100.0
         Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2. It
-        decides how large the experts are and how many of them vote. It is nominal: nothing is
-        measured, so that results are the same on every machine. All experts learn the first 1,024
-        samples, at about twice this cost; so do two races the 1,000 samples after an alarm. The
-        default gives the forests 80 and 30 trees (in regression 55 to 132, more with fewer
-        features, and 15), and the largest kernel 300 landmarks (in regression 200 to 300).
+        decides how large the experts are and how many of them vote. It is nominal: no time is
+        measured, so that results are the same on every machine. The first 1,024 samples cost about
+        twice as much, because all experts learn them. So do the 1,000 samples after an alarm,
+        because two races learn them. The default gives the forests 80 and 30 trees (in regression
+        55 to 132, more with fewer features, and 15), and the largest kernel 300 landmarks (in
+        regression 200 to 300).
     memory_budget : float > 0, default=64.0
-        Megabytes that the models of the experts may take, as they are estimated at the first call.
-        Buffers, and what undoes a call, are not counted: they take up to 20. Nor is what tells a
-        forest where to cut while it is renewed: with hundreds of features it may take as much as
-        the models, and `report()` estimates it (`most_memory`). For 1,000 samples behind an alarm a
-        second race takes as much as the first (docs/race.md).
+        Megabytes that the models of the experts may take, as estimated at the first call. Buffers
+        and copies to undo a call are not counted; they take up to 20. Nor is the teacher of a
+        forest while it is renewed: with hundreds of features it may take as much as the models, and
+        `report()` estimates it (`most_memory`). For 1,000 samples after an alarm, a second race
+        takes as much as the first (docs/race.md).
 
         The estimate is for the classes that are known then. Where more come and take more, smaller
         experts begin, with room for twice as many, and learn the rows so far that the larger forest
@@ -321,10 +322,10 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         A dictionary may hold labels that are still to come. The factors act in every expert and in
         the vote.
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
 
@@ -338,11 +339,11 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         Samples whose kernel values are computed together; None lets each expert choose. It
         changes the speed, never a result.
     n_jobs : int or None, default=None
-        Threads that experts learn in, and that rows are predicted in; None means 1 unless in a
+        Threads for learning the experts and for predicting rows; None means 1 unless in a
         ``joblib.parallel_backend`` context. It never changes a result.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
@@ -351,18 +352,17 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     alarms_ : ndarray of shape (n_alarms,), int64
-        Numbers of the samples, counted from 1, after which a race began beside the one that
-        answered.
+        Numbers of the samples, counted from 1, after which a new race began beside the old one.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the mean square of the gradient of what a kernel forest has learnt,
-        in units of the spread of the features: of the forest with the larger share in the vote. Of
-        a table, a column of categories is one feature.
+        Share of each feature in the mean square of the gradient of the function that a kernel
+        forest has learnt, in units of the spread of the features. It is that of the forest with the
+        larger weight in the vote. In tables, a column of categories is one feature.
     importance_names_ : ndarray of str, or None
-        Names of these features, where the samples had names of columns.
+        Names of these features, if the samples had names of columns.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     cumulative_loss_ : float
-        Sum of weight times loss of the answers, each given before its sample was learnt.
+        Sum of weight times loss of the race's predictions, each made before its sample was learnt.
     n_features_in_ : int
         Features of a sample.
 
@@ -371,14 +371,14 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     `decision_function` is the weighted sum of what the experts give each class, numbers that sum
     to 1, some perhaps below 0 (two classes: that of ``classes_[1]`` less that of the other).
 
-    The same samples give the same model, in whatever batches they come. Time and memory per sample
-    do not grow with the stream. All experts but the forests get features in float32 that are
+    The same samples give the same model, however they are divided into calls. Time and memory per
+    sample do not grow with the stream. All experts but the forests get features in float32 that are
     clipped to five standard deviations (in regression, on dense samples, to 20). d in the widths of
-    kernels is the number of features. What is predicted for a sample before it is learnt is scaled
-    by moments that include it; `predict` scales by those of the samples learnt.
+    kernels is the number of features. The prediction made before a sample is learnt is scaled by
+    moments that include it; `predict` scales by those of the samples learnt.
 
-    A `sample_weight` counts in each expert as it does in its own class, and in the vote as that
-    many samples.
+    A `sample_weight` acts in each expert as in the expert's own class. In the vote it counts as
+    that many samples.
 
     References
     ----------
@@ -676,22 +676,23 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     ----------
     time_budget : float > 0, default=100.0
         Microseconds that a sample may cost, most of the time, on one core of 2024 with AVX2. It
-        decides how large the experts are and how many of them vote. It is nominal: nothing is
-        measured, so that results are the same on every machine. All experts learn the first 1,024
-        samples, at about twice this cost; so do two races the 1,000 samples after an alarm. The
-        default gives the forests 80 and 30 trees (in regression 55 to 132, more with fewer
-        features, and 15), and the largest kernel 300 landmarks (in regression 200 to 300).
+        decides how large the experts are and how many of them vote. It is nominal: no time is
+        measured, so that results are the same on every machine. The first 1,024 samples cost about
+        twice as much, because all experts learn them. So do the 1,000 samples after an alarm,
+        because two races learn them. The default gives the forests 80 and 30 trees (in regression
+        55 to 132, more with fewer features, and 15), and the largest kernel 300 landmarks (in
+        regression 200 to 300).
     memory_budget : float > 0, default=64.0
-        Megabytes that the models of the experts may take, as they are estimated at the first call.
-        Buffers, and what undoes a call, are not counted: they take up to 20. Nor is what tells a
-        forest where to cut while it is renewed: with hundreds of features it may take as much as
-        the models, and `report()` estimates it (`most_memory`). For 1,000 samples behind an alarm a
-        second race takes as much as the first (docs/race.md).
+        Megabytes that the models of the experts may take, as estimated at the first call. Buffers
+        and copies to undo a call are not counted; they take up to 20. Nor is the teacher of a
+        forest while it is renewed: with hundreds of features it may take as much as the models, and
+        `report()` estimates it (`most_memory`). For 1,000 samples after an alarm, a second race
+        takes as much as the first (docs/race.md).
     encode : {'auto', True, False}, default='auto'
-        Whether an encoder inside the model, `encoder_`, makes numbers of the columns of tables
-        (docs/tables.md). 'auto' makes one if the first samples are a data frame or an Arrow table
-        with text, categories, dates or missing values, or dictionaries; numbers stay what they are.
-        True makes one for arrays too. False never does.
+        Whether the model encodes the columns of tables itself, with an encoder `encoder_`
+        (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
+        text, categories, dates or missing values, or dictionaries; numbers stay as they are. True
+        also encodes arrays. False never encodes.
     n_epochs : int >= 1, default=1
         Passes of `fit` over the data. `partial_fit` always makes one.
 
@@ -705,27 +706,26 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
         Samples whose kernel values are computed together; None lets each expert choose. It
         changes the speed, never a result.
     n_jobs : int or None, default=None
-        Threads that experts learn in, and that rows are predicted in; None means 1 unless in a
+        Threads for learning the experts and for predicting rows; None means 1 unless in a
         ``joblib.parallel_backend`` context. It never changes a result.
     verbose : int, default=0
-        If not 0, `fit` shows how far it is: on a terminal and in a notebook as a bar, in a log as
-        some lines, on standard error. No result changes.
+        If not 0, `fit` shows its progress: as a bar on a terminal and in a notebook, and as some
+        lines in a log, on standard error. Results do not change.
 
     Attributes
     ----------
     alarms_ : ndarray of shape (n_alarms,), int64
-        Numbers of the samples, counted from 1, after which a race began beside the one that
-        answered.
+        Numbers of the samples, counted from 1, after which a new race began beside the old one.
     feature_importances_ : ndarray of shape (n_features,)
-        Share of each feature in the mean square of the gradient of what a kernel forest has learnt,
-        in units of the spread of the features: of the forest with the larger share in the vote. Of
-        a table, a column of categories is one feature.
+        Share of each feature in the mean square of the gradient of the function that a kernel
+        forest has learnt, in units of the spread of the features. It is that of the forest with the
+        larger weight in the vote. In tables, a column of categories is one feature.
     importance_names_ : ndarray of str, or None
-        Names of these features, where the samples had names of columns.
+        Names of these features, if the samples had names of columns.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     cumulative_loss_ : float
-        Sum of weight times loss of the answers, each given before its sample was learnt.
+        Sum of weight times loss of the race's predictions, each made before its sample was learnt.
     n_features_in_ : int
         Features of a sample.
 
@@ -734,14 +734,14 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     A prediction that is further outside of the targets seen so far than a quarter of their range is
     drawn to that bound. `cumulative_loss_` sums squared errors.
 
-    The same samples give the same model, in whatever batches they come. Time and memory per sample
-    do not grow with the stream. All experts but the forests get features in float32 that are
+    The same samples give the same model, however they are divided into calls. Time and memory per
+    sample do not grow with the stream. All experts but the forests get features in float32 that are
     clipped to five standard deviations (in regression, on dense samples, to 20). d in the widths of
-    kernels is the number of features. What is predicted for a sample before it is learnt is scaled
-    by moments that include it; `predict` scales by those of the samples learnt.
+    kernels is the number of features. The prediction made before a sample is learnt is scaled by
+    moments that include it; `predict` scales by those of the samples learnt.
 
-    A `sample_weight` counts in each expert as it does in its own class, and in the vote as that
-    many samples.
+    A `sample_weight` acts in each expert as in the expert's own class. In the vote it counts as
+    that many samples.
 
     References
     ----------
