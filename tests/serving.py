@@ -14,7 +14,7 @@ import uvicorn
 
 import onlinekern
 from onlinekern import SPAClassifier
-from onlinekern.estimators.validation import names_are_no_matter
+from onlinekern.estimators.validation import no_name_warnings
 from onlinekern.evaluate.checkpoint import Period
 from onlinekern.serve.app import application
 from onlinekern.serve.service import Service, Settings
@@ -62,7 +62,7 @@ class Client:
 def running(path, token=None, started=True, **options):
     """Run a server in a thread; yield a client and the service."""
     options = {"every": Period(seconds=1000.0), "sync": "off", **options}
-    with names_are_no_matter():
+    with no_name_warnings():
         service = Service(Settings(path, **options))
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(application(service, token), lifespan="off", log_level="error")
@@ -73,7 +73,7 @@ def running(path, token=None, started=True, **options):
     thread.start()
     client = Client(listener.getsockname()[1])
     try:
-        with names_are_no_matter():
+        with no_name_warnings():
             yield client, service
     finally:
         client.connection.close()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from onlinekern.cli.rows import PIECE, TARGET, blocks_for, check_formats, reading_of, rows_of_files
 from onlinekern.estimators.answers import ANSWERS, answers_of, columns_of
-from onlinekern.estimators.validation import names_are_no_matter
+from onlinekern.estimators.validation import no_name_warnings
 from onlinekern.fitted.save import load
 from onlinekern.fitted.save.atomic import replacing
 from onlinekern.preprocessing.steps import learner_of
@@ -40,7 +40,7 @@ def predict(request: Request) -> None:
         raise StreamError(f"{error} (the first file: that of {request.model}); {HINT}") from error
     except StreamError as error:
         raise StreamError(f"{error} (the first file: that of {request.model})") from error
-    with hinting(), names_are_no_matter(), open_output(request.output) as stream:
+    with hinting(), no_name_warnings(), open_output(request.output) as stream:
         lines = csv.writer(stream, lineterminator="\n")
         header = header_of(model, request.what)
         if header:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
-from onlinekern.estimators.validation import names_are_no_matter
+from onlinekern.estimators.validation import no_name_warnings
 from onlinekern.evaluate.checkpoint import Period
 from onlinekern.reports.console import PLAIN, open_console
 from onlinekern.serve.app import application
@@ -76,7 +76,7 @@ def serve(request: Request) -> None:
     if token is None and request.uds is None and request.host not in LOCAL:
         text = f"anybody who reaches {request.host} can use this model: set {TOKEN}"
         errors.print(f"onlinekern: warning: {text}", **PLAIN)
-    with names_are_no_matter():
+    with no_name_warnings():
         service = opened(request, token)
         app = service if isinstance(service, Models) else application(service, token)
         try:

@@ -24,7 +24,7 @@ from onlinekern.cli.rows import (
     reading_of,
     rows_of_files,
 )
-from onlinekern.estimators.validation import names_are_no_matter
+from onlinekern.estimators.validation import no_name_warnings
 from onlinekern.evaluate.checkpoint import Checkpoint, Period
 from onlinekern.evaluate.errors import Errors
 from onlinekern.evaluate.methods import METHODS, check_task, given_parameters
@@ -281,7 +281,7 @@ def learn(run: Training) -> None:
     blocks = blocks_of(request, run.model, faults)
     rows = in_blocks(blocks, PIECE, skip=run.n_before, limit=request.limit, join=True)
     named = rows_of_files(blocks, lambda: run.errors.n_rows)
-    with names_are_no_matter(), Stop() as stop, shown(errors) as show, named:
+    with no_name_warnings(), Stop() as stop, shown(errors) as show, named:
         for X, y in stop.between(rows):
             run.learn(X, y)
             show(run, time.perf_counter() - began)

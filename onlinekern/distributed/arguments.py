@@ -35,7 +35,7 @@ def check_targets(estimator: Any, X: Any, y: Any, classes: Any) -> None:
 
 
 def check_options(X: Any, checkpoint: Any, storage_options: Any) -> None:
-    """Raise ValueError if stores are told something, and there are none."""
+    """Raise ValueError if there are options of stores, but no stores."""
     if storage_options is not None and not are_files(X) and not is_stored(checkpoint):
         raise ValueError("storage_options must be None: neither X nor checkpoint is a URL")
 

@@ -30,7 +30,7 @@ class Schema(NamedTuple):
 
 
 class PartReader(TableReader):
-    """A part of a file, with weights; whoever asks looks at the values of its rows.
+    """A part of a file, with weights; callers check the values of its rows.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class PartReader(TableReader):
             yield X, None if self.target is None else without_empty(y), weight
 
     def targets(self, as_tables: bool) -> Iterator[Any]:
-        """Yield the targets; no other column is read, but for one where folders tell them."""
+        """Yield the targets; no other column is read, except one if folders hold the targets."""
         rest = [] if self._own_target is not None else self._features[:1]
         self.feature_names, self.weight = rest, None
         for _, _, y in self._labelled(as_numbers=not as_tables):
@@ -75,7 +75,7 @@ class PartReader(TableReader):
         return None
 
     def schema(self, as_tables: bool) -> Schema:
-        """Return what the other files are told, as the first rows of this one look."""
+        """Return the options for the other files, by the first rows of this one."""
         next(self._labelled(as_numbers=not as_tables), None)
         return Schema(self.feature_names, self.text_labels, self.types)
 
@@ -123,7 +123,7 @@ PARTS = {
 def reader_of(
     file: Location, target: str | None, weight: str | None, like: Any, groups: Any = None
 ) -> Any:
-    """Return the reader of a part of a file; StreamError if its name tells no format."""
+    """Return the reader of a part of a file; StreamError if its name has no known format."""
     found = PARTS.get(format_of(file, PLAIN, True))
     if found is None:
         endings = [ending for name in PARTS for ending in FORMATS[name][1]]

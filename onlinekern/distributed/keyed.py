@@ -82,7 +82,7 @@ def learner_of_keys(
     features: Any,
     classes: Any,
 ) -> Kind:
-    """Return what learns the rows of a key, after checks of what `learn_stream` is told.
+    """Return what learns the rows of a key, after checks of the arguments of `learn_stream`.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class Place:
     first, skip : int
         The first part that the warm-up did not learn whole, and the samples of it that it did.
     run : dict
-        What the run does: by it another one is told.
+        What the run does, to recognise another run.
     rounds : list of Round
     skipped : dict of str to int
         Rows of each part that were left out.

@@ -32,7 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Options(TypedDict, total=False):
-    """What `fit` may be told on every engine; see `onlinekern.distributed.fit`."""
+    """Arguments of `fit` on every engine; see `onlinekern.distributed.fit`."""
 
     classes: Classes
     rounds: int

@@ -23,9 +23,9 @@ from onlinekern.distributed.rows import Rows, rows_at
 from onlinekern.estimators.atomic import learnt_by
 from onlinekern.estimators.blas_threads import ONE_THREAD
 from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.encoded_tables import encoded
 from onlinekern.estimators.features import kernel_part
 from onlinekern.estimators.median_width import is_warming_up
-from onlinekern.estimators.table_door import encoded
 from onlinekern.evaluate.errors import losses_of
 from onlinekern.preprocessing.steps import does_something, learner_of
 from onlinekern.preprocessing.tables.errors import TableError

@@ -15,7 +15,7 @@ from onlinekern.estimators.declared import SMALLEST, Check, array, each, none_or
 from onlinekern.estimators.memory import check_size
 from onlinekern.estimators.parameters import Count, estimator
 from onlinekern.estimators.types import ArrayLike, Floats
-from onlinekern.estimators.validation import names_are_no_matter, one_row, validate_data
+from onlinekern.estimators.validation import no_name_warnings, one_row, validate_data
 
 # The first rows give the centre and the scale of each feature, and the width of a kernel.
 WARM_UP = 100
@@ -158,7 +158,7 @@ class PairDetector(Detector):
             raise TypeError("X is sparse, and a detector compares dense rows: pass X.toarray()")
         unnamed = hasattr(self, "feature_names_in_") and not hasattr(X, "columns")
         # To ignore a warning takes longer than the check.
-        with names_are_no_matter() if unnamed else nullcontext():
+        with no_name_warnings() if unnamed else nullcontext():
             return validate_data(self, X, dtype=np.float64, reset=reset)
 
     def _see(self, X: Any, bets: bool) -> None:

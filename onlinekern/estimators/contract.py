@@ -1,10 +1,9 @@
 """The base of all estimators: scikit-learn's contract around the compiled stream loop.
 
 Validation ends here; the compiled core trusts its input. An estimator is a dataclass: its fields
-are its parameters, `__init__` only stores them. It is composed of a task (`classification`,
-`regression`, `outliers`), a space (`kernel`, `linear`, ...) and a rule, which say what the methods
-at the end of `Learner` ask. `fit` and `_partial_fit` show all that happens in a call, from top to
-bottom.
+are its parameters, and `__init__` only stores them. It is composed of a task (`classification`,
+`regression`, `outliers`), a space (`kernel`, `linear`, ...) and a rule, which define the methods at
+the end of `Learner`. `fit` and `_partial_fit` show all steps of a call, from top to bottom.
 """
 
 from collections.abc import Callable
@@ -31,6 +30,7 @@ from onlinekern.estimators.atomic import (
     twin_of,
 )
 from onlinekern.estimators.blas_threads import ONE_THREAD
+from onlinekern.estimators.encoded_tables import SLOTS, Encode
 from onlinekern.estimators.extensions import check_declared, check_subclass, explained
 from onlinekern.estimators.median_width import (
     at_one_moment,
@@ -54,7 +54,6 @@ from onlinekern.estimators.progress import progress_of
 from onlinekern.estimators.savable import Savable
 from onlinekern.estimators.scales import LEAST, warn_of_scales
 from onlinekern.estimators.scikit_learn import BaseEstimator, InvalidParameterError
-from onlinekern.estimators.table_door import SLOTS, Encode
 from onlinekern.estimators.types import ArrayLike, Floats, Sample, Samples, Weights
 from onlinekern.estimators.validation import (
     check_results,
@@ -65,13 +64,13 @@ from onlinekern.estimators.validation import (
     validate_data,
 )
 
-# One thread computes so many kernel values sooner than two begin, on a busy machine.
+# One thread computes so many kernel values faster than a second one starts.
 LITTLE_WORK = 1 << 18
-# A thread scores so many rows at once, at least: they fill whole blocks of the core.
+# A thread scores at least so many rows at once, to fill whole blocks of the core.
 ROWS_OF_A_PART = 1024
-# A row in the midst of these is a case for `partial_fit`.
-NOT_PLAIN = {"_warm_up", "_waiting_parameters", "encoder_"}
-# Models that call no BLAS learn in this context.
+# Learners with one of these attributes learn single rows by `partial_fit`.
+NEEDS_PARTIAL_FIT = {"_warm_up", "_waiting_parameters", "encoder_"}
+# The context of models that do not call BLAS.
 AS_IT_IS = nullcontext()
 
 
@@ -94,23 +93,23 @@ class Learner(Savable, BaseEstimator):
 
     _learnt_as = "_model"
     _begins_with = OF_NEW_MODELS
-    # This parameter and the number of features decide how large a model is.
+    # The parameter that, with the number of features, decides the size of a model.
     _size: ClassVar[str | None] = None
-    # If true, the first samples of a stream give the kernel's width (`median_width`).
+    # Whether the first samples of a stream set the kernel width (`median_width`).
     _warms_up: ClassVar[bool] = False
-    # If true, the model calls BLAS or LAPACK, and has one thread for them (`blas_threads`).
+    # Whether the model calls BLAS or LAPACK, which then get one thread (`blas_threads`).
     _calls_blas: ClassVar[bool] = False
-    # If true, it steps once per batch, and `fit` ends with a step on the last, shorter one.
+    # Whether it steps once per batch; `fit` then ends with a step on the last, shorter batch.
     _learns_batches: ClassVar[bool] = False
-    # If true, NaN in a sample stands for a value that is missing.
+    # Whether NaN in a sample is a missing value.
     _takes_missing: ClassVar[bool] = False
-    # If true, columns of a data frame whose type is one of categories are taken as they are.
+    # Whether categorical columns of a data frame are taken as they are.
     _takes_categories: ClassVar[bool] = False
-    # If true, a million features that are seldom not 0 are no burden.
+    # Whether a million sparse features cost little.
     _takes_wide: ClassVar[bool] = False
-    # If true, features and targets may have any scales.
+    # Whether features and targets may have any scales.
     _any_scale: ClassVar[bool] = False
-    # `validate_data` makes these checks of targets.
+    # Arguments of `validate_data` that check targets.
     _target_checks: ClassVar[dict[str, Any]] = {}
 
     if TYPE_CHECKING:
@@ -172,7 +171,7 @@ class Learner(Savable, BaseEstimator):
     ) -> Any:
         """Continue, or begin, with one pass in the given order; return the predictions made.
 
-        If `scored`, return the scores in their place, ndarray of shape (n_samples, n_outputs).
+        If `scored`, return scores instead, ndarray of shape (n_samples, n_outputs).
         """
         with self._blas_for(X):
             start = not self.__sklearn_is_fitted__()
@@ -196,7 +195,7 @@ class Learner(Savable, BaseEstimator):
     ) -> Any:
         """Return validated X (C order or CSR, of the model's dtype), y and weights.
 
-        They come at the `start` of a stream, or are the `whole` of what is learnt.
+        `start`: they begin a stream. `whole`: they are all that is learnt.
         """
         warn_of_waiting(self, start)
         dtype = [np.float64, np.float32] if start else self._model.dtype
@@ -232,11 +231,11 @@ class Learner(Savable, BaseEstimator):
             for number in range(self.n_epochs):
                 order = draws.permutation(n).astype(np.intp) if self.shuffle else None
                 if number > 0:
-                    # Later passes bring the same samples again.
+                    # Later passes have the same samples, so the width does not change.
                     self.__dict__.pop("_warm_up", None)
                     self._begin_again(model, X, y, weight, draws, number)
                 for part in progress.parts(order, n):
-                    # Later passes tell nothing of samples that have not been learnt.
+                    # Later passes note no scores: their samples have been learnt before.
                     model, _ = self._learn(model, X, y, weight, part, noted=number == 0)
                     progress.add(n if part is None else len(part), model)
         if self._learns_batches:
@@ -246,9 +245,9 @@ class Learner(Savable, BaseEstimator):
     def _begin_again(
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState, number: int
     ) -> bool:
-        """Make a model that has learnt the samples in `number` passes ready to do so again.
+        """Prepare a model that has learnt the samples in `number` passes for the next pass.
 
-        Return whether it begins with none of them; here it stays as it is.
+        Return whether it begins from scratch; by default, it does not.
         """
         return False
 
@@ -276,11 +275,11 @@ class Learner(Savable, BaseEstimator):
         Returns
         -------
         ndarray of shape (1, n_outputs), or None
-            Its scores before; None if nothing was learnt, for this is a case for `partial_fit`.
+            Its scores before; None if nothing was learnt, because the row needs `partial_fit`.
         """
         own = vars(self)
         model = own.get("_model")
-        if model is None or NOT_PLAIN & own.keys() or model.n_seen < LEAST:
+        if model is None or NEEDS_PARTIAL_FIT & own.keys() or model.n_seen < LEAST:
             return None
         if own.get("class_weight") is not None or not 0 <= weight < np.inf:
             return None
@@ -310,7 +309,7 @@ class Learner(Savable, BaseEstimator):
         return ONE_THREAD() if self._calls_blas else AS_IT_IS
 
     def _blas_for(self, X: Any) -> AbstractContextManager[Any]:
-        """Return the same for rows of a stream: where an only one calls no BLAS, nothing is set."""
+        """Return the same for rows of a stream; a single row that calls no BLAS sets no threads."""
         attributes = self.__dict__
         alone = self._calls_blas and getattr(X, "shape", ())[:1] == (1,) and "_model" in attributes
         if alone and "_warm_up" not in attributes and not self._next_calls_blas():
@@ -320,15 +319,15 @@ class Learner(Savable, BaseEstimator):
     def _look_at_scales(self, X: Any, y: Any, before: int, now: int) -> None:
         """Warn of scales in the call that brings sample 20; `before` and `now` count samples.
 
-        No call tells of it again, and nothing has to be remembered.
+        So there is one warning, without a flag to remember it.
         """
         if not self._any_scale and before < LEAST <= now:
-            # The samples that are kept tell more than a call of a few.
+            # The samples kept so far say more than those of a short call.
             rows, targets = first_samples(self)
             warn_of_scales(self, *((X, y) if rows is None else (rows, targets)))
 
     def _renew(self, model: Model) -> None:
-        """Let parameters of the step that were set since the last call take effect."""
+        """Apply parameters of the step that were set since the last call."""
         given = parameters_of_rule(self)
         if are_same(model.renewed, given):
             return
@@ -339,14 +338,14 @@ class Learner(Savable, BaseEstimator):
         model.renewed = given
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a pickle holds: the attributes of one moment, while other threads teach."""
+        """Return what a pickle holds: a consistent state, even while other threads teach."""
         if not is_warming_up(self):
             return super().__getstate__()
         with lock_of(self):
             return at_one_moment(super().__getstate__())
 
     def _renumber(self, numbers: Any) -> None:
-        """Take note that class k has become class numbers[k]."""
+        """Note that class k has become class numbers[k]."""
         if is_warming_up(self):
             self._warm_up: Any = vars(self)["_warm_up"].renumbered(numbers)
 
@@ -370,7 +369,7 @@ class Learner(Savable, BaseEstimator):
         Returns
         -------
         float, or ndarray of shape (n_classes,) with more than two classes
-            What `decision_function` (`predict` of a regressor) gives for it.
+            Its `decision_function` (`predict` of a regressor).
 
         Raises
         ------
@@ -386,7 +385,7 @@ class Learner(Savable, BaseEstimator):
             score = attributes["_model"].score_one(x)
         except (KeyError, TypeError, ValueError) as error:
             score = self._fitted_model.score_one(named_row(self, x, error))
-        # For a few numbers Python's sum is quicker than NumPy's, and warns of nothing.
+        # For a few numbers Python's sum is faster than NumPy's, and does not warn.
         if not isfinite(score if isinstance(score, float) else sum(score.tolist())):
             check_results(np.atleast_2d(score), "score")
         return score
@@ -396,14 +395,14 @@ class Learner(Savable, BaseEstimator):
         model = self._fitted_model
         X = self._rows(X, model.dtype)
         scores = np.empty((X.shape[0], model.head.n_outputs))
-        # joblib takes microseconds to find out what None stands for, and a row is one thread's.
+        # joblib takes microseconds to resolve None, and a single row needs one thread.
         alone = X.shape[0] == 1 and self.n_jobs is None
         n_jobs = 1 if alone else min(effective_n_jobs(self.n_jobs), X.shape[0])
         rows = self._layout(X)
         if n_jobs == 1 or model.work(X.shape[0]) < LITTLE_WORK:
             model.scores(rows, scores)
         else:
-            # There are more parts than threads: one that another process holds up gets fewer.
+            # More parts than threads: a thread that another process holds up gets fewer.
             n_parts = max(n_jobs, min(4 * n_jobs, X.shape[0] // ROWS_OF_A_PART))
             ends = [(part.start, part.stop) for part in gen_even_slices(X.shape[0], n_parts)]
             with model.reading():
@@ -412,7 +411,7 @@ class Learner(Savable, BaseEstimator):
         return scores
 
     def _n_bytes(self, form: Form) -> int:
-        """Return the bytes that a model takes at least, whatever it learns."""
+        """Return the least number of bytes that a model takes, whatever it learns."""
         raise NotImplementedError(f"{type(self).__name__}._n_bytes")
 
     def _check_features(self, X: Any, n_outputs: int) -> None:
@@ -420,7 +419,7 @@ class Learner(Savable, BaseEstimator):
         self._check_form(Form.of(X, n_outputs))
 
     def _check_form(self, form: Form) -> int:
-        """Raise MemoryError if there is no room for a model, else return what it takes at least."""
+        """Raise MemoryError if a model has no room, else return its least size in bytes."""
         n_bytes = twin_of(self)._n_bytes(form)
         if self._size is None:
             check_size("n_features", form.n_features, n_bytes)
@@ -432,15 +431,15 @@ class Learner(Savable, BaseEstimator):
         """Raise MemoryError if there is no room for the model with the outputs of this head."""
 
     def _read(self, read: Callable[[Any], Any]) -> Any:
-        """Return what a function reads of the model's space, while no thread changes it."""
+        """Return the result of a function of the model's space, while no thread changes it."""
         model = self._fitted_model
         with model.reading():
             return read(model.space)
 
     def _read_in_units(self, read: Callable[[Any], Any], mean: bool = False) -> Any:
-        """Return the same in the units of the targets, with their mean added if wanted.
+        """Return the same in the units of the targets, plus their mean if `mean`.
 
-        Of several targets, the first axis of the values is that of the outputs.
+        With several targets, outputs are the first axis of the values.
         """
         model = self._fitted_model
         with model.reading():
@@ -469,7 +468,7 @@ class Learner(Savable, BaseEstimator):
             ) from None
 
     def __sklearn_is_fitted__(self) -> bool:
-        # Here, since each call asks: it enters one module fewer.
+        # Defined here because each call needs it: it saves a call into scikit-learn.
         return "_model" in self.__dict__
 
     @property
@@ -488,7 +487,7 @@ class Learner(Savable, BaseEstimator):
         tags.input_tags.allow_nan = self._takes_missing
         return tags
 
-    # The task says what follows.
+    # The task defines the following methods.
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
         """Return validated X and y."""
@@ -506,11 +505,11 @@ class Learner(Savable, BaseEstimator):
         return {"categories": "auto"} if self._takes_wide else {}
 
     def _slots(self, y: Any) -> int:
-        """Return how many slots categories and words share if y are the first targets."""
+        """Return how many slots categories and words share, given the first targets y."""
         return SLOTS
 
     def _labels(self, y: Any) -> Any:
-        """Return the labels in all targets that there are; None where there are no classes."""
+        """Return the labels in all targets y; None if there are no classes."""
         return None
 
     def _encode(self, y: Any, labels: Any) -> Any:
@@ -518,7 +517,7 @@ class Learner(Savable, BaseEstimator):
         return y
 
     def _weigh(self, y: Any, weight: Any, whole: bool = False) -> Any:
-        """Return weights of encoded samples; `whole` says that y is all, not a part of a stream."""
+        """Return weights of encoded samples; `whole`: y is no part of a stream, but all of it."""
         return weight
 
     def _decode(self, predictions: Any) -> Any:
@@ -530,27 +529,27 @@ class Learner(Savable, BaseEstimator):
         return 0
 
     def _head(self) -> Any:
-        """Return the head, which makes scalar problems of scores and a target."""
+        """Return the head, which turns scores and a target into scalar problems."""
         raise NotImplementedError(f"{type(self).__name__}._head")
 
     def _plain_loss(self) -> Any:
         """Return the loss whose slope is 1 or 0."""
         return LOSSES["hinge"]()
 
-    # The rule says what follows.
+    # The rule defines the following methods.
 
     def _rule(self) -> Any:
-        """Return the rule, which makes a coefficient of a scalar problem's score and target."""
+        """Return the rule: from score and target of a scalar problem to a coefficient."""
         raise NotImplementedError(f"{type(self).__name__}._rule")
 
     def _sampler(self) -> Any:
         """Return the sampler in front of the rule; by default, every sample passes."""
         return Sampler()
 
-    # The space says what follows.
+    # The space defines the following methods.
 
     def _features(self, X: Any, draws: np.random.RandomState) -> Any:
-        """Return a new map of features, for samples like X; None where the space has none."""
+        """Return a new feature map for samples like X; None if the space has none."""
         return None
 
     def _space(self, X: Any, n_outputs: int, rng: Generator, features: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What intervals and sets of labels have held along a stream, and the threshold that follows."""
+"""Coverage of intervals and sets of labels along a stream, and the threshold that adapts to it."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from onlinekern.estimators.declared import (
 from onlinekern.estimators.savable import require
 from onlinekern.estimators.types import Array, Floats
 
-# So many of the last scores give the threshold: few enough to follow a stream. Where a share is
-# rarely missed there are more, for BEYOND of them to lie beyond it, up to a megabyte.
+# The threshold is a quantile of the last KEPT scores, few enough to follow a stream. For a high
+# coverage more are kept, so that BEYOND of them exceed the threshold, up to MOST_KEPT.
 KEPT, MOST_KEPT, BEYOND = 512, 65_536, 10
 
 
 class Coverage:
-    """The threshold that a share of the scores of a stream stays below, adapted along it.
+    """The threshold below which a share of the scores of a stream stays, adapted along it.
 
-    Scores are taken before their samples are learnt. However a stream is divided into calls, the
-    thresholds are the same. The attributes are the state.
+    Scores are taken before their samples are learnt. Thresholds do not depend on how a stream is
+    divided into calls. The attributes are the state.
 
     Parameters
     ----------
@@ -39,23 +39,23 @@ class Coverage:
     Attributes
     ----------
     recent, ordered : ndarray of shape (size,)
-        The last scores: number k at k % size, and in ascending order.
+        The last scores: score k is at index k % size of `recent`; `ordered` has them ascending.
     levels, weights : ndarray of shape (8,)
-        The shares to be missed that run along, one for each rate, from ``share - 1`` to 1, and
+        The adapted levels, shares to be missed, one for each rate, from ``share - 1`` to 1, and
         their weights.
     correction : float
-        What the mean of the levels is off.
+        Correction that is added to the mean of the levels.
     seen : int
-        Scores taken up.
+        Number of scores.
     threshold : float
-        The one of the next score, infinite as long as there are too few.
+        Threshold of the next score, infinite while there are too few scores.
     told, held : int
         Samples that had a finite threshold, and those of them that were covered.
     begun : bool
         Whether a sample has counted.
     """
 
-    # Models of former versions do not say these.
+    # Defaults for models of former versions.
     begun = True
     correction = 0.0
 
@@ -76,11 +76,11 @@ class Coverage:
             setattr(twin, name, value.copy() if isinstance(value, np.ndarray) else value)
         return twin
 
-    def told_by(self, scores: Floats, counts: Any) -> Floats:
-        """Return the scores with NaN for each that tells nothing.
+    def informative(self, scores: Floats, counts: Any) -> Floats:
+        """Return the scores, with NaN for those that are not informative.
 
-        Those are the scores of samples that do not count, and of the first one that does: the
-        learner had seen nothing.
+        These are scores of samples that do not count, and of the first one that counts, before
+        which the learner had seen nothing.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class Coverage:
         return thresholds
 
     def append_one(self, score: float, counts: bool, held: bool = False) -> Floats:
-        """Take one score up, if it tells something; return the threshold before it, an array."""
+        """Add one score, if it is informative; return the threshold before it, an array."""
         if not counts or not self.begun:
             score = nan
         self.begun = self.begun or counts
@@ -122,7 +122,7 @@ class Coverage:
         return thresholds
 
     def _follow(self, scores: Floats) -> Floats:
-        """Take scores up; return the threshold before each."""
+        """Add scores; return the threshold before each."""
         arrays = self.recent, self.ordered, self.levels, self.weights
         numbers = self.correction, self.seen, 1 - self.share
         thresholds, self.threshold, self.correction, self.seen = follow(scores, *arrays, *numbers)
@@ -147,7 +147,7 @@ class Coverage:
         yield "seen", whole()
         yield "told", whole(0, self.seen)
         yield "held", whole(0, self.told)
-        # Models of former versions do not say these.
+        # Models of former versions lack these.
         if "correction" in vars(self):
             yield "correction", number(-missed, missed)
         if "begun" in vars(self):
@@ -179,7 +179,7 @@ class TargetCoverage:
 
     @property
     def threshold(self) -> Floats:
-        """Those of the next scores, ndarray of shape (n_targets,)."""
+        """Thresholds of the next scores, ndarray of shape (n_targets,)."""
         return np.array([one.threshold for one in self.each], dtype=np.float64)
 
     @property
@@ -192,15 +192,15 @@ class TargetCoverage:
         """Those of them that were covered, ndarray of shape (n_targets,)."""
         return np.array([one.held for one in self.each])
 
-    def told_by(self, scores: Floats, counts: Any) -> Floats:
-        """Return the scores with NaN for each that tells nothing, as `Coverage.told_by` does.
+    def informative(self, scores: Floats, counts: Any) -> Floats:
+        """Return the scores, with NaN for those that are not informative, as `Coverage` does.
 
         Parameters
         ----------
         scores : ndarray of shape (n, n_targets)
         counts : ndarray of shape (n,), dtype bool
         """
-        told = [one.told_by(own, counts) for one, own in zip(self.each, scores.T, strict=True)]
+        told = [one.informative(own, counts) for one, own in zip(self.each, scores.T, strict=True)]
         return np.column_stack(told)
 
     def append(self, scores: Floats, held: Any = False) -> Floats:
@@ -217,7 +217,7 @@ class TargetCoverage:
         return np.column_stack([one.append(own, anyway) for one, own, anyway in columns])
 
     def append_one(self, scores: Floats, counts: bool, held: Any = False) -> Floats:
-        """Take the scores of a sample up; return the thresholds before, (1, n_targets)."""
+        """Add the scores of a sample; return the thresholds before, (1, n_targets)."""
         covered = np.broadcast_to(held, scores.shape).tolist()
         each = zip(self.each, scores.tolist(), covered, strict=True)
         return np.column_stack([one.append_one(own, counts, anyway) for one, own, anyway in each])
@@ -241,7 +241,7 @@ class ClassCoverage:
     labels : ndarray of shape (n_classes,)
         The classes known, sorted.
     each : list of Coverage
-        Theirs. None of them is changed: what goes on has another in its place.
+        Their coverages. None of them is changed in place: updates replace them.
     """
 
     def __init__(self, share: float) -> None:
@@ -260,7 +260,7 @@ class ClassCoverage:
         return np.array([one.threshold for one in self._of(labels)], dtype=np.float64)
 
     def shares(self, labels: Array) -> Floats:
-        """Return what has been held of these classes, NaN of those without a threshold so far."""
+        """Return the coverage of these classes so far, NaN for those without a threshold."""
         counts = [(one.held, one.told) for one in self._of(labels)]
         return np.array([held / told if told else nan for held, told in counts], dtype=np.float64)
 
@@ -277,12 +277,12 @@ class ClassCoverage:
     def append(
         self, scores: Floats, counts: Array, held: Any, numbers: Array, labels: Array
     ) -> Floats:
-        """Take scores up; return the thresholds of all classes before each.
+        """Add scores; return the thresholds of all classes before each.
 
         Parameters
         ----------
         scores, counts, held
-            As `Coverage.told_by` and `Coverage.append` take them.
+            As `Coverage.informative` and `Coverage.append` take them.
         numbers : ndarray of int, shape (n,)
             The classes of the samples.
         labels : ndarray of shape (n_classes,)
@@ -297,7 +297,7 @@ class ClassCoverage:
         held = np.broadcast_to(held, scores.shape)
         for k in np.unique(numbers):
             own, one = numbers == k, self.each[k].copy()
-            told = one.append(one.told_by(scores[own], counts[own]), held[own])
+            told = one.append(one.informative(scores[own], counts[own]), held[own])
             # A threshold stays until the next sample of the class has been learnt.
             found[:, k] = np.append(told, one.threshold)[np.cumsum(own) - own]
             self.each[k] = one

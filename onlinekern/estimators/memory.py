@@ -15,7 +15,7 @@ except ImportError:  # Windows
 
 # Models below this size are not compared with the memory, which takes longer than a small fit.
 SMALL = 1 << 26
-# The system tells its state here.
+# Where Linux reports the memory of the system.
 ROOT = Path("/")
 # An unlimited group of version 1 reports a number near 2^63.
 UNLIMITED = 1 << 60

@@ -89,7 +89,7 @@ def errors_of(model: Any) -> str:
 
 @contextmanager
 def progress_of(learner: Any, total: int, unit: str = "samples") -> Iterator[Silent]:
-    """Yield what a learner tells of its `fit`: it is silent unless `verbose` is set."""
+    """Yield the progress display of a learner's `fit`; it is silent unless `verbose` is set."""
     if not learner.verbose:
         yield Silent()
         return

@@ -32,7 +32,7 @@ from onlinekern.estimators.validation import (
 class Regressor(RegressorMixin, Learner):
     """Base of regressors, which learn one real target, or several that share what is learnt.
 
-    The first samples tell how many; one column of targets is one target.
+    The first samples set their number; one column of targets is one target.
     """
 
     standardize_target: bool = True

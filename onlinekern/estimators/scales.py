@@ -18,8 +18,8 @@ from sklearn.utils.sparsefuncs import min_max_axis
 
 from onlinekern.core.samples.distances import pair_distances
 from onlinekern.core.samples.rows import rows_at
+from onlinekern.estimators.encoded_tables import feature_names
 from onlinekern.estimators.kernel_width import falls_with_distance, spread_rows
-from onlinekern.estimators.table_door import feature_names
 from onlinekern.estimators.types import Array
 from onlinekern.estimators.warnings import SCALES_DIFFER, warn
 

@@ -24,7 +24,7 @@ MISSING, INFINITE = "missing values (NaN)", "infinity"
 OF_DATES = ("date", "time", "period", "duration")
 DATE_TYPES = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
 MISSING_TYPES = ("NoneType", "NAType", "NaTType")
-# So many names of each kind are told.
+# Errors list so many names of each kind.
 MOST_NAMES = 4
 # What scikit-learn says of targets that are objects, and of those of which one is missing.
 OBJECTS = "Unknown label type: unknown"

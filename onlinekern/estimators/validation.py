@@ -1,7 +1,7 @@
 """scikit-learn's validation of samples, with a shortcut of a microsecond for plain rows.
 
-scikit-learn's validation takes as long as learning some thousand rows. Arrays and CSR matrices that
-`validate_data` would return unchanged are returned at once; the shortcut makes the same tests.
+scikit-learn's validation takes as long as learning some thousand rows. So arrays and CSR matrices
+that `validate_data` would return unchanged are returned after the same, but faster, tests.
 Everything else, valid or not, goes to `validate_data`.
 """
 
@@ -21,9 +21,9 @@ from onlinekern.core.samples.plain import all_finite, plain_rows
 from onlinekern.core.samples.rows import checked_csr
 from onlinekern.estimators.array_types import check_one_kind, numbers_in, plain_targets
 from onlinekern.estimators.atomic import UndoneOnFailure, lock_of
-from onlinekern.estimators.table_door import (
+from onlinekern.estimators.encoded_tables import (
     Encoded,
-    are_places,
+    are_positions,
     encoded,
     encoded_by,
     holds_rows_by_name,
@@ -34,7 +34,7 @@ from onlinekern.estimators.table_errors import check_types, explained, explained
 
 NUMBERS = "biuf"
 LABELS = NUMBERS + "U"
-# From scikit-learn 1.9 on, weights that are all 0 are refused unless this is said.
+# From scikit-learn 1.9 on, weights that are all 0 are refused without this argument.
 KNOWN = inspect.signature(validation._check_sample_weight).parameters
 ZEROS = {"allow_all_zero_weights": True} if "allow_all_zero_weights" in KNOWN else {}
 
@@ -51,7 +51,7 @@ def check_results(values: Any, what: str) -> None:
 
 
 def plain_rows_for(estimator: Any, X: Any, dtype: Any, reset: bool) -> Any:
-    """Return X as `validate_data` would, if the estimator takes it as it is; else None."""
+    """Return X as `validate_data` would, if the estimator takes it unchanged; else None."""
     if not reset and hasattr(estimator, "feature_names_in_"):
         return None
     listed = isinstance(dtype, list)
@@ -75,9 +75,9 @@ def are_plain_targets(y: Any, n_samples: int, kinds: str, several: bool = False)
 
 
 def check_sparse(X: Any) -> None:
-    """Raise ValueError for a sparse matrix with indices beyond it, before SciPy follows them.
+    """Raise ValueError for a sparse matrix with indices out of range, before SciPy uses them.
 
-    CSR matrices are checked later: SciPy converts all other formats to it.
+    CSR matrices are checked later; SciPy converts all other formats to CSR.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def check_sparse(X: Any) -> None:
 
 
 def csr_of(X: Any) -> Any:
-    """Return samples as they are, a sparse matrix of any format as CSR: `rows_of` takes no other.
+    """Return samples unchanged, but sparse matrices of any format as CSR, as `rows_of` needs it.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def validate_data(
 ) -> Any:
     """Validate rows, C-ordered or CSR, and targets: `sklearn.utils.validation.validate_data`.
 
-    Tables of other things than numbers become rows of numbers here (`table_door`).
+    Tables that hold more than numbers become rows of numbers here (`encoded_tables`).
 
     Parameters
     ----------
@@ -129,17 +129,17 @@ def validate_data(
     X : array-like, CSR matrix or table of shape (n_samples, n_features), or Encoded
     y : array-like of shape (n_samples,), optional
     dtype : dtype or list of dtypes
-        What X is converted to; of a list, the first that X is not one of.
+        The type of the result; with a list, other types are converted to the first one.
     reset : bool
         Whether X sets the number and names of the features; otherwise X must match them.
     y_numeric : bool, default=False
-        Whether y are numbers, not labels.
+        Whether y holds numbers, not labels.
     multi_output : bool, default=False
-        Whether a sample may have several targets, which are the columns of y.
+        Whether a sample may have several targets, the columns of y.
     missing : bool, default=False
         Whether NaN in X stands for a missing value.
     learn : bool, default=False
-        Whether an encoder of the estimator learns X, too.
+        Whether an encoder of the estimator also learns X.
 
     Returns
     -------
@@ -148,14 +148,14 @@ def validate_data(
     Raises
     ------
     ValueError
-        If X or y are invalid. Of columns of text, categories, dates and missing values it tells
-        the names, and how `TableEncoder` makes numbers of them.
+        If X or y is invalid. For columns of text, categories, dates or missing values, it names
+        them and how `TableEncoder` turns them into numbers.
     """
     own = estimator.__dict__
     given = y, dtype, reset, y_numeric, multi_output, missing
     other = type(X) is not np.ndarray or X.dtype.kind == "V"
     if other or "encoder_" in own or (reset and own.get("encode") is True):
-        in_order = put_in_order(X)
+        in_order = no_name_warnings_for(X)
         X = encoded(estimator, X, reset, learn, y)
         if not isinstance(X, Encoded):
             with in_order:
@@ -187,7 +187,7 @@ def validated(
         targets = np.asarray(y) if type(y) is list else y
         kinds = NUMBERS if y_numeric else LABELS
         if alone or are_plain_targets(targets, plain.shape[0], kinds, multi_output):
-            if reset:  # scikit-learn notes the number of the features, and forgets their names.
+            if reset:  # scikit-learn stores the number of features, and drops their names.
                 validation.validate_data(estimator, X, y, reset=True, skip_check_array=True)
             return plain if alone else (plain, targets)
     if sp.issparse(X):
@@ -234,7 +234,7 @@ def columns_of_targets(y: Any) -> Any:
 def check_targets(y: Any) -> None:
     """Raise ValueError unless y holds finite numbers.
 
-    scikit-learn makes NaN of None after its own check, and lets dates and text pass.
+    scikit-learn turns None into NaN after its own check, and accepts dates and text.
     """
     if sp.issparse(y):
         raise ValueError("y must be an array of targets, got a sparse matrix")
@@ -249,7 +249,7 @@ def check_targets(y: Any) -> None:
 def check_weights(sample_weight: Any, X: Any, whole: bool = False) -> Any:
     """Return validated weights >= 0 of the rows of X, float64; None stays None.
 
-    They may all be 0, if X is a part of a stream and not the `whole` of what is learnt.
+    They may all be 0 if X is a part of a stream, not the `whole` of what is learnt.
     """
     if sample_weight is None:
         return None
@@ -269,8 +269,8 @@ def check_weights(sample_weight: Any, X: Any, whole: bool = False) -> Any:
 def one_row(x: Any) -> Any:
     """Return one sample, an array of shape (n_features,) or a CSR matrix, as a matrix of one row.
 
-    Dictionaries, and lists of other things than numbers, become lists. What has the names of
-    columns, a row of a data frame, becomes a table. A number is a sample of one feature."""
+    Dictionaries, and lists that hold more than numbers, become lists. A row of a data frame becomes
+    a table. A number is a sample of one feature."""
     if isinstance(x, Mapping):
         return [x]
     if has_names(x):
@@ -299,7 +299,7 @@ def has_names(x: Any) -> bool:
 
 
 def goes_by_names(attributes: Any, x: Any) -> bool:
-    """Return whether the names of columns matter for one sample of a fitted learner.
+    """Return whether one sample of a fitted learner is read by the names of columns.
 
     Parameters
     ----------
@@ -311,36 +311,34 @@ def goes_by_names(attributes: Any, x: Any) -> bool:
 
 
 def row_of_table(x: Any) -> Any:
-    """Return a Series, or a table of one row, as a table; as a row if its names are places."""
+    """Return a Series, or a table of one row, as a table; as a row if its names are positions."""
     if hasattr(x, "columns"):
         if len(x) != 1:
             raise ValueError(f"x must be one sample, got a table of {len(x)} rows")
         return x
-    if are_places(list(x.index)):
+    if are_positions(list(x.index)):
         return [x.tolist()]
     return x.to_frame().T.infer_objects()
 
 
 def row_of(estimator: Any, x: Any) -> Any:
-    """Return one sample as the core takes it, that an encoder or the names of columns make of it.
-
-    It is learnt by nobody."""
+    """Return one sample, encoded or ordered by names, as the core takes it; nothing learns it."""
     rows = encoded(estimator, one_row(x), start=False, learn=False)
     if not isinstance(rows, Encoded):
         if not has_names(x) and not getattr(estimator, "_categories", ()):
             return rows[0]
-        with names_are_no_matter():
+        with no_name_warnings():
             return estimator._rows(rows, estimator._fitted_model.dtype)[0]
     return rows.rows if sp.issparse(rows.rows) else rows.rows[0]
 
 
 def learn_encoded(estimator: Any, x: Any, learn: Callable[[Any], Any]) -> Any:
-    """Let the encoder of a fitted learner learn one sample, and the model what it makes of it.
+    """Let the encoder of a fitted learner learn one sample, and the model learn the encoded one.
 
     Parameters
     ----------
     estimator : estimator
-        One with an encoder, none of whose attributes but `encoder_` changes.
+        One with an encoder; of its attributes only `encoder_` changes.
     x : dict or array-like
     learn : function of one sample
         It teaches the model.
@@ -355,7 +353,7 @@ def learn_encoded(estimator: Any, x: Any, learn: Callable[[Any], Any]) -> Any:
 
 
 def named_row(estimator: Any, x: Any, error: Exception) -> Any:
-    """Return a dictionary, which the core has refused, as a list; raise the error for all else."""
+    """Return a dictionary that the core has refused as a list; raise the error otherwise."""
     if isinstance(error, KeyError):  # There is no model.
         return x
     row = row_of(estimator, x) if isinstance(x, dict) else x
@@ -365,30 +363,30 @@ def named_row(estimator: Any, x: Any, error: Exception) -> Any:
 
 
 def refused(estimator: Any, x: Any, error: Exception) -> Exception:
-    """Return the error to raise where the core has refused one sample: what `partial_fit` says."""
+    """Return the error to raise if the core has refused one sample: that of `partial_fit`."""
     if sp.issparse(x) or has_several_axes(x):
         return error
     return explained(estimator, one_row(x), error, estimator._takes_missing)
 
 
 @contextmanager
-def names_are_no_matter() -> Iterator[None]:
-    """Return a context in which rows without names are no reason to warn."""
+def no_name_warnings() -> Iterator[None]:
+    """Return a context without warnings of rows that lack names of features."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X (does not have valid|has) feature names")
         yield
 
 
-def put_in_order(X: Any) -> AbstractContextManager[None]:
-    """Return a context for rows that are put in the order of the features if they have names."""
-    return names_are_no_matter() if holds_rows_by_name(X) else nullcontext()
+def no_name_warnings_for(X: Any) -> AbstractContextManager[None]:
+    """Return the context `no_name_warnings` if rows have names, by which they are put in order."""
+    return no_name_warnings() if holds_rows_by_name(X) else nullcontext()
 
 
 def learn_row(estimator: Any, x: Any, *arguments: Any, **named: Any) -> Any:
-    """Call `partial_fit` with one sample, with or without names of features."""
+    """Call `partial_fit` with one sample, which may lack names of features."""
     if not hasattr(estimator, "feature_names_in_") and not has_names(x):
         return estimator.partial_fit(one_row(x), *arguments, **named)
-    with names_are_no_matter():
+    with no_name_warnings():
         return estimator.partial_fit(one_row(x), *arguments, **named)
 
 
@@ -405,7 +403,7 @@ def labels_of(classes: Any) -> Any:
     classes = plain_targets(classes)
     if np.ndim(classes) and np.size(classes):
         try:
-            with np.errstate(invalid="ignore"):  # It makes whole numbers of NaN, too.
+            with np.errstate(invalid="ignore"):  # NaN may be cast to an integer.
                 labels = unique_labels(classes)
         except (TypeError, ValueError) as error:
             shown = reprlib.repr(np.asarray(classes, dtype=object).tolist())
@@ -424,7 +422,7 @@ def labels_of(classes: Any) -> Any:
 
 
 def has_more(labels: Any, known: Any) -> bool:
-    """Return whether `labels` hold all of the sorted labels `known`, and others of their kind."""
+    """Return whether `labels` hold all of the sorted labels `known`, and more of their kind."""
     given = np.unique(labels)
     kinds = {given.dtype.kind, known.dtype.kind}
     alike = len(kinds) == 1 or kinds <= set("iuf")
@@ -437,7 +435,7 @@ def are_whole(labels: Any) -> bool:
 
 
 def same_labels(labels: Any, known: Any) -> bool:
-    """Return whether `labels` are the array of sorted labels `known`."""
+    """Return whether `labels` equal the sorted labels `known`."""
     given = np.asarray(labels)
     return given.dtype.kind == known.dtype.kind and np.array_equal(given, known)
 
@@ -452,7 +450,7 @@ def own_weight(weight: float) -> list[float] | None:
 
 
 def wrong_type(name: str, wanted: str, value: Any) -> TypeError:
-    """Return the error to raise for an argument that must be, or have, something else."""
+    """Return the TypeError for an argument that must be, or have, something else."""
     return TypeError(f"{name} must {wanted}, got {type(value).__name__}")
 
 

@@ -1,4 +1,4 @@
-"""Evaluation: test-then-train runs, repeated over random permutations and put side by side.
+"""Evaluation: test-then-train runs, repeated over random permutations and compared.
 
 ``prequential`` runs one estimator over one stream. ``compare`` runs a set of methods over several
 permutations of one source: each permutation is streamed once and fed to all methods block by block.
@@ -63,9 +63,9 @@ def compare(
     Parameters
     ----------
     methods : str, iterable of str, or mapping
-        Names in ``METHODS`` ("all" for every one that does the task), or a mapping from labels to
+        Names in ``METHODS`` ("all" for every one that suits the task), or a mapping from labels to
         estimators, which are cloned for every run and keep their parameters. The baselines
-        "no-change" and "majority" are added at the end.
+        "no-change" and "majority" are added.
     source : onlinekern.streams.Source
     repeats : int
         Number of permutations, the same for all methods.
@@ -75,28 +75,28 @@ def compare(
         False: the order of the file, once.
     kernel : str
     gamma : float, "median", "scale", "auto" or None
-        None: chosen on the head of a permutation of its own (5,000 samples), as is every other
-        parameter with a grid in ``METHODS`` that is not in ``settings``. Learners of features
-        choose among the common gamma, a quarter and a sixteenth of it. Three or more settings go
-        through successive halving: all learn the first part of the head, and the better half goes
-        on. Twelve cost about as much as two or three would.
+        None: chosen on the first 5,000 samples of a separate permutation, as is every other
+        parameter with a grid in ``METHODS`` that is not in ``settings``. Learners with features
+        choose among the common gamma, a quarter and a sixteenth of it. Three or more settings are
+        chosen by successive halving: all learn the first part, and the better half goes on. Twelve
+        settings cost about as much as two or three would without it.
     settings : mapping, optional
         ``"method.parameter"`` or ``"parameter"`` -> value.
     seed : int
         Seed of the permutations, the search and the methods' own randomness.
     window : int
-        Samples in the window of the figures of the last ones.
+        Number of the last samples in windowed figures.
     scale : {"none", "running"}
         "running" puts an `OnlineStandardScaler` before each named method that does not scale by
-        itself, as `onlinekern train` does. Estimators that are given run as they are.
+        itself, as `onlinekern train` does. Estimators that you pass are not scaled.
     delay : int or None
-        How many samples are predicted between a sample and the coming of its label, as in
-        `prequential`. Parameters are chosen as if labels came at once.
+        How many samples are predicted before a sample's label comes, as in `prequential`.
+        Parameters are chosen without a delay.
     progress : callable, optional
         Called as ``progress(done, total, text)`` with a number of samples.
     checkpoint : str or path, optional
-        File in which the run keeps what it has done: trials of the search, results, and the models
-        in mid-stream. The one before it stays as ``PATH.previous``. It is not removed at the end.
+        File in which the run saves its state: trials of the search, results, and models in
+        mid-stream. The previous one stays as ``PATH.previous``. The file is not removed at the end.
     checkpoint_every : int or str
         Samples between two checkpoints, or seconds, such as "30s" (then at the end of a block of at
         most 8,192 rows). A run that is killed loses at most that.

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from onlinekern.estimators.encoded_tables import asks_for_encoder
 from onlinekern.estimators.row_blocks import one_after_another, rows_of
-from onlinekern.estimators.table_door import asks_for_encoder
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices
 from onlinekern.evaluate.baselines import Majority, NoChange
 from onlinekern.learners.ahead import is_own
@@ -21,7 +21,7 @@ from onlinekern.preprocessing.steps import does_something, learner_of, takes
 
 
 def check_delay(delay: Any) -> Any:
-    """Return a delay as `Late` takes it, None for none; ValueError if it is no count of samples."""
+    """Return a delay as `Late` takes it, None for 0; ValueError if it is no number of samples."""
     if delay is None or (isinstance(delay, Integral) and delay == 0):
         return None
     delays = np.asarray(delay)
@@ -35,7 +35,7 @@ def check_delay(delay: Any) -> Any:
 
 
 def check_number(delay: Any) -> int | None:
-    """Return one delay for all samples, None for none; ValueError if it is no count of samples."""
+    """Return one delay for all samples, None for 0; ValueError if it is no number of samples."""
     checked = check_delay(delay)
     if checked is None:
         return None
@@ -92,7 +92,7 @@ class Arrivals:
     y : ndarray of shape (n_arrivals,)
         In the order in which they come.
     numbers, due : ndarray of shape (n_arrivals,)
-        Of which samples they are, and after the prediction of which samples they come.
+        The samples that they belong to, and the samples after whose prediction they come.
     before : ndarray of shape (n_samples,)
         How many of them come before each sample of the block.
     """
@@ -129,7 +129,7 @@ class Waiting:
 
 
 def has_encoder(estimator: Any, X: Any) -> bool:
-    """Return whether a learner of this library makes numbers of a table by itself."""
+    """Return whether a learner of this library encodes tables itself."""
     learner = learner_of(estimator)
     if "encoder_" in vars(learner):
         return True
@@ -289,7 +289,7 @@ def predict_each(
 
 
 def teaching(estimator: Any, classes: Any) -> Any:
-    """Return the method that teaches an estimator, which is told the classes if it takes them."""
+    """Return the method that teaches an estimator, with the classes if it takes them."""
     teach = getattr(estimator, "partial_fit", None) or estimator.partial_fit_predict
     if classes is None or not takes(estimator, teach.__name__, "classes"):
         return teach

@@ -1,8 +1,8 @@
 """Errors along a stream, of predictions that were made before the samples were learnt.
 
-`Errors` counts those of all samples, of the last ones, and faded. `Metrics` puts them beside those
-of the two baselines, with kappas. `Curve` notes them on the way, `Confusion` which class was taken
-for which. All of them give their state as plain numbers and text, and go on from it.
+`Errors` counts those of all samples, of the last ones, and faded ones. `Metrics` adds those of two
+baselines, and kappas. `Curve` records figures along the stream, `Confusion` a confusion matrix. All
+of them give their state as plain numbers and text, and go on from it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from onlinekern.evaluate.baselines import MOST_ELEMENTS, Majority, NoChange
 from onlinekern.evaluate.delayed import Arrivals
 
 KAPPAS = ("kappa", "kappa_temporal", "kappa_m")
-# A curve has at most so many points; of more, every second one is dropped.
+# A curve has at most so many points; when there are more, every second one is dropped.
 MOST_POINTS = 512
 # Classes after these are counted together.
 MOST_LABELS = 20
@@ -38,7 +38,7 @@ def losses_of(y: Any, predicted: Any, counted: bool) -> Floats:
 def gain(error: float, reference: float) -> float:
     """Return the share of a reference's error that is saved: 1 - error / reference.
 
-    1 for no error, 0 for the reference's, and minus infinity for more than a reference of 0.
+    It is minus infinity if the reference is 0 and the error is not.
     """
     if error == reference:
         return 0.0
@@ -64,7 +64,7 @@ class Sums:
     def add(self, losses: Floats, *labels: Array) -> None:
         """Add samples: losses of shape (n, n_losses), true and predicted labels of shape (n,)."""
         self.weight += len(losses)
-        # They are added one by one, so that blocks of any size give the same bits.
+        # Losses are added one by one, so that results do not depend on the sizes of blocks.
         with np.errstate(over="ignore", invalid="ignore"):
             self.losses = np.cumsum(np.vstack([self.losses, losses]), axis=0)[-1]
         for counts, numbers in zip(self.labels, labels, strict=False):
@@ -151,9 +151,9 @@ class Errors:
     counted : bool
         Whether mistakes are counted; otherwise errors are squared.
     window : int or None
-        How many samples are the last ones; None: they have no error of their own.
+        Number of the last samples with an error of their own; None: there is none.
     fading : float or None
-        Weight of each sample over that of the one after it, in an error of its own.
+        Weight of each sample relative to the next one, in the faded error; None: there is none.
     n_labels : int
         Number of labels, as `Sums` takes it.
 
@@ -236,7 +236,7 @@ class Errors:
 
 
 class Metrics(Errors):
-    """Errors and kappas of predictions, beside those of no change and of the majority.
+    """Errors and kappas of predictions, and errors of the baselines no-change and majority.
 
     Parameters
     ----------
@@ -254,12 +254,12 @@ class Metrics(Errors):
     ) -> None:
         self._classes = None if classes is None else np.unique(classes)
         self._unit = unit
-        # What is none of the classes has a number of its own.
+        # Labels that are none of the classes share one more number.
         n_labels = 0 if self._classes is None else len(self._classes) + 1
         super().__init__(classes is not None, window, fading, n_labels)
         self._labels = np.arange(n_labels) if n_labels else None
         self._no_change, self._majority = NoChange(), Majority()
-        self._baselines(np.zeros(0, dtype=np.int64))  # which tells them the labels
+        self._baselines(np.zeros(0, dtype=np.int64))  # gives them the labels
 
     def add(self, y: Any, predicted: Any, arrivals: Arrivals | None = None) -> Floats:
         """Count samples; return their losses: 0 or 1, or the absolute errors.

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from onlinekern.estimators.categories import names_of
-from onlinekern.estimators.table_door import holds_rows_by_name
+from onlinekern.estimators.encoded_tables import holds_rows_by_name
 from onlinekern.estimators.types import Array, Floats, Indices
 
 

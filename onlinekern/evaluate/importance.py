@@ -48,29 +48,29 @@ class Questions:
 class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
     """Permutation importance of the features along a stream, which forgets.
 
-    How much does the error rise if a model is not told the truth about a feature? Each sample is
-    predicted before it is learnt, as it is and, for some of its features in turn, with the value
-    of that feature exchanged for the one of a recent sample. The importance of feature j is the
-    mean rise of the loss, over the samples in which it was exchanged, the last ones most [1]_::
+    How much does the error rise if a feature has a wrong value? Before a sample is learnt, it is
+    predicted as it is. For some of its features in turn, it is predicted again with that feature's
+    value from a recent sample. The importance of feature j is the mean rise of the loss over the
+    samples in which it was exchanged, with weights that fade [1]_::
 
         I_j = sum_t fading^(T - t) w_t (loss(y_t, f_t(x_t with j exchanged)) - loss(y_t, f_t(x_t)))
               / sum_t fading^(T - t) w_t
 
-    A loss is 0 or 1 for a label, the squared error for a target, the mean of those of several. An
-    importance near 0, or below, says that the model does as well without.
+    The loss is 0 or 1 in classification, and in regression the squared error, averaged over several
+    targets. An importance near 0, or below, means that the model does as well without the feature.
 
     Parameters
     ----------
     estimator : estimator
-        Any learner of this library, a pipeline, or one of another library with `predict`. It is
-        not cloned: `partial_fit` teaches it, `update` asks it as it is.
+        Any learner of this library, a pipeline, or a learner of another library with `predict`. It
+        is not cloned. `partial_fit` teaches it; `update` only predicts with it.
     n_features : int or None, default=5
-        So many features of a sample are exchanged, drawn anew for each; None: all. A sample costs
-        ``1 + n_features`` more predictions.
+        Number of features that are exchanged in a sample, drawn at random for each; None: all. A
+        sample costs ``1 + n_features`` more predictions.
     fading : float in (0, 1), default=0.999
-        Weight of a sample over that of the one after it: the last 1 / (1 - fading) or so count.
+        Weight of a sample relative to the next one: about the last 1 / (1 - fading) count.
     n_kept : int, default=100
-        Recent samples that values are drawn from. A new one takes the place of any of them, so
+        Number of recent samples from which values are drawn. A new one replaces a random one, so
         their age is `n_kept` on average.
     random_state : int, RandomState instance or None, default=None
         Seed of the draws.
@@ -78,11 +78,11 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
     Attributes
     ----------
     feature_importances_ : ndarray of shape (n_features,)
-        The importances I_j, one for each column of the samples or of the table; 0 for one that has
+        The importances I_j of the columns of the samples or of the table; 0 for columns that have
         not been exchanged yet.
     standard_errors_ : ndarray of shape (n_features,)
-        Of the importances, as if the samples were independent: what is below two or three of them
-        may be chance.
+        Standard errors of the importances, as if samples were independent. An importance below two
+        or three of them may be chance.
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the columns, if they have names.
@@ -91,16 +91,16 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    However a stream is cut into calls, the importances are the same, if that is so of the
-    predictions. A sample of weight 0 counts for nothing.
+    Importances do not depend on how a stream is divided into calls, if predictions do not. A sample
+    of weight 0 does not count.
 
-    The value comes from the samples at large, whatever the other features are. So a row may be made
-    that could never come, and of two features that say the same each has a small importance.
+    Values are drawn independently of the other features. So a row may be made that could never
+    occur, and each of two redundant features has a small importance.
 
     A learner of this library predicts the exchanged rows in the call that learns the samples, as
-    samples of weight 0. One with an encoder for a table inside, and those of other libraries, are
-    asked and taught sample by sample, and a call keeps a copy of what they had learnt, to give it
-    back if it fails. Tables with dates are pickled, but not saved.
+    samples of weight 0. A learner that encodes tables, or is of another library, predicts and
+    learns sample by sample; a call copies it first, to undo a failure. Tables with dates are
+    pickled, but not saved.
 
     References
     ----------
@@ -133,7 +133,7 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
 
     @all_or_nothing
     def update(self, X: Samples, y: ArrayLike, sample_weight: Weights = None) -> Self:
-        """Explain samples by the estimator as it is now, which learns nothing.
+        """Explain samples by the current estimator, which does not learn them.
 
         Call it before the estimator learns them.
 
@@ -189,7 +189,7 @@ class StreamImportance(Savable, MetaEstimatorMixin, BaseEstimator):
     ) -> Array:
         """Predict and explain each sample, then let the estimator learn it.
 
-        So it can take the place of the estimator in `prequential`.
+        So it can replace the estimator in `prequential`.
 
         Parameters
         ----------

@@ -29,13 +29,13 @@ from onlinekern.evaluate.refitting import first_answers, inside
 from onlinekern.learners.ahead import strangeness
 from onlinekern.preprocessing.steps import learner_of
 
-# A sample is compared with so many before it.
+# The certainty of a sample is ranked among so many before it.
 COMPARED = 256
-# How fast the level follows the share of the labels asked for.
+# Rate at which the level follows the share of labels asked for.
 RATE = 0.01
-# The share asked for is that of about so many last samples (w of Žliobaitė et al.).
+# The share asked for is measured over about the last so many samples (w of Žliobaitė et al.).
 SPENT_OVER = 100
-# Draws of a sample: asked for by chance, decided by chance, and two for ranks and normal numbers.
+# Draws per sample: for random queries, for exploration, and two for ranks and normal numbers.
 DRAWS = 4
 # A threshold never becomes 0 or infinite.
 LEAST = 1e-300
@@ -43,44 +43,44 @@ LEAST = 1e-300
 
 @estimator
 class LabelQuery(Observer):
-    """Which labels to ask for along a stream: those that tell the model most, within a budget.
+    """Which labels to ask for along a stream: the most informative ones, within a budget.
 
-    Labels are dear: someone has to look. `ask` says of each sample whether its label is worth it,
-    by how certain the model is of it, and keeps to a share of the samples.
+    Labels are expensive, because somebody has to look them up. `ask` decides for each sample
+    whether to ask for its label, by how certain the model is, and keeps to a share of the samples.
 
     Parameters
     ----------
     budget : float in (0, 1], default=0.1
         Share of the samples whose labels are asked for.
     certainty : {'margin', 'leverage'}, default='margin'
-        'margin' is how far the best score is from the second best; with two classes of one score f,
-        ``2 |f|``; of a classifier of another library, the same of probabilities. 'leverage' divides
-        it by the standard deviation of the score, of learners that have `leverage`: a sample unlike
-        those learnt is uncertain, whatever its score [2]_. Of a regressor that is all there is, and
-        the certainty is 1 over that deviation.
+        'margin' is the difference of the best and the second best score; with two classes and one
+        score f, ``2 |f|``. For classifiers of other libraries it uses probabilities. 'leverage'
+        divides the margin by the standard deviation of the score, for learners that have
+        `leverage`: a sample unlike those learnt is uncertain, whatever its score [2]_. Regressors
+        have no margin: the certainty is 1 over that deviation.
     strategy : {'quantile', 'variable', 'randomized', 'fixed', 'random'}, default='quantile'
-        When a certainty c is low enough. 'quantile': if its rank among those of the last 256
-        samples is in the lowest part, which follows the budget. 'variable': below a threshold that
-        falls by the factor ``1 - step`` with each label asked for, and rises by ``1 + step`` with
-        each that is not; 'randomized': below the same threshold times a normal number of mean and
-        deviation 1, so that all samples have a chance; 'fixed': below `threshold` [1]_. 'random':
-        by chance alone, whatever c.
+        When a certainty c is low enough. 'quantile': if its rank among the last 256 samples is in
+        the lowest part, whose size follows the budget. 'variable': below a threshold that is
+        multiplied by ``1 - step`` with each label asked for, and by ``1 + step`` with each that is
+        not. 'randomized': below this threshold times a normal number of mean and deviation 1, so
+        that all samples have a chance. 'fixed': below `threshold` [1]_. 'random': at random,
+        whatever c.
     threshold : float > 0, default=1.0
-        The threshold of 'fixed', and the first one of 'variable' and 'randomized'.
+        The threshold of 'fixed', and the initial one of 'variable' and 'randomized'.
     step : float in (0, 1), default=0.01
         How fast the threshold moves.
     explore : float in [0, 1], default=0.2
-        Share of the samples that are decided on by chance, whatever their certainty: so is seen
-        what changes where the model feels sure. With 'variable' that is the strategy Split of [1]_.
+        Share of the samples that are decided at random, whatever their certainty, to notice changes
+        where the model is certain. With 'variable' this is the strategy Split of [1]_.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draws, and of which of two equal certainties is the lower.
+        Seed of the draws, which also break ties of certainties.
 
     Attributes
     ----------
     n_seen_, n_asked_ : int
         Samples seen, and those whose labels were asked for.
     threshold_ : float
-        The threshold now; of 'quantile', the part of the ranks that is asked for.
+        The current threshold; with 'quantile', the part of the ranks that is asked for.
 
     Notes
     -----
@@ -89,9 +89,9 @@ class LabelQuery(Observer):
     'variable' and 'randomized' ask for nothing while the share of the last hundred samples or so,
     ``u <- 0.99 u + asked``, ``u / 100``, is at the budget [1]_.
 
-    A sample that the model cannot score yet is asked for by chance, the first one always.
+    A sample that the model cannot score yet is asked for at random, the first one always.
 
-    However a stream is cut into calls, the answers are the same, if the certainties are.
+    Decisions do not depend on how a stream is divided into calls, if the certainties do not.
 
     References
     ----------
@@ -126,7 +126,7 @@ class LabelQuery(Observer):
     _learnt_as = "_n_seen"
 
     def ask(self, model: Any, X: Samples) -> Array:
-        """Say which labels to ask for, by the model as it is now.
+        """Decide which labels to ask for, by the current model.
 
         Parameters
         ----------

@@ -124,7 +124,7 @@ class Comparison:
 
     @property
     def has_window(self) -> bool:
-        """Whether the last samples are told apart: they have an order, and are not all."""
+        """Whether the last samples have figures: the stream has an order, and is longer."""
         return not self.shuffled and self.window < self.n_samples
 
 

@@ -33,11 +33,11 @@ from onlinekern.evaluate.refitting import Refitted, inside
 from onlinekern.fitted.save import from_bytes, to_bytes
 from onlinekern.streams.errors import check_count, check_instance, pairs_of
 
-# Curves are recorded at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples. Their length grows with the
-# logarithm of the stream's, and blocks are split too rarely to slow the learner.
+# Curves have points at FIRST_MARK * 2^(k / MARKS_PER_OCTAVE) samples. So their length grows with
+# the logarithm of the stream's, and blocks are split too rarely to slow the learner.
 FIRST_MARK = 64
 MARKS_PER_OCTAVE = 4
-# Samples in the window, and between two points of the curves that show drift.
+# Samples in the window, and between two points of the windowed curves.
 WINDOW = 1000
 
 
@@ -59,14 +59,15 @@ class PrequentialResult:
     samples, error_curve, support_curve : ndarray of shape (n_marks,)
         Samples seen, and the error and the number of support vectors by then.
     figures : dict of str to float
-        Of all samples: ``error``, ``no_change_error`` and ``majority_error``, those of predicting
-        the last label (target) and the most frequent label so far (the mean); for a classification
-        ``kappa`` (Cohen's), ``kappa_temporal`` and ``kappa_m``, the shares of the mistakes saved
-        against chance, no change and the majority. The same with the prefix ``window_``, of the
-        last samples, and ``faded_``, where they were asked for.
+        ``error``, and the errors of two baselines: ``no_change_error`` of predicting the last label
+        or target, ``majority_error`` of predicting the most frequent label or the mean so far. For
+        classification also ``kappa`` (Cohen's), ``kappa_temporal`` and ``kappa_m``, the shares of
+        mistakes saved against chance, no change and the majority. If asked for, the same figures of
+        the last samples have the prefix ``window_``, and faded ones ``faded_``.
     curves : dict of str to ndarray of shape (n_points,)
-        ``samples``, and each of the figures by then: at the multiples of the window (of 1,000 with
-        fading alone), thinned to at most 512 points, and at the end. Empty without either.
+        ``samples``, and each of the figures at that time: at the multiples of the window (of 1,000
+        with fading alone), thinned to at most 512 points, and at the end. Empty without window and
+        fading.
     drifts : ndarray of shape (n_drifts,), int64
         Samples seen when the detector found drift.
     n_asked : int or None
@@ -78,7 +79,7 @@ class PrequentialResult:
     squared_error: float | None
     seconds: float
     n_support: int
-    # A result is shown in one line.
+    # Arrays are left out, so that a result prints as one line.
     samples: np.ndarray = field(repr=False)
     error_curve: np.ndarray = field(repr=False)
     support_curve: np.ndarray = field(repr=False)
@@ -98,7 +99,7 @@ class PrequentialResult:
         middle = np.searchsorted(self.samples, self.n_samples / 2, side="right") - 1
         if middle < 0:  # fewer samples than two marks
             return self.error
-        power = 1 if self.squared_error is None else 2  # squared errors add up, their roots do not
+        power = 1 if self.squared_error is None else 2  # sums of squares, not of roots
         sums = self.samples * self.error_curve**power
         rows = self.n_samples - self.samples[middle]
         return float(((sums[-1] - sums[middle]) / rows) ** (1 / power))
@@ -117,7 +118,7 @@ class Run:
         Has ``partial_fit_predict(X, y[, classes])``. An estimator with ``fit`` and ``predict`` only
         is refitted whenever the stream has doubled (see ``Refitted``).
     classes : array-like or None
-        All classes of the stream; None for a regression, or those that the classifier knows.
+        All classes of the stream; None for a regression, or for those that the classifier knows.
     unit : float
         Factor by which regression errors are multiplied before they are recorded.
     window, fading : as for ``prequential``
@@ -152,7 +153,7 @@ class Run:
         self.estimator, self.classes = _stream_learner(estimator, classes), classes
         self.seconds, self._names = 0.0, names
         self._metrics = Metrics(classes, unit, window, fading)
-        # A batch estimator is refitted at marks, which come often enough.
+        # A batch estimator is refitted at marks, so it needs them.
         self._has_marks = curve or isinstance(self.estimator, Refitted)
         self._marks: list[tuple[int, float, int]] = []
         self._curve = None if window is None and fading is None else Curve(window or WINDOW)
@@ -165,12 +166,12 @@ class Run:
             query._validate_params()
         self._late = None if delays is None or query is not None else Late(delays)
         self._query = None if query is None else Asked(query, delays)
-        # Losses of samples whose labels have not come.
+        # Losses of samples whose labels have not come yet.
         self._losses: dict[int, float] = {}
 
     @property
     def n_samples(self) -> int:
-        """Samples predicted; without a delay they are learnt too."""
+        """Samples predicted; without a delay, these are also learnt."""
         return self._metrics.n_rows
 
     def feed(self, X: Any, y: Any) -> Floats:
@@ -197,9 +198,9 @@ class Run:
         return np.concatenate(losses)
 
     def feed_from(self, position: int, X: Any, y: Any) -> bool:
-        """Feed the rows that begin at a position of the stream, but for those learnt already.
+        """Feed rows that begin at a position of the stream, except those learnt before a save.
 
-        Those were learnt before the model was saved. Returns whether any row was fed.
+        Returns whether any row was fed.
         """
         learnt = min(self.n_samples - position, len(y))
         if learnt > 0:
@@ -232,7 +233,7 @@ class Run:
         inner = inside(self.estimator)
         try:
             return to_bytes(inner) if isinstance(inner, Savable) else None
-        except TypeError:  # a subclass of the user's, or a parameter that is a function
+        except TypeError:  # a user's subclass, or a parameter that is a function
             return None
 
     def restore(self, state: Any, model: bytes, name: str) -> None:
@@ -286,7 +287,7 @@ class Run:
 
     def _samples_to_next_mark(self) -> int:
         """Return how many samples may be learnt in one call."""
-        if self._on_drift is not None:  # what it does must come before the next sample
+        if self._on_drift is not None:  # it must be called before the next sample
             return 1
         to_mark = self._next_mark() - self.n_samples
         if self._curve is None:
@@ -343,7 +344,7 @@ def check_recording(window: int | None, fading: float | None, watch: Any) -> Non
 
 
 def _labels(estimator: Any, classes: Classes) -> ArrayLike | None:
-    """Return all classes of a stream: those given, or that the estimator knows; None of targets."""
+    """Return all classes of a stream: those given, or the estimator's; None for a regression."""
     if isinstance(estimator, type) or not hasattr(estimator, "__sklearn_tags__"):
         return classes
     name = type(estimator).__name__
@@ -365,7 +366,7 @@ def _labels(estimator: Any, classes: Classes) -> ArrayLike | None:
 
 
 def _labels_in(stream: Any, estimator: Any) -> Any:
-    """Return the labels of a list of (X, y) for a classifier that knows none; None for all else."""
+    """Return the labels in a list of (X, y), for a classifier that knows none; otherwise None."""
     if not isinstance(stream, list | tuple) or not stream or isinstance(estimator, type):
         return None
     if not hasattr(estimator, "__sklearn_tags__") or not is_classifier(estimator):
@@ -404,21 +405,21 @@ def prequential(
     Parameters
     ----------
     estimator : object
-        Has ``partial_fit_predict(X, y[, classes])``. It is not cloned, and continues from its
-        present state. A batch estimator, of scikit-learn for example, is refitted whenever the
-        stream has doubled.
+        Has ``partial_fit_predict(X, y[, classes])``. It is not cloned, and goes on from its current
+        state. A batch estimator, for example of scikit-learn, is refitted whenever the stream has
+        doubled.
     stream : iterable of (X, y)
         For example ``source.blocks(random_state=0)``.
     classes : array-like, optional
-        All classes of the stream; None for a regression, or those that the classifier knows, or
-        the labels in a stream that is a list or a tuple.
+        All classes of the stream. None for a regression, for the classes that the classifier knows,
+        or for the labels in a stream that is a list or a tuple.
     window : int or None, default=1000
-        Score the last so many samples too, at all multiples of that number [1]_. None: do not.
+        Also score the last `window` samples, at all multiples of `window` [1]_. None: do not.
     fading : float between 0 and 1, or None, default=None
-        Score all samples too, each with `fading` times the weight of the one after it: with 0.999
-        the last thousand samples or so count.
+        Also score samples with weights that fade: each has `fading` times the weight of the next
+        one. With 0.999 the last thousand samples or so count.
     detector : object, optional
-        Has ``update(value)`` and ``drift_detected``, as river's drift detectors. It is fed every
+        Has ``update(value)`` and ``drift_detected``, like river's drift detectors. It gets each
         sample's mistake, 0 or 1, or absolute error.
     on_drift : callable, optional
         Called as ``on_drift(estimator, n)`` when the detector finds drift at the n-th sample, after
@@ -426,30 +427,30 @@ def prequential(
         It may change the estimator, or return another one to go on with, for example
         ``sklearn.base.clone(estimator)``.
     delay : int, array-like of int of shape (n_samples,), or None, default=None
-        How many samples are predicted between a sample and the coming of its label, for all or for
-        each (`delays_of` makes them of times). A sample is learnt when its label comes; labels that
-        come with another one are learnt in the order of their samples. The errors are those of all
-        samples, the last ones too, whose labels never come; the baselines and the detector know the
-        labels that have come. None or 0: labels come at once.
+        How many samples are predicted before a sample's label comes, for all samples or for each
+        (`delays_of` computes them from times). A sample is learnt when its label comes; labels that
+        come together are learnt in the order of their samples. Errors are those of all samples,
+        also of the last ones, whose labels never come. Baselines and detector know only the labels
+        that have come. None or 0: labels come at once.
     query : LabelQuery, optional
-        Only the samples whose labels it asks for are learnt, and known to the baselines and the
-        detector. The errors are those of all samples. It goes on from its present state. With a
-        `delay` it asks when a sample comes, by the model as it is then, and the label comes later.
+        Only samples whose labels it asks for are learnt; baselines and detector know only these.
+        Errors are those of all samples. The query goes on from its current state. With a `delay`,
+        it decides when a sample comes, and the label comes later.
     watch : callable, optional
         Called as ``watch(result)`` with the result so far at each point of the curves: to draw, to
-        log, or to stop a run that goes wrong by raising an error.
-        `onlinekern.plotting.PrequentialDisplay` draws so with ``live=True``.
+        log, or to stop a run by raising an error. `onlinekern.plotting.PrequentialDisplay` with
+        ``live=True`` uses it.
 
     Returns
     -------
     PrequentialResult
-        With the errors beside those of trivial predictions: kappa-temporal [2]_, kappa-M [3]_.
+        Errors, and figures relative to baselines: kappa-temporal [2]_, kappa-M [3]_.
 
     Raises
     ------
     TypeError
-        If the estimator can neither learn streams nor be fitted, the detector is none, or the
-        stream yields no pairs.
+        If the estimator can neither learn streams nor be fitted, the detector lacks a method, or
+        the stream yields no pairs.
     ValueError
         If an argument is out of range, the stream has no sample, or X and y of a pair differ in
         length.

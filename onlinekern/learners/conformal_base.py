@@ -110,7 +110,7 @@ class Conformal(LearnerAround):
         self, coverage: Any, lesson: Lesson, answers: Any, scores: Floats, held: Any
     ) -> Floats:
         """Take up the scores of samples; return the thresholds before each."""
-        return coverage.append(coverage.told_by(scores, lesson.counts), held)
+        return coverage.append(coverage.informative(scores, lesson.counts), held)
 
     def _take_row_up(
         self, coverage: Any, number: Any, score: Any, counts: bool, held: Any
@@ -159,7 +159,7 @@ class Conformal(LearnerAround):
 
     @property
     def coverage_(self) -> Any:
-        """Share of the samples that were held by what was told before they were learnt."""
+        """Coverage so far of intervals or sets made before their samples were learnt."""
         check_is_fitted(self)
         return share_of(self._coverage.held, self._coverage.told)
 
@@ -183,7 +183,7 @@ class Conformal(LearnerAround):
 
 
 def share_of(held: Any, told: Any) -> Any:
-    """Return held / told, of numbers or arrays; NaN of nothing."""
+    """Return held / told, of numbers or arrays; NaN if told is 0."""
     return np.where(told, held, np.nan)[()] / np.maximum(told, 1)
 
 

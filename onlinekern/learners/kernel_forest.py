@@ -1,6 +1,6 @@
-"""Kernel forests: second-order learners on the cells of trees that cut where the function changes.
+"""Kernel forests: second-order learners on the cells of trees that split where functions change.
 
-A class is its documentation, its parameters and the parts of the core that it is made of.
+The classes hold the documentation and the parameters, and compose parts of the core.
 """
 
 from itertools import product
@@ -29,44 +29,45 @@ from onlinekern.estimators.categories import (
 )
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.encoded_tables import Encoded, encoded, feature_names
 from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import OF_NEW_MODELS, Count, Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.scikit_learn import Interval
 from onlinekern.estimators.several_targets import SEVERAL
-from onlinekern.estimators.table_door import Encoded, encoded, feature_names
 from onlinekern.estimators.types import Array, Floats, Indices
-from onlinekern.estimators.validation import put_in_order
+from onlinekern.estimators.validation import no_name_warnings_for
 
 # A tree of n samples has less than 2 n nodes, whose numbers have 16 bits.
 MOST_KEPT = 1 << 14
 NOISES = (0.2, 4.0)
 LEVELS = {"leaf": (False,), "upper": (True,), "both": (False, True)}
-# With which probability a sample shall be right, where a rule asks for one.
+# Probability of a correct prediction that confidence-weighted rules ask for.
 CONFIDENCE = 0.9
 NODE_BYTES = 8
 # Renewals after at most so many samples are spread over fewer others (`core.partitions.costs`).
 EARLY = 512
-# Of a classifier's trees one in so many is cut exactly, where a renewal grows from eight times so
-# many samples, and half of these from so many: of fewer, and of numbers, they find noise too
-# (docs/kernel_forests_tried.md).
+# In classification, one tree in TREES_OF_EXACT has exact splits if a renewal grows from 8
+# EXACT_FROM samples, and half as many from EXACT_FROM on. From fewer samples, exact splits also fit
+# noise (docs/kernel_forests_tried.md).
 TREES_OF_EXACT = 3
 EXACT_FROM = 1 << 11
-# Trees that `exact` asks for are exact from fewer samples on, and those of numbers: that is better
-# where it helps at all (docs/race_tried.md).
+# With a number in `exact`, and in regression, exact trees begin with fewer samples: that is better
+# where they help at all (docs/race_tried.md).
 ASKED_FROM = 1 << 8
-# Of a regressor's trees one in so many is cut exactly. Where half of the experts do not see these,
-# smooth functions lose nothing; and they grow from this share of the samples
+# In regression, one tree in so many has exact splits, and grows from EXACT_SHARE of the samples.
+# Half of the experts do not use these trees, so that smooth functions lose nothing
 # (docs/kernel_forests_tried.md).
 TREES_OF_EXACT_TARGETS = 10
 EXACT_SHARE = 0.5
-# Cells of a classifier's exact trees begin with these variances, where others have 1: the first one
-# for half of the experts, the second for the others. So a function that does not jump along axes
-# leans on the random trees, and one that does on the exact ones (docs/kernel_forests_tried.md).
+# Initial variances of the cells of exact trees in classification: the first for half of the
+# experts, the second for the others. Other cells have 1. So the first half relies on the random
+# trees, and the second on the exact ones, which suit functions that jump along axes
+# (docs/kernel_forests_tried.md).
 EXACT_VARIANCES = (0.1, 2.0)
-# What they keep of a sample, beside its numbers.
+# Bytes that exact trees keep of a sample, beside its features.
 EXACT_BYTES = 60
-# A forest that begins anew beside another one learns so many samples at most (`learning.trials`).
+# A new forest beside the old one learns so many samples at most (`learning.trials`).
 OF_A_TRIAL = 1000
 
 Share: TypeAlias = Annotated[float, Interval(Real, 0, 1, closed="both")]
@@ -75,23 +76,23 @@ Candidates: TypeAlias = Annotated[int, Interval(Integral, 1, 1000, closed="both"
 
 
 def rule_on_cells(name: str, of_targets: bool) -> Any:
-    """Return a rule whose r or 1 / C is 1: experts divide the weights of samples by their noise.
+    """Return a rule with r or 1 / C of 1; experts divide the weights of samples by their noise.
 
-    A sample has the squared length 1, where no variance has fallen.
+    With the initial variances, a sample has the squared length 1.
     """
     absolute = LOSSES["epsilon_insensitive"](0.0)
     loss = absolute if of_targets else LOSSES["hinge"]()
     if name == "logistic":
         return RULES["gradient"](LOSSES["logistic"](), SCHEDULES["constant"](1.0), 0.0)
     if name == "least_squares":
-        # AROW whose loss is the absolute error steps along the squared one, at each sample.
+        # AROW on the absolute error takes the steps of least squares, at each sample.
         return RULES["arow"](absolute, 1.0)
     if name in ("scw1", "scw2"):
         return RULES[name](loss, CONFIDENCE, 1.0)
     return RULES[name](loss, 1.0)
 
 
-# A forest keeps these too.
+# Parameters of a forest that are fixed when it begins.
 OF_FORESTS = {
     "noise", "rule", "max_rows", "renewal_spread", "categorical_features", "begin_anew",
 }  # fmt: skip
@@ -103,7 +104,7 @@ class KernelForest(Learner):
 
     n_trees: Count = 100
     noise: Literal["auto"] | Positive = "auto"
-    # A subclass says which there are.
+    # Subclasses list the rules.
     rule: str = "arow"
     levels: Literal["both", "leaf", "upper"] = "both"
     memory: Annotated[int, Interval(Integral, 64, MOST_KEPT, closed="both")] = MOST_KEPT
@@ -126,9 +127,9 @@ class KernelForest(Learner):
     _takes_categories = True
     _any_scale = True
     _early = EARLY
-    # Of targets, if one sum of them tells where to cut.
+    # Weights of the targets, if splits are found for one sum of them.
     _cut_weights = cast("tuple[float, ...]", ())
-    # What the columns of categories hold: `estimators.categories`.
+    # The categories of the categorical columns: `estimators.categories`.
     _categories = cast(Categories, ())
 
     def _noises(self) -> tuple[float, ...]:
@@ -143,20 +144,20 @@ class KernelForest(Learner):
         return self._bytes_of(form, self.memory)
 
     def _teacher_bytes(self, form: Form) -> int:
-        """Return the bytes of the kernel machine that tells a renewal where to cut."""
+        """Return the bytes of the teacher, which finds splits in a renewal."""
         n_axes, is_light = self._n_axes(form), self.teacher == "light"
-        # Of features for which a light one is there, no directions are sought to tell labels apart.
+        # A light teacher seeks no directions in classification.
         is_directed = not (is_light and isinstance(self, OnlineClassifier))
         n_told = 1 if self._cut_weights else form.n_outputs
         return int(teacher_bytes(self.memory, n_axes, n_told, is_light, is_directed))
 
     def _n_axes(self, form: Form) -> int:
-        """Return the numbers that trees see of a sample: a category has several orders."""
+        """Return how many numbers of a sample trees use: a category has several orders."""
         return form.n_features + (N_ORDERS - 1) * len(self._categories)
 
     def _bytes_of(self, form: Form, memory: int) -> int:
-        """Return the bytes of a forest that keeps so many samples."""
-        # The samples that are kept, with the copies and the cells of a renewal; the cells of trees.
+        """Return the bytes of a forest that keeps `memory` samples."""
+        # The kept samples, with their copies and cells during a renewal, and the cells of trees.
         n_experts = self._n_experts()
         rows = min(self.max_rows, max(64, int(self.max_samples * memory)))
         # Fewer nodes have larger leaves.
@@ -173,12 +174,12 @@ class KernelForest(Learner):
             2 * (form.itemsize * form.n_features + 8 * n_targets) + 8 * n_axes + 3 * self.n_trees
         )
         if n_exact:
-            # Numbers in ascending order, and codes, keys and two orders.
+            # Features in ascending order, and codes, keys and two orders.
             sample += 4 * min(n_axes, MOST_SOUGHT) + EXACT_BYTES
         return kept * sample + int(self.n_trees * nodes * cell)
 
     def _samples(self, X: Any, y: Any, dtype: Any, start: bool) -> Any:
-        in_order = put_in_order(X)
+        in_order = no_name_warnings_for(X)
         X = encoded(self, X, start, learn=True)
         if isinstance(X, Encoded):
             known: Categories = tuple((place, None) for place in vars(self)["encoder_"].coded_)
@@ -193,7 +194,7 @@ class KernelForest(Learner):
         return X, y
 
     def _rows(self, X: Any, dtype: Any) -> Any:
-        in_order = put_in_order(X)
+        in_order = no_name_warnings_for(X)
         X = encoded(self, X, start=False, learn=False)
         X, known = numbered(X, self._categories, learn=False)
         with in_order:
@@ -207,7 +208,7 @@ class KernelForest(Learner):
         return {"categories": "codes", "missing": "keep", "kinds": kinds}
 
     def _first_model(self, X: Any, draws: np.random.RandomState) -> Model:
-        # Not in `_new_model`: a race begins anew with all of its experts.
+        # Not in `_new_model`, because a race begins anew with all of its experts.
         model = super()._first_model(X, draws)
         return renewed(model) if self.begin_anew else model
 
@@ -226,11 +227,11 @@ class KernelForest(Learner):
         return ForestSpace(*form, *experts, *trees, *samples, *renewals, seed, coded, *cuts, *apart)
 
     def _holds(self) -> bool:
-        """Return whether targets that are outliers are held (`core.learning.held_targets`)."""
+        """Return whether outliers among targets are clipped (`core.learning.held_targets`)."""
         return False
 
     def _n_exact(self) -> int:
-        """Return how many trees are cut exactly, once there are samples enough."""
+        """Return how many trees have exact splits, once there are enough samples."""
         if self.exact != "auto":
             return max(round(self.n_trees * self.exact), int(self.exact > 0))
         if self.n_candidates == 1:
@@ -240,7 +241,7 @@ class KernelForest(Learner):
         return self.n_trees // TREES_OF_EXACT_TARGETS if self._n_experts() > 1 else 0
 
     def _exact_from(self) -> int:
-        """Return from how many samples on half of them are."""
+        """Return from how many samples on half of these trees have exact splits."""
         of_classes = isinstance(self, OnlineClassifier) and self.exact == "auto"
         return EXACT_FROM if of_classes else ASKED_FROM
 
@@ -248,12 +249,13 @@ class KernelForest(Learner):
         return len(self._noises()) * len(LEVELS[self.levels])
 
     def _apart(self) -> tuple[float, tuple[int, ...], tuple[float, ...]]:
-        """Return what tells the experts apart where trees of both kinds are mixed.
+        """Return how experts treat exact trees among random ones.
 
-        The share of the samples that exact trees grow from, how many of the first trees each expert
-        sees, and the variance that cells of exact trees begin with. Half of the experts on targets
-        do not see these, half of those on classes hold them back and the others lean on them, as on
-        a chessboard of levels and noises: each noise, and each level, is there in both ways.
+        This is the share of the samples that exact trees grow from, how many of the first trees
+        each expert uses, and the initial variance of cells of exact trees for each expert. In
+        regression half of the experts do not use exact trees. In classification half give their
+        cells a small variance, the others a large one. The halves alternate over levels and noises
+        like the squares of a chessboard, so each noise and each level occurs in both.
         """
         n_exact = self._n_exact()
         if not 0 < n_exact < self.n_trees or self._n_experts() == 1:
@@ -262,7 +264,7 @@ class KernelForest(Learner):
         are_odd = [sum(place) % 2 for place in places]
         if isinstance(self, OnlineClassifier):
             return 1.0, (), tuple(EXACT_VARIANCES[is_odd] for is_odd in are_odd)
-        # The smallest noise sees all of them where it sees the upper cells too.
+        # The expert with the smallest noise and the upper cells uses all trees.
         first = self.n_trees - n_exact
         return EXACT_SHARE, tuple(self.n_trees if is_odd else first for is_odd in are_odd), ()
 
@@ -273,7 +275,7 @@ class KernelForest(Learner):
 
     @property
     def alarms_(self) -> Indices:
-        """Numbers of the samples after which a forest began anew beside the one that answered."""
+        """Numbers of the samples after which a new forest began beside the old one."""
         return alarms_of(self._fitted_model)
 
     @property
@@ -283,7 +285,7 @@ class KernelForest(Learner):
 
     @property
     def importance_names_(self) -> Array | None:
-        """Names of the features that `feature_importances_` tells of; None without any."""
+        """Names of the features of `feature_importances_`; None if they have none."""
         return feature_names(self)
 
     @property
@@ -310,8 +312,8 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
 
     Random trees split space into cells, and a second-order learner learns the weights of all cells
     of all trees together. The splits lie where the function changes: a small kernel machine, the
-    teacher, tells how steep it is along each feature. Nothing has to be chosen or scaled. One pass
-    comes close to forests and boosted trees in batch on tables with many kinds of columns
+    teacher, measures how steep it is along each feature. Nothing has to be chosen or scaled. One
+    pass comes close to batch forests and boosted trees on tables with many kinds of columns
     (docs/kernel_forests.md).
 
     Parameters
@@ -323,11 +325,11 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
         ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 at once, and combines their scores
         with weights that follow their errors.
     rule : {'arow', 'least_squares', 'scw1', 'scw2', 'pa1', 'pa2', 'logistic'}, default='arow'
-        What the experts on the cells learn by. Each has an expert for each noise r: 'arow'; soft
-        confidence-weighted learning (probability 0.9) and passive-aggressive learning, of
-        C = 1 / r; gradient descent on the logistic loss, of step 1 / r. 'least_squares' is 'arow'
-        that learns the squared error of the labels 1 and -1 at each sample. 'pa1', 'pa2' and
-        'logistic' are of first order: the variances stay as they are.
+        The rule by which the weights of cells are learnt, with one expert for each noise r: 'arow';
+        soft confidence-weighted learning (probability 0.9) and passive-aggressive learning with C =
+        1 / r; gradient descent on the logistic loss with step 1 / r. 'least_squares' is 'arow' on
+        the squared error of the labels 1 and -1, with a step at each sample. 'pa1', 'pa2' and
+        'logistic' are of first order: variances do not change.
     levels : {'both', 'leaf', 'upper'}, default='both'
         Cells of a sample in each tree: 'leaf' is its leaf; 'upper' is also the node at depth 4,
         which adapts faster if there are many leaves. 'both' learns both ways, and combines the
@@ -415,7 +417,7 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     n_mistakes_ : int
         Samples whose prediction, made before they were learnt, was wrong.
     cumulative_loss_ : float
-        Sum of weight times hinge; the loss of a sample is taken before it is learnt.
+        Sum of weight times hinge loss; the loss of a sample is taken before it is learnt.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the mean square of the function's gradient, in units of the spread
         of the features; 0 before the 32nd sample.
@@ -496,7 +498,7 @@ class KernelForestClassifier(OnlineClassifier, KernelForest):
     multi_class: ClassVar[Any] = "ovr"  # type: ignore[misc]
 
     def _rule(self) -> Any:
-        # The space has a rule of its own for each expert; this one counts the losses.
+        # The space has its own rule for each expert; this one only counts the losses.
         return RULES["least_squares"](LOSSES["hinge"]())
 
 
@@ -511,8 +513,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     Parameters
     ----------
     hold_outliers : bool, default=True
-        Whether a target that is an outlier is clipped before it is learnt. False suits targets with
-        rare events that features tell of: they are then learnt sooner (docs/kernel_forests.md).
+        Whether outliers among targets are clipped before they are learnt. False suits rare events
+        that the features predict, which are then learnt sooner (docs/kernel_forests.md).
     n_trees : int >= 1, default=130
         Number of trees. Time and memory grow linearly with it; 300 trees lower the error a little.
     noise : 'auto' or float > 0, default='auto'
@@ -520,10 +522,10 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
         ones, 10 very noisy ones. 'auto' learns with 0.2 and 4 at once, and combines their scores
         with weights that follow their errors.
     rule : {'arow', 'pa1', 'pa2'}, default='arow'
-        What the experts on the cells learn by. Each has an expert for each noise r: 'arow', which
-        are recursive least squares with a variance for each cell; passive-aggressive learning of
-        C = 1 / r, where the variances stay as they are. The steps of 'pa1' are bounded: it errs
-        least where a few targets are far from all others (docs/kernel_forests.md).
+        The rule by which the weights of cells are learnt, with one expert for each noise r: 'arow',
+        which is recursive least squares with a variance for each cell; passive-aggressive learning
+        with C = 1 / r, where variances do not change. The steps of 'pa1' are bounded, so it errs
+        least if a few targets are far from all others (docs/kernel_forests.md).
     levels : {'both', 'leaf', 'upper'}, default='both'
         Cells of a sample in each tree: 'leaf' is its leaf; 'upper' is also the node at depth 4,
         which adapts faster if there are many leaves. 'both' learns both ways, and combines the
@@ -539,8 +541,8 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     max_leaf : int >= 1, default=16
         A node with more samples is split.
 
-        Where a tree has seen the targets of all samples, leaves of few would fit their noise, and
-        take more memory and time.
+        A tree sees the targets of all samples, so smaller leaves would fit their noise, and take
+        more memory and time.
     n_candidates : int in [1, 1000], default=30
         Splits drawn for a node, of which the best is taken; at most one for four of its rows. With
         1 trees are totally random.
@@ -652,11 +654,11 @@ class KernelForestRegressor(OnlineRegressor, KernelForest):
     for each cell: a cell that was seen often takes small steps. This is a linear learner on the
     feature map of a random partition kernel [3]_.
 
-    With `hold_outliers` a target that is five deviations from the mean and ten mean absolute errors
-    from the answer is learnt as if it were no farther than these ten, as the loss of Huber [4]_
-    sees it. That is where most of the other targets are explained, and answers have not foretold
-    the far ones so far. In any case renewals learn a few targets, at most one of 256 and
-    one more, that lie 30 deviations apart from all others as the farthest of these.
+    With `hold_outliers`, a target that is five deviations from the mean and ten mean absolute
+    errors from the prediction is clipped at these ten errors, as in the loss of Huber [4]_. This
+    happens if most of the other targets are predicted well, and far ones have not been predicted so
+    far. In any case renewals clip a few targets, at most one of 256 and one more, that lie 30
+    deviations apart from all others, at the farthest of the others.
 
     A forest depends on its samples only, not on how the stream is divided into calls. A model that
     is saved in the middle of a renewal goes on, bit for bit: its next call repeats the part of the

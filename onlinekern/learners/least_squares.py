@@ -32,9 +32,9 @@ from onlinekern.estimators.types import Array, Floats, Samples
 from onlinekern.estimators.validation import validate_data
 from onlinekern.learners.spa import loss_proportional
 
-# Samples whose margin is so close to what the gate asks for may need their row of the inverse.
+# Samples whose margin is this close to that of the gate may need their row of the inverse.
 REACH = 0.25
-# linear='auto' leaves the samples out beyond so many features (benchmarks/wide_rows.py).
+# linear='auto' has no linear features beyond so many features (benchmarks/wide_rows.py).
 MOST_LINEAR = 512
 # reg='auto' begins with this one.
 FIRST_REG = 0.1
@@ -52,7 +52,7 @@ class KernelRLS(FeatureEstimator):
 
     _calls_blas = True
     _begins_with = OF_NEW_MODELS | {"reg", "forgetting"}
-    # The metric is learnt from the outputs from this one on.
+    # The metric is learnt from this output and those after it.
     _first_taught = 0
     coef_ = property(weights_of_features)
     intercept_ = property(constants_of_outputs)
@@ -74,7 +74,7 @@ class KernelRLS(FeatureEstimator):
             raise MemoryError(f"{error}: use linear='auto' for so many features") from None
 
     def _next_calls_blas(self) -> bool:
-        # Only the last sample of a block calls it.
+        # Only the last sample of a block calls BLAS.
         space = self._model.space
         if isinstance(space, MetricLeastSquares) and space.is_due():
             return True
@@ -100,7 +100,7 @@ class KernelRLS(FeatureEstimator):
         if self.metric == "none":
             return 0
         kept = most_kept(float(self.forgetting))
-        # They are copied while the model is learnt anew.
+        # The samples are copied while the model is learnt anew.
         full = self.metric == "full" or (self.metric == "auto" and holds_matrix(n_features))
         square = n_features * (24 + 2 * itemsize) if full else 0
         return kept * (16 + 2 * n_features * itemsize) + n_features * square
@@ -384,11 +384,11 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
     is chosen, if this error is 2 % lower than that of the form in use. Then half and twice the
     width are tried in the same way. All samples kept count alike there.
 
-    With ``reg="auto"`` two sums tell, for every `reg` of 0.01, 0.03, 0.1, 0.3, ... 100, how well it
-    would have predicted the samples that entered, each by those before it (see
-    `KernelRLSRegressor`). Those samples are the ones near the border, which make the noise look
-    larger than it is. So the one taken is two places below the best, about a tenth of it; on data
-    where most errors are noise it errs less than 0.1 by up to a tenth, elsewhere about the same.
+    With ``reg="auto"``, two sums give for every `reg` of 0.01, 0.03, 0.1, 0.3, ... 100 how well it
+    would have predicted the samples that entered, each from those before it (see
+    `KernelRLSRegressor`). These samples lie near the border, which makes the noise look larger than
+    it is. So the `reg` two places below the best is used, about a tenth of the best. If most errors
+    are noise, it has up to a tenth fewer errors than 0.1, and elsewhere about as many.
 
     The counted loss is ``max(0, 1 - margin)``.
 
@@ -446,7 +446,7 @@ class KernelRLSClassifier(OnlineClassifier, KernelRLS):
 
 
 def margins_of_classes(scores: Floats, numbers: Array) -> Floats:
-    """Return the margins of samples of these classes: of two, y f; else less the best rival."""
+    """Return the margins of samples: y f for two classes, else own score less the best rival's."""
     if scores.shape[1] == 1:
         return np.where(numbers > 0, scores[:, 0], -scores[:, 0])
     rivals, own = scores.copy(), (np.arange(len(scores)), numbers)
@@ -458,11 +458,11 @@ def margins_of_classes(scores: Floats, numbers: Array) -> Floats:
 class KernelRLSRegressor(OnlineRegressor, KernelRLS):
     """Kernel recursive least squares for regression, with intervals.
 
-    The score ``f(x) = w . phi(x)``, with ``phi = [x / sqrt(d), 1, z(x)]`` and features z of a
-    kernel, is after each sample the exact ridge regression of all samples so far, ``A = reg I + sum
-    phi phi'``, ``b = sum phi y``, ``w = A^-1 b`` [1]_. It is the posterior mean of a Gaussian
-    process for the span of the features. Intervals keep the share that `predict_interval` is asked
-    for [2]_; with `metric` the kernel's metric is learnt too [3]_.
+    The score is ``f(x) = w . phi(x)``, with ``phi = [x / sqrt(d), 1, z(x)]`` and features z of a
+    kernel. After each sample it is the exact ridge regression on all samples so far, ``A = reg I +
+    sum phi phi'``, ``b = sum phi y``, ``w = A^-1 b`` [1]_. This is the posterior mean of a Gaussian
+    process on the span of the features. `predict_interval` gives intervals with the coverage that
+    you ask for [2]_. With `metric` the kernel's metric is learnt too [3]_.
 
     Parameters
     ----------
@@ -707,7 +707,7 @@ class KernelRLSRegressor(OnlineRegressor, KernelRLS):
         self, model: Model, X: Any, y: Any, weight: Any, draws: np.random.RandomState, number: int
     ) -> bool:
         anew = super()._begin_again(model, X, y, weight, draws, number)
-        # Errors of samples that have been learnt tell nothing of those of others.
+        # Errors on samples that have been learnt say nothing about those on new ones.
         space: Any = model.space
         space.residuals.is_closed = not anew
         return anew

@@ -1,4 +1,4 @@
-"""The bases of learners that teach another: what they tell is what that one tells."""
+"""Bases of learners around another learner, whose attributes and predictions they pass on."""
 
 from collections.abc import Callable
 from typing import Any
@@ -100,7 +100,7 @@ class LearnerAround(Savable, MetaEstimatorMixin, BaseEstimator):
 
 
 class OfClasses:
-    """Mixin of learners around another that may be a classifier: what they tell of classes."""
+    """Mixin of learners around another one that may be a classifier: attributes of classes."""
 
     _learner: Any
     _learnt: Any

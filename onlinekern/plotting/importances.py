@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from onlinekern.estimators.table_door import feature_names
+from onlinekern.estimators.encoded_tables import feature_names
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.plotting.style import COLOURS, GREY, axes_for, open_axes
 from onlinekern.preprocessing.steps import steps_of

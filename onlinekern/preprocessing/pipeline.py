@@ -17,7 +17,7 @@ from onlinekern.estimators.atomic import lock_of
 from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import available_if
 from onlinekern.estimators.types import Array, Classes, Floats, Sample, Samples, Targets, Weights
-from onlinekern.estimators.validation import names_are_no_matter, one_row, own_weight
+from onlinekern.estimators.validation import no_name_warnings, one_row, own_weight
 from onlinekern.preprocessing.steps import (
     does_something,
     is_fitted,
@@ -398,7 +398,7 @@ def learn_and_transform(name: str, step: Any, X: Any, y: Any, sample_weight: Any
 
 def rows_for(step: Any) -> AbstractContextManager[None]:
     """Return a context for single rows, which have no names, though a step may have learnt some."""
-    return names_are_no_matter() if hasattr(step, "feature_names_in_") else nullcontext()
+    return no_name_warnings() if hasattr(step, "feature_names_in_") else nullcontext()
 
 
 def as_rows(x: Any) -> Any:

@@ -17,7 +17,7 @@ from onlinekern.estimators.validation import (
     check_results,
     check_weights,
     learn_row,
-    names_are_no_matter,
+    no_name_warnings,
     one_row,
     own_weight,
     validate_data,
@@ -211,7 +211,7 @@ class OnlineStandardScaler(OneToOneFeatureMixin, CoreTransformer):
             If X has not `n_features_in_` features, or is sparse although means were subtracted.
         """
         check_is_fitted(self)
-        with names_are_no_matter():  # Scaled rows are arrays, whatever was learnt.
+        with no_name_warnings():  # Scaled rows are arrays, whatever was learnt.
             X = self._validate(X)
         if sp.issparse(X):
             if self._moments.centred:

@@ -1,4 +1,4 @@
-"""Pages that tell of a model or of a run: one HTML file each, which loads nothing from anywhere."""
+"""Reports of a model or of a run: one HTML file each, which loads nothing from elsewhere."""
 
 import lazy_loader
 

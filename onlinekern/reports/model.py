@@ -68,7 +68,7 @@ def report_html(
     result: PrequentialResult | None = None,
     window: int = WINDOW,
 ) -> ModelPage:
-    """Make a page that tells of a fitted model: one HTML file, which loads nothing.
+    """Make a report of a fitted model: one HTML file, which loads nothing.
 
     It has the parameters, the columns, the errors along the stream with the drifts found, the
     importances of the features, the metric, the experts of a race, and what the model takes in

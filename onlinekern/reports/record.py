@@ -1,4 +1,4 @@
-"""Errors of a run over a stream as a page tells of them: with their curve and the classes."""
+"""Errors of a run over a stream, for a report: with their curve and the classes."""
 
 from __future__ import annotations
 

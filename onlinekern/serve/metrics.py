@@ -26,7 +26,7 @@ from onlinekern.serve.served import ServedModel
 
 # So many marks are kept at most: when there are more, every second one goes.
 MOST_MARKS = 256
-# So many of the last requests are told.
+# Number of the last requests that the page shows.
 LAST = 20
 
 

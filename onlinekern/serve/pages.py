@@ -99,7 +99,7 @@ def page_routes(service: Service) -> list[Route]:
 
     async def summary(request: Request) -> Response:
         last = service.requests.last.told()
-        # Who reads the model may wait for its writer.
+        # Reading the model may wait for a call that learns.
         found = await asyncio.to_thread(service.summary)
         return JSON({**found, "requests": last})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from onlinekern.estimators.table_door import SLOTS
+from onlinekern.estimators.encoded_tables import SLOTS
 from onlinekern.learners.budgeted import BPAClassifier, BPARegressor
 from onlinekern.learners.fogd_nogd import FOGDClassifier, FOGDRegressor
 from onlinekern.learners.least_squares import KernelRLSClassifier, KernelRLSRegressor

@@ -187,7 +187,7 @@ def one_line(estimator: Any) -> str:
 def importances_of(race: Any) -> Floats:
     """Return those of the forest that has the larger share.
 
-    Metrics of kernels tell them in other units, so they are not mixed with those of forests.
+    Metrics of kernels have other units, so they are not mixed with those of forests.
     """
     with race.reading():
         weights = race.vote.weights(np.ones(len(race.experts), dtype=np.uint8))
@@ -217,7 +217,7 @@ def report_of(race: Any, ladder: list[Expert], task: str) -> RaceReport:
     noted = np.array([weight for _, weight in history]).reshape(len(history), len(ladder))
     stretches = np.diff(samples, prepend=0)
     led = np.bincount(noted.argmax(axis=1), stretches, len(ladder)) / max(1, n_seen)
-    # A race of an older file has fewer twins than the ladder of today.
+    # A race of an older file has fewer twins than the current ladder.
     twins = [", of logarithms too" if twin is not None else "" for twin in race.twins]
     experts = [
         ExpertReport(

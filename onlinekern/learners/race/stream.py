@@ -23,11 +23,11 @@ from onlinekern.estimators.array_types import column_of_labels
 from onlinekern.estimators.calibration import FLOOR
 from onlinekern.estimators.classification import OnlineClassifier
 from onlinekern.estimators.contract import Learner
+from onlinekern.estimators.encoded_tables import Encoded, encoded, feature_names
 from onlinekern.estimators.memory import Form
 from onlinekern.estimators.parameters import Positive, estimator
 from onlinekern.estimators.regression import OnlineRegressor
 from onlinekern.estimators.row_blocks import one_after_another, rows_of
-from onlinekern.estimators.table_door import Encoded, encoded, feature_names
 from onlinekern.estimators.types import Array, ArrayLike, Floats, Indices, Sample, Samples
 from onlinekern.estimators.validation import (
     check_weights,
@@ -35,8 +35,8 @@ from onlinekern.estimators.validation import (
     has_more,
     labels_of,
     learn_row,
+    no_name_warnings_for,
     own_weight,
-    put_in_order,
     same_labels,
     validate_data,
 )
@@ -64,13 +64,13 @@ from onlinekern.learners.race.kinds import (
 from onlinekern.learners.race.report import RaceReport, importances_of, report_of
 
 FLOATS = [np.float64, np.float32]
-# So many samples are kept as long as they are all of one class.
+# Samples kept as long as all of them are of one class.
 MOST_WAITING = 1000
-# A race begins again with smaller experts if a forest keeps such a share of the rows so far.
+# A race begins again with smaller experts if a forest keeps this share of the rows so far.
 KEPT = 0.75
-# A race that takes no more megabytes is not warned of: there is one expert at least.
+# Up to so many megabytes there is no warning, since a race has one expert at least.
 LITTLE = 1.0
-# Fewer first rows do not tell how many classes there are: slots have room for so many.
+# If there are fewer first rows than FEW_ROWS, slots are planned for EXPECTED classes.
 FEW_ROWS, EXPECTED = 100, 8
 
 
@@ -84,15 +84,15 @@ class StreamLearner(Learner):
     _calls_blas = True
     _any_scale = True
     _takes_wide = True
-    # The budgets that the race began with: those that are set in mid-stream wait for `fit`. () in
-    # races of older files.
+    # The budgets that the race began with; budgets set in mid-stream wait for `fit`. () in races of
+    # older files.
     _budgets_at_first = tuple[float, ...]()
-    # Outputs when the race began: with more, there would be room for smaller experts only. 0 in
-    # races of older files.
+    # Outputs when the race began, which decided the sizes of the experts. 0 in races of older
+    # files.
     _outputs_at_first = 0
-    # Features that waited for categories then: widths of kernels do not count them.
+    # Features reserved for new categories at that time; widths of kernels do not count them.
     _empty_at_first = 0
-    # Numbers of the experts that stayed, of those that the race began with; () of all.
+    # Indices of the experts that are left, among those that the race began with; () if all are.
     _stayed = tuple[int, ...]()
     _task: ClassVar[str]
     _votes: ClassVar[type[Vote]]
@@ -106,12 +106,12 @@ class StreamLearner(Learner):
         return ladder(self._task, *form, time, room * MEGABYTE, *table)
 
     def _budgets(self) -> tuple[float, ...]:
-        """Return microseconds and megabytes, those that a race began with where there is one."""
+        """Return microseconds and megabytes: those that the race began with, if there is one."""
         return self._budgets_at_first or (float(self.time_budget), float(self.memory_budget))
 
     def _n_bytes(self, form: Form) -> int:
         own = form.n_features, form.n_outputs, form.is_sparse
-        # What is held for a renewal does not make experts smaller: memory_budget is for what stays.
+        # Memory of renewals does not make experts smaller: memory_budget is for what is kept.
         return sum(expert.n_bytes(*own, is_taught=True) for expert in self._experts(*own))
 
     def _encoding(self, X: Any, y: Any) -> dict[str, Any]:
@@ -136,9 +136,9 @@ class StreamLearner(Learner):
         self, X: Any, draws: np.random.RandomState, head: Any, n_outputs: int,
         n_empty: int | None = None,
     ) -> Any:  # fmt: skip
-        """Return a race for rows like X, whose sizes are those for so many outputs.
+        """Return a race for rows like X, with experts sized for `n_outputs`.
 
-        `n_empty` features wait for categories; None: as many as those of the encoder.
+        `n_empty` features are reserved for new categories; None: as many as in the encoder.
         """
         d, is_sparse = X.shape[1], sp.issparse(X)
         self._outputs_at_first, self._stayed = n_outputs, ()
@@ -172,7 +172,7 @@ class StreamLearner(Learner):
         self._check_form(Form(d, n_outputs, race.dtype.itemsize, is_sparse))
 
     def _warn_of_room(self, experts: list[Expert], form: tuple[int, int, bool]) -> None:
-        """Warn, once a race, if the least that it can be takes more than `memory_budget`."""
+        """Warn, once per race, if even the smallest race exceeds `memory_budget`."""
         taken, room = megabytes(experts, form), self._budgets()[1]
         if taken <= max(LITTLE, room) or vars(self).get("_warned_of_room"):
             return
@@ -192,7 +192,7 @@ class StreamLearner(Learner):
         return bool(race.next_calls_blas())
 
     def _ladder(self, race: Any) -> list[Expert]:
-        """Return the experts of a race, of those that it began with."""
+        """Return the experts of a race that are left."""
         n_outputs = self._outputs_at_first or race.head.n_outputs
         found = self._experts(race.d, n_outputs, not race.moments.centred, race.layout)
         for experts in former_versions(found):
@@ -216,7 +216,7 @@ class StreamLearner(Learner):
         """Do nothing: the experts keep their parameters."""
 
     def _learn(self, model: Any, X: Any, *arguments: Any, **named: Any) -> Any:
-        # joblib takes microseconds to find out what None stands for, and a row is one thread's.
+        # joblib takes microseconds to resolve None, and a single row needs one thread.
         if X.shape[0] > 1:
             model.n_threads = min(effective_n_jobs(self.n_jobs), len(model.experts))
         return super()._learn(model, X, *arguments, **named)
@@ -228,7 +228,7 @@ class StreamLearner(Learner):
 
     @property
     def importance_names_(self) -> Array | None:
-        """Names of what `feature_importances_` tells of: a column of categories is one."""
+        """Names of the features of `feature_importances_`; a column of categories is one."""
         race: Any = self._fitted_model
         if "encoder_" not in vars(self) or not race.layout:
             return feature_names(self)
@@ -236,11 +236,11 @@ class StreamLearner(Learner):
 
     @property
     def alarms_(self) -> Indices:
-        """Numbers of the samples after which a race began anew beside the one that answered."""
+        """Numbers of the samples after which a new race began beside the old one."""
         return alarms_of(self._fitted_model)
 
     def report(self) -> RaceReport:
-        """Tell who led when, what each expert costs, and which plain estimator does the same.
+        """Report which expert led when, what each costs, and which plain estimator does the same.
 
         Returns
         -------
@@ -257,7 +257,7 @@ class StreamLearner(Learner):
         race: Any = self._fitted_model
         experts = self._ladder(race)
         for one in experts if is_classifier(self) else ():
-            # In the race it is a factor of the samples' weights; alone, the leader needs it.
+            # The race multiplies weights of samples by class weights; alone, the expert needs them.
             one.estimator.set_params(class_weight=getattr(self, "class_weight", None))
         found = report_of(race, experts, self._task)
         form = form_of(race, race.head.n_outputs)
@@ -270,8 +270,8 @@ class StreamLearner(Learner):
 class StreamClassifier(StreamLearner, OnlineClassifier):
     """Classification of raw streams, with nothing to choose.
 
-    Features come in any units, dense or sparse. New classes are taken up when they come (`classes`
-    may be given, but need not). The stream may drift.
+    Features come in any units, dense or sparse. New classes are added when they come; `classes`
+    need not be given. The stream may drift.
 
     The model is an ensemble, a race of ten experts [1]_ [2]_, whose weighted vote predicts each
     sample before they learn it (docs/race.md). Two experts are kernel forests, which get the raw
@@ -283,11 +283,11 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     its mistakes so far. The linear combination of the experts with the least squared error votes as
     one more [3]_.
 
-    Experts that lose sleep: they learn every eighth segment of 256 samples, and are woken when the
-    vote gets worse. When a test (`onlinekern.drift.LossDetector`) shows that the losses have grown,
-    a new race begins beside this one. Both learn for 1,000 samples; the one with fewer errors
-    answers, and stays. If time or memory have no room for ten trees, kernels of three widths,
-    linear least squares with forgetting and a budgeted kernel PA take the place of the forests.
+    Bad experts sleep: they learn only every eighth segment of 256 samples, and wake when the vote
+    gets worse. When a test (`onlinekern.drift.LossDetector`) shows that the losses have grown, a
+    new race begins beside this one. Both learn for 1,000 samples, and the one with fewer errors is
+    kept. If time or memory have no room for ten trees, kernels of three widths, linear least
+    squares with forgetting and a budgeted kernel PA replace the forests.
 
     Parameters
     ----------
@@ -306,21 +306,21 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         `report()` estimates it (`most_memory`). For 1,000 samples after an alarm, a second race
         takes as much as the first (docs/race.md).
 
-        The estimate is for the classes that are known then. Where more come and take more, smaller
-        experts begin, with room for twice as many, and learn the rows so far that the larger forest
-        keeps, as long as these are three quarters of all (some 7,000 rows). After that, experts
-        leave the race, those of the least weight first, and a warning names them. One stays in any
-        case, and a warning says what it takes. Categories and words that share slots
-        (docs/tables.md) have fewer of them where the first call has many classes. Give `classes` to
-        it where they are many.
+        The estimate is for the classes that are known then, so give `classes` to the first call if
+        they are many. If later classes exceed the budget, the race begins again with smaller
+        experts, sized for twice as many classes. They learn the rows that the larger forest keeps,
+        as long as these are three quarters of all (up to some 7,000 rows). After that, experts
+        leave the race, those of the least weight first, and a warning names them. One always stays,
+        and a warning says what it takes. Categories and words that share slots (docs/tables.md) get
+        fewer slots if the first call has many classes.
     class_weight : dict, 'balanced' or None, default=None
         Factors of the weights of the samples of each class, see `sample_weight`: a dictionary
         from labels to numbers >= 0 (labels that it leaves out have 1), or 'balanced',
         ``n_samples / (n_classes * n_samples_of_class)``. `fit` counts all that it gets;
         `partial_fit` and `learn_one` count the samples so far, each with itself.
 
-        A dictionary may hold labels that are still to come. The factors act in every expert and in
-        the vote.
+        A dictionary may hold labels that come later. The factors act in every expert and in the
+        vote.
     encode : {'auto', True, False}, default='auto'
         Whether the model encodes the columns of tables itself, with an encoder `encoder_`
         (docs/tables.md). 'auto' does if the first samples are a data frame or an Arrow table with
@@ -368,8 +368,8 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
 
     Notes
     -----
-    `decision_function` is the weighted sum of what the experts give each class, numbers that sum
-    to 1, some perhaps below 0 (two classes: that of ``classes_[1]`` less that of the other).
+    `decision_function` is the weighted sum of the experts' shares for each class. They sum to 1;
+    some may be below 0. With two classes it is the share of ``classes_[1]`` less that of the other.
 
     The same samples give the same model, however they are divided into calls. Time and memory per
     sample do not grow with the stream. All experts but the forests get features in float32 that are
@@ -413,7 +413,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     _votes = Vote
 
     def predict(self, X: Samples) -> Array:
-        """Predict the labels of samples: the only one that came, as long as there is one.
+        """Predict the labels of samples; as long as one label has come only, it is predicted.
 
         Parameters
         ----------
@@ -450,7 +450,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
             Fastest as an array, C-contiguous and of the model's dtype. The keys of a dictionary are
             the names of the columns (docs/tables.md).
         y : label
-            One that has not come before becomes a class.
+            A new label becomes a class.
         classes : array-like of shape (n_classes,), default=None
             As in `partial_fit`.
         sample_weight : float >= 0, default=1.0
@@ -470,19 +470,19 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         return super().learn_one(x, y, classes, sample_weight)
 
     def _is_known(self, y: Any) -> bool:
-        # Looking a label up is quick; equal dates of different units may have different hashes.
+        # A look-up is quick, but equal dates of different units may have different hashes.
         if isinstance(y, Hashable) and y in self._numbers:
             return True
         try:
             return bool(np.isin(y, self.classes_))
-        except (TypeError, ValueError):  # A missing value, or several: `partial_fit` says so.
+        except (TypeError, ValueError):  # A missing value, or several: `partial_fit` raises.
             return False
 
     def _classes(self, classes: ArrayLike | None) -> Any:
-        # Without `classes`, they are taken up as they come, and so are others than those given.
+        # Classes are added as they come, also beside those given.
         if classes is None:
             return None
-        # The same labels are found quickly.
+        # A quick test for the usual case, the same labels.
         others = self.__sklearn_is_fitted__() and not same_labels(classes, self.classes_)
         if others and has_more(self.classes_, labels_of(classes)):
             return self.classes_
@@ -491,15 +491,15 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     def _partial_fit(
         self, X: Any, y: Any, labels: Any, sample_weight: Any, scored: bool = False
     ) -> Any:
-        # Pieces are cut off below: it is the whole call that tells what the columns of a table are.
+        # The whole call is encoded before it is divided: it decides the kinds of the columns.
         start = not self.__sklearn_is_fitted__() and "_waiting" not in self.__dict__
         told = {*labels.tolist()} if start and labels is not None else y
         rows = encoded(self, X, start, learn=True, y=told)
-        with put_in_order(X):
+        with no_name_warnings_for(X):
             return self._learn_labels(rows, y, labels, sample_weight, scored)
 
     def _learn_labels(self, X: Any, y: Any, labels: Any, sample_weight: Any, scored: bool) -> Any:
-        """Learn rows of numbers, piece by piece where labels come that are new."""
+        """Learn rows of numbers, in pieces that each begin with a new label."""
         fitted = self.__sklearn_is_fitted__()
         given = np.asarray(y) if type(y) is list else y
         if fitted and class_numbers(given, self.classes_) is not None:
@@ -513,17 +513,17 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         if len(starts) == 0 and (fitted or len(known) > 1):
             return super()._partial_fit(X, y, known, sample_weight, scored)
         edges = sorted({0, *starts, len(y)})
-        # Who learns no rows says so.
+        # `_learn_piece` raises if there are no rows.
         pieces = [slice(*piece) for piece in pairwise(edges)] or [slice(0, 0)]
         found = [self._learn_piece(X, y, sample_weight, piece, labels) for piece in pieces]
         return np.concatenate(found)
 
     def _planned_outputs(self, y: Any) -> int:
-        # A set holds the classes that the first call announces, and not its targets.
+        # A set holds the classes given to the first call, not its targets.
         try:
             labels = [*y] if isinstance(y, set) else np.asarray(y, dtype=object).ravel().tolist()
             count = len({*labels})
-        except (TypeError, ValueError):  # These are no labels: whoever learns them says so.
+        except (TypeError, ValueError):  # Invalid labels: learning them raises.
             return 1
         if not isinstance(y, set) and len(labels) < FEW_ROWS:
             count = max(count, EXPECTED)
@@ -536,7 +536,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         return self.__dict__["_waiting"][1][:1] if "_waiting" in self.__dict__ else np.empty(0)
 
     def _learn_piece(self, X: Any, y: Any, sample_weight: Any, piece: slice, labels: Any) -> Any:
-        """Learn rows of which the first may be of a new class, the others not."""
+        """Learn rows of which only the first may have a new class."""
         whole = piece == slice(0, len(y))
         rows = X if whole else rows_of(X, piece)
         targets = y[piece]
@@ -554,7 +554,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         return super()._partial_fit(rows, targets, vars(self).get("classes_", now), weight)
 
     def _wait(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Keep the last samples of a stream of which one class has come."""
+        """Keep the last samples of a stream as long as they are of one class."""
         X, _ = self._samples(X, y, FLOATS, "_waiting" not in self.__dict__)
         weight = np.ones(len(y)) if sample_weight is None else check_weights(sample_weight, X)
         if "_waiting" in self.__dict__:
@@ -575,23 +575,24 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         return super()._new_model(X, draws)
 
     def _begin(self, labels: Any) -> None:
-        """Learn the samples of the class that was alone."""
+        """Learn the samples that waited for a second class."""
         waiting = self.__dict__.pop("_waiting", None)
         if waiting is not None:
             X, y, weight = waiting
             names = vars(self).get("feature_names_in_")
-            # They are encoded already.
+            # These rows are encoded already.
             X = Encoded(X) if "encoder_" in self.__dict__ else X
             super()._partial_fit(X, y, labels, weight)
-            if names is not None:  # The samples that waited are plain rows by now.
+            if names is not None:  # The waiting samples have lost their names.
                 self.feature_names_in_ = names
             self._model.resume_counts(self._model.n_seen, 0, 0.0)
 
     def _grown_model(self, before: Array, labels: Array, head: Any) -> Any:
         """Return the race with more classes; its experts keep what they have learnt.
 
-        If they would take more memory than `memory_budget`, a race of smaller experts begins, which
-        learns the rows that a forest keeps, as long as these are most of all. Else experts leave.
+        If they would take more memory than `memory_budget`, a race of smaller experts begins and
+        learns the rows that a forest keeps, as long as these are most of all rows. Otherwise
+        experts leave.
         """
         race: Any = self._model
         ladder, form = self._ladder(race), form_of(race, head.n_outputs)
@@ -606,11 +607,11 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
             left = in_room(best, form, room * MEGABYTE)
             self._warn_of_room(left, form)
             stay = [k for k, expert in enumerate(ladder) if expert in left]
-            self._note_who_stay(ladder, stay, len(labels))
+            self._note_remaining(ladder, stay, len(labels))
         return grown_race(race, ladder, stay, before, labels, head)
 
-    def _note_who_stay(self, ladder: list[Expert], stay: list[int], n_classes: int) -> None:
-        """Note the numbers of the experts that stay, and warn of those that leave."""
+    def _note_remaining(self, ladder: list[Expert], stay: list[int], n_classes: int) -> None:
+        """Note the indices of the experts that remain, and warn of those that leave."""
         names = [expert.name for k, expert in enumerate(ladder) if k not in stay]
         if names:
             were = self._stayed or range(len(ladder))
@@ -628,7 +629,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
     ) -> Any:
         """Return a new race with room for twice the classes, or None.
 
-        It has learnt the rows that are kept: if not `in_need`, they are most of all.
+        It has learnt the rows that are kept. Unless `in_need`, these must be most of all rows.
         """
         kept = kept_rows(race, 0 if in_need else KEPT * race.n_seen)
         if kept is None:
@@ -636,9 +637,10 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
         rows, y, weight = kept
         first = self._outputs_at_first, self._stayed
         try:
-            # Draws do not depend on how often a class came; those of the first race are over.
+            # The draws depend on the number of classes, so that they differ from those of the first
+            # race.
             draws = draws_after(race, len(labels))
-            # Nor do widths depend on the categories of the rows to come in this call.
+            # Widths do not depend on the categories of the coming rows of this call.
             n_empty = self._empty_at_first
             new = self._new_race(rows[:1], draws, head, 2 * head.n_outputs, n_empty)
             numbers = np.searchsorted(labels, before).astype(np.float64)
@@ -647,7 +649,7 @@ class StreamClassifier(StreamLearner, OnlineClassifier):
             self._outputs_at_first, self._stayed = first
             raise
         new.resume_counts(race.n_seen, race.n_mistakes, race.cumulative_loss)
-        # Those that came while it learnt rows again are of no answer that was given.
+        # Alarms while rows were learnt again do not count: nothing was predicted then.
         new.resume_alarms(alarms_of(race))
         return new
 
@@ -659,8 +661,8 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     Like `StreamClassifier`, for targets in any units. The experts are two kernel forests, one of
     which grows from the last 512 samples; kernel least squares in a metric that is learnt along the
     stream; others with forgetting; linear AROW; gradient descent on Fourier features and on linear
-    ones; and from 32 features on linear least squares. On sparse rows of more than 100 features
-    linear PA-I takes the place of linear gradient descent.
+    ones; and from 32 features on linear least squares. On sparse rows of more than 100 features,
+    linear PA-I replaces linear gradient descent.
 
     The prediction is the weighted mean of those of the experts. The weight of an expert is
     ``exp(-60 (sqrt(e / min e) - 1))`` [1]_ [2]_, where e is the discounted mean (0.999, at first
@@ -668,9 +670,9 @@ class StreamRegressor(StreamLearner, OnlineRegressor):
     votes as one more [3]_.
 
     With up to 128 features, the expert with a metric and the larger forest learn the target y and a
-    transformed one, its twin ``asinh(y / s)``: a logarithm of either sign, in which effects that
-    multiply add up. s is half of the median size of the first 256 targets that are not 0. The
-    metric is learnt from the twin, and the mean of both says where trees split.
+    transformed one, its twin ``asinh(y / s)``. This is a signed logarithm, in which effects that
+    multiply become additive. s is half of the median size of the first 256 targets that are not 0.
+    The metric is learnt from the twin, and the mean of both says where trees split.
 
     Parameters
     ----------

@@ -10,10 +10,10 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from onlinekern.estimators.atomic import fit_method, lock_of, twin_of
+from onlinekern.estimators.encoded_tables import SLOTS
 from onlinekern.estimators.parameters import estimator, warn_of_waiting
 from onlinekern.estimators.savable import Savable, require
 from onlinekern.estimators.scikit_learn import BaseEstimator, Interval, StrOptions, in_container
-from onlinekern.estimators.table_door import SLOTS
 from onlinekern.estimators.types import Array
 from onlinekern.estimators.validation import one_row
 from onlinekern.estimators.warnings import warn

@@ -1,10 +1,10 @@
-"""The door for tables: an encoder inside of a learner makes rows of numbers of other columns.
+"""Tables that an encoder inside a learner turns into rows of numbers.
 
-All learners validate their samples in one place (`validation.validate_data`), which asks here. The
+All learners validate their samples by `validation.validate_data`, which calls this module. The
 first samples decide: if a table has columns of text, categories or dates, or missing values that
-the learner does not take, a `TableEncoder` is made, the attribute `encoder_`. It learns along the
-stream, and stands in front of the model from then on. It is replaced and never changed, so that a
-call that fails goes back to the old one, and other threads read it meanwhile.
+the learner does not take, the learner gets a `TableEncoder`, the attribute `encoder_`. From then on
+it learns along the stream and encodes all samples. It is replaced, never changed in place, so that
+a failed call keeps the old one and other threads can read it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from onlinekern.estimators.table_errors import (
 )
 from onlinekern.estimators.types import Array
 
-# Categories and words of tables share so many features, or fewer where there is no room.
+# Categories and words of tables share so many features, or fewer if memory is short.
 SLOTS = 2**20
 
 Encode: TypeAlias = Literal["auto"] | bool
@@ -91,32 +91,32 @@ def encoded(estimator: Any, X: Any, start: bool, learn: bool, y: Any = None) -> 
 
 
 def with_names(estimator: Any, X: Any, start: bool) -> Any:
-    """Return samples; the columns of a frame get names of text where theirs are none.
+    """Return samples; columns of a frame whose names are not strings get strings as names.
 
-    scikit-learn takes the columns of such a frame by their places, in any order, without a word.
-    The numbers from 0 on are places: they are the names that pandas gives the columns of an array.
+    scikit-learn would take such columns by position, in any order, without a warning. The numbers
+    from 0 on are positions: pandas gives them as names to the columns of an array.
     """
     names = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
     if all(isinstance(name, str) for name in names):
         return X
     texts = [str(name) for name in names]
     known = None if start else getattr(estimator, "feature_names_in_", None)
-    # A model that has learnt names takes places as it takes an array, unless its names are these.
-    if are_places(names) and (known is None or set(texts) != set(known)):
+    # A model that has learnt other names takes columns by position, as from an array.
+    if are_positions(names) and (known is None or set(texts) != set(known)):
         return X
     places = set(range(len(names)))
     if not start and known is None and len(places.intersection(names)) == len(names):
         return X[sorted(places)]
-    # A window of a time series has times as its names, or numbers, and the next one has others.
+    # A window of a time series has times or numbers as names, which differ in the next one.
     if len(X) == 1 and known is None and not any(isinstance(name, str) for name in names):
         return X
     return X.set_axis(texts, axis="columns")
 
 
 def matched(estimator: Any, X: Any) -> Any:
-    """Return samples; for a model of categories, the columns of a frame in the order of its own.
+    """Return samples; for a model of categories, with columns in the order that it has learnt.
 
-    Where all columns are numbers, another order is an error, as scikit-learn wants it.
+    If all columns are numbers, another order is an error, as in scikit-learn.
     """
     known = vars(estimator).get("feature_names_in_")
     names = names_of(X) if vars(estimator).get("_categories") else None
@@ -127,13 +127,13 @@ def matched(estimator: Any, X: Any) -> Any:
     return X[list(known)]
 
 
-def are_places(names: list[Any]) -> bool:
+def are_positions(names: list[Any]) -> bool:
     """Return whether the names of columns are the numbers from 0 on."""
     return names == list(range(len(names)))
 
 
 def encoded_by(encoder: Any, X: Any, learn: bool) -> Any:
-    """Return rows that an encoder has made of a table, or, sooner, of one dictionary."""
+    """Return the encoded rows of a table, or, faster, of one dictionary."""
     if isinstance(X, list) and len(X) == 1 and encoder.__sklearn_is_fitted__():
         rows = encoder._row(X[0], learn)
         if rows is not None:
@@ -171,9 +171,9 @@ def needs_encoder(estimator: Any, name: Any, column: Any, kind: Any) -> bool:
     if "dictionary" in str(kind) or type(kind).__name__ in TYPES:
         if not estimator._takes_categories or "dictionary" in str(kind):
             return True
-        return n_categories(column) > MOST_CODE  # An encoder lets the latest share a number.
+        return n_categories(column) > MOST_CODE  # An encoder lets later categories share a number.
     if kind_of_type(kind) or (str(kind) == "object" and any(isinstance(x, str) for x in column)):
-        return True  # Though it may look like numbers.
+        return True  # Text, even if it looks like numbers.
     numbers = as_numbers(column)
     if numbers is None:
         return True
@@ -203,7 +203,7 @@ def other_columns(what: str, found: list[Any], known: list[Any]) -> str:
 
 
 def stand_in(estimator: Any, start: bool) -> Any:
-    """Return an estimator whose features are those of the encoder, to validate encoded rows."""
+    """Return an estimator with the encoder's features, by which encoded rows are validated."""
     twin = object.__new__(type(estimator))
     own = vars(estimator).copy()
     found = own.pop("encoder_")
