@@ -34,14 +34,14 @@ def lock_of(estimator: Any) -> Lock:
 
 
 def change_attributes(estimator: Any, before: dict[str, Any], after: dict[str, Any]) -> None:
-    """Give an estimator what differs between two states, in one step; the rest stays in place."""
+    """Apply to an estimator what differs between two states, in one step."""
     own = estimator.__dict__
     changed = {name: value for name, value in after.items() if before.get(name, own) is not value}
     if before.keys() <= after.keys():
         own.update(changed)
         return
     gone = before.keys() - after.keys()
-    # A thread that copies the attributes must not meet new ones beside those that go.
+    # A thread that copies the attributes must not see new ones beside those that are removed.
     kept = {name: value for name, value in own.copy().items() if name not in gone}
     estimator.__dict__ = {**kept, **changed}
 
@@ -77,16 +77,16 @@ def all_or_nothing(method: Function, checked: bool = False) -> Function:
     """Make a method that learns wait for other threads, and undo a call that fails.
 
     This decorator runs the method on a twin of the estimator, whose parameters are plain numbers.
-    What the method sets shows all at once when it has succeeded: other threads predict with the old
-    attributes until then.
+    When the method has succeeded, all attributes that it has set appear at once. Until then other
+    threads predict with the old ones.
 
     Parameters
     ----------
     method : function
     checked : bool, default=False
-        Whether the parameters are checked. The undo is outside of that: a signal may also arrive
-        while the check ends, when the model has already learnt. As scikit-learn does it,
-        `partial_fit` that goes on checks nothing, nor do those that tell intervals or sets.
+        Whether the parameters are checked. The undo encloses the check, because a signal may arrive
+        at any time. As in scikit-learn, a `partial_fit` that goes on does not check them, nor do
+        `partial_fit_interval` and `partial_fit_set`.
     """
     goes_on = method.__name__ in ("partial_fit", "partial_fit_interval", "partial_fit_set")
 

@@ -25,10 +25,10 @@ from onlinekern.estimators.progress import progress_of
 from onlinekern.estimators.types import Floats, Indices
 from onlinekern.estimators.warnings import warn
 
-# A problem is given up after so many steps, or so many for each point if these are more (LIBSVM).
+# Steps after which a problem is given up: in all, or per point if that is more (LIBSVM).
 MOST_STEPS = 10_000_000
 STEPS_OF_POINT = 100
-# The scores of so many points calibrate probabilities; they are left out in so many parts.
+# Points whose scores calibrate probabilities, and parts in which they are left out.
 HELD_OUT = 512
 FOLDS = 5
 # A sum of coefficients that must be 0 may be off by so much, relative to them.

@@ -30,7 +30,7 @@ WhenFull: TypeAlias = Literal["nearest", "oldest", "stop"]
 # This is the policy of a set of `max_support` support vectors.
 WHEN_FULL = {"nearest": "nearest", "oldest": "oldest", "stop": "refuse"}
 
-# Dense support vectors are stored in panels of so many.
+# Support vectors in a panel of dense storage.
 PANEL = 64
 
 

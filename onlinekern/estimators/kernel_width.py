@@ -13,7 +13,7 @@ from onlinekern.core.samples.distances import pair_distances
 from onlinekern.core.samples.rows import rows_at
 from onlinekern.estimators.types import Array
 
-# The median width is measured on so many samples: their 19,900 distances take milliseconds.
+# Samples on which the median width is measured; their 19,900 distances take milliseconds.
 MOST_MEASURED = 200
 # The median width is this over the median of the squared distances. Of 0.5, 1 and 2, 2 makes the
 # fewest mistakes for each of four learners, on the mean of 12 sets (benchmarks/defaults.py).

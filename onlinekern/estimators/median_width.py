@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
 # Learning 387 samples in all is no more than the first 587 take.
 COUNTS = (2, 5, 10, 20, 50, 100, MOST_MEASURED)
-# Widths are tried at these counts. Earlier ones tell too little, with later ones what was learnt
-# before weighs more than what the choice gains (benchmarks/defaults.py, widths).
+# Widths are tried at these counts. Earlier ones say too little; at later ones, relearning costs
+# more than the choice gains (benchmarks/defaults.py, widths).
 TRIED_AT = (MOST_MEASURED, 500, 1000)
-# These are the rows, targets and weights when nothing has come.
+# Rows, targets and weights before the first sample.
 NONE = (None, np.empty(0), np.empty(0))
 
 
@@ -164,7 +164,7 @@ def width_of(estimator: Any, X: Any) -> float:
         return warm_up.gamma
     encoder = vars(estimator).get("encoder_")
     if encoder is not None and isinstance(estimator.gamma, str) and estimator.gamma == "auto":
-        # A feature that waits for a category makes no distance.
+        # A feature reserved for a new category does not contribute to distances.
         return 1.0 / (X.shape[1] - encoder.n_empty_)
     return kernel_width(estimator.gamma, X, estimator.kernel)
 
@@ -181,9 +181,9 @@ def first_samples(estimator: Any) -> Any:
 
 
 def at_one_moment(state: dict[str, Any]) -> dict[str, Any]:
-    """Return attributes whose model goes on knowing the samples that are kept, and no others.
+    """Return attributes with a copy of the model, which belongs to the samples that are kept.
 
-    Who asks has the lock of the learner: a model that is warming up may learn in place.
+    Callers hold the lock of the learner, because a model that is warming up may learn in place.
     """
     if "_warm_up" in state and "_model" in state:
         state["_model"] = copy.copy(state["_model"])

@@ -16,12 +16,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-# The first part has so many samples. The next ones grow until they take so many seconds.
+# Samples of the first part; the next ones grow until they take the seconds below.
 FIRST_PART = 256
 SECONDS_OF_A_PART = 0.1
 # No part is longer than this share of the whole, and as many lines come in a log.
 LINES = 10
-# Shows a text, of so many done of so many in all.
+# Shows a text, the number done and the total.
 Show: TypeAlias = Callable[[int, int, str], Any]
 
 

@@ -40,16 +40,16 @@ from onlinekern.preprocessing.steps import learner_of
 
 @positional_estimator
 class ConformalRegressor(RegressorMixin, Conformal):
-    """Regression with intervals that hold the targets of a share of the samples, on any stream.
+    """Regression with intervals that cover the target as often as asked, on any stream.
 
-    Any regressor that learns along a stream predicts; the interval is its prediction plus and minus
-    a threshold: a quantile of its last errors, each taken before the sample was learnt. Which
-    quantile is corrected after each sample by whether the interval held (adaptive conformal
-    inference [1]_), at eight rates at once, of which those that did best count most [2]_. So the
-    share is kept where the stream drifts, and nothing is assumed of targets or learner.
+    A regressor predicts, and the interval is its prediction plus and minus a threshold. The
+    threshold is a quantile of the last errors, each taken before its sample was learnt. The level
+    of the quantile is corrected after each sample, by whether the interval covered the target
+    (adaptive conformal inference [1]_). Levels at eight rates are averaged, with weights by their
+    losses [2]_. So the coverage holds on streams that drift, for any targets and any learner.
 
-    Of several targets, where the regressor learns them, each has an interval of its own, which
-    holds the share of that target; all targets of a sample at once are held less often.
+    With several targets, if the regressor learns them, each has its own interval and coverage. All
+    targets of a sample together are covered less often.
 
     Parameters
     ----------
@@ -57,17 +57,17 @@ class ConformalRegressor(RegressorMixin, Conformal):
         A regressor with `partial_fit` and `predict`, of this library, of scikit-learn or with the
         same methods. It is cloned, not changed. None: a `StreamRegressor`.
     coverage : float in (0, 1), default=0.9
-        Share of the targets that the intervals are to hold.
+        Share of the targets that the intervals should cover.
 
     Attributes
     ----------
     estimator_ : estimator
         The regressor that learns.
     coverage_ : float, or ndarray of shape (n_outputs,) of several targets
-        Share of the samples so far whose interval, told before they were learnt, held; NaN as long
-        as there were none.
+        Share of the samples so far that were covered by their interval, made before they were
+        learnt; NaN before the first interval.
     threshold_ : float, or ndarray of shape (n_outputs,)
-        Half the width of the intervals now.
+        Half the current width of the intervals.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
@@ -78,20 +78,21 @@ class ConformalRegressor(RegressorMixin, Conformal):
     Notes
     -----
     The last 512 errors count; with more than 98 % coverage, the last ``10 / (1 - coverage)``, at
-    most 65,536. Until there are ``1 / (1 - coverage) - 1`` of them, the intervals are infinite;
-    later one reaches beyond the largest error kept by about a fifth of their range. A sample of
-    weight 0 counts for nothing, any other once. However a stream is cut into calls, the intervals
-    are the same, if that is so of the predictions.
+    most 65,536. Until there are ``1 / (1 - coverage) - 1`` of them, intervals are infinite. Later
+    an interval exceeds the largest of these errors by at most about a fifth of their range. A
+    sample of weight 0 does not count; any other counts once. Intervals do not depend on how a
+    stream is divided into calls, if predictions do not.
 
-    A regressor of this library learns a call at once. Another predicts and learns row by row, and
-    each call learns on a copy of it, so that one that fails changes nothing.
+    A regressor of this library learns a call at once. Another one predicts and learns row by row,
+    on a copy, so that a failed call changes nothing.
 
-    This is algorithm 1 of [2]_, with the mean of the levels in place of one that is drawn. Levels
-    go down to ``coverage - 1``, where intervals are wider than the largest error: so the share is
-    kept where each error is the largest so far. A correction of the mean follows what intervals
-    have missed.
+    This is algorithm 1 of [2]_, with two changes. It uses the mean of the levels instead of a drawn
+    one, plus a correction that follows what intervals have missed. And levels go down to
+    ``coverage - 1``, where intervals are wider than the largest error, so that the coverage holds
+    even if each error is the largest so far.
 
-    `KernelRLSRegressor` has intervals of its own, for any coverage, wider where it knows less.
+    `KernelRLSRegressor` has its own intervals, for any coverage, which are wider where it knows
+    less.
 
     References
     ----------
@@ -337,14 +338,14 @@ def around(predicted: Floats, threshold: Any) -> tuple[Floats, Floats]:
 
 @positional_estimator
 class ConformalClassifier(OfClasses, ClassifierMixin, Conformal):  # type: ignore[override]
-    """Classification with sets of labels that hold the true one in a share of the samples.
+    """Classification with sets of labels that contain the true one as often as asked.
 
-    Any classifier that learns along a stream scores the classes; the set of a sample are the labels
-    whose scores, negative, are no greater than a threshold: a quantile of those that the true
-    labels had, before their samples were learnt. Which quantile is corrected after each sample by
-    whether the set held (adaptive conformal inference [1]_), at eight rates at once, of which those
-    that did best count most [2]_. So the share is kept where the stream drifts: a set of one label
-    is a sure answer, one of several names the doubt.
+    A classifier scores the classes, and the set holds the labels whose negative scores are at most
+    a threshold. The threshold is a quantile of the negative scores of the true labels, taken before
+    their samples were learnt. The level of the quantile is corrected after each sample, by whether
+    the set contained the label (adaptive conformal inference [1]_). Levels at eight rates are
+    averaged, with weights by their losses [2]_. So the coverage holds on streams that drift. A set
+    of one label is a sure answer; a set of several says which ones are possible.
 
     Parameters
     ----------
@@ -352,16 +353,16 @@ class ConformalClassifier(OfClasses, ClassifierMixin, Conformal):  # type: ignor
         A classifier with `partial_fit` and `predict`, of this library, of scikit-learn or with the
         same methods. It is cloned, not changed. None: a `StreamClassifier`.
     coverage : float in (0, 1), default=0.9
-        Share of the samples whose set is to hold the label.
+        Share of the samples whose set should contain the label.
     allow_empty : bool, default=True
-        Whether sets may be empty. A classifier that is right more often than `coverage` keeps that
-        share by sets without any label, for samples that are like none it knows. False: the
-        predicted label is always in the set, and more than the share are held.
+        Whether sets may be empty. If a classifier is right more often than `coverage`, empty sets
+        for samples unlike those learnt keep the coverage exact. False: the predicted label is
+        always in the set, and coverage may be higher.
     by_class : bool, default=False
-        Whether the share is kept in each class, of the samples that have its label. False: over all
-        samples, which a rare class hardly counts among: its samples may be in no set. True: each
-        class has a threshold of its own, made of the scores of its own samples (class-conditional,
-        or Mondrian, conformal prediction [3]_), and is in every set until there are enough of them.
+        Whether coverage holds in each class, over the samples with its label. False: it holds over
+        all samples, so those of a rare class may never be covered. True: each class has its own
+        threshold, from the scores of its own samples (class-conditional, or Mondrian, conformal
+        prediction [3]_), and is in every set until there are enough of them.
 
     Attributes
     ----------
@@ -370,14 +371,14 @@ class ConformalClassifier(OfClasses, ClassifierMixin, Conformal):  # type: ignor
     estimator_ : estimator
         The classifier that learns.
     coverage_ : float
-        Share of the samples so far whose set, told before they were learnt, held the label; NaN as
-        long as there were none.
+        Share of the samples so far whose set, made before they were learnt, contained the label;
+        NaN before the first set.
     class_coverage_ : ndarray of shape (n_classes,)
-        The same of the samples of each class, NaN of a class that has not had a threshold yet. Only
-        with `by_class`.
+        The same for each class; NaN for classes that have had no threshold yet. Only with
+        `by_class`.
     threshold_ : float
-        The highest negative score that is in a set now; with `by_class` of each class, an ndarray
-        of shape (n_classes,), infinite where samples of the class are too few.
+        The current threshold of negative scores. With `by_class` that of each class, an ndarray of
+        shape (n_classes,), infinite if a class has too few samples.
     n_seen_ : int
         Samples learnt; those of weight 0 do not count.
     n_features_in_ : int
@@ -387,23 +388,23 @@ class ConformalClassifier(OfClasses, ClassifierMixin, Conformal):  # type: ignor
 
     Notes
     -----
-    Scores are those of `decision_function`, with two classes f and -f. A classifier of another
-    library that has `predict_proba` is asked for that; one that has neither gives sets of the
-    predicted label or of all.
+    Scores are those of `decision_function`; with two classes, f and -f. For classifiers of other
+    libraries, `predict_proba` is used if they have it. With neither, a set holds the predicted
+    label or all labels.
 
     The last 512 scores count; with more than 98 % coverage, the last ``10 / (1 - coverage)``, at
-    most 65,536. Until there are ``1 / (1 - coverage) - 1`` of them, the sets hold all labels. A
-    label that the classifier did not know when its sample came is one that the set did not hold.
-    A sample of weight 0 counts for nothing, any other once. However a stream is cut into calls,
-    the sets are the same, if that is so of the scores.
+    most 65,536. Until there are ``1 / (1 - coverage) - 1`` of them, sets hold all labels. A label
+    that the classifier did not know when its sample came counts as not covered. A sample of weight
+    0 does not count; any other counts once. Sets do not depend on how a stream is divided into
+    calls, if scores do not.
 
-    With `by_class` all of this is so of the samples of each class: its first sample tells nothing,
-    of the next ``1 / (1 - coverage) - 1`` all sets hold it, and it is followed by the last 512 of
-    its own. A class that nobody has named (`classes`) is in no set before its first sample has been
-    learnt, for there is no column for it.
+    With `by_class`, all of this holds for the samples of each class. The first sample of a class is
+    not informative. During the next ``1 / (1 - coverage) - 1`` samples of the class, all sets hold
+    its label. From then on its threshold follows its last 512 samples. A class that was not given
+    in `classes` has no column, and so is in no set, before its first sample has been learnt.
 
-    A classifier of this library learns a call at once. Another scores and learns row by row, and
-    each call learns on a copy of it, so that one that fails changes nothing.
+    A classifier of this library learns a call at once. Another one scores and learns row by row, on
+    a copy, so that a failed call changes nothing.
 
     The levels are those of `ConformalRegressor`.
 

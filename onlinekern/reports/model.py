@@ -40,12 +40,12 @@ from onlinekern.reports.text import listed, text_of
 from onlinekern.reports.training import SIZE, experts, in_units, race_of, weights
 from onlinekern.streams.errors import check_count
 
-# So many features have bars, and so many are rows of a metric.
+# Number of features with bars, and of rows of a metric.
 MOST_BARS = 15
 MOST_OF_METRIC = 10
-# So many columns of a table have a line.
+# Number of columns of a table that are listed.
 MOST_COLUMNS = 60
-# So many rows are scored to measure what a row costs.
+# Rows that are scored to measure the time per row.
 ROWS = 512
 
 

@@ -20,7 +20,7 @@ from onlinekern.serve.pages import JSON, is_open, page_routes
 from onlinekern.serve.refusal import Refusal
 from onlinekern.serve.service import Service
 
-# A body must have come within so many seconds.
+# Seconds within which a body must arrive.
 BODY_SECONDS = 30.0
 # A body that is too large is read to this many times the limit, so that the client, which is still
 # sending, gets to read the answer.

@@ -29,7 +29,7 @@ from onlinekern.fitted.save.atomic import replacing
 MAGIC = b"okjrnl1\n"
 LEARNT, SNAPSHOT = b"L", b"S"
 FRAME, HEAD = struct.Struct("<II"), struct.Struct("<Qc")
-# So many seconds pass between two syncs of "interval".
+# Seconds between two syncs of "interval".
 SYNC_SECONDS = 1.0
 CHUNK = 1 << 20
 # The times of the file are left out where the system can do so (macOS cannot).

@@ -24,7 +24,7 @@ from onlinekern.estimators.types import Floats
 from onlinekern.evaluate.errors import Errors
 from onlinekern.serve.served import ServedModel
 
-# So many marks are kept at most: when there are more, every second one goes.
+# Largest number of marks; when there are more, every second one is dropped.
 MOST_MARKS = 256
 # Number of the last requests that the page shows.
 LAST = 20
@@ -90,9 +90,9 @@ disable_created_metrics()  # type: ignore[no-untyped-call]
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 # The histogram's bounds are seconds.
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-# The errors of the window are those of so many last samples.
+# Samples in the window of errors.
 WINDOW = 1000
-# Between two false alarms lie so many samples, on average, at least.
+# Least number of samples between two false alarms, on average.
 RUN_LENGTH = 100_000
 
 

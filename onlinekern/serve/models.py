@@ -19,7 +19,7 @@ logger = logging.getLogger("onlinekern.serve")
 SUFFIX = ".okn"
 # A name is a part of an address.
 NAME = re.compile(r"[\w.~-]+", re.ASCII)
-# So many seconds pass between two looks at the files.
+# Seconds between two checks of the files.
 LOOK_EVERY = 1.0
 
 

@@ -24,7 +24,7 @@ from onlinekern.streams.errors import shown
 
 # A column of text takes four bytes for each letter of its longest label, in every row.
 LONGEST_LABEL = 256
-# A message lists so many labels.
+# Number of labels that a message lists.
 MOST_LISTED = 10
 NUMBERS = (int, float)
 

@@ -20,9 +20,9 @@ from onlinekern.serve.served import ServedModel
 from onlinekern.serve.store import Found, Store
 from onlinekern.serve.workers import Predictor, Writer
 
-# All bodies that wait are together at most so many times as large as the largest one may be.
+# Limit of all waiting bodies together, in units of the largest body allowed.
 MOST_BODIES = 16
-# So many features have a line on the page.
+# Number of features with a line on the page.
 MOST_IMPORTANCES = 12
 
 

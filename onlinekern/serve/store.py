@@ -23,7 +23,7 @@ from onlinekern.serve.served import ServedModel
 
 logger = logging.getLogger("onlinekern.serve")
 
-# So many seconds pass between two looks at a snapshot that is being written.
+# Seconds between two checks of a snapshot that is being written.
 POLL = 0.1
 
 

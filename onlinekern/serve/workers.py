@@ -28,7 +28,7 @@ logger = logging.getLogger("onlinekern.serve")
 # So many rows of several requests are one batch. A larger one would keep readers waiting for
 # longer than it saves (benchmarks/serving.py); a single request is never divided.
 MOST_ROWS = 256
-# So many seconds pass between two tries to write a journal anew that failed.
+# Seconds between two tries to write a journal after a failure.
 RETRY = 1.0
 
 

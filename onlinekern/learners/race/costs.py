@@ -20,7 +20,7 @@ RENEWED = 1.4
 # What linear least squares of wide rows cost, which have no landmarks: each feature, and each pair.
 PER_WIDE = 0.025
 PER_WIDE_PAIR = 6.5e-5
-# More outputs are replaced by so many (`features.gradients`).
+# If there are more outputs than this, they are replaced by this many (`features.gradients`).
 MOST_SLOPES = 8
 
 

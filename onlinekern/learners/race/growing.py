@@ -1,4 +1,4 @@
-"""Races that take up more classes: which come, what goes on, and what is known of the beginning."""
+"""Races that add classes: which are new, which experts remain, and how the race began."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ MEGABYTE = 2**20
 def grown_race(
     race: Any, ladder: list[Expert], stay: list[int], before: Array, labels: Array, head: Any
 ) -> Any:
-    """Return a race of more classes that goes on from one, and shares nothing with it.
+    """Return a race with more classes that goes on from one, and shares nothing with it.
 
     Parameters
     ----------
     race : RenewedRace
     ladder : list of Expert
-        What its models are.
+        Descriptions of its models.
     stay : list of int
-        Numbers of the experts that stay, ascending; at least one.
+        Indices of the experts that remain, ascending; at least one.
     before, labels : ndarray
         The classes so far, and all.
     head : Head
@@ -54,7 +54,7 @@ def grown_race(
 
 
 def grown_vote(vote: Any, stay: list[int], n_outputs: int) -> Any:
-    """Return the vote of the experts that stay, on answers of so many outputs."""
+    """Return the vote of the remaining experts, on scores of `n_outputs` outputs."""
     links = tuple(vote.links[k] for k in stay)
     new = type(vote)(links, n_outputs, vote.decay, vote.sharpness)
     state, own = vote.get_state(), [*stay, vote.n_experts, vote.n_experts + 1]
@@ -64,7 +64,7 @@ def grown_vote(vote: Any, stay: list[int], n_outputs: int) -> Any:
 
 
 def kept_rows(race: Any, least: float) -> Any:
-    """Return rows, labels and weights of the forest that keeps most, or None of fewer than `least`.
+    """Return rows, labels and weights of the forest that keeps most; None if fewer than `least`.
 
     The rows are in the form of the samples.
     """
@@ -79,9 +79,9 @@ def kept_rows(race: Any, least: float) -> Any:
 
 
 def draws_after(race: Any, n_labels: int) -> np.random.RandomState:
-    """Return the random numbers of a race that begins again in the place of one with a forest.
+    """Return the random numbers of a race that begins again instead of one with a forest.
 
-    They follow from those that the first one began with, and so from `random_state`.
+    They follow from the seed of the first race, and so from `random_state`.
     """
     forests = [one.space for one in race.experts if isinstance(one.space, ForestSpace)]
     seed = forests[0].settings[-1]
@@ -94,7 +94,7 @@ def form_of(race: Any, n_outputs: int) -> tuple[int, int, bool]:
 
 
 def megabytes(experts: list[Expert], form: tuple[int, int, bool], is_taught: bool = False) -> float:
-    """Return what experts take together for samples of a form, as `Expert.n_bytes` has it."""
+    """Return the megabytes of experts together for samples of a form, see `Expert.n_bytes`."""
     return sum(expert.n_bytes(*form, is_taught=is_taught) for expert in experts) / MEGABYTE
 
 
@@ -109,7 +109,7 @@ def check_kind(y: Array, known: Any) -> None:
 
 
 def first_places(y: Array, known: Any) -> Any:
-    """Return the places in y of labels that are not known, where they come first."""
+    """Return the places in y where labels that are not known come first."""
     labels, places = np.unique(y, return_index=True)
     return np.sort(places[~np.isin(labels, known)]).tolist()
 

@@ -1,4 +1,4 @@
-"""What an expert of a race is before it has learnt anything, and kinds of them."""
+"""Descriptions of the experts of a race, before they have learnt anything."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from onlinekern.learners.kernel_forest import KernelForestClassifier, KernelFore
 
 Layout = tuple[tuple[int, int], ...]
 
-# Scaled features are bounded: an outlier must not become a landmark far from everything. Targets
-# may be linear far out, so that dense rows have a wider bound there; a rare feature of sparse ones
-# is far from 0 each time, and would take all of a step (docs/race_tried.md).
+# Scaled features are clipped, so that no outlier becomes a landmark far from everything. In
+# regression, functions may be linear far out, so dense rows have a wider bound. Rare features of
+# sparse rows are always far from 0, and would dominate a step (docs/race_tried.md).
 CLIP, WIDE_CLIP = 5.0, 20.0
 # The moments of the features remember about ten thousand samples.
 FORGETTING = 0.9999
-# The largest experts may have so many landmarks, in descending order.
+# Possible numbers of landmarks of the largest experts, in descending order.
 SIZES = (3200, 2400, 1600, 1200, 800, 600, 400, 300, 200, 100, 50)
-# Landmarks of a metric for each feature: with fewer, it does not find which of 32 features matter.
+# Landmarks per feature for a metric: with fewer, it does not find which of 32 features matter.
 PER_FEATURE = 10
-# Memory of samples with the forgetting factor 0.98 is short: more landmarks do not help it.
+# With the forgetting factor 0.98 the memory is short, and more landmarks do not help.
 FEW = 64
-# Trees are cut by the mean of a target and its twin: by the twin alone, even targets and those with
-# noise that multiplies lose (docs/race_tried.md).
+# Trees are split by the mean of a target and its twin. By the twin alone, errors of evenly spread
+# targets, and of those with multiplicative noise, grow (docs/race_tried.md).
 WEIGHTS_OF_TWINS = (0.5, 0.5)
 
-# So many rows are decoded at once: sparse ones need not all be dense at a time.
+# Rows that are decoded at once, so that not all sparse rows become dense together.
 BLOCK = 1024
 
 
@@ -42,10 +42,21 @@ BLOCK = 1024
 class SquaresKind:
     """Kernel least squares of the race.
 
-    The width in units of 1/d; the landmarks, as a share of those of the largest, or `FEW` if it is
-    0; the forgetting factor; the metric, which asks for `PER_FEATURE` landmarks a feature, if there
-    are so many; the samples before which it does not sleep; and whether it learns the twin of a
-    target too (`core.learning.twin`), which then tells the metric.
+    Attributes
+    ----------
+    scale : float
+        Width of the kernel in units of 1/d.
+    share : float
+        Landmarks as a share of those of the largest expert; 0 means `FEW`.
+    forgetting : float
+        The forgetting factor.
+    metric : {'none', 'auto'}
+        'auto' asks for `PER_FEATURE` landmarks per feature, if there are so many.
+    patience : int
+        Number of samples before which the expert does not sleep.
+    twin : bool
+        Whether it also learns the twin of a target (`core.learning.twin`), from which the metric
+        is then learnt.
     """
 
     scale: float
@@ -63,7 +74,7 @@ class SquaresKind:
         return f"kernel least squares, gamma {self.scale:g}/d{memory}{metric}"
 
     def length(self, size: int, n_features: int) -> int:
-        """Return its landmarks if the largest experts have so many."""
+        """Return its number of landmarks if the largest experts have `size`."""
         if self.share == 0:
             return FEW
         asked = 0 if self.metric == "none" else PER_FEATURE * n_features
@@ -74,12 +85,24 @@ class SquaresKind:
 class ForestKind:
     """A forest of the race.
 
-    Its name; the trees for a microsecond of the budget; its parameters; the samples before which it
-    does not sleep; how many times as many trees it has where they cost no more than `CHEAP`; how
-    much of the samples that it keeps a tree has at most, or 0 for the forest's own limit; whether
-    it learns the twin of a target too, which then tells where to cut with the target; and whether
-    it is one beside the main forest. Of such a one no renewal is done at once, or in a few samples:
-    the main forest answers until the first ones are whole.
+    Attributes
+    ----------
+    name : str
+    trees_of_time : float
+        Trees per microsecond of the budget.
+    parameters : dict
+        Parameters of the forest.
+    patience : int
+        Number of samples before which the expert does not sleep.
+    further : float
+        Factor of the number of trees if they cost no more than `CHEAP`.
+    most : float
+        Largest share of the kept samples that a tree grows from; 0 for the forest's own limit.
+    twin : bool
+        Whether it also learns the twin of a target; target and twin then decide the splits.
+    is_beside : bool
+        Whether it is a second forest beside the main one. Early renewals of such a forest are
+        spread like later ones, because the main forest predicts meanwhile.
     """
 
     name: str
@@ -92,10 +115,11 @@ class ForestKind:
     is_beside: bool = False
 
     def forest(self, task: str, n_trees: int, kept: int, teacher: str = "full") -> Any:
-        """Return a forest of so many trees that keeps so many samples."""
+        """Return a forest of `n_trees` trees that keeps `kept` samples."""
         make = KernelForestClassifier if task == "classification" else KernelForestRegressor
         limit = {"max_rows": int(self.most * kept)} if self.most else {}
-        # Behind outliers others lead, and rare events that features tell of are found sooner so.
+        # After outliers other experts lead; and rare events that features predict are learnt
+        # sooner.
         held = {} if task == "classification" else {"hold_outliers": False}
         parameters = {**self.parameters, "memory": kept, "teacher": teacher, **limit, **held}
         # The race begins anew as a whole.
@@ -106,9 +130,9 @@ class ForestKind:
 
 
 def decoded_rows(rows: Array, layout: Layout, moments: Any) -> Any:
-    """Return the rows of which a forest keeps these, `coded_rows`, in the form of the samples.
+    """Return rows that a forest keeps, `coded_rows`, in the form of the samples.
 
-    A number that is missing has the mean so far of `moments`, those of the race.
+    Missing numbers get the mean so far, of the race's `moments`.
     """
     blocks, mean = [], moments.mean()
     for start in range(0, len(rows), BLOCK):
@@ -141,15 +165,15 @@ class Expert:
     name : str
         Its name in tables.
     estimator : estimator
-        The estimator that it is, not fitted.
+        Its estimator, not fitted.
     cost : float
         Microseconds a sample.
     link : float
         Slope of the link of its scores, see `Vote`; 0 for least squares.
     layout : tuple
-        What a forest sees of the features of a table (`core.samples.coded`).
+        The form in which a forest gets the features of a table (`core.samples.coded`).
     patience : int
-        The samples before which it does not sleep.
+        Number of samples before which it does not sleep.
     twin : bool
         Whether it learns the twin of a target, as one more output.
     """
@@ -164,7 +188,7 @@ class Expert:
 
     @property
     def is_raw(self) -> bool:
-        """Whether it gets the rows as they come, and not the scaled ones."""
+        """Whether it gets raw rows, not scaled ones."""
         return isinstance(self.estimator, KernelForestClassifier | KernelForestRegressor)
 
     @property
@@ -200,13 +224,13 @@ class Expert:
     def n_bytes(
         self, n_features: int, n_outputs: int, is_sparse: bool, is_taught: bool = False
     ) -> int:
-        """Return the memory that its model takes at least; of a forest, while it is taught too."""
+        """Return the least memory of its model; `is_taught`: with the teacher of a forest."""
         estimator = self.estimator
         if self.layout:
             estimator, n_features = copy.copy(estimator), len(self.layout)
             estimator._categories = categories_of(self.layout)
         if self.twin and self.is_raw:
-            # One sum of both tells it where to cut.
+            # It finds splits for one sum of target and twin.
             estimator = copy.copy(estimator)
             estimator._cut_weights = WEIGHTS_OF_TWINS
         n_outputs = 2 if self.twin else n_outputs
@@ -221,7 +245,7 @@ def categories_of(layout: Layout) -> Categories:
 
 
 def note_classes(estimator: Any, labels: Array) -> None:
-    """Let an estimator that has learnt nothing know its classes."""
+    """Set the classes of an estimator that has learnt nothing."""
     estimator._note_classes(labels)
     if hasattr(estimator, "_weigh_classes"):
         estimator._weigh_classes(None)
