@@ -1,4 +1,4 @@
-# Learners on the cells of a forest. May change at minor versions.
+# Linear learners on the cells of a forest. May change at minor versions.
 from libc.stdint cimport int32_t, uint8_t, uint16_t
 
 from onlinekern.core.base.part cimport Status
@@ -10,45 +10,45 @@ from onlinekern.core.partitions.trees cimport Forest
 from onlinekern.core.samples.rows cimport Rows
 
 
-# The cells of a sample in each tree: its leaf, and the node above it that is a cell too.
+# Cells of a sample, one per tree: numbers of its leaves, and of its upper cells (`UPPER_CELLS`).
 cdef struct Cells:
     const int32_t *leaves
     const int32_t *upper
 
 
-# What changes when a forest is renewed.
+# A forest and its weights: all that a renewal replaces.
 cdef class Generation:
     cdef readonly Forest forest
     cdef readonly ForestCells leaves
-    cdef readonly ForestCells upper              # of the experts that see the upper cells, or None
+    cdef readonly ForestCells upper              # None if no expert sees the upper cells
     cdef readonly object metric, importances     # ndarrays of shape (d,)
-    cdef double[::1] offset, unit                # of the targets of a regression, (n_outputs,)
+    cdef double[::1] offset, unit                # centre and scale of the targets, (n_outputs,)
 
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil
 
 
-# Parts of forests that are freed a few at a time: at once it takes longer than a sample may.
-cdef class Leaving:
+# Replaced trees and cells, freed a few per sample: freeing a forest at once stalls one sample.
+cdef class Discarded:
     cdef list parts
-    cdef Py_ssize_t n
+    cdef Py_ssize_t n                # length of `parts`
 
     cdef void take(self, Generation before, list replaced) noexcept
     cdef void free_some(self, Py_ssize_t n_samples) noexcept nogil
 
 
-# Room for the scaled rows of a block, and for their cells.
+# Buffers for the scaled rows of a block, their cells, and the scores of one of them.
 cdef class Walked:
-    cdef float *rows
-    cdef int32_t *leaves
-    cdef int32_t *upper
-    cdef double *sums                # of the records of the leaves, then of the upper cells
-    cdef double *variances           # n_experts
-    cdef double *scored              # n_experts x n_outputs
+    cdef float *rows                 # capacity x width
+    cdef int32_t *leaves             # capacity x n_trees
+    cdef int32_t *upper              # capacity x n_trees
+    cdef double *sums                # sum of the records of the leaves, then of the upper cells
+    cdef double *variances           # variance of each expert's score, n_experts
+    cdef double *scored              # scores, n_experts x n_outputs
     cdef Py_ssize_t capacity
-    cdef Py_ssize_t n                # rows that were walked last
+    cdef Py_ssize_t n                # rows of the last `walk`
     cdef Py_ssize_t n_trees
-    cdef Py_ssize_t width
+    cdef Py_ssize_t width            # columns of a scaled row
 
     cdef void walk(self, Forest forest, const Rows *rows, const Py_ssize_t *order,
                    Py_ssize_t first, Py_ssize_t n) noexcept nogil
@@ -58,17 +58,17 @@ cdef class Walked:
     cdef Cells cells(self, Py_ssize_t i) noexcept nogil
 
 
-# Rows that are walked together, tree by tree: the nodes of a tree come into the nearest cache once
-# for all of them. Of many features they are fewer, though as many as other spaces take together:
-# a call that tells of so many rows may have many more.
+# A block of rows is walked tree by tree, so the nodes of a tree are loaded into the nearest cache
+# once per block. With many features a block has fewer rows, to bound its memory, but at least 64,
+# as in other spaces. A caller that announces 64 rows may have many more (`reserve_block`).
 cdef enum:
     MOST_TOGETHER = 256
     FEWEST_TOGETHER = 64
-    NUMBERS_TOGETHER = 1 << 18
+    NUMBERS_TOGETHER = 1 << 18       # rows times columns, at most
 
 
 cdef inline Py_ssize_t rows_together(Py_ssize_t width) noexcept nogil:
-    """How many rows of so many columns are walked together."""
+    """Rows of a block whose rows have `width` columns."""
     return max(<Py_ssize_t> FEWEST_TOGETHER,
                min(<Py_ssize_t> MOST_TOGETHER, NUMBERS_TOGETHER // width))
 
@@ -76,19 +76,18 @@ cdef inline Py_ssize_t rows_together(Py_ssize_t width) noexcept nogil:
 cdef class CellExperts:
     cdef readonly Py_ssize_t n_experts, n_outputs, n_labels
     cdef readonly Rule rule
-    cdef double *noises              # r of each expert
+    cdef double *noises              # noise r of each expert
     cdef readonly Combination combination
-    cdef readonly HeldTargets held   # of numbers
-    cdef Py_ssize_t n_lower          # the first experts see the leaves only, the others both
-    cdef double *shares              # 1 / sqrt(number of cells of a sample that an expert sees)
-    cdef const Py_ssize_t[::1] n_seen    # how many of the first trees it sees
-    # What cells begin with: of other trees and of exact ones, by how many experts do not see a
-    # tree, of its leaves and of its upper cells.
-    cdef list first_variances
-    cdef double *missed              # errors of the experts in an output
-    # Of the sample that is learnt: what a variance falls by; coefficients of experts and outputs.
-    cdef double *falls
-    cdef double *steps
+    cdef readonly HeldTargets held   # clips targets that are outliers; regression only
+    cdef Py_ssize_t n_lower          # the first n_lower experts see leaves only, the others both
+    cdef double *shares              # 1 / sqrt(cells of a sample that the expert sees)
+    cdef const Py_ssize_t[::1] n_seen    # each expert sees this many of the first trees
+    # [is_exact][experts that do not see the tree]: initial variances of leaves, and of upper cells.
+    cdef list initial_variances
+    cdef double *errors              # errors of the experts on one output
+    # Step on the sample that is learnt:
+    cdef double *contractions        # b of `ForestCells.step`, n_experts
+    cdef double *steps               # coefficients a, n_experts x n_outputs
 
     cdef bint sees_both(self) noexcept nogil
     cdef Py_ssize_t n_blind(self, Py_ssize_t t) noexcept nogil

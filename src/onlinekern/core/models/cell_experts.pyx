@@ -1,9 +1,9 @@
-"""CellExperts: learners on the cells of a forest, under any rule, whose scores add up.
+"""CellExperts: linear learners on the cells of a forest, and a weighted sum of their scores.
 
-One expert for each noise r, with the leaves alone and with the upper cells beside them, all on one
-walk. An expert of noise r sees weights of samples that are divided by r. Each score has the weight
-by which the sum had the least squared error on samples that the experts had not seen
-(`Combination`).
+There is an expert for each noise r that sees the leaves only, and one that also sees the upper
+cells. All share one walk down the trees and one update rule; an expert of noise r divides sample
+weights by r. The weights of the scores minimise the squared error of their sum, measured on each
+sample before it is learnt (`Combination`).
 """
 from libc.math cimport NAN, fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, uint8_t, uint16_t
@@ -22,26 +22,26 @@ from onlinekern.core.models.cells cimport LANES, CellWeights, ForestCells
 from onlinekern.core.partitions.trees cimport UPPER_CELLS, Forest, Tree
 from onlinekern.core.samples.rows cimport Rows
 
-# The weights of the experts remember some thousand samples.
+# Discount of past errors per sample: the weights of the scores remember about 1,000 samples.
 cdef double KEEP = 0.999
-# An error counts as at most so large: a target that is far off must not weigh for all.
+# Errors are clipped here, so that one outlier among the targets does not decide all weights.
 cdef double MOST_ERROR = 2
-# So is a weight: sums of errors must stay finite, in float32 too where C goes on with them.
+# Sample weights are clipped here, so that sums of errors stay finite, in exported C in float32 too.
 cdef double MOST_WEIGHT = 1e30
-# A step in units of the targets. Numbers of cells are float32: many of the largest steps must not
-# add up to infinity.
+# A larger step, in units of the targets, is an error. Weights of cells are float32: even many steps
+# of this size do not add up to infinity.
 cdef double MOST_STEP = 1e30
-# A classifier's weights stay near equal ones by at least one sample that is missed. Its scores
-# count as within [-1, 1], but are added up as they are: weights that a few errors drive apart turn
-# signs.
+# Classification: the penalty that pulls the weights to equal ones is worth at least one mistake.
+# Scores are clipped at -1 and 1 to measure errors, but summed unclipped. Weights that follow a few
+# errors would differ so much that the sum has the wrong sign.
 cdef double LEAST_ERROR = 1
 
-# Parts of a forest that are freed with each sample.
+# Replaced trees and blocks of cells that are freed with each sample.
 cdef Py_ssize_t FREED = 16
 
 
 cdef class Generation:
-    """A forest with its weights, and what the next one needs to know of it."""
+    """A forest, its weights, and what the next renewal takes from it: metric and target units."""
 
     def __cinit__(self, Forest forest, ForestCells leaves, ForestCells upper, metric, importances,
                   offset, unit):
@@ -50,25 +50,25 @@ cdef class Generation:
         self.offset, self.unit = np.array(offset), np.array(unit)
 
     def copy(self):
-        """The same trees and cells; those of either may be replaced."""
+        """A shallow copy: it shares trees and cells, which either may replace by others."""
         return Generation(
             self.forest.copy(), self.leaves.copy(),
             None if self.upper is None else self.upper.copy(), self.metric, self.importances,
             self.offset, self.unit)
 
     def tree(self, Py_ssize_t t):
-        """A tree, its leaves and its upper cells."""
+        """Tree t, its leaves and its upper cells (or None)."""
         return (self.forest.trees[t], self.leaves.blocks[t],
                 None if self.upper is None else self.upper.blocks[t])
 
     def parts(self):
-        """All trees and their cells, a list."""
+        """A list of all trees and blocks of cells."""
         return (self.forest.trees + self.leaves.blocks
                 + ([] if self.upper is None else self.upper.blocks))
 
     def put_tree(self, Py_ssize_t t, Tree tree not None, CellWeights leaves not None,
                  CellWeights upper):
-        """Replace a tree and its cells."""
+        """Replace tree t and its cells."""
         self.forest.put(t, tree)
         self.leaves.put(t, leaves)
         if upper is not None:
@@ -85,16 +85,16 @@ cdef class Generation:
             self.upper.rollback()
 
 
-cdef class Leaving:
-    """Nothing at first."""
+cdef class Discarded:
+    """Queue of replaced trees and cells to free; empty at first."""
 
     def __cinit__(self):
         self.parts = []
 
     cdef void take(self, Generation before, list replaced) noexcept:
-        """Take the parts of a forest, if it is not None, and single trees that were replaced.
+        """Queue all parts of a generation (or None), and single trees that were replaced.
 
-        Where there is no memory to keep them, they are freed at once.
+        If the list cannot grow for lack of memory, they are freed at once.
         """
         try:
             if before is not None:
@@ -106,31 +106,23 @@ cdef class Leaving:
         self.n = len(self.parts)
 
     cdef void free_some(self, Py_ssize_t n_samples) noexcept nogil:
-        """Free what is due after so many samples."""
+        """Free `FREED` parts for each of n samples."""
         cdef Py_ssize_t n = max(0, self.n - FREED * n_samples)
         if self.n > n:
             with gil:
                 try:
                     del self.parts[n:]
                     self.n = n
-                except MemoryError:  # of the list: the next samples free them
+                except MemoryError:  # the list could not shrink: the next samples free the parts
                     pass
 
 
 cdef class Walked:
-    """Memory for the cells of `capacity` rows at a time.
-
-    Parameters
-    ----------
-    n_trees, width : int
-        Of the forest.
-    capacity : int
-    n_experts, n_outputs : int
-    """
+    """Buffers for `capacity` rows of `width` columns (scaled), and their cells in n_trees trees."""
 
     def __cinit__(self, Py_ssize_t n_trees, Py_ssize_t width, Py_ssize_t capacity,
                   Py_ssize_t n_experts, Py_ssize_t n_outputs):
-        # Records are added up in whole lanes, of all experts and of those that see both.
+        # Two sums of records, each padded to whole lanes: of the leaves and of the upper cells.
         cdef Py_ssize_t n_sums = 2 * (n_experts * (1 + n_outputs) + LANES)
         self.n_trees, self.width, self.capacity = n_trees, width, capacity
         self.rows = <float *> calloc(capacity * width, sizeof(float))
@@ -149,7 +141,7 @@ cdef class Walked:
 
     cdef void walk(self, Forest forest, const Rows *rows, const Py_ssize_t *order,
                    Py_ssize_t first, Py_ssize_t n) noexcept nogil:
-        """Find the cells of n rows, from `first` of an order on."""
+        """Find the cells of n rows: order[first], order[first + 1], ... (NULL: first, ...)."""
         cdef Py_ssize_t i
         cdef Py_ssize_t width = forest.scale.width()
         for i in range(n):
@@ -160,7 +152,7 @@ cdef class Walked:
         self.n = n
 
     cdef void walk_tree(self, Forest forest, Py_ssize_t t, Py_ssize_t first) noexcept nogil:
-        """Find the cells in tree t of the rows that were walked last, but of the `first` ones."""
+        """Find the cells in tree t again, for the rows of the last `walk` from row `first` on."""
         cdef Py_ssize_t width = forest.scale.width()
         forest.walk_tree(t, self.rows + first * width, self.n - first,
                          self.leaves + first * self.n_trees, self.upper + first * self.n_trees,
@@ -168,7 +160,7 @@ cdef class Walked:
 
     cdef void take(self, const uint16_t *leaves, const uint8_t *upper, Py_ssize_t stride,
                    Py_ssize_t n) noexcept nogil:
-        """Take the cells of n rows, of which each tree tells, `stride` behind those of another."""
+        """Copy the cells of n rows from arrays that hold them tree by tree, `stride` apart."""
         cdef Py_ssize_t i, t
         for t in range(self.n_trees):
             for i in range(n):
@@ -183,12 +175,12 @@ cdef class Walked:
 
 
 cdef class CellExperts:
-    """Experts for each noise and level.
+    """One expert for each pair of a noise and a level.
 
     Parameters
     ----------
     n_outputs, n_labels, rule, noises, levels, n_trees, n_seen, exact_variances, holds
-        As of `ForestSpace`.
+        See `ForestSpace`.
     """
 
     def __cinit__(self, Py_ssize_t n_outputs, Py_ssize_t n_labels, Rule rule not None, noises,
@@ -198,14 +190,14 @@ cdef class CellExperts:
         self.n_experts = n_noises * len(levels)
         self.n_lower = self.n_experts - n_noises * sum(levels)
         self.n_seen = np.array(n_seen or (n_trees,) * self.n_experts, dtype=np.intp)
-        self.first_variances = self.variances_at_first(exact_variances or (1,) * self.n_experts)
+        self.initial_variances = self.made_variances(exact_variances or (1,) * self.n_experts)
         self.combination = Combination(self.n_experts, KEEP, LEAST_ERROR if n_labels > 0 else 0)
         self.held = HeldTargets(n_outputs if holds and n_labels == 0 else 0)
         self.noises = <double *> calloc(self.n_experts * (4 + n_outputs), sizeof(double))
         if self.noises == NULL:
             raise MemoryError(f"no memory for {self.n_experts} experts of {n_outputs} outputs")
-        self.missed = self.noises + self.n_experts
-        self.falls = self.noises + 2 * self.n_experts
+        self.errors = self.noises + self.n_experts
+        self.contractions = self.noises + 2 * self.n_experts
         self.shares = self.noises + 3 * self.n_experts
         self.steps = self.noises + 4 * self.n_experts
         for e in range(self.n_experts):
@@ -220,7 +212,7 @@ cdef class CellExperts:
         return self.n_lower < self.n_experts
 
     def new_cells(self, Forest forest):
-        """Weights for the leaves of a forest, and for its upper cells."""
+        """Initial cells of a forest: those of its leaves, and of its upper cells or None."""
         cdef Tree tree
         cdef Py_ssize_t t
         leaves = [self.new_leaves(t, tree.n_leaves) for t, tree in enumerate(forest.trees)]
@@ -228,17 +220,17 @@ cdef class CellExperts:
         return ForestCells(leaves, -1), upper and ForestCells(upper, UPPER_CELLS)
 
     def cells_to_come(self, Py_ssize_t n_trees):
-        """Cells of trees that have not grown: each tree puts its own in the place of these."""
+        """Placeholders for the cells of trees that have not grown; each tree replaces its own."""
         return (ForestCells([self.new_leaves(0, 1)] * n_trees, -1),
                 ForestCells([self.new_upper(0)] * n_trees, UPPER_CELLS)
                 if self.sees_both() else None)
 
-    def variances_at_first(self, exact_variances):
-        """Variances that cells begin with, of the leaves and of the upper cells of a tree.
+    def made_variances(self, exact_variances):
+        """Initial variances for each kind of tree, as `initial_variances` holds them.
 
-        With the variance 0 a cell adds nothing to a score, or to its variance, and never moves: the
-        expert does not see it. A renewal makes hundreds of cells: these are arrays of Cython, which
-        it takes without a look at them.
+        An expert does not see cells whose variance is 0: they add nothing to its scores and their
+        variances, and their weights stay 0. The values are memoryviews made once, because a
+        renewal makes hundreds of blocks of cells and each conversion of an array takes time.
         """
         cdef const float[::1] leaves
         found = [[None] * (1 + self.n_experts) for _ in range(2)]
@@ -258,26 +250,27 @@ cdef class CellExperts:
 
     cdef CellWeights new_leaves(self, Py_ssize_t t, Py_ssize_t n_leaves, bint is_begun=True,
                                 bint is_exact=False):
-        """Weights for the leaves of tree t, as of `CellWeights`."""
-        variances, _ = self.first_variances[is_exact][self.n_blind(t)]
+        """A `CellWeights` for the leaves of tree t."""
+        variances, _ = self.initial_variances[is_exact][self.n_blind(t)]
         return CellWeights(n_leaves, variances, self.n_outputs, is_begun)
 
     cdef CellWeights new_upper(self, Py_ssize_t t, bint is_exact=False):
-        """Weights for the upper cells of tree t."""
-        _, variances = self.first_variances[is_exact][self.n_blind(t)]
+        """A `CellWeights` for the upper cells of tree t."""
+        _, variances = self.initial_variances[is_exact][self.n_blind(t)]
         return CellWeights(UPPER_CELLS, variances, self.n_outputs)
 
     cdef void copy_both(self, const float *leaf, float *upper) noexcept nogil:
-        """Give the record of an upper cell what a leaf has for the experts that see both."""
+        """Copy to the record of an upper cell what a leaf holds for the experts that see both."""
         cdef Py_ssize_t n_both = self.n_experts - self.n_lower, K = self.n_outputs
         memcpy(upper, leaf + self.n_lower * K, n_both * K * sizeof(float))
         memcpy(upper + n_both * K, leaf + self.n_experts * K + self.n_lower, n_both * sizeof(float))
 
     cdef void fetch(self, Generation now, Walked walked, Py_ssize_t i, bint begins,
                     Py_ssize_t end) noexcept nogil:
-        """Let the numbers of the leaves of the row behind row i come nearer, if it is before `end`.
+        """Prefetch the records of the leaves of row i + 1, if i + 1 < end.
 
-        Where rows begin, those of row i too. Upper cells are few.
+        `begins` says that row i is the first: its leaves are then prefetched too. Upper cells are
+        so few that they stay in the cache.
         """
         if begins:
             now.leaves.prefetch(walked.cells(i).leaves)
@@ -285,7 +278,10 @@ cdef class CellExperts:
             now.leaves.prefetch(walked.cells(i + 1).leaves)
 
     cdef void score(self, Generation now, const Cells *cells, Walked walked) noexcept nogil:
-        """Scores of a sample by each expert, in units of the targets, and its variances."""
+        """Compute each expert's score, in units of the targets, and the variance of the score.
+
+        They are written to `walked.scored` and `walked.variances`.
+        """
         cdef Py_ssize_t e, k, at, K = self.n_outputs
         cdef double share
         cdef double *sums = walked.sums
@@ -305,14 +301,14 @@ cdef class CellExperts:
 
     cdef void predict(self, Generation now, Walked walked, Py_ssize_t i,
                       double *out) noexcept nogil:
-        """The scores that predict row i of those that are walked."""
+        """Write the combined scores of row i of the last walk to `out`."""
         cdef Cells cells = walked.cells(i)
         self.fetch(now, walked, i, i == 0, walked.n)
         self.score(now, &cells, walked)
         self.mix(now, walked.scored, out)
 
     cdef void mix(self, Generation now, const double *scored, double *out) noexcept nogil:
-        """The scores that predict: the sum of the experts', each times its weight."""
+        """Combine the experts' scores by their weights, and scale them back to target units."""
         cdef Py_ssize_t e, k
         cdef double score
         for k in range(self.n_outputs):
@@ -322,7 +318,7 @@ cdef class CellExperts:
             out[k] = now.offset[k] + now.unit[k] * score
 
     cdef void hold(self, Generation now, const double *scored, double *y) noexcept nogil:
-        """Put what is learnt in the places of the targets of the sample scored last."""
+        """Clip outliers among the targets y, in place, by the scores of the same sample."""
         cdef Py_ssize_t e, k
         cdef double score
         for k in range(self.held.n_outputs):
@@ -332,7 +328,7 @@ cdef class CellExperts:
             y[k] = self.held.hold(k, y[k], score, now.offset[k], now.unit[k])
 
     cdef double target(self, Generation now, Py_ssize_t k, const double *y) noexcept nogil:
-        """The target of output k."""
+        """Target of output k: standardised in regression, 1 or -1 in classification."""
         if self.n_labels == 0:
             return (y[k] - now.offset[k]) / now.unit[k]
         if self.n_outputs == 1:
@@ -341,9 +337,9 @@ cdef class CellExperts:
 
     cdef Status learn(self, Generation now, const Cells *cells, Walked walked, const double *y,
                       double weight, bint is_undone) noexcept nogil:
-        """Let each expert learn a sample that has been scored. Returns a status.
+        """Let each expert learn the sample scored last. Returns a status.
 
-        `is_undone` says whether a rollback is to undo it.
+        If `is_undone`, the records are copied first, so that a rollback can undo the step.
         """
         cdef Py_ssize_t e, k, K = self.n_outputs
         cdef bint any_moves = False, both = False
@@ -354,7 +350,7 @@ cdef class CellExperts:
                                      weight / self.noises[e])
             if not isfinite(contraction):
                 return NOT_FINITE
-            self.falls[e] = contraction * share * share
+            self.contractions[e] = contraction * share * share
             for k in range(e * K, (e + 1) * K):
                 self.steps[k] *= share
                 if fabs(self.steps[k]) > MOST_STEP:
@@ -364,19 +360,19 @@ cdef class CellExperts:
         if any_moves:
             if is_undone and now.leaves.touch(cells.leaves) < 0:
                 return NO_MEMORY
-            now.leaves.step(cells.leaves, self.steps, self.falls)
+            now.leaves.step(cells.leaves, self.steps, self.contractions)
         if both:
             if is_undone and now.upper.touch(cells.upper) < 0:
                 return NO_MEMORY
             now.upper.step(cells.upper, self.steps + self.n_lower * K,
-                           self.falls + self.n_lower)
+                           self.contractions + self.n_lower)
         return OK
 
     cdef double solve(self, Generation now, Py_ssize_t e, const double *scored, double variance,
                       const double *y, double importance) noexcept nogil:
-        """Set `steps` to the coefficients of an expert; return the largest contraction.
+        """Compute the coefficients of expert e into `steps`; return its largest contraction.
 
-        It is -1 where there is no step, and 0 where a rule of first order steps.
+        The result is -1 without a step, and 0 for a step of a first-order rule.
         """
         cdef Py_ssize_t k
         cdef double f, goal, contraction, largest = -1
@@ -386,7 +382,7 @@ cdef class CellExperts:
             steps[k] = 0
             if self.rule.needs_length(f, goal, importance):
                 steps[k] = self.rule.coefficient(f, goal, variance, 1, importance)
-                # One variance serves all outputs: it falls once, by the largest contraction.
+                # All outputs share one variance: it is reduced once, by the largest contraction.
                 contraction = self.rule.contraction(f, goal, variance, importance)
                 if steps[k] != 0 or contraction > 0:
                     largest = max(largest, contraction)
@@ -396,10 +392,10 @@ cdef class CellExperts:
 
     cdef void combine(self, Generation now, const double *scored, const double *y,
                       double weight) noexcept nogil:
-        """Let the weights follow the errors of the sample scored last, before it is learnt.
+        """Update the weights of the scores by the errors on a sample that is not learnt yet.
 
-        The score of a classifier counts as within [-1, 1]: the hinge, which the experts lower,
-        favours those that fit noise.
+        Classification scores are clipped to [-1, 1] and their squared errors are compared: the
+        hinge loss, which the experts minimise, would favour experts that fit noise.
         """
         cdef Py_ssize_t e, k
         cdef double f, goal
@@ -413,8 +409,8 @@ cdef class CellExperts:
                 f = scored[e * self.n_outputs + k]
                 if self.n_labels > 0:
                     f = max(-1.0, min(f, 1.0))
-                self.missed[e] = max(-MOST_ERROR, min(f - goal, MOST_ERROR))
-            self.combination.add(self.missed, weight)
+                self.errors[e] = max(-MOST_ERROR, min(f - goal, MOST_ERROR))
+            self.combination.add(self.errors, weight)
         self.combination.weigh()
 
     cdef void checkpoint(self) noexcept nogil:
@@ -426,5 +422,5 @@ cdef class CellExperts:
         self.held.rollback()
 
     def get_state(self):
-        """What is known beside the numbers of the cells, as a dictionary."""
+        """State of the combination and of the clipping, as a dictionary."""
         return {**self.combination.get_state(), "held": self.held.get_numbers()}

@@ -1,15 +1,15 @@
-"""ForestSpace: learners on the cells of a forest that grows where the function changes.
+"""ForestSpace: linear learners on the cells of a forest whose splits follow the function's changes.
 
-Trees cut space into cells; a sample is in one cell of each tree, and in the node above it at a
-fixed depth. Experts of any rule learn linear functions of these cells, jointly for all trees:
-one for each noise r, with the leaves alone and with the upper cells beside them. Their scores add
-up, each with a weight; the weights follow their errors on samples that they had not seen.
+The trees split space into cells. A sample lies in a leaf of each tree, and in the node above it at
+a fixed depth (its upper cell). Experts learn the weights of these cells, jointly for all trees: for
+each noise r, one sees the leaves only and one sees both kinds of cells. The prediction is a sum of
+their scores, with weights that minimise the squared error on samples before they are learnt.
 
-At absolute numbers of samples, powers of two, a renewal of the forest begins: gradients of a small
-kernel machine say where the function changes, trees grow from the last samples, and the experts
-learn those again (`Renewal`). It is spread over the samples that follow, and the old forest answers
-until the new one is whole. Once the stream is longer than the memory of samples, trees go on to
-grow at their leaves instead; or new ones grow again and again, from the last samples.
+A renewal of the forest begins when the number of samples reaches a power of two (`Renewal`). The
+gradients of a small kernel machine say where the function changes, new trees grow from the last
+samples, and the experts learn these samples again. The work is spread over the samples that follow;
+the old forest predicts meanwhile. Once the stream is longer than the memory of samples, the leaves
+of the trees are split further instead, or new trees grow again and again from the last samples.
 """
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
@@ -21,7 +21,7 @@ from onlinekern.core.base.state cimport doubles_of_shape, fields_of, finite_numb
 from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.learning.rules cimport Rule
 from onlinekern.core.models.cell_experts cimport (
-    FEWEST_TOGETHER, CellExperts, Cells, Generation, Leaving, Walked, rows_together)
+    FEWEST_TOGETHER, CellExperts, Cells, Discarded, Generation, Walked, rows_together)
 from onlinekern.core.models.cell_numbers cimport numbers_of, set_numbers
 from onlinekern.core.models.forest_renewal cimport Renewal
 from onlinekern.core.models.space cimport Space
@@ -33,11 +33,12 @@ from onlinekern.core.samples.rows cimport Rows
 from onlinekern.core.partitions.costs import samples_spread_over
 from onlinekern.core.partitions.renewal import (
     COUNTS, check_labels, check_reach, check_seen, check_settings, check_sizes, check_weights,
-    completed, exact_among, renewal_to_do, restored_counts, restored_metric, restored_units, told)
+    completed, exact_among, number_or_array, renewal_to_do, restored_counts, restored_metric,
+    restored_units)
 from onlinekern.core.partitions.scale import SCALE, fields_of_scale, restored_scale
 from onlinekern.core.partitions.tables import check_categories, most_further, most_gaps
 
-# A forest is renewed at this sample, and whenever there are twice as many.
+# The first renewal begins after this many samples, each later one after twice as many.
 cdef int64_t FIRST_RENEWAL = 32
 
 STATE = (*COUNTS, "rows", "targets", "weights", "errors", "met", "held", *SCALE,
@@ -50,41 +51,41 @@ cdef class ForestSpace(Space):
     Parameters
     ----------
     d, dtype
-        Of the samples.
+        Number of features, and type of the samples.
     n_outputs : int
     n_labels : int
-        Classes; 0 with targets that are numbers, one for each output.
+        Number of classes; 0 in regression, with one target for each output.
     rule : Rule
-        With r = 1, or C = 1; an expert of noise r sees weights that are divided by r.
+        With r = 1, or C = 1: an expert of noise r divides sample weights by r.
     noises : tuple of float > 0
     levels : tuple of bool
         False: experts that see the leaves; True: experts that see the upper cells too.
     n_trees, most_in_leaf, n_candidates : int
-        A node of more than `most_in_leaf` rows is cut, by the best of `n_candidates`.
+        A node of more than `most_in_leaf` rows gets the best of `n_candidates` random splits.
     share, most_rows : float, int
-        A tree grows from this share of the memory, and from at most so many samples.
+        A tree grows from this share of the kept samples, and from at most `most_rows`.
     memory, replays : int
-        Samples that are kept, and how often they are learnt again after a renewal.
+        Samples that are kept, and how often a renewal learns them again.
     spread : float
-        A renewal after n samples is spread over the next `spread` n, of at most `memory`.
+        A renewal that begins after n samples is spread over `spread` * min(n, memory) samples.
     early : int
-        But over fewer where it begins after at most so many, see `samples_spread_over`.
+        A renewal after at most `early` samples is spread over fewer, see `samples_spread_over`.
     anew : bool
-        Whether trees are replaced, after each `memory` samples, once the stream is longer.
+        Whether new trees grow after each `memory` samples once the stream is longer than that.
     seed : int
     categories : tuple of int
         Features that hold the numbers of categories, ascending.
     n_exact, exact_from : int
-        The last trees are cut exactly, from samples enough on: see `exact_among`. New ones grow
-        from `exact_share` of the memory at most.
+        The last trees have exact splits once there are enough samples, see `exact_among`. New
+        ones grow from at most `exact_share` of the kept samples.
     n_seen, exact_variances : tuple of int, tuple of float > 0
-        For each expert how many of the first trees it sees, and the variance that its cells of
-        exact trees begin with; (): all do all, and 1.
+        For each expert: how many of the first trees it sees, and the initial variance of its
+        cells in exact trees. (): every expert sees all trees, and 1.
     is_light, holds : bool
-        Whether the kernel machine that tells where to cut is a light one, see `features.looking`;
-        and whether targets that are outliers are held, see `learning.held_targets`.
+        Whether the kernel machine that places splits is the light one, see `features.looking`;
+        and whether targets that are outliers are clipped, see `learning.held_targets`.
     cut_weights : tuple of float >= 0
-        Cuts are told by the sum of the targets, each times its weight; (): by all of them.
+        Splits are scored by the sum of all targets, each times its weight; (): by every target.
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, Py_ssize_t n_outputs, Py_ssize_t n_labels,
@@ -109,7 +110,7 @@ cdef class ForestSpace(Space):
         self.most_columns = d + most_further(d, n) + N_DIRECTIONS + 2 * most_gaps(d, n)
         self.d, self.n_outputs, self.n_labels = d, n_outputs, n_labels
         self.rule, self.memory, self.anew = rule, memory, anew
-        # A renewal that is done again needs the samples that it grew from.
+        # A model that is loaded in the midst of a renewal repeats it from the same samples.
         spread_over = self.samples_of_renewal(max(memory, early + 1))
         self.recent = RecentRows(d, dtype, memory + spread_over, 1 if n_labels else n_outputs)
         self.itemsize, self.y = self.recent.itemsize, np.zeros(self.recent.n_targets)
@@ -119,13 +120,13 @@ cdef class ForestSpace(Space):
         self.now = Generation(forest, *self.experts.new_cells(forest), np.ones(d), np.zeros(d),
                               np.zeros(n_outputs), np.ones(n_outputs))
         self.together = rows_together(self.most_columns)
-        self.walked, self.replaced, self.leaving = self.new_walked(1), [], Leaving()
+        self.walked, self.replaced, self.discarded = self.new_walked(1), [], Discarded()
 
     def components(self):
         return (self.rule,)
 
     def new_walked(self, Py_ssize_t capacity):
-        """Memory for the cells of so many samples."""
+        """Buffers for the cells of `capacity` samples."""
         return Walked(self.now.forest.n_trees, self.most_columns, capacity,
                       self.experts.n_experts, self.n_outputs)
 
@@ -142,7 +143,7 @@ cdef class ForestSpace(Space):
         return check_codes(rows, self.categories)
 
     cdef Py_ssize_t size(self) noexcept nogil:
-        """Work of a sample, in units of a kernel value of about 16 features."""
+        """Cost of a sample, in units of one kernel value of about 16 features."""
         return 4 * self.now.forest.n_trees * (1 + self.experts.n_experts * self.n_outputs // 4)
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
@@ -164,7 +165,7 @@ cdef class ForestSpace(Space):
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
         cdef Py_ssize_t at
         if not self.is_walked:
-            # A renewal within the block: the cells found before are those of another forest.
+            # The forest was replaced within the block: find the cells in the new one.
             self.walked_from, self.is_walked, at = i, True, self.first + i
             self.walked.walk(self.now.forest, &self.rows, self.order, at, self.opened - i)
         at = i - self.walked_from
@@ -180,16 +181,13 @@ cdef class ForestSpace(Space):
         self.weight = weight
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
-        """Learn the sample scored last, which `observe` told of. Returns a status.
-
-        Each expert has a score, and so a coefficient, of its own: those of the update are not used.
-        """
+        """Learn the sample scored last. Each expert computes its own step; `update` is not used."""
         cdef Status status
         cdef Cells cells = self.walked.cells(i - self.walked_from)
         if self.n_labels == 0 and self.entered == 0:
-            # Targets are learnt as deviations: from the first one, and later from their mean.
+            # Before the first renewal targets are centred at the first one, later at their mean.
             self.now.offset[:] = self.y
-        # Targets have no unit before the first renewal is whole.
+        # The scale of the targets is unknown before the first renewal is finished.
         if self.n_labels > 0 or self.renewed > 0:
             self.experts.hold(self.now, self.walked.scored, &self.y[0])
             self.experts.combine(self.now, self.walked.scored, &self.y[0], self.weight)
@@ -203,7 +201,7 @@ cdef class ForestSpace(Space):
         return self.renew_at_times()
 
     cdef int64_t last_due(self, int64_t entered) noexcept nogil:
-        """At how many samples, of at most `entered`, a renewal was last due; 0: at none."""
+        """Latest number of samples <= `entered` at which a renewal has to begin; 0: none."""
         cdef int64_t number = FIRST_RENEWAL
         if entered < FIRST_RENEWAL:
             return 0
@@ -214,13 +212,12 @@ cdef class ForestSpace(Space):
         return number
 
     cdef bint is_due(self, int64_t entered) noexcept nogil:
-        """Whether a renewal has something to do after so many samples."""
+        """Whether a renewal is under way, or has to begin, after `entered` samples."""
         return self.renewal is not None or self.last_due(entered) > self.renewed
 
     cdef Status renew_at_times(self) noexcept nogil:
-        """Go on with a renewal, or begin one, where that is due."""
+        """Continue the renewal under way, or begin the next one; it may begin where one ends."""
         cdef Status status = OK
-        # The next may be due where one ends.
         while status == OK and self.is_due(self.entered):
             if self.renewal is None:
                 with gil:
@@ -235,24 +232,24 @@ cdef class ForestSpace(Space):
         return status
 
     def begun(self):
-        """After how many samples the renewal began, or begins, that is to be done now."""
+        """Number of samples after which the renewal to do now began, or begins."""
         due = self.last_due(self.entered - 1), self.last_due(self.entered)
         return renewal_to_do(due, self.renewed, self.entered, self.recent.n(),
                              self.samples_of_renewal)
 
     def samples_of_renewal(self, int64_t begun):
-        """Over how many samples a renewal is spread that begins after so many."""
+        """Number of samples that a renewal beginning after `begun` samples is spread over."""
         n_trees, _, _, share, most_rows, memory, replays, spread, early = self.settings[2:11]
         return samples_spread_over(
             begun, spread, early, memory, n_trees, share, most_rows, replays,
             self.exact_trees(min(begun, memory)), self.n_outputs)
 
     def exact_trees(self, Py_ssize_t n):
-        """How many trees a renewal cuts exactly that grows from n samples."""
+        """Number of trees with exact splits in a renewal from n samples."""
         return exact_among(self.n_exact, self.exact_from, n)
 
     def new_renewal(self, int64_t begun, lag=None):
-        """The renewal that begins after so many samples, over `lag` of them or as settings say."""
+        """The renewal that begins after `begun` samples, spread over `lag` (None: by settings)."""
         cdef bint is_whole = self.anew or begun <= self.memory
         settings, seed = (*self.settings[2:7], self.settings[8]), self.settings[12]
         n = min(self.recent.n() - (self.entered - begun), self.memory)
@@ -263,7 +260,7 @@ cdef class ForestSpace(Space):
                        self.is_light, self.cut_weights, self.exact_share)
 
     cdef Status advance(self) noexcept nogil:
-        """Do what is due of the renewal, and take what it has made."""
+        """Do this sample's share of the renewal; take the trees or the forest that are finished."""
         cdef Status status = OK
         while status == OK and self.renewal is not None:
             status = self.renewal.advance(self.entered)
@@ -281,22 +278,22 @@ cdef class ForestSpace(Space):
         return status
 
     def take_over(self):
-        """Take a tree that has grown, or all that a renewal has made."""
+        """Put the tree that the renewal has split into the forest, or take the finished forest."""
         cdef Renewal renewal = self.renewal
         cdef Py_ssize_t t = renewal.tree
         if renewal.has_tree:
-            # A generation that is kept for an undo has its own trees.
+            # Undo puts the tree back, unless it returns to another generation anyway.
             if not self.is_changed:
                 self.replaced.append((t, *self.now.tree(t)))
                 self.n_replaced += 1
             renewal.take_tree(self.now)
             self.n_grown += 1
             if self.is_walked:
-                # The samples of the open block have other cells in this tree.
+                # Samples of the open block that are not learnt yet need their cells in this tree.
                 self.walked.walk_tree(self.now.forest, t, self.learnt)
             return
         self.is_walked = False
-        # The generation is kept for an undo, before it is replaced, or a part of it.
+        # Keep the generation of the checkpoint for undo before it is replaced.
         if not self.is_changed:
             self.before, self.is_changed = self.now, True
         if renewal.is_whole:
@@ -307,12 +304,12 @@ cdef class ForestSpace(Space):
         self.n_grown, self.renewed, self.renewal = 0, renewal.begun, None
 
     def renew(self):
-        """Renew the forest at once, from the samples that are kept."""
+        """Renew the whole forest now, from the samples that are kept."""
         self.renewal = self.new_renewal(self.entered, 0)
         self.do_renewal()
 
     def finish_renewal(self):
-        """Do at once what is left of a renewal, if one has begun."""
+        """Finish the renewal under way now, if there is one."""
         if self.last_due(self.entered) > self.renewed:
             begun = self.begun()
             self.renewal = self.new_renewal(begun, self.entered - begun)
@@ -326,20 +323,20 @@ cdef class ForestSpace(Space):
             raise FloatingPointError("a step on the samples that are kept is not finite")
 
     def is_looking(self):
-        """Whether the next sample may call BLAS: where a renewal looks, or all of it is done."""
+        """Whether the next sample may call BLAS: the kernel machine of a renewal is fitted then."""
         if self.renewal is not None:
             return self.renewal.looks_after(self.entered + 1)
-        # What is spread over samples looks from the next one on.
+        # A renewal that is spread over samples fits it from the sample after its first one on.
         is_lost, due = self.last_due(self.entered) > self.renewed, self.last_due(self.entered + 1)
         return is_lost or (due > self.renewed and self.samples_of_renewal(due) == 0)
 
     cdef void checkpoint(self) noexcept nogil:
         if self.is_changed or self.n_replaced > 0:
             with gil:
-                self.leaving.take(self.before, self.replaced)
+                self.discarded.take(self.before, self.replaced)
                 self.before = None
             self.is_changed, self.n_replaced = False, 0
-        self.leaving.free_some(self.entered - self.saved_entered)
+        self.discarded.free_some(self.entered - self.saved_entered)
         self.saved_entered, self.saved_renewed = self.entered, self.renewed
         self.saved_grown = self.n_grown
         self.now.checkpoint()
@@ -377,7 +374,7 @@ cdef class ForestSpace(Space):
         return OK
 
     def arguments(self):
-        """Arguments that construct such a space without samples."""
+        """Arguments that construct the same space without samples."""
         return (self.d, self.recent.dtype, self.n_outputs, self.n_labels, self.rule, *self.settings,
                 self.categories, self.n_exact, self.exact_from, self.is_light, self.cut_weights,
                 self.exact_share, self.n_seen, self.exact_variances, len(self.experts.held) > 0)
@@ -393,8 +390,8 @@ cdef class ForestSpace(Space):
             "cuts": cuts, "features": features, "left": left, "first": first,
             "cells": numbers_of(self.experts, self.now), "metric": self.now.metric.copy(),
             "importances": self.now.importances.copy(),
-            "offset": told(self.now.offset, self.recent.n_targets),
-            "unit": told(self.now.unit, self.recent.n_targets),
+            "offset": number_or_array(self.now.offset, self.recent.n_targets),
+            "unit": number_or_array(self.now.unit, self.recent.n_targets),
         }
 
     def set_state(self, state):

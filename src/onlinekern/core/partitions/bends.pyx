@@ -1,11 +1,11 @@
-"""Bends: features with heavy tails, which are told by the logarithm of how far they are.
+"""Bends: a logarithm replaces features that have heavy tails.
 
-Sums of money, counts and waiting times have most values close together and a few far off. Cuts
-whose places are uniform between two values, slopes and directions then tell of the few. So such a
-feature is seen as sign(u) log2(1 + |u|), where u is how far it is from a center, in units of the
-feature. The logarithm is linear between powers of two: it has the same bits on all machines. A
-feature is bent where its tails are heavy, and from the center from which it tells most of the
-targets, if that is more than it tells as it is.
+Amounts of money, counts and waiting times have most values close together and a few far off.
+Thresholds uniform between two values, slopes and directions would then depend on the few. So the
+trees see sign(u) log2(1 + |u|) instead ("bent"), where u is the distance from a center in units of
+the feature. The logarithm is linear between powers of two, so it has the same bits on all machines.
+Three centers are tried. The best one is used if a line through the bent feature explains enough
+more of the variance of the targets than a line through the feature itself.
 """
 from libc.math cimport floor
 from libc.stdint cimport int32_t
@@ -15,38 +15,38 @@ import numpy as np
 from onlinekern.core.base.state cimport doubles_of_shape
 from onlinekern.core.partitions.loops cimport forest_loops
 
-# The fields of bends in a state.
+# Names of the arrays of bends in a state.
 BENDS = ("bend_features", "bend_centers", "bend_factors")
-# The excess kurtosis of heavy tails, without values that are farther than four deviations, twice
-# over: a few wrong values are not tails.
+# A feature has heavy tails if its excess kurtosis is larger than this. Values farther than REACH
+# deviations are removed first, twice over, because a few wrong values are not tails.
 cdef double LEAST_KURTOSIS = 3.5
 cdef double REACH = 4.0
-# Bent, a feature tells more of the variance of the targets: by a tenth, and by a share of all of it
-# that chance does not reach, which tells of a share 1 / n in n samples.
+# The bent feature must explain a tenth more of the variance of the targets, and this share of the
+# variance more: LEAST_GAIN + GAIN_OF_CHANCE / n. By chance a feature explains 1 / n in n samples.
 cdef double LEAST_RATIO = 1.1
 cdef double LEAST_GAIN = 0.005
 cdef double GAIN_OF_CHANCE = 4.0
-# The last samples tell it, so many at most.
+# At most this many of the last samples are used.
 MOST_ASKED = 2048
-# Where the distances begin: near an end of the values, for a tail on the other side, or in the
-# middle. The unit is the median of those that are not 0, or an eighth of it.
+# Quantiles that are tried as centers: near either end, for a tail on the other side, and the
+# median. The unit is the median distance from the center, without zeros, times this factor.
 CENTERS = 0.01, 0.5, 0.99
 UNITS = 0.125, 1.0, 0.125
-# Units beyond it are those of no feature.
+# A center whose unit is not between 1 / FARTHEST and FARTHEST is not tried.
 cdef double FARTHEST = 1e30
 
 
 cdef class Bends:
-    """Features that are bent.
+    """Centers and factors of the bent features.
 
     Parameters
     ----------
     features : ndarray of shape (n,), int32
         Ascending.
     centers, factors : ndarray of shape (n,)
-        u is (x - center) factor.
+        u = (x - center) * factor.
     d : int
-        All features.
+        Number of all features.
     """
 
     def __cinit__(self, const int32_t[::1] features, const double[::1] centers,
@@ -60,11 +60,11 @@ cdef class Bends:
             self.factor_of[features[k]] = factors[k]
 
     def fields(self):
-        """The arguments that make such bends, but d."""
+        """Features, centers and factors: the arguments of `Bends` without d."""
         return np.array(self.features), np.array(self.centers), np.array(self.factors)
 
     def rows(self, X):
-        """Rows of samples in double, ndarray (n_rows, d), their features bent."""
+        """A copy of the rows X in double with the features bent, ndarray (n_rows, d)."""
         features, centers, factors = self.fields()
         X, features = X.astype(np.float64), features.astype(np.intp)
         X[:, features] = all_bent((X[:, features] - centers) * factors)
@@ -72,22 +72,23 @@ cdef class Bends:
 
 
 cdef class BendLearner:
-    """Bends of samples, found feature by feature: `look`, then `ask` of each center, then `take`.
+    """Finds which features to bend: for each, call `look`, `ask` for each center, and `take`.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        The samples. `bent` are these, or others of the same type with features that are bent.
+        The samples. The attribute `bent` holds them with bent features, in the same type.
     goals : ndarray of shape (n, n_outputs)
         Targets of a few outputs.
     known : Bends or None
-        Bends of features, which are not asked.
+        Features that are bent already; they are not tried again.
     """
 
     cdef readonly object bent
     cdef object X, found, features, best, goals, known
     cdef Py_ssize_t first
-    cdef double[::1] x, in_order, u      # of a feature, where it is not missing
+    # Of the present feature, without missing values: its values, these sorted, and a transform.
+    cdef double[::1] x, in_order, u
     cdef double[:, ::1] own_goals
     cdef double most
     cdef bint is_heavy
@@ -103,7 +104,7 @@ cdef class BendLearner:
         self.found = []
 
     def look(self, j):
-        """Look whether a feature has heavy tails, and at what it tells as it is."""
+        """Test whether feature j has heavy tails; if so, measure what it explains unbent."""
         cdef Py_ssize_t i
         self.is_heavy, self.best = False, None
         x = self.X[self.first:, j].astype(np.float64)
@@ -119,12 +120,13 @@ cdef class BendLearner:
         self.is_heavy = forest_loops().kurtosis(&self.u[0], self.u.shape[0],
                                                 REACH) > LEAST_KURTOSIS
         if self.is_heavy:
-            told = told_by(self.u, self.own_goals)
-            self.most = max(LEAST_RATIO * told, told + LEAST_GAIN + GAIN_OF_CHANCE / len(self.x))
+            explained = explained_share(self.u, self.own_goals)
+            self.most = max(LEAST_RATIO * explained,
+                            explained + LEAST_GAIN + GAIN_OF_CHANCE / len(self.x))
             self.in_order = np.sort(self.x)
 
     def ask(self, k):
-        """Ask whether it tells more if it is bent from a center."""
+        """Measure how much the feature explains if it is bent from center k; keep the best."""
         cdef Py_ssize_t i
         if not self.is_heavy:
             return
@@ -135,12 +137,12 @@ cdef class BendLearner:
         cdef double factor = 1 / unit
         for i in range(self.x.shape[0]):
             self.u[i] = bent((self.x[i] - center) * factor)
-        told = told_by(self.u, self.own_goals)
-        if told > self.most:
-            self.most, self.best = told, (center, factor)
+        explained = explained_share(self.u, self.own_goals)
+        if explained > self.most:
+            self.most, self.best = explained, (center, factor)
 
     def take(self, j):
-        """Bend the feature, from the best of the centers, if it tells more."""
+        """Bend feature j from the best center, if one of them explains enough."""
         if self.best is None:
             return
         if not self.found:
@@ -155,7 +157,7 @@ cdef class BendLearner:
         return j in self.features
 
     def bends(self):
-        """The bends of all features, or None."""
+        """All bends found and known before, or None."""
         if not self.found:
             return self.known
         features, centers, factors = zip(*self.found)
@@ -170,10 +172,10 @@ def all_bent(u):
     return np.where(np.isnan(u), u, np.copysign(sizes, u))
 
 
-cdef double told_by(const double[::1] u, const double[:, ::1] goals) noexcept nogil:
-    """Which share of the variance of the goals a line through a feature tells."""
+cdef double explained_share(const double[::1] u, const double[:, ::1] goals) noexcept nogil:
+    """Share of the goals' variance that least-squares lines in the feature u explain."""
     cdef Py_ssize_t i, k, n = u.shape[0]
-    cdef double mean = 0, squares = 0, told = 0, variance = 0, product, goal, square
+    cdef double mean = 0, squares = 0, explained = 0, variance = 0, product, goal, square
     for i in range(n):
         mean += u[i] / n
     for i in range(n):
@@ -186,12 +188,12 @@ cdef double told_by(const double[::1] u, const double[:, ::1] goals) noexcept no
             product += (u[i] - mean) * (goals[i, k] - goal)
             square += (goals[i, k] - goal) ** 2
         variance += square
-        told += product ** 2
-    return told / squares / variance if squares > 0 and variance > 0 else 0
+        explained += product ** 2
+    return explained / squares / variance if squares > 0 and variance > 0 else 0
 
 
 cdef double quantile(const double[::1] x, double share) noexcept nogil:
-    """A quantile of numbers in ascending order, with the bits of NumPy's, which takes longer."""
+    """A quantile of sorted numbers, bit for bit that of NumPy, but faster."""
     cdef double place = share * (x.shape[0] - 1), part = place - floor(place)
     cdef Py_ssize_t low = <Py_ssize_t> floor(place), high = min(low + 1, x.shape[0] - 1)
     if part >= 0.5:
@@ -200,7 +202,7 @@ cdef double quantile(const double[::1] x, double share) noexcept nogil:
 
 
 cdef double median_distance(const double[::1] x, double center) noexcept nogil:
-    """The median of the distances of numbers in ascending order from a center, but for 0."""
+    """Median distance of sorted numbers from a center, without distances of 0."""
     cdef Py_ssize_t low = 0, high, n = x.shape[0]
     cdef double near = 0, next_one = 0
     while low < n and x[low] < center:
@@ -210,7 +212,7 @@ cdef double median_distance(const double[::1] x, double center) noexcept nogil:
         high += 1
     n -= high - low
     low -= 1
-    # Nearest first: from the center to both ends.
+    # Merge both sides, nearest first, up to the median.
     for _ in range(n // 2 + 1):
         near = next_one
         if high == x.shape[0] or (low >= 0 and center - x[low] <= x[high] - center):
@@ -223,14 +225,14 @@ cdef double median_distance(const double[::1] x, double center) noexcept nogil:
 
 
 def fields_of_bends(bends):
-    """The arrays that `BENDS` names, empty where nothing is bent."""
+    """The arrays that `BENDS` names; empty if no feature is bent."""
     if bends is not None:
         return bends.fields()
     return np.zeros(0, np.int32), np.zeros(0), np.zeros(0)
 
 
 def bends_of(features, centers, factors, Py_ssize_t d):
-    """The bends that `fields_of_bends` tells of, checked; None: nothing is bent."""
+    """The bends with the arrays of `fields_of_bends`, which are checked; None if they are empty."""
     if not isinstance(features, np.ndarray) or features.dtype != np.int32 or features.ndim != 1 \
             or ((features < 0) | (features >= d)).any() or (np.diff(features) <= 0).any():
         raise ValueError(f"bend_features must be features, 0 ... {d - 1}, ascending, of int32")

@@ -1,22 +1,22 @@
-# What trees leave of the targets. May change at minor versions.
+# Residuals that the next tree of a forest fits. May change at minor versions.
 from libc.stdint cimport int32_t
 
 
-# Outputs that are added up together, where there are several.
+# Numbers of a row with several outputs, padded to one vector register.
 cdef enum:
     LANES = 8
 
 
 cdef class Boosting:
     cdef readonly Py_ssize_t n_rows
-    cdef readonly Py_ssize_t width         # numbers of a row: 1 output, or `LANES`
+    cdef readonly Py_ssize_t width         # numbers of a row: 1 with one output, else `LANES`
     cdef bint has_margin
-    cdef float *goals                      # n_rows x width
-    cdef float *scores                     # what the trees so far say of them,
-    cdef float *left                       # and what they leave
-    cdef float *sums                       # of the leaves of a tree: residuals,
-    cdef int32_t *sizes                    # and how many rows
-    cdef Py_ssize_t room                   # nodes that there is memory for
+    cdef float *goals                      # targets, n_rows x width
+    cdef float *scores                     # sum of the trees so far, n_rows x width
+    cdef float *left                       # residuals, n_rows x width
+    cdef float *sums                       # sum of the residuals in each node, x width
+    cdef int32_t *sizes                    # rows in each node
+    cdef Py_ssize_t room                   # nodes that `sums` and `sizes` have memory for
 
     cdef int reserve(self, Py_ssize_t n_nodes) except -1
     cdef void read(self, const int32_t *rows, Py_ssize_t n, float *out) noexcept nogil
@@ -25,5 +25,5 @@ cdef class Boosting:
     cdef void learn(self, const int32_t *leaves, Py_ssize_t first, Py_ssize_t last) noexcept nogil
 
     cdef inline float residual(self, Py_ssize_t at) noexcept nogil:
-        """What is left of one number; of a goal of 1 or -1 nothing beyond the margin."""
+        """Residual number `at`; for goals 1 and -1 it is 0 where the score is beyond the goal."""
         return self.left[at]

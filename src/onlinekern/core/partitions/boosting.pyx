@@ -1,8 +1,8 @@
-"""Boosting: what the trees that have grown leave of the targets, which the next one cuts by.
+"""Boosting: the residuals of the trees grown so far, which score the splits of the next tree.
 
-From the targets of the rows in a leaf a share of their mean is taken, as gradient boosting does
-(Friedman 2001). So each tree cuts where those before it do not tell the targets apart. It is for
-the cuts alone: what the leaves say is learnt by others.
+Each tree reduces the residuals of the rows in a leaf by a share of their mean, as in gradient
+boosting (Friedman 2001). So each tree splits where the trees before it do not fit the targets. The
+residuals only place splits: experts learn the weights of the leaves (`models.cell_experts`).
 """
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
@@ -10,22 +10,23 @@ from libc.string cimport memcpy, memset
 
 from onlinekern.core.base.vector cimport aligned_resize
 
-# The share, and rows of mean 0 that are added to each leaf (docs/kernel_forests_tried.md).
+# Share of the mean that a tree takes off, and rows of residual 0 that shrink the mean of a leaf
+# (docs/kernel_forests_tried.md).
 cdef double SHARE = 0.05
 cdef double PRIOR = 2
 
 
 cdef class Boosting:
-    """All of the targets, before the first tree.
+    """Residuals before the first tree: the targets.
 
     Parameters
     ----------
     goals : ndarray of shape (n, n_outputs), or None
-        Of at most `LANES` outputs; None stands for zeros.
+        Targets of at most `LANES` outputs; None: all are 0.
     n : int
         Rows.
     has_margin : bool
-        Whether they are 1 and -1, and need not be exceeded.
+        Whether goals are 1 and -1. A residual is then 0 once the score is beyond the goal.
     """
 
     def __cinit__(self, const double[:, ::1] goals, Py_ssize_t n, bint has_margin):
@@ -50,7 +51,7 @@ cdef class Boosting:
         free(self.sizes)
 
     cdef int reserve(self, Py_ssize_t n_nodes) except -1:
-        """Have memory for the leaves of a tree of so many nodes."""
+        """Allocate sums for a tree of n_nodes nodes."""
         cdef void *sums
         cdef void *sizes
         if n_nodes <= self.room:
@@ -75,14 +76,13 @@ cdef class Boosting:
             memcpy(out + i * LANES, self.left + rows[i] * LANES, LANES * sizeof(float))
 
     cdef void begin(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Begin with some nodes of a tree, that are to be all: then `add_up` all rows, and `learn`
-        all.
+        """Set the sums of some nodes to 0. When all nodes are, `add_up` all rows, then `learn` all.
         """
         memset(self.sums + first * self.width, 0, (last - first) * self.width * sizeof(float))
         memset(self.sizes + first, 0, (last - first) * sizeof(int32_t))
 
     cdef void add_up(self, const int32_t *leaves, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Add rows to the sums of their leaves."""
+        """Add the residuals of rows to the sums of their leaves."""
         cdef Py_ssize_t i, k
         cdef float *sums
         for i in range(first, last):
@@ -92,7 +92,7 @@ cdef class Boosting:
                 sums[k] += self.residual(i * self.width + k)
 
     cdef void learn(self, const int32_t *leaves, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Add a share of the means of their leaves to the scores of rows."""
+        """Add SHARE times the shrunk mean of its leaf to the score of each row; renew residuals."""
         cdef Py_ssize_t i, k, at
         cdef const float *sums
         cdef float share

@@ -1,14 +1,17 @@
-"""Cutter: cuts of nodes, the best of a few random ones.
+"""Cutter: splits a node by the best of a few random splits.
 
-A cut is drawn from a pair of rows of its node: its feature with a probability that grows with what
-the pair differs by there, its place uniform between both. It costs one look at two rows, however
-many rows the node has; and it always divides the node. Where the function is known to change, the
-difference counts times the slope of the function there. Directions are features too, with a kind of
-cut of their own. Where slopes miss what cuts have gained in the trees that have grown, that says
-which axes are drawn: a kernel machine does not see what no feature tells alone. Of the candidates
-the one wins that lowers the variance of the targets most, as in extremely randomised trees (Geurts,
-Ernst and Wehenkel 2006); a node of few rows takes the first, and of a large node some rows tell
-what the cuts gain.
+A random split is drawn from two rows of the node. The probability of a feature grows with the
+difference of the two rows along it; in some draws the difference counts times the slope of the
+function there. The threshold is uniform between the two rows. So a draw reads two rows only,
+however many the node has, and both sides of the split get a row. Directions are drawn like
+features, in draws of their own.
+
+The slopes of a kernel machine miss features that matter only together with others. Where earlier
+trees gained from features with small slopes, these features are drawn more often.
+
+The split that lowers the variance of the residuals most is taken, as in extremely randomised trees
+(Geurts, Ernst and Wehenkel 2006). A node of few rows takes the first draw. A large node scores the
+splits by some of its rows.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, uint64_t
@@ -20,40 +23,40 @@ from onlinekern.core.base.random cimport counted
 from onlinekern.core.partitions.boosting cimport LANES, Boosting
 from onlinekern.core.partitions.loops cimport OK_MOST_SCORED, forest_loops, ok_cut, ok_gains
 
-# What the work on a tree is measured by, in about a nanosecond: a node, each of its rows that is
-# brought to a side, a cut that is drawn, where two of the columns that it may take count one; and
-# for how many rows that are scored, of one number or of several, a cut takes one more.
+# Units of work, about a nanosecond each: for a node; for each row that is moved to a side; for a
+# draw, beside one unit per two columns. Scoring a draw takes one unit per ROWS_OF_WORK rows, with
+# one output or with several.
 cdef Py_ssize_t WORK_OF_NODE = 50
 cdef Py_ssize_t WORK_OF_ROW = 2
 cdef Py_ssize_t WORK_OF_DRAW = 10
 cdef Py_ssize_t[2] ROWS_OF_WORK = [5, 3]
-# Deviations of what chance gains, which say nothing (docs/kernel_forests_tried.md).
+# Standard deviations of chance that are subtracted from gains (docs/kernel_forests_tried.md).
 cdef double CHANCE = 2
-# Where slopes miss less than this share of what cuts gain, they are followed alone: small
-# differences are noise, and most sets have none (docs/kernel_forests_tried.md).
+# If slopes miss no more than this share of the gains, features are drawn by slopes alone: small
+# differences between both are noise (docs/kernel_forests_tried.md).
 cdef double SLIGHT = 0.3
 
 
 cdef class Cutter:
-    """What nodes are cut by.
+    """Draws and scores splits, and divides the rows of a node.
 
-    Nodes are rows of `order`, one behind the other.
+    The rows of a node are adjacent in `order`: order[first] ... order[last - 1].
 
     Parameters
     ----------
     rows : ndarray of shape (n, width), float32
-        Scaled, with their products with the directions, and the sides of gaps.
+        Scaled rows: axes, directions, and columns for missing values (`partitions.gaps`).
     n_axes : int
-        So many of the columns are features, the others directions.
+        The first n_axes columns are axes.
     slopes : ndarray of shape (m, n_drawn_from), float32
-        Absolute slopes of the function along the columns but the sides.
+        Absolute slopes of the function along axes and directions.
     slope_of : ndarray of shape (n,), int32
-        Which of them belongs to each row.
+        The row of `slopes` that belongs to each row.
     goals : ndarray of shape (n, n_outputs), or None
     has_margin : bool
-        As of `Boosting`.
+        See `Boosting`.
     n_candidates : int
-        1: the cuts do not look at the goals.
+        Random splits of a node; 1: splits do not depend on the goals.
     """
 
     def __cinit__(self, const float[:, ::1] rows, Py_ssize_t n_axes, const float[:, ::1] slopes,
@@ -98,22 +101,23 @@ cdef class Cutter:
         self.cutter.side_of = &self.side_of[0]
 
     cdef void load(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Copy rows column by column, as `divide` reads them: before the first tree, all."""
+        """Copy rows to `columns`, which `divide` reads. Before the first tree, all are copied."""
         cdef Py_ssize_t i, j
-        # Rows are few, and near: what is written lies side by side.
+        # The few rows of a call stay in the cache, and each column is written contiguously.
         for j in range(self.width):
             for i in range(first, last):
                 self.columns[j * self.n_rows + i] = self.rows[i, j]
 
     cdef void begin_draws(self, uint64_t seed) noexcept nogil:
-        """Begin with the random numbers of a tree."""
+        """Seed the random numbers of the next tree."""
         self.cutter.seed, self.cutter.drawn, self.work = seed, 0, 0
 
-    cdef void follow(self) noexcept nogil:
-        """Draw axes by what cuts have gained along them.
+    cdef void update_shares(self) noexcept nogil:
+        """Compute from the gains so far how much more often each axis is drawn: `shares`.
 
-        They count as far as slopes miss them: as far as an axis that is drawn by slopes gains less
-        than one that is drawn by gains.
+        The gains count as far as the slopes miss them, r^2 = 1 - sum g q / sum q^2, where q_j are
+        the axes' shares of the gains and g_j their shares of the squared slopes. See "Interactions
+        alone" in docs/kernel_forests.md.
         """
         cdef Py_ssize_t j, n = self.n_axes
         cdef ok_gains *found
@@ -144,7 +148,7 @@ cdef class Cutter:
         return (counted(self.cutter.seed, self.cutter.drawn) >> 11) * (1.0 / 9007199254740992.0)
 
     cdef ok_cut best_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """The best of the candidates, or the first where the rows are few."""
+        """The best of n_candidates random splits; a node of n rows draws at most n / 4."""
         cdef Py_ssize_t n = last - first
         cdef Py_ssize_t n_drawn = max(1, min(self.n_candidates, n // 4))
         self.work += WORK_OF_NODE + n_drawn * (
@@ -154,8 +158,9 @@ cdef class Cutter:
 
     cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t middle,
                            ok_cut *cut) noexcept nogil:
-        """Bring those of these rows that go left before the others, of which the first is at
-        `middle`; return where it is then.
+        """Move the rows order[first] ... order[last - 1] that go left to the front, from `middle`.
+
+        `middle` is where the right side begins so far. Returns where it begins then.
         """
         self.work += WORK_OF_ROW * (last - first)
         return self.loops.divide(&self.cutter, first, last, middle, cut)

@@ -1,14 +1,14 @@
-"""ExactCutter: the best of all cuts along axes, for some of the trees.
+"""ExactCutter: splits the nodes of some trees at the best of all thresholds along axes.
 
-A function that jumps along axes is found by deep trees whose cuts are exact, as those of CART are
-(Breiman et al. 1984): no cut that is drawn lies just where the function jumps, and what it lies
-beside of must be cut again further below. Such trees need many rows: of few, the best of all cuts
-finds something in any noise.
+Functions that jump along axes need exact splits, as CART has them (Breiman et al. 1984). A random
+threshold misses the place of the jump, and the rows between both must be split again further down.
+Exact trees need many rows: with few, the best of all splits fits noise.
 
-Rows are ranked along an axis once, and have a code of 15 bits there. The rows of a node are sorted
-by it along eight axes at a time, or sixteen. Those of a large node are counted in 256 bins of
-codes, and then in the codes of the two bins beside the best edge of each axis. What is left of the
-targets is summed in whole numbers, so that the order does not matter.
+Rows are ranked along each axis once; a row has a 15-bit code for its rank. The rows of a small node
+are sorted by their codes, along eight or sixteen axes at a time. The rows of a large node are
+counted in histograms of 256 bins of codes. A second histogram has a bin for every code of the two
+bins beside the best edge of each axis. Residuals are summed as integers, so the sums do not depend
+on the order of the rows.
 """
 from libc.math cimport NAN
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
@@ -19,36 +19,35 @@ import numpy as np
 
 from onlinekern.core.partitions.loops cimport ok_prefetch
 
-# Axes along which cuts are sought, the steepest ones, and what a cut must gain for a row of its
-# node.
+# At most this many axes are searched, the steepest ones.
 MOST_SOUGHT = OK_SOUGHT
+# A split must lower the squared residuals by more than this for each row of its node.
 cdef double LEAST_GAIN = 1e-6
-# A rank is so many steps of the sort, and the codes.
+# Steps that rank an axis: three digits of a radix sort, then the codes.
 RANK_STEPS = 4
-# What the work on a row of a node is along an axis, in about a nanosecond: where four of them are
-# sorted, by one number and by several, and where two are counted, with what a row takes beside; and
-# what is done once in a node.
+# Units of work, about a nanosecond each; pairs are for one output and for several. Sorting a row
+# along four axes; counting it along two axes, and once beside; a histogram of a node; a small node.
 cdef Py_ssize_t[2] WORK_OF_SORTED = [5, 12]
 cdef Py_ssize_t[2] WORK_OF_TWO = [1, 2]
 cdef Py_ssize_t WORK_OF_COUNTED = 2
 cdef Py_ssize_t[2] WORK_OF_BINS = [1500, 15000]
 cdef Py_ssize_t WORK_OF_NODE = 100
-# What an exact tree takes for each row to begin with: codes come into the caches.
+# Work for each row at the beginning of an exact tree: its codes are cache misses.
 cdef Py_ssize_t WORK_OF_FIRST = 4
-# Rows that are counted at a time.
+# Rows that one step counts.
 cdef Py_ssize_t COUNTED = 512
-# Bits of the largest of the whole numbers, and of a sum of all.
+# Bits of the largest integer residual, and of the sum of all: int16 and int32 must not overflow.
 cdef int MOST_BITS = 14
 cdef int BITS_OF_SUM = 30
-# Rows are sorted by so many bits of their numbers at a time.
+# Bits of a digit of the radix sort.
 cdef enum: DIGIT = 11
 cdef enum: CODES = 1 << 15
 
 
 cdef uint32_t key_of(float number) noexcept nogil:
-    """A whole number that is ordered as the number is."""
+    """An unsigned integer in the same order as the float."""
     cdef uint32_t bits
-    # There is one zero: -0.0 + 0.0 is 0.0.
+    # Both zeros must have one key: -0.0 + 0.0 is 0.0.
     number += 0
     memcpy(&bits, &number, sizeof(float))
     return ~bits if bits >> 31 else bits | (<uint32_t> 1 << 31)
@@ -56,7 +55,7 @@ cdef uint32_t key_of(float number) noexcept nogil:
 
 cdef void sort_by(const uint32_t *keys, Py_ssize_t n, Py_ssize_t shift, const int32_t *order,
                   int32_t *out) noexcept nogil:
-    """Sort n rows, which stand in an order, by a digit of their keys; NULL: by their number."""
+    """Counting sort of n rows by one digit of their keys, stable; `order` NULL is 0 ... n - 1."""
     cdef Py_ssize_t i, sum = 0, count
     cdef int32_t row
     cdef int32_t starts[1 << DIGIT]
@@ -75,22 +74,22 @@ cdef void sort_by(const uint32_t *keys, Py_ssize_t n, Py_ssize_t shift, const in
 
 
 def steepest(mean, Py_ssize_t n_axes):
-    """The axes along which the function is steepest, ascending, from mean squares of slopes."""
+    """The MOST_SOUGHT axes with the largest mean squared slopes, ascending."""
     order = np.argsort(-np.asarray(mean)[:n_axes], kind="stable")
     return np.sort(order[:MOST_SOUGHT]).astype(np.int32)
 
 
 cdef class ExactCutter(Cutter):
-    """A cutter that can cut exactly.
+    """A cutter that can also make exact splits.
 
-    Before the first such tree, `seek_along` gets the axes and `rank` ranks the rows along each.
+    Before the first exact tree, call `seek_along` with the axes, then `rank` for each axis.
     """
 
     def __dealloc__(self):
         free(self.counts)
 
     def seek_along(self, axes):
-        """Have memory for exact cuts along these axes."""
+        """Allocate memory for exact splits along these axes."""
         cdef Py_ssize_t n = self.n_rows
         self.n_sought, self.sought = len(axes), axes
         self.codes = np.zeros((n, OK_SOUGHT), dtype=np.uint16)
@@ -102,7 +101,7 @@ cdef class ExactCutter(Cutter):
             raise MemoryError(f"no memory to cut {n} rows")
 
     def rank(self, Py_ssize_t a, Py_ssize_t step):
-        """Take one of `RANK_STEPS` steps to rank the rows along an axis that is sought."""
+        """Do one of the `RANK_STEPS` steps that rank the rows along axis sought[a]."""
         cdef Py_ssize_t i
         cdef const float *column
         cdef const int32_t *order
@@ -120,8 +119,8 @@ cdef class ExactCutter(Cutter):
             self.code(a, column, order)
 
     cdef void code(self, Py_ssize_t a, const float *column, const int32_t *order) noexcept nogil:
-        """Give rows, which are in ascending order along an axis, their codes there: of the rank of
-        the first that is equal. Of up to 32,768 rows each rank has a code of its own.
+        """Write the codes of the rows along an axis: rank * CODES / n_rows, where `order` sorts
+        them and equal values have the lowest rank. Up to CODES rows, each rank has its own code.
         """
         cdef Py_ssize_t i, first = 0
         for i in range(self.n_rows):
@@ -131,7 +130,7 @@ cdef class ExactCutter(Cutter):
             self.codes[order[i], a] = <uint16_t> (<int64_t> first * CODES // self.n_rows)
 
     cdef void begin_exact(self) noexcept nogil:
-        """Begin an exact tree: write what is left of the targets as whole numbers."""
+        """Begin an exact tree: round the residuals to integers."""
         cdef int bits = BITS_OF_SUM
         cdef double unit
         while self.n_rows >> (BITS_OF_SUM - bits):
@@ -141,10 +140,10 @@ cdef class ExactCutter(Cutter):
         self.least, self.n_counted = <float> (LEAST_GAIN * unit * unit), 0
         self.work += (WORK_OF_FIRST + self.boosting.width) * self.n_rows
 
-    cdef bint seeks(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    cdef bint count_some(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
         """Count some more of the rows order[first] ... order[last - 1] of a large node.
 
-        Returns whether there is more to be done before it can be cut.
+        Returns whether there is more to count before the node can be split.
         """
         cdef Py_ssize_t n = last - first, width = self.boosting.width, m
         if n <= OK_MOST_SORTED:
@@ -169,7 +168,8 @@ cdef class ExactCutter(Cutter):
         return self.exact_cut(first, last) if self.is_exact else Cutter.best_cut(self, first, last)
 
     cdef ok_cut exact_cut(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """The best cut of rows order[first] ... order[last - 1], which are counted if many."""
+        """The best split of rows order[first] ... order[last - 1]; many rows are counted already.
+        """
         cdef Py_ssize_t n = last - first, width = self.boosting.width
         cdef ok_exact_cut *found = &self.found
         cdef ok_cut cut
@@ -187,30 +187,31 @@ cdef class ExactCutter(Cutter):
             cut.gain, cut.feature, cut.at = -1, 0, 0
         else:
             cut.gain, cut.feature, cut.at = found.gain, self.sought[found.axis], NAN
-            ok_prefetch(self.least_of(found.axis, found.low + 1) - 1)
-            ok_prefetch(self.least_of(found.axis, found.high))
+            ok_prefetch(self.lowest_of(found.axis, found.low + 1) - 1)
+            ok_prefetch(self.lowest_of(found.axis, found.high))
         return cut
 
     cdef Py_ssize_t divide(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t middle,
                            ok_cut *cut) noexcept nogil:
         if not self.is_exact or last - first > OK_MOST_SORTED:
             if self.is_exact:
-                cut.at = self.place()
+                cut.at = self.threshold()
             return Cutter.divide(self, first, last, middle, cut)
-        # The codes of the rows of a small node are near; their numbers are not, nor is its place.
+        # In a small node, the codes are in the cache. The values that give the threshold are not:
+        # they were prefetched, and are read after the rows are divided by their codes.
         middle = self.loops.divide_codes(&self.codes[0, 0], self.order, first, last, &self.found)
-        cut.at = self.place()
+        cut.at = self.threshold()
         return middle
 
-    cdef float *least_of(self, Py_ssize_t a, int64_t code) noexcept nogil:
-        """The least number along an axis that has this code, or a larger one."""
+    cdef float *lowest_of(self, Py_ssize_t a, int64_t code) noexcept nogil:
+        """Address of the lowest value along axis sought[a] whose code is at least `code`."""
         return &self.ascending[a, (code * self.n_rows + CODES - 1) // CODES]
 
-    cdef float place(self) noexcept nogil:
-        """The place of the cut that has been found: between the numbers beside it."""
+    cdef float threshold(self) noexcept nogil:
+        """Threshold of the split found last: the middle between the two values beside it."""
         cdef Py_ssize_t a = self.found.axis
-        cdef float under = (self.least_of(a, self.found.low + 1) - 1)[0]
-        cdef float over = self.least_of(a, self.found.high)[0]
+        cdef float under = (self.lowest_of(a, self.found.low + 1) - 1)[0]
+        cdef float over = self.lowest_of(a, self.found.high)[0]
         cdef float at = <float> (under + (<double> over - under) * 0.5)
-        # Rounding must not put both sides on one.
+        # Rounding must not move the threshold up to `over`: its row would go left.
         return under if at >= over else at

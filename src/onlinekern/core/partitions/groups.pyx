@@ -1,10 +1,10 @@
-"""Groups: columns of which at most one is on in a row, as categories have them that are one-hot.
+"""Groups: one-hot columns, of which at most one is on in a row, become a few ordered columns.
 
-A cut of such a column says little: it parts one category from all others. So a group has the orders
-that a column of categories has (`partitions.tables`), of which a cut parts two sets, and of several
-outputs further ones. They take the axes of its first columns, and the axes of the others are 0. A
-number is the sum of what the columns add that are on, so that it has a value where several are, or
-none.
+A split of a one-hot column separates one category from all others, which says little. A split of
+an ordered column divides the categories into two sets. So a group gets the orders of a categorical
+column (`partitions.tables`), and more of them with several outputs. They replace the first columns
+of the group; its other columns are 0. The value along an order is a base plus the steps of all
+columns that are on: so it is also defined if several are, or none.
 """
 from libc.math cimport log
 from libc.stdint cimport int32_t, uint64_t
@@ -15,42 +15,42 @@ from onlinekern.core.base.state cimport doubles_of_shape
 from onlinekern.core.base.vector cimport ok_sparse_row
 from onlinekern.core.samples.rows cimport Rows, dense_row, is_sparse, sparse_row
 
-# The fields of groups in a state.
+# Names of the arrays of groups in a state.
 GROUPS = ("group_members", "group_starts", "group_middles", "group_bases", "group_steps",
           "group_rates")
-# Columns of a group, and the evidence for one: in how many samples two of its columns would be on
-# together, if they were independent. Chance leaves none with the probability e^-evidence. It is to
-# be so small though m columns are tried: e^-8 of any run, and of any group of k that are chosen.
+# The evidence for a group is the number of samples in which two of its columns would be on if they
+# were independent. No such sample occurs by chance with probability e^-evidence. This probability,
+# times the number of runs or of groups of k that can be formed from m columns, must be below e^-8.
 cdef Py_ssize_t LEAST_MEMBERS = 3
 cdef double LEAST_EVIDENCE = 8.0
-# Of a column that is chosen for a group: it may leave again.
+# A column leaves the group that it joined if its own evidence is below this, plus log m.
 cdef double LEAST_OF_MEMBER = 2.0
-# A column looks at so many groups, the largest ones, and at as many that began last: of thousands
-# of columns that meet one another each would look at all others.
+# A column is compared with this many of the largest groups, and with as many of the smallest:
+# thousands of overlapping columns would otherwise be compared with one another.
 cdef Py_ssize_t LOOKED_AT = 128
-# Samples in a word.
+# Samples in a word of a bit set.
 cdef Py_ssize_t WORD = 64
 
 
 cdef class Groups:
-    """Groups of columns, and their orders.
+    """Groups of columns, and the values of their orders.
 
     Parameters
     ----------
     members : ndarray of shape (n_members,), int32
         Features, group by group, ascending in each.
     starts : ndarray of shape (n + 1,), int32
-        Where the members of each group begin, and their count.
+        First member of each group, and their number.
     middles : ndarray of shape (n_members,)
-        A member is on where its value is larger.
+        A member is on if its value is larger.
     bases : ndarray of shape (n, n_orders), float32
-        The orders where no member is on. A group has at most as many orders as members.
+        Values along the orders if no member is on. A group has at most as many orders as members.
     steps : ndarray of shape (n_members, n_orders), float32
-        What a member adds that is on.
+        Added to the base if the member is on.
     rates : ndarray of shape (n_members,)
-        Shares of the samples in which the members are on.
+        Share of the samples in which each member is on.
     d : int
-        Features.
+        Number of features.
     """
 
     def __cinit__(self, const int32_t[::1] members, const int32_t[::1] starts,
@@ -71,7 +71,7 @@ cdef class Groups:
                 self.numbers[members[k]], self.owners[k] = <int32_t> k, <int32_t> g
 
     cdef void fill(self, const Rows *rows, Py_ssize_t i, float *z) noexcept nogil:
-        """Write the orders of row i, where z has 0."""
+        """Write the values of row i along all orders to z, whose members are 0 before."""
         cdef Py_ssize_t a, g, j
         cdef int32_t k
         cdef ok_sparse_row x
@@ -91,25 +91,25 @@ cdef class Groups:
             add_dense(self, <const double *> dense_row(rows, i), z)
 
     def fields(self):
-        """The arguments that make such groups, but d."""
+        """The arguments of `Groups`, without d."""
         return (np.array(self.members), np.array(self.starts), np.array(self.middles),
                 np.array(self.bases), np.array(self.steps), np.array(self.rates))
 
     def parts(self):
-        """The members of each group, a list of ndarrays; the first ones have its axes."""
-        # Indices of another type would be cast, and NumPy crashes where it has no memory for that.
+        """The members of each group, a list of ndarrays; orders replace the first ones."""
+        # intp avoids a cast of indices, in which NumPy crashes if there is no memory.
         return np.split(np.array(self.members, dtype=np.intp), np.array(self.starts)[1:self.n])
 
     def axes(self):
-        """The axes that the orders of each group have, a list of ndarrays."""
+        """The axes that hold the orders of each group, a list of ndarrays."""
         return [part[:self.n_orders] for part in self.parts()]
 
     def without_axes(self):
-        """The members whose axes have no order."""
+        """The members whose axes hold no order."""
         return np.concatenate([part[self.n_orders:] for part in self.parts()])
 
     def fill_axes(self, X, Z):
-        """Write the orders into scaled rows in double."""
+        """Write the values along the orders to scaled rows Z in double; X are the raw rows."""
         _, starts, middles, bases, steps, _ = self.fields()
         on = (X[:, np.concatenate(self.parts())] > middles).astype(float)
         for g, axes in enumerate(self.axes()):
@@ -117,31 +117,32 @@ cdef class Groups:
             Z[:, axes] = (bases[g] + on[:, own] @ steps[own].astype(float))[:, :len(axes)]
 
     def shared(self, shares):
-        """Have what the axes' shares tell of a group's orders tell of its members: each has a part.
+        """Divide the shares (importances) of a group's orders among its members.
 
-        A member's part is what it adds to the variance of the order.
+        A member's part is proportional to its variance along the order, rate (1 - rate) step^2.
         """
         shares = shares.copy()
         _, _, _, _, steps, rates = self.fields()
         varied = (rates * (1 - rates))[:, None] * steps.astype(float) ** 2
         for part, axes, own in zip(self.parts(), self.axes(),
                                    np.split(varied, np.array(self.starts)[1:self.n])):
-            told, shares[part] = shares[axes], 0
+            of_orders, shares[part] = shares[axes], 0
             own = own[:, :len(axes)]
-            shares[part] += own / np.maximum(own.sum(axis=0), 1e-300) @ told
+            shares[part] += own / np.maximum(own.sum(axis=0), 1e-300) @ of_orders
         return shares
 
     def as_members(self, numbers):
-        """Numbers of the axes as they would be without groups: those of members are the largest."""
+        """Numbers per axis as if there were no groups: a member gets the largest of its group."""
         numbers = numbers.copy()
         for part, axes in zip(self.parts(), self.axes()):
             numbers[part] = numbers[axes].max()
         return numbers
 
     def as_orders(self, alone, numbers, before):
-        """Numbers of the axes, of those that they would have without groups.
+        """Numbers per axis for these groups, from numbers `alone` as if there were no groups.
 
-        Where groups before, or None, had orders in the same axes, these have the `numbers` still.
+        An order gets the largest number of its members. If the groups `before` (or None) had orders
+        in the same axes, these keep their `numbers`.
         """
         found = alone.copy()
         known = set() if before is None else {tuple(axes.tolist()) for axes in before.axes()}
@@ -163,17 +164,18 @@ cdef inline void add_dense(Groups groups, const real *x, float *z) noexcept nogi
 
 
 cdef inline void add(Groups groups, int32_t k, float *z) noexcept nogil:
-    """Add what a member adds that is on."""
+    """Add the steps of member k, which is on, to the values of its group."""
     cdef Py_ssize_t a, first = groups.starts[groups.owners[k]]
     for a in range(groups.ends[groups.owners[k]] - first):
         z[groups.members[first + a]] += groups.steps[k, a]
 
 
 cdef class GroupLearner:
-    """Groups of samples, found in pieces.
+    """Finds groups of one-hot columns in small steps.
 
-    Every column is told of in turn (`note`). Then neighbours may be a run (`find_runs`), and others
-    choose where they belong (`begin_joining`, `join`, `settle`), as columns do that are shuffled.
+    Call `note` for each column in turn. `find_runs` then finds groups of adjacent columns. `join`
+    assigns the other columns, which may be shuffled, to groups, and `settle` keeps those for which
+    there is enough evidence.
 
     Parameters
     ----------
@@ -189,7 +191,7 @@ cdef class GroupLearner:
         self.groups, self.waiting = [], []
 
     def note(self, const double[::1] x, Py_ssize_t j):
-        """Note where feature j is on, if it has two values. Others part the runs beside them."""
+        """Store where feature j is on, if it is binary. Otherwise it ends the run before it."""
         cdef Py_ssize_t i, w, first, count = 0
         cdef double one = x[0], other = x[0], low, high, middle
         cdef uint64_t word
@@ -215,11 +217,11 @@ cdef class GroupLearner:
                 self.part()
                 return
             own[w] = word
-        # Nothing is between neighbours.
+        # Between adjacent floating-point numbers there is none: `low` is the threshold then.
         middle = low / 2 + high / 2
         if middle == high:
             middle = low
-        # What is 0 is off: rows of few entries do not name it.
+        # The value 0 must be off, because sparse rows do not store it.
         if low == high or not middle >= 0:
             return
         self.columns.append(j)
@@ -229,18 +231,19 @@ cdef class GroupLearner:
         self.n_columns += 1
 
     def part(self):
-        """Part the runs beside a feature that is no member."""
+        """End the present run: a feature that is no member follows."""
         self.stretch += 1
 
     def find_runs(self):
-        """Find runs of neighbours that are groups."""
+        """Find groups of adjacent columns: maximal runs without overlap."""
         if self.n_columns < LEAST_MEMBERS:
             return
-        # A run is united in the row behind all groups.
+        # The union of the present run is in the row after those of all groups.
         self.unions = np.zeros((self.n_columns + 1, self.n_words), dtype=np.uint64)
         self.union_bits, run = self.unions, []
         for k in range(self.n_columns):
-            if run and (self.stretches[k] != self.stretches[run[0]] or self.meet(self.n_groups, k)):
+            if run and (self.stretches[k] != self.stretches[run[0]]
+                        or self.overlaps(self.n_groups, k)):
                 self.end_run(run)
                 run = []
             run.append(k)
@@ -254,7 +257,7 @@ cdef class GroupLearner:
         self.order = sorted(range(self.n_groups), key=lambda g: -self.sizes[g])
 
     def end_run(self, list run):
-        """Keep a run that is a group."""
+        """Keep a run as a group if there is enough evidence."""
         if len(run) >= LEAST_MEMBERS \
                 and self.evidence(run) >= LEAST_EVIDENCE + log(self.n_columns):
             self.groups.append(run)
@@ -262,22 +265,22 @@ cdef class GroupLearner:
         self.unions[self.n_groups] = 0
 
     def evidence(self, list group):
-        """How many samples would have two of these columns on, if they were independent."""
+        """Expected number of samples with two of these columns on, if they were independent."""
         squares = sum([self.counts[k] ** 2 for k in group])
         return (self.size_of(group) ** 2 - squares) / (2.0 * self.n)
 
     def size_of(self, list group):
-        """In how many samples one of these columns is on."""
+        """Number of samples in which one of these columns is on."""
         return sum([self.counts[k] for k in group])
 
     def join(self, rows):
-        """Let some of the columns that are left join the largest groups that they do not meet."""
+        """Add some of the waiting columns each to the largest group that it does not overlap."""
         cdef Py_ssize_t place, n
         for k in self.waiting[rows]:
             n = len(self.order)
-            # The smallest began last: columns come by how often they are on.
+            # Compare with the largest groups, then with the smallest ones.
             for place in (*range(min(n, LOOKED_AT)), *range(max(LOOKED_AT, n - LOOKED_AT), n)):
-                if not self.meet(self.order[place], k):
+                if not self.overlaps(self.order[place], k):
                     break
             else:
                 place = self.n_groups
@@ -295,7 +298,7 @@ cdef class GroupLearner:
             self.order[place] = g
 
     def settle(self):
-        """Keep groups for which there is evidence, in the order of their first features."""
+        """Keep the groups with enough evidence, in the order of their first features."""
         found, free = [], set(self.waiting)
         least = LEAST_OF_MEMBER + log(max(1, self.n_columns))
         for g, group in enumerate(self.groups):
@@ -308,8 +311,8 @@ cdef class GroupLearner:
         self.groups, self.n_groups, self.waiting = sorted(found), len(found), []
         self.unions = self.union_bits = None
 
-    cdef bint meet(self, Py_ssize_t group, Py_ssize_t column) noexcept nogil:
-        """Whether a column is on where one of a group is."""
+    cdef bint overlaps(self, Py_ssize_t group, Py_ssize_t column) noexcept nogil:
+        """Whether a column and a member of a group are on in the same sample."""
         cdef Py_ssize_t w
         for w in range(self.n_words):
             if self.union_bits[group, w] & self.bits[column, w]:
@@ -326,7 +329,8 @@ cdef class GroupLearner:
         return np.array([self.columns[k] for group in self.groups for k in group], dtype=np.intp)
 
     def codes(self, Py_ssize_t g):
-        """Which member of a group is on in each sample; its size where none is, ndarray of intp."""
+        """Number of the member of group g that is on in each sample; the group's size if none is.
+        """
         cdef Py_ssize_t w, i, place
         cdef uint64_t word
         codes = np.full(self.n, len(self.groups[g]), dtype=np.intp)
@@ -342,10 +346,10 @@ cdef class GroupLearner:
         return codes
 
     def found(self, places, Py_ssize_t d):
-        """The groups of d features, whose orders have these places; None: there are none.
+        """The `Groups` over d features, or None if there are no groups.
 
-        `places` has of each group an ndarray (its orders, size + 1), the last where no member is
-        on.
+        `places` holds for each group an ndarray (orders, size + 1): the values of its members along
+        each order, and last the value if no member is on.
         """
         if not self.groups:
             return None
@@ -365,7 +369,7 @@ cdef class GroupLearner:
 
 
 def fields_of_groups(groups):
-    """The arrays that `GROUPS` names, empty without groups."""
+    """The arrays that `GROUPS` names; empty if there are no groups."""
     if groups is not None:
         return groups.fields()
     return (np.zeros(0, np.int32), np.zeros(1, np.int32), np.zeros(0),
@@ -373,7 +377,8 @@ def fields_of_groups(groups):
 
 
 def groups_of(members, starts, middles, bases, steps, rates, Py_ssize_t d):
-    """The groups of d features that `fields_of_groups` tells of, checked; None: there are none."""
+    """The groups with the arrays of `fields_of_groups`, which are checked; None if they are empty.
+    """
     for name, array in (("group_members", members), ("group_starts", starts)):
         if not isinstance(array, np.ndarray) or array.dtype != np.int32 or array.ndim != 1:
             raise ValueError(f"{name} must be of int32 with one axis")

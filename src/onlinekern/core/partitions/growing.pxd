@@ -8,39 +8,40 @@ from onlinekern.core.partitions.trees cimport Node, Tree
 
 cdef class Grower(ExactCutter):
     cdef readonly Py_ssize_t most_in_leaf
-    cdef int32_t *spare                    # leaves: of the rows in `order` until these are sorted,
-    cdef int32_t *sorted                   # then of all rows
-    cdef int32_t *pool                     # all rows, in the order of the last draw
-    # Where the cells of all rows are written, or NULL.
+    # Leaf of each row: by place in `order` until the rows are sorted by leaf, then by row number.
+    cdef int32_t *spare
+    cdef int32_t *sorted                   # buffer of the sort by leaf
+    cdef int32_t *pool                     # all rows; the drawn ones of the present tree come first
+    # Where the tree writes the leaf and the upper cell of each row, or NULL.
     cdef uint16_t *cells
     cdef uint8_t *upper
-    # The tree that grows, and nanoseconds that it has taken.
-    cdef int64_t took
+    # The tree that grows:
+    cdef int64_t took                      # nanoseconds it has taken
     cdef Node *nodes
     cdef Py_ssize_t n_nodes, most_nodes
     cdef Py_ssize_t room                   # nodes that there is memory for
-    cdef int32_t *paths                    # of its nodes, once it is whole
-    cdef Py_ssize_t count                  # rows that it grows from,
-    cdef Py_ssize_t n_chosen               # those that have been drawn
-    cdef Py_ssize_t n_walked               # rows whose leaf has been found
-    cdef Py_ssize_t n_numbered             # nodes behind which leaves have no numbers
-    cdef Py_ssize_t n_told                 # steps of `tell` that are done,
-    cdef Node *copied                      # and a copy of the nodes, of which so many are there
-    cdef Py_ssize_t n_copied
-    cdef Py_ssize_t n_leaves               # nodes at first, of which leaves are cut
-    cdef Py_ssize_t leaf                   # the next of these; -1 before the rows are sorted
-    cdef int32_t *ends                     # where the rows of each of these end
+    cdef int32_t *paths                    # path to each node, see `UPPER_CELLS`
+    cdef Py_ssize_t count                  # rows that it grows from
+    cdef Py_ssize_t n_chosen               # rows that are drawn
+    cdef Py_ssize_t n_walked               # drawn rows whose first leaf is found
+    cdef Py_ssize_t n_numbered             # nodes whose leaves are numbered
+    cdef Py_ssize_t n_updated              # progress of `update_residuals`; -1: not begun
+    cdef Node *copied                      # a copy of the nodes for `grown`
+    cdef Py_ssize_t n_copied               # nodes that are copied
+    cdef Py_ssize_t n_leaves               # nodes at the beginning; later number of leaves
+    cdef Py_ssize_t leaf                   # next of the first nodes; -1: rows are not sorted yet
+    cdef int32_t *ends                     # end in `order` of the rows of each of the first nodes
     cdef Py_ssize_t room_of_ends
-    cdef Py_ssize_t waiting[4 * 42]        # leaves to be cut: node, first and last row, depth
+    cdef Py_ssize_t waiting[4 * 42]        # stack of leaves to split: node, first, last, depth
     cdef Py_ssize_t n_waiting
-    # The leaf that is cut: how, how many of its rows are on a side, and where the right one begins.
+    # The leaf that is split: its split, rows that are divided, and where the right side begins.
     cdef ok_cut best
     cdef Py_ssize_t n_divided, middle
 
     cdef int begin(self, Tree before, Py_ssize_t count, uint64_t seed) except -1
     cdef int reserve(self, Py_ssize_t n_nodes, Py_ssize_t n_leaves) except -1
     cdef void write_to(self, uint16_t *cells, uint8_t *upper) noexcept nogil
-    cdef bint grow(self, int64_t due) noexcept nogil
+    cdef bint grow(self, int64_t limit) noexcept nogil
     cdef bint step(self) noexcept nogil
     cdef Tree grown(self)
     cdef void choose(self) noexcept nogil
@@ -48,14 +49,14 @@ cdef class Grower(ExactCutter):
     cdef void find_leaves_abreast(self, const int32_t *order, Py_ssize_t first, Py_ssize_t n,
                                   bint by_row) noexcept nogil
     cdef void number(self) noexcept nogil
-    cdef bint tell(self) noexcept nogil
+    cdef bint update_residuals(self) noexcept nogil
     cdef bint copy_nodes(self) noexcept nogil
     cdef void write_cells(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil
     cdef void skip(self) noexcept nogil
     cdef void by_leaf(self) noexcept nogil
     cdef bint next_leaf(self) noexcept nogil
-    cdef void wait(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,
-                   Py_ssize_t depth) noexcept nogil
+    cdef void push_leaf(self, Py_ssize_t node, Py_ssize_t first, Py_ssize_t last,
+                        Py_ssize_t depth) noexcept nogil
     cdef void cut_next(self) noexcept nogil
     cdef void end_cut(self) noexcept nogil
     cdef bint may_cut(self, Py_ssize_t first, Py_ssize_t last, Py_ssize_t depth) noexcept nogil

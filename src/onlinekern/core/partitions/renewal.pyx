@@ -1,4 +1,4 @@
-"""What a renewal of a forest computes once: units of features and targets, and slopes."""
+"""Parts of a renewal: checks of settings, scales of features and targets, slopes of rows."""
 from libc.math cimport INFINITY, fabs, frexp, isfinite, ldexp, sqrt
 
 from operator import index
@@ -9,21 +9,23 @@ from onlinekern.core.base.state cimport (
     count_of, doubles_of_shape, finite_number, not_negative, positive_number)
 from onlinekern.core.partitions.trees cimport UPPER_CELLS, UPPER_LEVEL
 
-# Of a row's slopes, so much is the mean of all rows: one gradient may err.
+# A row's squared slopes are mixed with this share of the mean of all rows: one gradient may be
+# wrong. LEAST_SLOPE is the least squared slope, in units of the mean.
 COMMON_SLOPE = 0.1
 LEAST_SLOPE = 1e-4
 
 
-# All trees that are to be cut exactly are so from so many times as many samples on as half of them,
-# but from so many on where half of these are enough for half of them: forests that were saved with
-# exact trees from 8,192 samples on go on with the same bits.
+# Half of the exact trees are exact from `exact_from` samples on, and all from ALL_EXACT times that.
+# If that is more than ENOUGH, all are from max(ENOUGH, 2 exact_from) on: forests that were saved
+# with exact_from = 8,192 keep their bits so.
 cdef Py_ssize_t ALL_EXACT = 8
 cdef Py_ssize_t ENOUGH = 1 << 14
-# Candidates of a node, and replays, and trees: more would not come to an end.
+# Largest number of candidates and of replays, of trees, and of other sizes.
 cdef Py_ssize_t MOST_TURNS = 1000, MOST_TREES = 1 << 20, MOST = 1 << 48
-# The largest variance that cells may begin with.
+# Largest initial variance of a cell.
 cdef double MOST_VARIANCE = 100
-# Samples learnt, when the last renewal that is done began, and trees that the present one has cut.
+# Names in a state: samples learnt, samples when the last finished renewal began, and trees that the
+# renewal under way has split further.
 COUNTS = ("entered", "renewed", "n_grown")
 
 
@@ -37,12 +39,12 @@ def check_sizes(Py_ssize_t most=MOST, **numbers):
 def check_settings(Py_ssize_t n_outputs, Py_ssize_t n_labels, double share, double spread,
                    Py_ssize_t n_exact, Py_ssize_t n_trees, Py_ssize_t n_candidates,
                    Py_ssize_t replays, Py_ssize_t exact_from, double exact_share):
-    """Raise ValueError unless a forest may have such settings, beside sizes."""
+    """Raise ValueError unless these settings of a forest are within their bounds."""
     check_sizes(exact_from=exact_from)
     check_sizes(MOST_TREES, n_trees=n_trees)
     check_sizes(MOST_TURNS, n_candidates=n_candidates, replays=replays)
     if n_labels < 0 or n_labels == 1 or n_labels and n_outputs != outputs_of(n_labels):
-        raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
+        raise ValueError(f"n_outputs={n_outputs} does not fit n_labels={n_labels} classes")
     for name, number in (("share", share), ("exact_share", exact_share)):
         if not 0 < number <= 1:
             raise ValueError(f"{name} must be in (0, 1], got {number}")
@@ -53,7 +55,7 @@ def check_settings(Py_ssize_t n_outputs, Py_ssize_t n_labels, double share, doub
 
 
 def exact_among(Py_ssize_t n_exact, Py_ssize_t exact_from, Py_ssize_t n):
-    """How many trees are cut exactly where n samples are: none, half of n_exact, or all."""
+    """Number of exact trees with n samples: none, half of n_exact, or n_exact."""
     if n < exact_from:
         return 0
     enough = min(ALL_EXACT * exact_from, max(2 * exact_from, ENOUGH))
@@ -61,19 +63,20 @@ def exact_among(Py_ssize_t n_exact, Py_ssize_t exact_from, Py_ssize_t n):
 
 
 def renewal_to_do(tuple due, renewed, entered, n_kept, samples_of_renewal):
-    """After how many samples the renewal began, or begins, that is to be done after `entered`.
+    """Number of samples after which the renewal to do after `entered` samples began, or begins.
 
-    One that an undo or a copy lost is done before the next one. It may go on where that is due, if
-    the memory is full by then, and is done first if the samples are kept that it grows from.
+    A renewal that was under way is lost by an undo or a copy, and is repeated from its beginning.
+    It is repeated before the next one begins, if it still spans `entered` samples and the samples
+    that it grew from are still kept.
 
     Parameters
     ----------
     due : tuple of int
-        At how many samples a renewal was last due before the last one, and with it.
+        Sample numbers at which a renewal last had to begin: without and with the last sample.
     renewed, entered, n_kept : int
-        When the last renewal that is done began; samples learnt; those that are kept.
+        Samples when the last finished renewal began; samples learnt; samples kept.
     samples_of_renewal : function
-        Over how many samples a renewal is spread that begins after so many.
+        Number of samples that a renewal is spread over, given the one after which it begins.
     """
     last = due[0] if due[0] > renewed else due[1]
     first = 1 << renewed.bit_length()
@@ -82,9 +85,7 @@ def renewal_to_do(tuple due, renewed, entered, n_kept, samples_of_renewal):
 
 
 def check_seen(n_seen, exact_variances, Py_ssize_t n_experts, Py_ssize_t n_trees):
-    """How many trees each expert sees, and the variance that its cells of exact trees begin with,
-    two tuples of int and float; () is all trees, and 1.
-    """
+    """Check `n_seen` and `exact_variances` of a `ForestSpace`; return tuples of int and float."""
     seen = tuple([index(number) for number in n_seen])
     if seen and (len(seen) != n_experts or not all(1 <= number <= n_trees for number in seen)):
         raise ValueError(f"n_seen must be in [1, {n_trees}], for each of {n_experts} experts, or "
@@ -98,11 +99,11 @@ def check_seen(n_seen, exact_variances, Py_ssize_t n_experts, Py_ssize_t n_trees
 
 
 def check_weights(cut_weights, Py_ssize_t n_outputs, Py_ssize_t n_labels):
-    """Weights of the outputs that tell where to cut, a tuple of float >= 0; () are none."""
+    """Check `cut_weights` of a `ForestSpace`; return a tuple of float."""
     weights = tuple([not_negative("a weight of cut_weights", weight) for weight in cut_weights])
     if weights and (n_labels > 0 or len(weights) != n_outputs or not any(weights)):
-        raise ValueError(f"cut_weights must be those of {n_outputs} targets, of which one is not "
-                         f"0, or (), got {weights}")
+        raise ValueError(f"cut_weights must be a weight for each of {n_outputs} targets, not all "
+                         f"of them 0, or (), got {weights}")
     return weights
 
 
@@ -110,31 +111,34 @@ def weighted_sum(goals, weights):
     """The sum of the columns, each times its weight, ndarray of shape (n, 1)."""
     found = np.zeros((len(goals), 1))
     for k, weight in enumerate(weights):
-        # One after the other: a product of matrices may have other bits with another BLAS.
+        # No matrix product: its bits depend on the BLAS.
         found[:, 0] += weight * goals[:, k]
     return found
 
 
 def check_reach(rows, entered, begun):
-    """Raise ValueError unless the last rows hold one of before a renewal, which grows from them."""
+    """Raise ValueError unless `rows` reach back to the samples before `begun`.
+
+    The renewal that began there grows from them.
+    """
     if len(rows) <= entered - begun:
         raise ValueError(f"rows must reach back to sample {begun}, where a renewal began: more "
                          f"than {entered - begun}, got {len(rows)}")
 
 
 def outputs_of(Py_ssize_t n_labels):
-    """How many outputs a learner of so many classes has."""
+    """Number of outputs of a learner of n_labels classes."""
     return n_labels if n_labels > 2 else 1
 
 
 def check_labels(labels, Py_ssize_t n_labels):
-    """Raise ValueError unless these are class numbers."""
+    """Raise ValueError unless the labels are class numbers."""
     if isinstance(labels, np.ndarray) and not np.isin(labels, np.arange(n_labels)).all():
         raise ValueError(f"targets must be class numbers, 0 ... {n_labels - 1}")
 
 
 def cells_of(forest):
-    """The node of each leaf, and of each upper cell (-1: there is none), two ndarrays of intp."""
+    """Node numbers of all leaves, and of all upper cells (-1: none there), two ndarrays of intp."""
     _, _, left, first = forest.arrays()
     place = np.arange(len(left)) - np.repeat(first[:forest.n_trees], np.diff(first))
     nodes = np.flatnonzero(left == place)
@@ -143,7 +147,7 @@ def cells_of(forest):
     for _ in range(UPPER_LEVEL):
         node = np.maximum(at, 0)
         down, ends = roots + left[node], left[node] == place[node]
-        # The children of a leaf are itself and none.
+        # Below a leaf there is the leaf itself on the left, and nothing on the right.
         pair = [np.where(at < 0, -1, down), np.where((at < 0) | ends, -1, down + 1)]
         at = np.stack(pair, axis=2).reshape(forest.n_trees, 2 * at.shape[1])
     node = np.maximum(at, 0)
@@ -152,9 +156,9 @@ def cells_of(forest):
 
 
 cdef enum:
-    LANES = 4                # sums that a column is added up in, side by side
-    APART = 30               # deviations of others, behind which a target lies apart from them
-    RARE = 256               # one of so many that does is an outlier
+    LANES = 4                # partial sums of a column, which do not wait for one another
+    APART = 30               # deviations of other targets beyond which a target lies apart
+    RARE = 256               # targets apart are outliers if they are at most 1 + n / RARE of n
 
 
 cdef struct Moments:
@@ -163,11 +167,11 @@ cdef struct Moments:
 
 
 cdef void find_bulk(const double[::1] y, Py_ssize_t *first, Py_ssize_t *end) noexcept nogil:
-    """The sorted targets without those that lie apart: those numbered first ... end - 1.
+    """Find the range first ... end - 1 of the sorted targets y that do not lie apart.
 
-    From the middle half on, the next target is taken as long as it is no farther than `APART`
-    deviations, of those that have been taken, from their mean: tails seldom have gaps so
-    wide. Where the middle half has one value, all are taken.
+    It begins with the middle half. The nearest target is added as long as it is within `APART`
+    standard deviations of the mean of those in the range: heavy tails seldom have wider gaps. If
+    the middle half has a single value, the range is all targets.
     """
     cdef Py_ssize_t i, n = y.shape[0]
     cdef double mean = 0, squares = 0, gap
@@ -191,14 +195,15 @@ cdef void find_bulk(const double[::1] y, Py_ssize_t *first, Py_ssize_t *end) noe
 
 
 def without_outliers(y):
-    """Targets, of which a few that lie apart are as far as the farthest others.
+    """Clip targets that lie apart to the range of the others, if they are few.
 
-    Those that are more than one of `RARE`, and one more, are no outliers: features may tell of
+    If more than 1 + n / RARE of n targets lie apart, they are no outliers: features may explain
     them.
     """
     cdef Py_ssize_t first = 0, end = 0, n = len(y), few = 1 + n // RARE
     offset, unit = units(y)
-    # So few outliers, so far off, would have the farthest be this many deviations off.
+    # Without sorting: if `few` targets lie apart, the farthest is at least this far from the mean
+    # of all, in standard deviations of all.
     farthest = max(y.max() - offset, offset - y.min()) / unit
     if not farthest * farthest * (1 / (APART * APART) + few / <double> n) > 0.5:
         return y
@@ -210,17 +215,19 @@ def without_outliers(y):
 
 
 def units_of_bulk(Y):
-    """Let no outlier among the targets be learnt, in place, and return their `units_of_each`."""
+    """Clip outliers in each column of targets, in place; return `units_of_each` of the result."""
     for y in Y.T:
         y[:] = without_outliers(np.ascontiguousarray(y))
     return units_of_each(Y)
 
 
 cdef class Spread:
-    """Centers of features, and factors to units of their spread, found in pieces.
+    """Finds centers of features and factors 1 / spread, feature by feature.
 
-    Samples farther than four deviations are left out, twice over: a few that are far off would hide
-    how the others differ. So are missing values. The factor of a constant feature is 0.
+    They are means and standard deviations without missing values and without values farther than
+    four deviations, which are removed twice over: a few outliers would make the scale of the others
+    too small. A constant feature has the factor 0. For each feature call `look`, `look_closer` and
+    `take`.
 
     Attributes
     ----------
@@ -233,23 +240,23 @@ cdef class Spread:
 
     def __init__(self, Py_ssize_t n, Py_ssize_t d):
         self.center, self.factor = np.empty(d), np.empty(d)
-        # Missing values, which are left out, fill the last lanes.
+        # The last lanes are filled with NaN, which is left out.
         self.column = np.full((n + LANES - 1) // LANES * LANES, np.nan)
         self.x = self.column
 
     def look(self, X, Py_ssize_t j):
-        """Look at all numbers of a feature."""
+        """Compute mean and deviation of all values of feature j."""
         self.column[:len(X)] = X[:, j]
         self.found = moments(self.x, 0, INFINITY)
 
     def look_closer(self):
-        """Leave out those that are far off, of the feature that was looked at last."""
+        """Compute them again without values farther than four deviations from the mean."""
         cdef Moments closer = moments(self.x, self.found.mean, 4 * self.found.deviation)
         if closer.deviation > 0:
             self.found = closer
 
     def take(self, Py_ssize_t j):
-        """Leave out others once more, and take what has been found."""
+        """Do so once more, and store the results for feature j."""
         cdef double factor
         self.look_closer()
         factor = 1 / self.found.deviation if self.found.deviation > 0 else 0
@@ -257,7 +264,7 @@ cdef class Spread:
 
 
 def spread(X):
-    """Centers and factors of features, as `Spread` finds them: two ndarrays of shape (d,)."""
+    """Centers and factors of all features by `Spread`: two ndarrays of shape (d,)."""
     found = Spread(*X.shape)
     for j in range(X.shape[1]):
         found.look(X, j)
@@ -267,7 +274,7 @@ def spread(X):
 
 
 cdef Moments moments(const double[::1] x, double center, double reach) noexcept nogil:
-    """Mean and deviation of the numbers that are so near a center, however large they are."""
+    """Mean and standard deviation of the values within `reach` of a center, without overflow."""
     cdef Py_ssize_t i, k, n = x.shape[0]
     cdef double largest = 0, size = 0, value, unit, mean
     cdef int exponent = 0
@@ -285,7 +292,7 @@ cdef Moments moments(const double[::1] x, double center, double reach) noexcept 
     for k in range(LANES):
         size += sizes[k]
         largest = max(largest, tops[k])
-    # A power of two as the unit keeps all digits.
+    # Scaling by a power of two is exact.
     if largest > 0:
         frexp(largest, &exponent)
     size, unit = max(size, 1), ldexp(1, max(-1000, min(-exponent, 1000)))
@@ -307,12 +314,12 @@ cdef Moments moments(const double[::1] x, double center, double reach) noexcept 
 
 
 cdef double total(const double *sums) noexcept nogil:
-    """The sum of all lanes."""
+    """Sum of the lanes."""
     return (sums[0] + sums[1]) + (sums[2] + sums[3])
 
 
 def units(y):
-    """Mean and deviation of targets; a deviation of 0 is 1."""
+    """Mean and standard deviation of targets; 1 instead of a deviation of 0."""
     largest = max(np.abs(y).max(), 1e-300)
     mean = (y / largest).mean()
     deviation = np.sqrt((((y / largest) - mean) ** 2).mean())
@@ -320,23 +327,23 @@ def units(y):
 
 
 def units_of_each(Y):
-    """Means and deviations of the columns of targets, ndarray of shape (2, n_targets)."""
+    """`units` of each column of targets, ndarray of shape (2, n_targets)."""
     found = [units(y) for y in np.ascontiguousarray(Y.T)]
     return np.ascontiguousarray(np.transpose(found))
 
 
-def told(numbers, Py_ssize_t n_targets):
-    """What a state says of the offsets or units of outputs: a number, or those of the targets."""
+def number_or_array(numbers, Py_ssize_t n_targets):
+    """Offsets or units in a state: a float with one target, else a copy of the array."""
     return np.array(numbers) if n_targets > 1 else float(numbers[0])
 
 
 def completed(state, held):
-    """A state with what those of older files do not tell: that nothing is known of far targets."""
+    """Add the field "held" to a state of an older file, which lacks it: zeros, nothing learnt."""
     return {"held": np.zeros_like(held), **state} if isinstance(state, dict) else state
 
 
 def restored_counts(state, Py_ssize_t n_trees):
-    """The numbers that a state has by the names of `COUNTS`, checked."""
+    """The fields `COUNTS` of a state, checked."""
     entered, renewed, n_grown = [count_of(name, state[name]) for name in COUNTS]
     if renewed > entered:
         raise ValueError(f"renewed must be at most {entered}, got {renewed}")
@@ -346,7 +353,7 @@ def restored_counts(state, Py_ssize_t n_trees):
 
 
 def restored_metric(state, Py_ssize_t n_axes, Py_ssize_t d):
-    """Metric and importances from what a state says, checked copies."""
+    """Checked copies of metric and importances of a state."""
     metric = doubles_of_shape("metric", state["metric"], (n_axes,)).copy()
     if not (metric > 0).all():
         raise ValueError(f"metric must be > 0, got {metric.min()}")
@@ -354,7 +361,7 @@ def restored_metric(state, Py_ssize_t n_axes, Py_ssize_t d):
 
 
 def restored_units(state, Py_ssize_t n_targets, Py_ssize_t n_outputs):
-    """Offsets and units of outputs from what a state says."""
+    """Offsets and units of all outputs from a state, checked."""
     if n_targets == 1:
         offset = finite_number("offset", state["offset"])
         unit = positive_number("unit", state["unit"])
@@ -367,9 +374,10 @@ def restored_units(state, Py_ssize_t n_targets, Py_ssize_t n_outputs):
 
 
 def slopes_of(squares, mean, Py_ssize_t n):
-    """Absolute slopes of rows, float32, and which of them belongs to each of n rows.
+    """Absolute slopes, ndarray (1 + m, width) of float32, and the row of it for each of n rows.
 
-    The last rows have their own, mixed with the mean of all, and the rows before have the mean.
+    The last m rows, for which there are `squares`, have their own slopes mixed with the mean. All
+    rows before them share row 0, the mean.
     """
     slopes, slope_of = common_slopes(mean, len(squares), n)
     slopes[1:] = own_slopes(squares, mean)
@@ -377,7 +385,7 @@ def slopes_of(squares, mean, Py_ssize_t n):
 
 
 def common_slopes(mean, Py_ssize_t taught, Py_ssize_t n):
-    """The arrays of `slopes_of` for so many rows that have their own, without these."""
+    """The arrays of `slopes_of` with `taught` rows left unset, which `own_slopes` computes."""
     slopes = np.empty((1 + taught, len(mean)), dtype=np.float32)
     slopes[0] = roots_of(mean, mean)
     slope_of = np.zeros(n, dtype=np.int32)
@@ -386,9 +394,9 @@ def common_slopes(mean, Py_ssize_t taught, Py_ssize_t n):
 
 
 def own_slopes(const double[:, :] squares, mean):
-    """The slopes of rows that have their own, ndarray of float32.
+    """Slopes of the rows that have their own, ndarray of float32.
 
-    The same as `roots_of` of their squares, mixed with the mean, in one turn over them.
+    `roots_of` of the squares mixed with the mean, computed in one pass.
     """
     cdef Py_ssize_t i, j, n = squares.shape[0], width = squares.shape[1]
     cdef double unit = max(mean.mean(), 1e-300), own = 1 - COMMON_SLOPE, least = LEAST_SLOPE, square
@@ -403,5 +411,5 @@ def own_slopes(const double[:, :] squares, mean):
 
 
 def roots_of(squares, mean):
-    """Square roots of squares, in units of their mean over rows and columns."""
+    """Square roots of squared slopes in units of their mean over all features, bounded below."""
     return np.sqrt(np.maximum(squares / max(mean.mean(), 1e-300), LEAST_SLOPE))

@@ -1,1 +1,1 @@
-# What tables of a scale learn from samples, in Python. May change at minor versions.
+# Orders of categories, learnt from samples, in Python. May change at minor versions.

@@ -1,14 +1,17 @@
-"""Tables of a scale, and groups: orders of categories, learnt from samples.
+"""Orders of categories, learnt from samples: tables for categorical columns, and orders of groups.
 
-A cut of a column divides the categories into those before and those behind it. Where one number is
-to be told, the best division into two sets is among those of the order by the mean target (Fisher
-1958; Breiman et al. 1984, section 4.2); for classes the order is that along the leading direction
-of the categories' class probabilities (Coppersmith, Hong and Hosking 1999). Where categories matter
-only together with other features, their means may be alike: so a second order is that along which
-the products of the target with the other features differ most. A third one is their own, that of
-their numbers or columns: of months, ages or degrees it tells what neither may. Groups of one-hot
-columns have the same orders. Of several outputs one direction holds only a part of what they tell:
-so groups have further orders, along the next directions.
+A split of an ordered column divides the categories into those before and those behind a threshold.
+A category has three orders:
+
+1. By its mean target. With one target, the best division into two sets is one of this order (Fisher
+   1958; Breiman et al. 1984, section 4.2). With several, the order is that along the leading
+   direction of the categories' means (Coppersmith, Hong and Hosking 1999, for classes).
+2. Along the direction in which the means of the products of the target with other features differ
+   most: for categories that matter only together with other features.
+3. By its number, or column: for months, ages or degrees.
+
+Groups of one-hot columns have the same orders. With several outputs they have further ones, along
+the next directions of 1 and 2.
 """
 import numpy as np
 
@@ -18,48 +21,51 @@ from onlinekern.core.partitions.scale cimport FIRST_CODE, MOST_COLUMNS, N_DIRECT
 from onlinekern.core.partitions.gaps import MOST_GAPS, leading
 from onlinekern.core.partitions.scale import entries_of
 
-# A category of so many samples has half the deviation of its mean that they show.
+# Means are shrunk to the mean of all: by half for a category of this many samples.
 SMOOTH = 4.0
-# Columns that a category becomes, and in how many numbers other columns tell the second order.
+# Orders of a categorical column.
 N_ORDERS = ORDERS
+# For the second order, more other features than this become as many random sums of them.
 MOST_OTHERS = 16
-# Further directions of these products that groups have orders along, of several outputs.
+# Further orders of a group along directions of these products, with several outputs.
 MOST_FURTHER = 3
+# Scaled features are clipped here in these products.
 FARTHEST = 8.0
-# Rows of a piece of the work.
+# Rows of a step.
 BLOCK = 1024
-# How far entries differ in the second order and in their own one, in spreads: cuts of columns that
-# often tell little take the place of cuts that tell more.
+# Spread of the values along the second and third order; 1 along the first. These two often explain
+# little, and with a larger spread their splits would displace better ones.
 SECOND_UNIT = 0.5
 
 
 def most_further(Py_ssize_t d, Py_ssize_t n_categories):
-    """How many axes tables and gaps may add to d features, of which so many are categories."""
+    """Most axes that tables and gaps add to d features, n_categories of which are categories."""
     return (N_ORDERS - 1) * n_categories + N_NUMBERS * (most_gaps(d, n_categories) > 0)
 
 
 def most_gaps(Py_ssize_t d, Py_ssize_t n_categories):
-    """How many features may have gaps: each has two columns, and so have all together."""
+    """Most features with gaps: each takes two columns, and so do all together."""
     left = MOST_COLUMNS - N_DIRECTIONS - N_NUMBERS - d - (N_ORDERS - 1) * n_categories
     return max(0, min(d - n_categories, MOST_GAPS, left // 2))
 
 
 def steps_of_tables(Py_ssize_t n, Py_ssize_t n_ordered):
-    """How many steps the orders of n samples take, of so many categories and groups."""
+    """Steps of a `TableLearner` with n samples and n_ordered categorical columns and groups."""
     return 2 * n_ordered + ((n + BLOCK - 1) // BLOCK if n_ordered else 0)
 
 
 class TableLearner:
-    """Tables of samples and the orders of groups, learnt in pieces.
+    """Learns the orders of categorical columns and of groups in small steps.
 
-    After `begin` there are `n_steps` to take: then `arrays` are the tables, and `groups` groups.
+    Call `begin`, then `step` with 0 ... `n_steps` - 1. Then `arrays` returns the tables, and
+    `groups` the groups.
 
     Parameters
     ----------
     n, d : int
         Samples and features.
     categories : tuple of int
-        Features that are categories.
+        Categorical features.
     """
 
     def __init__(self, Py_ssize_t n, Py_ssize_t d, categories):
@@ -70,9 +76,10 @@ class TableLearner:
         self.hot, self.n_steps = None, 0
 
     def begin(self, X, center, factor, targets, draws, hot):
-        """Take samples, the units of those that are numbers, targets of a few outputs, and draws.
+        """Set the samples X, centers and factors of numeric features, and a few targets.
 
-        The draws, numpy.random.RandomState, are those of the signs. `hot` has found groups.
+        `draws` is the numpy.random.RandomState of the random sums; `hot` is a `GroupLearner` that
+        has found its groups.
         """
         self.hot, members = hot, hot.members()
         self.numbers = np.setdiff1d(self.numbers, members)
@@ -85,11 +92,11 @@ class TableLearner:
         if n_others > MOST_OTHERS:
             self.signs = draws.randint(2, size=(n_others, MOST_OTHERS)) * 2.0 - 1.0
         self.others = np.empty((self.n, self.signs.shape[1]))
-        # The mean targets are as products with 1.
+        # The mean of the targets is that of their products with 1.
         self.one = np.ones((self.n, 1)), np.zeros(1)
 
     def step(self, Py_ssize_t k):
-        """Take a step, one after the other."""
+        """Do step k; steps are done in ascending order."""
         cdef Py_ssize_t size = self.n_ordered, last = self.n_steps - size
         if k < size:
             self.order(k)
@@ -99,7 +106,7 @@ class TableLearner:
             self.order_again(k - last)
 
     def order(self, k):
-        """Order the categories of a feature or a group by their mean targets."""
+        """Find the first order (by mean targets) of categorical column or group k."""
         cdef Py_ssize_t g = k - len(self.categories)
         if g < 0:
             self.coded.append(code(self.X[:, self.categories[k]]))
@@ -111,7 +118,7 @@ class TableLearner:
         self.first.append(self.places_by(k, *self.one, own, self.targets.shape[1]))
 
     def mix(self, k):
-        """Find a few sums of all features of some rows."""
+        """Compute the few random sums of all features for block k of the rows."""
         rows, numbers = slice(k * BLOCK, (k + 1) * BLOCK), self.numbers
         X = np.ascontiguousarray(self.X[rows])
         Z = (X[:, numbers] - self.center[numbers]) * self.factor[numbers]
@@ -121,7 +128,7 @@ class TableLearner:
         self.others[rows] = np.hstack([Z, *places]) @ self.signs
 
     def order_again(self, k):
-        """Order categories by what the target and other features do together."""
+        """Find the second order (by products) of column or group k; assemble all its orders."""
         _, counts = self.coded[k]
         first, n_further = self.first[k], MOST_FURTHER if self.targets.shape[1] > 1 else 0
         second = SECOND_UNIT * self.places_by(
@@ -138,11 +145,11 @@ class TableLearner:
             self.places.append(orders[:len(counts) - FIRST_CODE - 1, FIRST_CODE:])
 
     def places_by(self, k, others, signs, own, Py_ssize_t n_orders):
-        """Places of entries in the orders along which the means of some products differ most.
+        """Positions of the entries of k along the directions in which mean products differ most.
 
-        They are those of the targets with `others`, less what the feature's own places add to
-        these. The places are an ndarray (size, n_orders), of fewer columns where means differ in
-        fewer directions.
+        The products are those of the targets with `others`, from which the part that the column's
+        own positions contribute is subtracted. Returns an ndarray (size, n_orders), with fewer
+        columns if the means differ in fewer directions.
         """
         entries, counts = self.coded[k]
         sums = product_sums(entries, np.ascontiguousarray(self.targets), others, own, signs)
@@ -151,7 +158,7 @@ class TableLearner:
         return in_units(leading(deviations, counts, n_orders), counts)
 
     def arrays(self):
-        """The argument `tables` of a `Scale`; None where there is nothing to look up."""
+        """The argument `tables` of a `Scale`; None without categorical columns."""
         found = self.found
         if not found:
             return None
@@ -170,22 +177,22 @@ class TableLearner:
 
 
 def code(values):
-    """The entries of values in their table, and how many values each entry has."""
+    """The entry of each value in its table, and the number of values of each entry."""
     size = FIRST_CODE + 1 + int(np.nanmax(values, initial=-1))
     entries = entries_of(values, size)
     return entries, counts_of(entries, size)
 
 
 def counts_of(entries, Py_ssize_t size):
-    """How many samples each of so many entries has, ndarray of float64."""
+    """Number of samples of each of `size` entries, ndarray of float64."""
     return np.bincount(entries, minlength=size).astype(float)
 
 
 def product_sums(const Py_ssize_t[::1] entries, const double[:, ::1] targets,
                  const double[:, ::1] others, const double[::1] own, const double[::1] signs):
-    """The sums, for each entry, of the targets' products with other numbers, ndarray (size, m).
+    """Sums for each entry e of targets[i, a] (others[i, j] - own[e] signs[j]), ndarray (size, m).
 
-    What an entry's own place adds to these numbers, with a sign each, is taken off.
+    `own` are the column's own positions, which `others` contain with these signs.
     """
     cdef Py_ssize_t i, a, j, e, n = others.shape[1]
     sums = np.zeros((own.shape[0], targets.shape[1] * n))
@@ -200,7 +207,7 @@ def product_sums(const Py_ssize_t[::1] entries, const double[:, ::1] targets,
 
 
 def in_units(places, counts):
-    """Places with mean 0 over the samples, in units of the deviation of those in the first column.
+    """Positions shifted to mean 0 over the samples, divided by the deviation of the first column.
 
     Entries without samples are at 0.
     """
@@ -213,21 +220,21 @@ def in_units(places, counts):
 
 
 def check_categories(categories, Py_ssize_t d):
-    """These features as a tuple of int; ValueError unless they ascend within [0, d)."""
+    """The features as a tuple of int; ValueError unless they ascend within [0, d)."""
     found = tuple(map(int, categories))
     if any(not 0 <= feature < d for feature in found) or sorted(set(found)) != list(found):
         raise ValueError(f"categories must be features in [0, {d}), ascending, got {categories}")
     if found and d + (N_ORDERS - 1) * len(found) + N_DIRECTIONS > MOST_COLUMNS:
-        raise ValueError(f"trees cut rows of at most {MOST_COLUMNS} columns: {d} features of which "
-                         f"{len(found)} are categories are too many")
+        raise ValueError(f"trees split rows of at most {MOST_COLUMNS} columns: {d} features, "
+                         f"{len(found)} of them categories, are too many")
     return found
 
 
 def on_axes(numbers, before, after):
-    """Numbers of the axes of a scale, for those of another one.
+    """Convert numbers per axis of the scale `before` to the axes of the scale `after`.
 
-    An axis that was not there has the number of its feature; those of all gaps are as the mean. The
-    orders of a group that was not there have the largest number of its members.
+    A new axis gets the number of the first axis of its feature, or the mean if it belongs to all
+    gaps. The orders of a new group get the largest number of its members.
     """
     known = dict(zip(keys(before), numbers))
     mean = np.mean(numbers)
@@ -239,7 +246,7 @@ def on_axes(numbers, before, after):
 
 
 def keys(scale):
-    """The feature of each axis, and the number of the axis among those of the feature."""
+    """A pair for each axis: its feature, and its number among the axes of that feature."""
     found, turns = [], {}
     for source in scale.source_of_axes().tolist():
         turns[source] = turns.get(source, -1) + 1
@@ -248,10 +255,10 @@ def keys(scale):
 
 
 def of_features(shares, scale):
-    """The sums of the axes' shares for each feature, ndarray of shape (d,).
+    """Sum the shares of all axes by feature, ndarray of shape (d,).
 
-    Features with gaps have parts of the shares of the axes of all gaps, by their weights there, and
-    members of a group of those of its orders.
+    The shares of the axes of all gaps are divided among the features with gaps by their weights
+    there, and those of a group's orders among its members.
     """
     sources = scale.source_of_axes()
     own = sources >= 0

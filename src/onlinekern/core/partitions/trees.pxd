@@ -5,9 +5,9 @@ from libc.string cimport memcpy
 from onlinekern.core.partitions.scale cimport Scale
 
 
-# A row goes left where its value is at most the cut. The right child lies behind the left one. A
-# leaf is its own left child, and its cut is NaN, so that a walk may go on at it; the number of the
-# leaf in its tree is in the bits of that NaN.
+# A row goes left if its value is at most `cut` (the threshold). The right child follows the left
+# one. A leaf is its own left child and its cut is NaN, so a walk that goes on stays there. The low
+# bits of that NaN hold the number of the leaf in its tree.
 cdef struct Node:
     float cut
     uint16_t feature
@@ -15,15 +15,16 @@ cdef struct Node:
 
 
 cdef enum:
-    MOST_NODES = 65535       # of a tree, as children have 16 bits
-    UPPER_LEVEL = 4          # depth of the nodes that are cells beside the leaves,
-    UPPER_CELLS = 16         # of which a tree has so many
-    # The path to a node is 1, then a bit for each step to `UPPER_LEVEL`: so it is less than
-    # `UPPER_CELLS` above, and that and the number of the cell there. Below it is that and
+    MOST_NODES = 65535       # most nodes of a tree: numbers of children have 16 bits
+    UPPER_LEVEL = 4          # depth of the upper cells: nodes that are cells beside the leaves
+    UPPER_CELLS = 16         # upper cells of a tree; as a cell number: no upper cell
+    # The path to a node is the bit 1, then a bit for each step (1: right) down to `UPPER_LEVEL`. It
+    # is less than UPPER_CELLS above that level, and UPPER_CELLS + the number of the cell there.
+    # Nodes further down have the path of their upper cell, with this bit set:
     BELOW = 32
 
 
-# Walks that go side by side: the tree and the row of each, and where it is.
+# ABREAST walks are interleaved: their trees, rows and present nodes.
 cdef enum:
     ABREAST = 8
 
@@ -31,8 +32,8 @@ cdef struct Walks:
     const Node *tree[ABREAST]
     const float *row[ABREAST]
     unsigned int at[ABREAST]
-    unsigned int above[ABREAST]      # where it was at `UPPER_LEVEL`
-    unsigned int turns[ABREAST]      # 1, then a bit for each step to there
+    unsigned int above[ABREAST]      # node at `UPPER_LEVEL`
+    unsigned int turns[ABREAST]      # path to that node
 
 
 cdef class Tree:
@@ -61,12 +62,12 @@ cdef inline bint is_leaf(const Node *tree, Py_ssize_t node) noexcept nogil:
 
 cdef inline unsigned int step_down(const Node *tree, unsigned int at,
                                    const float *z) noexcept nogil:
-    """The node behind a node of a tree, which is the same at a leaf."""
+    """The child of a node that a row goes to; a leaf is its own child."""
     return tree[at].left + (z[tree[at].feature] > tree[at].cut)
 
 
 cdef inline int32_t number_of(const Node *leaf) noexcept nogil:
-    """The number of a leaf in its tree, which its cut holds."""
+    """The number of a leaf in its tree, from the bits of its cut."""
     cdef uint32_t bits
     memcpy(&bits, &leaf.cut, sizeof(float))
     return <int32_t> (bits & <uint32_t> 0x003fffff)

@@ -1,10 +1,11 @@
-"""Forest: binary trees in flat arrays, and the walk of a row to a leaf of each.
+"""Forest: binary trees in flat arrays, and the walk of a row to a leaf of each tree.
 
-The walk is most of what a sample costs: one step after another waits for a node and for a value of
-the row. So eight walks go side by side, of eight trees for a single row, or of eight rows in a tree
-for a block, whose nodes then stay in the nearest cache. Both find the same leaves.
+Most of the time of a sample goes into the walks: each step waits until a node and a value of the
+row are loaded. So eight walks are interleaved. For a single row these are walks down eight trees.
+For a block they are walks of eight rows down one tree, whose nodes then stay in the nearest cache.
+Both find the same leaves.
 
-Rows are walked in the units of a `Scale`.
+Rows are in the units of a `Scale`.
 """
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, uint16_t, uint32_t
@@ -17,27 +18,26 @@ from onlinekern.core.base.vector cimport aligned_room
 from onlinekern.core.partitions.loops cimport ok_prefetch
 from onlinekern.core.partitions.scale cimport MOST_COLUMNS, Scale
 
-# Nodes side by side in a cache line.
+# Nodes in a cache line.
 cdef enum: OF_LINE = 8
-# A NaN, which a leaf's number is added to.
+# The bits of a NaN; a leaf has its number in the low bits.
 cdef uint32_t LEAF = 0x7fc00000
 
 
 cdef void make_leaf(Node *tree, Py_ssize_t node) noexcept nogil:
-    """Make a node a leaf, without a number so far."""
+    """Make a node a leaf; `number_leaves` numbers it later."""
     memcpy(&tree[node].cut, &LEAF, sizeof(float))
     tree[node].feature, tree[node].left = 0, <uint16_t> node
 
 
 cdef Py_ssize_t number_leaves(Node *tree, Py_ssize_t first, Py_ssize_t last,
                               Py_ssize_t before) noexcept nogil:
-    """Number the leaves among some nodes of a tree, in their order, behind those before; return
-    how many there are then.
+    """Number the leaves among nodes first ... last - 1, from `before` on. Returns the next number.
     """
     cdef Py_ssize_t i
     cdef uint32_t bits, own, leaf, number = <uint32_t> before
     for i in range(first, last):
-        # Without a branch, which nobody could foresee.
+        # Without a branch, because it would be mispredicted.
         memcpy(&own, &tree[i].cut, sizeof(float))
         leaf = is_leaf(tree, i)
         bits = own ^ ((own ^ (LEAF | number)) & (0 - leaf))
@@ -48,8 +48,7 @@ cdef Py_ssize_t number_leaves(Node *tree, Py_ssize_t first, Py_ssize_t last,
 
 cdef void find_paths(const Node *tree, Py_ssize_t first, Py_ssize_t last,
                      int32_t *paths) noexcept nogil:
-    """Write where the children of some nodes of a tree are, and the root, as `UPPER_CELLS` tells.
-    """
+    """Write the paths to the root and to the children of nodes first ... last - 1 (see `BELOW`)."""
     cdef Py_ssize_t i, child
     paths[0] = 1
     for i in range(first, last):
@@ -64,7 +63,7 @@ cdef void find_paths(const Node *tree, Py_ssize_t first, Py_ssize_t last,
 
 
 cdef inline void walk_together(Walks *walks) noexcept nogil:
-    """Walk down to the leaves."""
+    """Walk all rows down to their leaves; note the nodes at `UPPER_LEVEL` on the way."""
     cdef int k, _depth
     cdef unsigned int next, changed = 1
     for k in range(ABREAST):
@@ -85,14 +84,12 @@ cdef inline void walk_together(Walks *walks) noexcept nogil:
 
 
 cdef class Tree:
-    """A binary tree in a flat array, at first a leaf.
-
-    It does not change once its leaves have numbers.
+    """A binary tree in a flat array; a single leaf at first. A numbered tree does not change.
 
     Parameters
     ----------
     capacity : int
-        Nodes that it may have.
+        Most nodes.
     """
 
     def __cinit__(self, Py_ssize_t capacity):
@@ -108,7 +105,7 @@ cdef class Tree:
 
 
 cdef Tree tree_of(Node *nodes, Py_ssize_t n_nodes, Py_ssize_t n_leaves):
-    """The tree of nodes whose leaves have numbers, and which it frees with itself."""
+    """A tree that takes over an array of nodes, whose leaves are numbered, and frees it."""
     cdef Tree tree = Tree(1)
     free(tree.nodes)
     tree.nodes, tree.n_nodes, tree.n_leaves = nodes, n_nodes, n_leaves
@@ -145,17 +142,17 @@ cdef class Forest:
 
     @staticmethod
     def stumps(Py_ssize_t n_trees, Scale scale not None):
-        """A forest whose trees have not begun to grow."""
+        """A forest whose trees are single leaves."""
         return Forest(scale, [Tree(1) for _ in range(n_trees)])
 
     @staticmethod
     def of_arrays(cuts, features, left, first, Scale scale not None):
-        """The forest that `arrays` tells of.
+        """The forest with the arrays that `arrays` returns.
 
         Raises
         ------
         TypeError, ValueError
-            If no forest has such arrays.
+            If the arrays are not those of a forest.
         """
         check_nodes(cuts, features, left, first, scale.width())
         cdef Py_ssize_t i, begin, end
@@ -176,11 +173,11 @@ cdef class Forest:
         return Forest(scale, trees)
 
     def copy(self):
-        """The same trees; those of either may be replaced."""
+        """A shallow copy: it shares the trees, which either may replace by others."""
         return Forest(self.scale, self.trees)
 
     cdef void put(self, Py_ssize_t t, Tree tree):
-        """Replace a tree."""
+        """Replace tree t."""
         self.trees[t] = tree
         self.roots[t], self.sizes[t] = tree.nodes, tree.n_nodes
 
@@ -195,10 +192,9 @@ cdef class Forest:
         return sum([tree.n_leaves for tree in self.trees])
 
     cdef void walk_row(self, const float *z, int32_t *leaves, int32_t *upper) noexcept nogil:
-        """The cells of a scaled row: the number of its leaf in each tree; and of the upper cell.
+        """Write the numbers of the leaf and of the upper cell of a scaled row in each tree.
 
-        The upper cell of a leaf that is not below `UPPER_LEVEL` is one that stands for none,
-        `UPPER_CELLS`.
+        A leaf that is not below `UPPER_LEVEL` has no upper cell: its number is `UPPER_CELLS`.
         """
         cdef Py_ssize_t t = 0, last
         cdef int k
@@ -206,7 +202,7 @@ cdef class Forest:
         while t < self.n_trees:
             last = min(self.n_trees - t, <Py_ssize_t> ABREAST)
             for k in range(ABREAST):
-                # The last trees may be fewer: one of them is walked again.
+                # If fewer trees are left, the first of them is walked several times.
                 walks.tree[k] = self.roots[t + (k if k < last else 0)]
                 walks.row[k] = z
             walk_together(&walks)
@@ -216,7 +212,7 @@ cdef class Forest:
 
     cdef void walk_rows(self, const float *z, Py_ssize_t n, int32_t *leaves,
                         int32_t *upper) noexcept nogil:
-        """The same of n rows, n x n_trees each."""
+        """Write the cells of n rows, as `walk_row`; both arrays are n x n_trees."""
         cdef Py_ssize_t t, i, width = self.scale.width()
         if n < ABREAST:
             for i in range(n):
@@ -227,11 +223,11 @@ cdef class Forest:
 
     cdef void walk_tree(self, Py_ssize_t t, const float *z, Py_ssize_t n, int32_t *leaves,
                         int32_t *upper, Py_ssize_t following) noexcept nogil:
-        """The same of one tree, whose cells alone are written.
+        """Write the cells of n rows in tree t, as `walk_rows`; other trees' are left as they are.
 
-        Meanwhile the nodes of the tree that follows come nearer, if there is one.
+        Meanwhile the nodes of tree `following` are prefetched, if there is such a tree.
         """
-        cdef Py_ssize_t i = 0, last, width = self.scale.width(), fetched = 0, m, due
+        cdef Py_ssize_t i = 0, last, width = self.scale.width(), fetched = 0, m, wanted
         cdef Py_ssize_t n_nodes = self.sizes[following] if following < self.n_trees else 0
         cdef const Node *nodes = self.roots[following] if following < self.n_trees else NULL
         m = (n_nodes * ABREAST // max(n, 1) // OF_LINE + 1) * OF_LINE
@@ -248,15 +244,16 @@ cdef class Forest:
                 note(&walks, k, leaves + (i + k) * self.n_trees + t,
                      upper + (i + k) * self.n_trees + t)
             i += ABREAST
-            due = min(fetched + m, n_nodes)
-            while fetched < due:
+            wanted = min(fetched + m, n_nodes)
+            while fetched < wanted:
                 ok_prefetch(nodes + fetched)
                 fetched += OF_LINE
 
     def arrays(self):
-        """Cuts, features and left children of all nodes, and where those of each tree begin.
+        """Cuts, features and left children of all nodes, and the first node of each tree.
 
-        Cuts are float32, infinite at leaves; the others int32. Children are numbered within a tree.
+        Cuts are float32, infinite at leaves; the others are int32. Left children are numbered
+        within their tree.
         """
         cdef Py_ssize_t i, n = self.n_nodes, at = 0, t = 0
         cdef Tree tree
@@ -276,14 +273,14 @@ cdef class Forest:
 
 
 cdef inline void note(const Walks *walks, int k, int32_t *leaf, int32_t *upper) noexcept nogil:
-    """Write the cells in which a walk has ended."""
+    """Write the leaf and the upper cell that walk k has found."""
     leaf[0] = number_of(walks.tree[k] + walks.at[k])
     upper[0] = <int32_t> (UPPER_CELLS if walks.at[k] == walks.above[k]
                           else walks.turns[k] - UPPER_CELLS)
 
 
 def check_nodes(cuts, features, left, first, Py_ssize_t width):
-    """Raise TypeError or ValueError unless walks of rows of `width` numbers end in such trees."""
+    """Raise TypeError or ValueError unless the arrays are trees over rows of `width` numbers."""
     kinds = (("cuts", cuts, np.float32), ("features", features, np.int32),
              ("left", left, np.int32), ("first", first, np.int32))
     for name, array, dtype in kinds:
@@ -293,10 +290,11 @@ def check_nodes(cuts, features, left, first, Py_ssize_t width):
     sizes = np.diff(first)
     if len(features) != n or len(left) != n or len(sizes) < 1 or first[0] != 0 or sizes.sum() != n \
             or sizes.min() < 1 or sizes.max() > MOST_NODES:
-        raise ValueError("first must say where the nodes of each tree begin, from 0 to their count")
+        raise ValueError("first must hold the first node of each tree, from 0 on, and their number")
     place, size = np.arange(n) - np.repeat(first[:-1], sizes), np.repeat(sizes, sizes)
-    # Children lie behind their parents, so that a walk goes on, and ends.
+    # Children must follow their parents: then every walk ends.
     cut = (left > place) & (left < size - 1) & np.isfinite(cuts)
     good = (cut | ((left == place) & np.isposinf(cuts))) & (features >= 0) & (features < width)
     if not good.all():
-        raise ValueError(f"node {int(np.argmin(good))} is none of a tree over {width} numbers")
+        raise ValueError(f"node {int(np.argmin(good))} is not a valid node of a tree over rows of "
+                         f"{width} numbers")
