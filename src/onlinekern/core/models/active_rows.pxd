@@ -1,16 +1,16 @@
-# Kernel rows of training points with those that still take part. May change at minor versions.
+# Kernel rows of training points, restricted to active points. May change at minor versions.
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.kernels.support_set cimport SupportSet
 from onlinekern.core.kernels.window cimport Window
 from onlinekern.core.models.row_cache cimport KernelRowCache
 from onlinekern.core.samples.rows cimport Samples
 
-# Rows that are made together.
+# Most rows that are computed in one block.
 cdef enum: TOGETHER = 32
 
 
 cdef class ActiveRows:
-    cdef readonly Py_ssize_t n, n_active, columns    # points, active ones, these in whole panels
+    cdef readonly Py_ssize_t n, n_active, columns    # points, active ones, and padded to panels
     cdef readonly Py_ssize_t itemsize
     cdef readonly long long made
     cdef readonly KernelRowCache cache
@@ -20,7 +20,7 @@ cdef class ActiveRows:
     cdef SupportSet form, active
     cdef Window window
     cdef double cache_bytes
-    cdef Py_ssize_t[::1] points                      # the row number of each active point
+    cdef Py_ssize_t[::1] points                      # row number of each active point
 
     cdef double value(self, const char *row, Py_ssize_t place) noexcept nogil
     cdef Py_ssize_t batch(self) noexcept nogil

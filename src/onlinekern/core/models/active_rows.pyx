@@ -1,14 +1,14 @@
-"""ActiveRows: kernel values of training points with those points that still take part.
+"""ActiveRows: rows of the kernel matrix of training points, restricted to the active points.
 
-A minimiser of a dual problem asks for whole rows of the kernel matrix, one or two at every step.
-`ActiveRows` keeps them in bounded memory. Of points that are stored sparse, a row that is missing
-is made in one block with others that will probably be asked for.
+A minimiser of a dual problem reads one or two whole rows of the kernel matrix in every step.
+`ActiveRows` caches them in bounded memory. If the points are stored sparse, a missing row is
+computed in one block with other rows that will probably be needed soon.
 
-Points of zeros and ones, as one-hot features are, are stored as bytes (`ByteStore`). Their rows
-have the same bits.
+Points of zeros and ones, such as one-hot features, are stored as bytes (`ByteStore`), with the same
+bits as a result.
 
-Points that are at a bound for good leave (`keep`): the rows that are kept lose their elements, and
-later ones are made without them.
+Shrinking: points whose coefficient stays at a bound are made inactive (`keep`). Their columns are
+removed from the cached rows, and rows computed later do not have them.
 """
 from cython cimport floating
 from libc.string cimport memcpy
@@ -27,7 +27,7 @@ from onlinekern.core.samples.rows import checked_csr
 
 
 cdef bint may_be_bytes(SupportSet form) noexcept:
-    """Whether points of zeros and ones would be stored as bytes."""
+    """Whether points of zeros and ones may be stored as bytes."""
     return (form.kernel.accumulate == OK_DOT and not form.kernel.of_rows
             and not form.store.needs_panels())
 
@@ -50,7 +50,7 @@ cdef bint is_binary(const Rows *rows) noexcept nogil:
 
 
 cdef object rows_of_ones(object X):
-    """Zeros and ones as a CSR matrix that stores the ones."""
+    """A matrix of zeros and ones as a CSR matrix that stores the ones only."""
     if sp.issparse(X):
         if X.data.all():
             return X
@@ -65,15 +65,15 @@ cdef class ActiveRows:
     Parameters
     ----------
     form : SupportSet
-        Its kernel, and the form of its rows, are those of the points; it stays as it is.
+        Gives the kernel and the storage of the points; it is not changed.
     X : ndarray or CSR matrix of shape (n, d), validated
     cache_bytes : float
-        Memory for kernel rows; a few are always kept.
+        Memory for kernel rows; at least three rows are kept.
 
     Attributes
     ----------
     made : int
-        Rows that were computed.
+        Number of rows computed so far.
     """
 
     def __cinit__(self, SupportSet form not None, X, double cache_bytes):
@@ -103,19 +103,18 @@ cdef class ActiveRows:
         return (<const float *> row)[place] if self.itemsize == 4 else (<const double *> row)[place]
 
     cdef Py_ssize_t batch(self) noexcept nogil:
-        """How many rows are made together, if all but one of those that are kept may go.
+        """Number of rows to compute together; all cached rows but one may be evicted for them.
 
-        Points that are stored sparse are multiplied with panels of rows, which cost the same with
-        one row and with 64. Of points in panels, most rows that nobody asked for would never be
-        asked for: two together take 1.07 times as long on a9a and cod-rna
-        (benchmarks/olla_table.py).
+        Sparse points are multiplied with panels of rows, which cost the same for one row and for
+        64. Rows of dense points are computed singly, because most of the other rows would never be
+        read: pairs of rows take 1.07 times as long on a9a and cod-rna (benchmarks/olla_table.py).
         """
         return min(TOGETHER, self.cache.capacity - 1) if self.active.store.needs_panels() else 1
 
     cdef Status make(self, const Py_ssize_t *numbers, Py_ssize_t count) noexcept nogil:
-        """Make the rows of these points, none of which is kept. Returns a status.
+        """Compute the rows of these points, none of which is cached. Returns a status.
 
-        The last one will be the newest.
+        The last one becomes the most recently used.
         """
         cdef Py_ssize_t i
         if self.active.fill_window(self.window, &self.samples.rows, numbers, 0, count) < 0:
@@ -130,7 +129,7 @@ cdef class ActiveRows:
         return SupportSet(*self.form.arguments()[:3], 1, False, self.form.sparse, self.ones)
 
     cdef int restart(self) except -1:
-        """Let all points take part. Rows are kept if none had left."""
+        """Make all points active. The cache is kept if they were all active before."""
         if self.n_active == self.n > 0:
             return 0
         self.activate(np.arange(self.n, dtype=np.intp))
@@ -139,7 +138,7 @@ cdef class ActiveRows:
         return 0
 
     cdef int activate(self, Py_ssize_t[::1] points) except -1:
-        """Let these points take part."""
+        """Make these points the active ones."""
         self.points = points
         self.n_active = points.shape[0]
         self.columns = whole_panels(self.n_active)
@@ -149,9 +148,9 @@ cdef class ActiveRows:
         return 0
 
     cdef int keep(self, Py_ssize_t[::1] places) except -1:
-        """Let the active points at these places, which ascend, take part, and no others.
+        """Keep the active points at these ascending places active, and no others.
 
-        Nobody asks for kernel rows of the others until all take part again.
+        Kernel rows of the others may not be read until `restart`.
         """
         cdef Py_ssize_t count = places.shape[0], p
         for p in np.delete(self.points, places):

@@ -1,4 +1,4 @@
-# What experts have learnt of all nodes of a forest. May change at minor versions.
+# Weights and variances of all nodes of a forest in one array. May change at minor versions.
 from onlinekern.core.models.cell_experts cimport CellExperts, Generation
 
 

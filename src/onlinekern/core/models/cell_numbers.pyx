@@ -1,4 +1,4 @@
-"""Numbers of all nodes of a forest in one array, as the state of a model holds them."""
+"""Weights and variances of all nodes of a forest in one array, as in the state of a model."""
 import numpy as np
 
 from onlinekern.core.models.cell_experts cimport CellExperts, Generation
@@ -7,10 +7,10 @@ from onlinekern.core.partitions.renewal import cells_of
 
 
 cdef object numbers_of(CellExperts experts, Generation now):
-    """Numbers of all nodes, ndarray of shape (n_nodes, n_experts, 1 + n_outputs), float32.
+    """Variance and weights of all nodes: ndarray (n_nodes, n_experts, 1 + n_outputs), float32.
 
-    A leaf has its own, with those of the experts that see both; a node that is an upper cell
-    has those of the latter. Every other node has no weight, and the variance 1.
+    A leaf has numbers for all experts. An upper cell has numbers for the experts that see both
+    kinds of cells. All other entries have weight 0 and variance 1.
     """
     forest = now.forest
     shape = forest.n_nodes, experts.n_experts, 1 + experts.n_outputs
@@ -25,7 +25,7 @@ cdef object numbers_of(CellExperts experts, Generation now):
 
 
 cdef int set_numbers(CellExperts experts, Generation now, object array) except -1:
-    """Give the cells of a generation what `numbers_of` returned."""
+    """Set the cells of a generation from an array of `numbers_of`, after checking it."""
     shape = now.forest.n_nodes, experts.n_experts, 1 + experts.n_outputs
     if not isinstance(array, np.ndarray) or array.dtype != np.float32:
         raise TypeError("cells must be an ndarray of float32")

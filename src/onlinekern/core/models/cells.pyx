@@ -1,8 +1,8 @@
-"""ForestCells: linear functions of the cells of a sample, with a variance for each cell.
+"""ForestCells: weights and variances of the cells of all trees.
 
-Several experts learn on one walk: each has a weight an output, and a variance, in every cell. All
-numbers of a cell lie together, so that a sample fetches each cell once. The cells of a tree are a
-block (`CellWeights`), so that a tree can be replaced alone.
+Each expert has a variance and one weight per output in every cell. All numbers of a cell form one
+record, so a sample causes one cache miss per cell for all experts. The cells of one tree form a
+block (`CellWeights`), so that a single tree can be replaced.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t
@@ -18,19 +18,19 @@ from onlinekern.core.partitions.loops cimport forest_loops, ok_prefetch
 
 
 cdef class CellWeights:
-    """Weights 0 and the first variances in the cells of a tree.
+    """Records of the cells of one tree: weights 0 and the initial variances at first.
 
-    The last cell stands for none: it is read, and stays 0.
+    One more record of zeros follows the last cell. Rows without a cell read it; it never changes.
 
     Parameters
     ----------
     n_cells : int
-        Without the one that stands for none.
+        Without the record of zeros.
     variances : ndarray of shape (n_experts,), float32
-        1, or 0 for an expert that does not see the tree: its weights there stay 0.
+        Initial variances. An expert that does not see the tree has 0: its weights there stay 0.
     n_outputs : int
     is_begun : bool, default=True
-        If not, the records of the cells are not written: the caller does it, or `begin`.
+        Whether to write the initial records. If False, the caller writes them, or calls `begin`.
     """
 
     def __cinit__(self, Py_ssize_t n_cells, const float[::1] variances, Py_ssize_t n_outputs,
@@ -53,7 +53,7 @@ cdef class CellWeights:
         free(self.values)
 
     cdef void begin(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Write the records of some cells."""
+        """Write the initial records of the cells `first` to `last - 1`."""
         cdef Py_ssize_t cell, e
         memset(self.record(first), 0, (last - first) * self.length * sizeof(float))
         for cell in range(first, last):
@@ -64,17 +64,17 @@ cdef class CellWeights:
         self.journal.begin(self.n_cells)
 
     cdef void forget_copies(self) noexcept nogil:
-        """Cells that are new need no copies: whoever takes them back goes on with others."""
+        """Keep no copies for undo until the next checkpoint.
+
+        New cells need none: a rollback returns to the cells before them, which are other objects.
+        """
         self.journal.begin(0)
 
     cdef void rollback(self) noexcept nogil:
         self.journal.restore(self.values, self.length * sizeof(float))
 
     def to_array(self):
-        """All numbers, ndarray of shape (n_cells, n_experts, 1 + n_outputs), float32.
-
-        The variance comes first.
-        """
+        """Variance, then weights: ndarray (n_cells, n_experts, 1 + n_outputs), float32."""
         cdef Py_ssize_t cell, e, k
         out = np.empty((self.n_cells, self.n_experts, 1 + self.n_outputs), dtype=np.float32)
         cdef float[:, :, ::1] view = out
@@ -86,12 +86,12 @@ cdef class CellWeights:
         return out
 
     def set_array(self, array):
-        """Overwrite them with what `to_array` gave.
+        """Overwrite all records with an array of `to_array`.
 
         Raises
         ------
         TypeError, ValueError
-            When the array is of another shape or type, or its numbers are not finite.
+            If the array has another shape or type, a number that is not finite, or a variance < 0.
         """
         cdef Py_ssize_t cell, e, k
         shape = self.n_cells, self.n_experts, 1 + self.n_outputs
@@ -110,14 +110,14 @@ cdef class CellWeights:
 
 
 cdef class ForestCells:
-    """Blocks of cells, one a tree.
+    """Blocks of cells, one per tree.
 
     Parameters
     ----------
     blocks : list of CellWeights
-        Of the same experts and outputs.
+        All for the same experts and outputs.
     none : int
-        The number of the cell that stands for none, -1 if there is none such.
+        Cell number of a row that has no cell in a tree; -1 if every row has one.
     """
 
     def __cinit__(self, list blocks not None, int32_t none):
@@ -144,21 +144,21 @@ cdef class ForestCells:
         free(self.factors)
 
     cdef void put(self, Py_ssize_t t, CellWeights block):
-        """Replace the block of a tree."""
+        """Replace the block of tree t."""
         self.blocks[t] = block
         self.values[t], self.owners[t] = block.values, <PyObject *> block
         self.journals[t] = <PyObject *> block.journal
 
     def copy(self):
-        """The same blocks; those of either may be replaced."""
+        """A shallow copy: it shares the blocks, which either may replace by others."""
         return ForestCells(self.blocks, self.none)
 
     cdef void add(self, const int32_t *cells, double *sums) noexcept nogil:
-        """Sums of the records of a cell of each tree, `length` numbers: weights, then variances."""
+        """Write the sum of n_trees records, one cell of each tree, to `sums` (`length` numbers)."""
         self.loops.add_records(self.values, cells, self.n_trees, self.length, sums)
 
     cdef void prefetch(self, const int32_t *cells) noexcept nogil:
-        """Let the records of a cell of each tree come nearer."""
+        """Prefetch n_trees records, one cell of each tree."""
         cdef Py_ssize_t t, first
         cdef const float *numbers
         for t in range(self.n_trees):
@@ -167,9 +167,9 @@ cdef class ForestCells:
                 ok_prefetch(numbers + first)
 
     cdef Status touch(self, const int32_t *cells) noexcept nogil:
-        """Keep copies of records before they change. Returns a status."""
+        """Copy one record of each tree for undo, before it changes. Returns a status."""
         cdef Py_ssize_t t
-        # Whether a record has been copied stands in no cache, as a rule.
+        # The stamps that say whether a record has been copied are cache misses as a rule.
         for t in range(self.n_trees):
             ok_prefetch((<Journal> self.journals[t]).stamps + cells[t])
         for t in range(self.n_trees):
@@ -179,17 +179,18 @@ cdef class ForestCells:
         return OK
 
     cdef void step(self, const int32_t *cells, const double *coefficients,
-                   const double *falls) noexcept nogil:
-        """w_k += a_k S and S -= fall S^2 in a cell of each tree, of experts whose fall is >= 0.
+                   const double *contractions) noexcept nogil:
+        """Update one cell of each tree: w_k += a_k S and S -= b S^2 for each expert.
 
-        `coefficients` are n_experts x n_outputs. An expert whose fall is < 0 takes no step.
+        `coefficients` holds a_k, n_experts x n_outputs; `contractions` holds b, n_experts. An
+        expert with b < 0 takes no step.
         """
         cdef Py_ssize_t e, k, K = self.n_outputs
         cdef float *reductions = self.factors + self.n_weights
         for e in range(self.n_experts):
-            reductions[e] = <float> falls[e] if falls[e] >= 0 else 0
+            reductions[e] = <float> contractions[e] if contractions[e] >= 0 else 0
             for k in range(e * K, (e + 1) * K):
-                self.factors[k] = <float> coefficients[k] if falls[e] >= 0 else 0
+                self.factors[k] = <float> coefficients[k] if contractions[e] >= 0 else 0
         self.loops.step_records(self.values, cells, self.n_trees, self.length, self.none,
                                 self.n_experts, K, self.factors, reductions)
 
@@ -204,11 +205,11 @@ cdef class ForestCells:
             (<CellWeights> self.owners[t]).rollback()
 
     def to_array(self):
-        """All numbers, ndarray of shape (n_cells, n_experts, 1 + n_outputs), float32."""
+        """Arrays of the blocks in one: ndarray (n_cells, n_experts, 1 + n_outputs), float32."""
         return np.concatenate([block.to_array() for block in self.blocks])
 
     def set_array(self, array):
-        """Overwrite them with what `to_array` gave."""
+        """Overwrite all blocks with an array of `to_array`."""
         cdef CellWeights block
         cdef Py_ssize_t first = 0
         for block in self.blocks:

@@ -7,4 +7,4 @@ from onlinekern.core.models.metric_choice cimport MetricChoice
 cdef class ChosenMetric(MetricStream):
     cdef readonly MetricChoice choice
     cdef MetricChoice saved_choice     # at the checkpoint
-    cdef FeatureMap map                # of the model that tries
+    cdef FeatureMap map                # map of the small models that are compared

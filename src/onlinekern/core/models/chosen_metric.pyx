@@ -1,8 +1,8 @@
-"""ChosenMetric: samples in a metric that is learnt along a stream, and whose form is chosen there.
+"""ChosenMetric: learns a metric along a stream, chooses its form, and transforms samples to it.
 
-What learns the samples in the metric need not have a kernel itself. The choice is that of kernel
-least squares with a metric (`models.metric_choice`), without the widths: those of a kernel that has
-few random features would be too narrow for it, and learners with support vectors choose their own.
+Any learner may use the transformed samples, also one without a kernel. The form is chosen as for
+kernel least squares (`models.metric_choice`), but not the width: a width chosen for landmarks is
+too narrow for a few random features, and learners with support vectors choose their own.
 """
 import numpy as np
 
@@ -20,16 +20,16 @@ from onlinekern.core.features.looking import FARTHEST_TAUGHT, WIDTH
 from onlinekern.core.kernels.kernels import Gaussian
 from onlinekern.core.models.metric_choice import LANDMARKS, holds_matrix
 
-# Prior precisions of the model that tries; the best one counts.
+# Prior precisions of the small models; the lowest error counts.
 REGS = (0.1, 1.0, 0.01)
-# Landmarks that are drawn have no use for it.
+# An argument of the map without effect: landmarks are drawn, not selected by novelty.
 cdef double NOVELTY = 0.05
 
 
 cdef class ChosenMetric(MetricStream):
-    """A metric of the form that errs least, diagonal at first.
+    """A learnt metric whose form has the lowest error; diagonal at first.
 
-    Late samples choose no more: what has been learnt behind the metric would be lost in another.
+    The form is not changed late in the stream: the learner behind would lose what it has learnt.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ cdef class ChosenMetric(MetricStream):
     exponent : float > 0
         The power p of the mean outer product of the gradients.
     kind : {'auto', 'labels', 'numbers'}
-        What targets are; with 'auto' labels if they are few whole numbers.
+        Kind of the targets; 'auto': labels if they are few different integers.
     seed : int
     """
 
@@ -88,9 +88,9 @@ cdef class ChosenMetric(MetricStream):
 
 
 cdef FeatureMap tried_map(Py_ssize_t d):
-    """Features of the kernel of the teacher, and linear ones beside them if d is not large.
+    """Nystroem features of the teacher's kernel, with linear ones beside them if d is not large.
 
-    They are those of double: landmarks that float32 cannot tell apart would choose another form.
+    They are computed in double: in float32, landmarks may coincide, which changes the choice.
     """
     support = SupportSet(Gaussian(WIDTH / d), d, np.float64, 1, False, False)
     map = InMetric(NestedNystroem(support, LANDMARKS, "first", NOVELTY), np.ones(d))

@@ -1,7 +1,8 @@
-"""Inheritance: the cells of a tree whose leaves are cut further begin as those they are part of.
+"""Inheritance: new leaves copy the weights and variances of the leaf that was split.
 
-A tree has thousands of cells, and each sample that comes changes one of them. So they are copied a
-few at a time, while samples come, and those that have changed since are copied again at the end.
+A tree has thousands of leaves. Copying them all at one sample would take too long, so a few are
+copied with each sample. A sample that is learnt meanwhile changes one old leaf; the copies of that
+leaf are then made again.
 """
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free
@@ -15,10 +16,11 @@ from onlinekern.core.partitions.trees cimport (
 
 
 cdef class Inheritance:
-    """What trees of one forest give to those that take their places, one after another.
+    """Copies the cells of one tree at a time to the tree that replaces it.
 
-    `begin` begins with a tree; `go_on` copies the cells of some nodes, and tells whether all are
-    there; `update` tells of a row that the cells have learnt meanwhile; `put` replaces the tree.
+    `begin` takes the next tree. `go_on` copies the cells of some nodes and returns whether all are
+    copied. `update` repeats the copies that a row learnt meanwhile has made stale. `put` replaces
+    the tree in its forest.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ cdef class Inheritance:
         free(self.origin)
 
     cdef int begin(self, Generation now, Py_ssize_t place, Tree after, int64_t entered) except -1:
-        """Begin to copy the cells of a tree of the forest, after so many samples."""
+        """Begin to copy the cells of tree `place`; `entered` samples have been learnt so far."""
         cdef Py_ssize_t n = after.n_nodes
         cdef void *fresh
         if n > self.room:
@@ -50,12 +52,12 @@ cdef class Inheritance:
         return 0
 
     cdef bint go_on(self, Py_ssize_t n) noexcept nogil:
-        """Copy the cells of n more nodes. Returns whether all are there."""
+        """Process n more nodes and copy those that are leaves. Returns whether all are done."""
         cdef Py_ssize_t i, child, node, last = min(self.n_done + n, self.after.n_nodes)
         cdef int32_t path
         for i in range(self.n_done, last):
             if is_leaf(self.after.nodes, i):
-                self.give(i)
+                self.copy_leaf(i)
                 continue
             path = self.paths[i]
             if UPPER_CELLS <= path < BELOW and is_leaf(self.before.nodes, self.origin[i]):
@@ -71,11 +73,12 @@ cdef class Inheritance:
         self.n_done = last
         return last == self.after.n_nodes
 
-    cdef void give(self, Py_ssize_t node) noexcept nogil:
-        """Give a leaf what the one has that it is part of.
+    cdef void copy_leaf(self, Py_ssize_t node) noexcept nogil:
+        """Copy the record of the old leaf that a new leaf lies in.
 
-        A leaf that got an upper cell, to which its numbers go, begins without weights for the
-        experts that see both.
+        A new leaf may lie in a new upper cell. The experts that see both read leaf and upper cell,
+        and `put` gives their weights to the upper cell. So their weights are 0 in such a leaf:
+        their scores do not change.
         """
         cdef int32_t origin = self.origin[node]
         cdef float *record = self.fresh.record(number_of(self.after.nodes + node))
@@ -85,25 +88,25 @@ cdef class Inheritance:
             memset(record + self.n_lower, 0,
                    (self.fresh.n_weights - self.n_lower) * sizeof(float))
 
-    cdef void give_again(self, Py_ssize_t node) noexcept nogil:
-        """Copy anew what a node, and those below it, have."""
+    cdef void copy_subtree(self, Py_ssize_t node) noexcept nogil:
+        """Copy the records of all leaves below a node again."""
         cdef Py_ssize_t left
         if is_leaf(self.after.nodes, node):
-            self.give(node)
+            self.copy_leaf(node)
             return
         left = self.after.nodes[node].left
-        self.give_again(left)
-        self.give_again(left + 1)
+        self.copy_subtree(left)
+        self.copy_subtree(left + 1)
 
     cdef void update(self, const float *row) noexcept nogil:
-        """Copy anew what a scaled row has changed since it began."""
+        """Copy the leaf that a scaled row has changed again, to all new leaves within it."""
         cdef unsigned int node = 0
         while not is_leaf(self.before.nodes, node):
             node = step_down(self.before.nodes, node, row)
-        self.give_again(node)
+        self.copy_subtree(node)
 
     cdef int put(self, Generation now) except -1:
-        """Replace the tree, and its cells, all of which are there."""
+        """Replace the tree and its cells in the forest, once all are copied."""
         cdef Py_ssize_t k, node
         cdef CellWeights old, upper = None
         if now.upper is not None:

@@ -1,4 +1,4 @@
-# Least squares that are begun anew from samples that are kept. May change at minor versions.
+# Least squares refitted to the samples that are kept. May change at minor versions.
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.features.map cimport FeatureMap, FeatureWindow
 from onlinekern.core.linalg.open_block cimport OpenBlock
@@ -8,9 +8,9 @@ cdef class LearntAnew:
     cdef FeatureMap map
     cdef FeatureWindow window
     cdef OpenBlock block
-    cdef double[:, ::1] rows, scaled
-    cdef double[::1] totals
-    cdef Status status                 # of N
+    cdef double[:, ::1] rows, scaled   # features and targets, times the root of the weight
+    cdef double[::1] totals            # as of `Evidence`: squared targets, weights, rows
+    cdef Status status                 # of the stages so far
 
     cdef Status add(self, Py_ssize_t n, const double[:, ::1] targets,
                     const double[::1] weights) noexcept nogil

@@ -1,6 +1,7 @@
-"""LearntAnew: the sums of least squares in new features, from samples that are kept.
+"""LearntAnew: refits least squares in new features to the samples that are kept.
 
-They are put into the sums some at a time, and these make N and w at the end.
+`learn` adds the samples to the normal equations, a few at a time. The stages then compute the
+inverse N and the weights w from these sums.
 """
 from libc.math cimport pow, sqrt
 
@@ -15,22 +16,23 @@ from onlinekern.core.samples.rows cimport Samples, samples_of
 
 from onlinekern.core.base.plan import UNIT, once
 
-# Rows that the sums take up together. More are hardly faster.
+# Rows that one call of `learn` adds at most. More are hardly faster.
 ROWS = 8
-# So many r are tried a step at a time, most often three or four; more of them at once.
+# The plan has steps for trying this many values of r. Three or four are usual; if there are more,
+# the last stage tries the others at once.
 USUAL_TRIED = 5
-# What a step of N takes about, or one to choose r, in nanoseconds.
+# Time of a step of the inverse, or of the choice of r, in nanoseconds, roughly.
 cdef double STEP = 3e4
 
 
 cdef class LearntAnew:
-    """Sums of no samples.
+    """Least squares that have learnt no sample so far.
 
     Parameters
     ----------
     map : FeatureMap
     block : OpenBlock
-        A new one.
+        A new one, which is fitted.
     """
 
     def __cinit__(self, FeatureMap map not None, OpenBlock block not None):
@@ -43,9 +45,9 @@ cdef class LearntAnew:
         block.set_used(map.used())
 
     def learn(self, X, targets, weights):
-        """Put at most `ROWS` rows into the sums but those of weight 0.
+        """Add at most `ROWS` rows to the sums; rows of weight 0 are skipped.
 
-        With forgetting, each makes those before it count less.
+        With forgetting, each row multiplies the weights of all rows before it by that factor.
         """
         cdef Samples samples = samples_of(X, X.dtype)
         cdef Status status = OK
@@ -87,7 +89,7 @@ cdef class LearntAnew:
         return OK
 
     def stages(self):
-        """What makes N and w once all samples are in the sums, as `base.plan` has it."""
+        """Stages that compute N and w once all samples are added, for a plan (`base.plan`)."""
         cdef Py_ssize_t panels = self.panels()
         cdef Py_ssize_t steps = 3 * factor_steps(panels) + panels * (panels + 1) // 2
         choice = []
@@ -98,36 +100,36 @@ cdef class LearntAnew:
         return [*choice, *once(UNIT, self.begin), (self.step, steps, STEP)]
 
     def begin_choice(self, _):
-        """Begin to choose r."""
+        """Begin to choose the regularisation r."""
         self.block.evidence.set_state(np.asarray(self.totals))
         self.block.evidence.begin()
 
     def choose(self, _):
-        """Make a step of that."""
+        """Do one step of the choice of r."""
         if self.status == OK:
             self.status = self.block.evidence.step(self.panels())
 
     def take_choice(self, _):
-        """Take r."""
+        """Finish the choice of r, and use it."""
         if self.status == OK:
             self.status = self.block.evidence.finish(self.panels())
 
     cdef Py_ssize_t panels(self) noexcept nogil:
-        """Panels of A."""
+        """Number of panels of columns in the normal matrix A."""
         return max(1, whole_panels(self.block.used) // OK_PANEL)
 
     def begin(self, _):
-        """Begin with N."""
+        """Begin to compute N, the inverse of A."""
         if self.status == OK:
             self.status = self.block.begin_whole()
 
     def step(self, _):
-        """Make a step of N."""
+        """Do one step of the computation of N."""
         if self.status == OK:
             self.block.fresh.step(self.block.inverse)
 
     def finish(self):
-        """Take N and w.
+        """Finish N and w.
 
         Raises
         ------
@@ -154,7 +156,7 @@ cdef void write_row(FeatureWindow window, Py_ssize_t i, double factor, double *o
 
 
 cdef object targets_of(object y, Py_ssize_t n_labels, Py_ssize_t n_outputs):
-    """Targets of the outputs, ndarray of shape (n, n_outputs): of classes 1 and -1."""
+    """Targets of all outputs, ndarray of shape (n, n_outputs); 1 and -1 for class labels."""
     if n_labels == 0:
         return y.reshape(len(y), n_outputs)
     if n_outputs == 1:

@@ -16,9 +16,9 @@ cdef class LeastSquaresSpace(Space):
     cdef readonly Residuals residuals
     cdef LookAhead ahead
     cdef LookAhead saved_ahead
-    cdef Status failure            # of the change to double
-    cdef readonly double reg       # r, or the first one
-    cdef readonly int64_t entered  # samples taken up
+    cdef Status failure            # status of the change to double
+    cdef readonly double reg       # r, or the first r if it is chosen along the stream
+    cdef readonly int64_t entered  # samples learnt
     cdef int64_t saved_entered
     cdef FeatureWindow window
     cdef double *widened           # rows of a float32 map in double

@@ -1,8 +1,8 @@
 """LeastSquaresSpace: recursive least squares over explicit features of a kernel.
 
-With the features of Nystroem's method these are the weights of a Gaussian process whose posterior
-is kept for the span of the landmarks; with those of a margin, a second-order perceptron. One
-covariance serves all outputs.
+With Nystroem features this is a Gaussian process whose posterior is restricted to the span of the
+landmarks; with landmarks selected by margin, a second-order perceptron. All outputs share one
+covariance.
 """
 from libc.math cimport INFINITY
 from libc.stdlib cimport free
@@ -25,18 +25,18 @@ from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
 from onlinekern.core.models.renewed_maps import with_landmarks
 
-# From a sample on whose prior variance phi'phi / r is larger, float32 features are multiplied in
-# double: beside it the noise, 1, would be lost in rounding. The samples of a stream may get there
-# late, if they are not scaled.
+# Once the prior variance phi'phi / r of a sample is larger, float32 features are multiplied in
+# double: in float32 the noise, 1, would be lost in rounding beside it. Features that are not scaled
+# may reach this late in the stream.
 cdef double MOST_VARIANCE_IN_SINGLE = 1000
-# Targets of classes are 1 and -1, and the samples that enter are those near the border: what they
-# say of the noise is too much. A tenth of the r that they find best errs least, or nearly, on 18
-# sets (benchmarks/priors.py).
+# In classification only samples near the border are learnt, so the noise is overestimated. Two
+# choices below the best r, a tenth of it, has the lowest error, or nearly, on 18 sets
+# (benchmarks/priors.py).
 cdef Py_ssize_t BELOW_OF_CLASSES = 2
 
 
 cdef class LeastSquaresSpace(Space):
-    """A map, and least squares of its features.
+    """A feature map, and least squares of its features.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ cdef class LeastSquaresSpace(Space):
     reach : float
         See `linalg.look_ahead`.
     residuals : Residuals, optional
-        Is told of the residuals of all outputs.
+        Gets the residuals of all outputs.
     wide : bool, default=False
         Whether float32 features are multiplied in double from the first sample on.
     follows : bool, default=False
@@ -62,7 +62,7 @@ cdef class LeastSquaresSpace(Space):
         self.map = map
         self.n_outputs = integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS)
         if residuals is not None and residuals.n_outputs != n_outputs:
-            raise ValueError(f"residuals of {residuals.n_outputs} outputs are none of {n_outputs}")
+            raise ValueError(f"residuals must have {n_outputs} outputs, got {residuals.n_outputs}")
         self.residuals = residuals
         self.reg = reg
         self.block = self.saved_block = OpenBlock(
@@ -93,7 +93,7 @@ cdef class LeastSquaresSpace(Space):
         return self.map.d, self.map.itemsize
 
     cdef Py_ssize_t size(self) noexcept nogil:
-        # A product with N costs what so many kernel values of 16 features do.
+        # The second term is a product with N, in kernel values of 16 features.
         return self.map.work() + self.block.used * self.block.used // 16
 
     cdef bint stored_sparse(self) noexcept nogil:
@@ -114,7 +114,9 @@ cdef class LeastSquaresSpace(Space):
 
     cdef const char *rows_of(self, FeatureWindow window, double *widened, Py_ssize_t first,
                              Py_ssize_t n) noexcept nogil:
-        """The features of an open window, those of samples first ... n - 1 in double if need be."""
+        """Features of n samples of an open window; if they must be in double, first ... n - 1 are
+        converted to `widened`.
+        """
         cdef Py_ssize_t i, length = self.map.length
         if not self.is_wide():
             return window.features.rows(n)
@@ -139,15 +141,15 @@ cdef class LeastSquaresSpace(Space):
             averaged[k] = current[k]
 
     cdef void widen_for(self, Py_ssize_t i) noexcept nogil:
-        """Go on in double from sample i of the open window on, if it needs that."""
+        """Switch to double from sample i of the open window on, if its variance is too large."""
         if self.block.itemsize == 4 and not self.map.square(self.window.features.row(i)) \
                 <= MOST_VARIANCE_IN_SINGLE * self.block.sums.reg:
             self.widen(i)
 
     cdef void widen(self, Py_ssize_t i) noexcept nogil:
-        """Go on in double from sample i of the open window on.
+        """Switch to double from sample i of the open window on.
 
-        Without memory for it, or when a signal handler raises, the call fails: `update` says so.
+        If there is no memory, or a signal handler raises, sets `failure`, which `update` returns.
         """
         with gil:
             try:
@@ -176,7 +178,7 @@ cdef class LeastSquaresSpace(Space):
             update.lengths[k] = variance
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
-        """Take up a sample whose contraction is not 0: that is its weight. Returns a status."""
+        """Learn a sample with its contraction as the weight; 0: not at all. Returns a status."""
         cdef double weight = update.contractions[0]
         if self.failure != OK:
             return self.failure
@@ -185,7 +187,7 @@ cdef class LeastSquaresSpace(Space):
         return self.take_up(i, weight, update.coefficients)
 
     cdef Status take_up(self, Py_ssize_t i, double weight, const double *steps) noexcept nogil:
-        """Take up sample i unless its weight is 0, with steps weight (y - f). Returns a status."""
+        """Learn sample i with steps weight * (y - f), unless its weight is 0. Returns a status."""
         cdef Py_ssize_t used = self.map.used()
         if self.map.consider(self.window, i, weight > 0) < 0:
             return NO_MEMORY
@@ -226,7 +228,7 @@ cdef class LeastSquaresSpace(Space):
             self.residuals.rollback()
 
     def learn_again(self, X, const double[:, ::1] targets, const double[::1] weights):
-        """Learn rows that have been counted: those whose weight is not 0.
+        """Learn the rows whose weight is not 0, without counting them in `entered` again.
 
         Parameters
         ----------
@@ -267,12 +269,12 @@ cdef class LeastSquaresSpace(Space):
             raise FloatingPointError("a step on the samples that are kept is not finite")
 
     def begin_anew(self, rows):
-        """Forget what was learnt, and begin with these landmarks. `undo` does not come back here.
+        """Forget what was learnt, and begin with landmarks among these rows. Cannot be undone.
 
         Parameters
         ----------
         rows : ndarray or CSR matrix of shape (n, d), validated
-            Those that may become landmarks.
+            Candidates for landmarks.
         """
         cdef FeatureMap map = self.map_anew(rows)
         cdef OpenBlock block = OpenBlock(
@@ -286,7 +288,7 @@ cdef class LeastSquaresSpace(Space):
         self.saved_block, self.saved_ahead = block, ahead
 
     def map_anew(self, rows):
-        """The map that `begin_anew` begins with."""
+        """The map of `begin_anew`, with landmarks among these rows."""
         return with_landmarks(self.map, rows)
 
     cdef object new_window(self, Py_ssize_t rows):
@@ -336,7 +338,7 @@ cdef class LeastSquaresSpace(Space):
         return np.asarray(found)
 
     cdef int set_state(self, object entered, object state) except -1:
-        """Take over the count of samples, and the state of the block; it must fit the map."""
+        """Set the count of samples and the state of the block, which must fit the map."""
         self.block.set_state(state)
         self.entered = self.saved_entered = count_of("entered", entered)
         integer_within("used", self.block.used, self.map.used(), self.map.used())

@@ -401,11 +401,11 @@ cdef class LocalSpace(Space):
 
 def _restore(options, prototypes, hyperplanes, mean, totals):
     if isinstance(options, (tuple, list)) and len(options) == 14:
-        options = (*options, False)  # of a file that knows no fixed prototypes
+        options = (*options, False)  # an older file, without `fixed`
     d, _, n_outputs, n_prototypes, *_ = items_of(options, "options of a local model", 15)
     _, centers, _ = items_of(prototypes, "prototypes", 3)
     _, blocks = items_of(hyperplanes, "hyperplanes", 2)
-    # Before memory is asked for: the arrays show that there are so many of each.
+    # Check the sizes against the arrays before memory is allocated.
     if np.ndim(centers) != 2 or np.ndim(blocks) != 2 or len(centers) != n_prototypes \
             or not 0 <= integer_within("d", d, 0, MOST_FEATURES) <= np.shape(centers)[1] \
             or not 0 < integer_within("n_outputs", n_outputs, 1, MOST_OUTPUTS) <= blocks.shape[1]:

@@ -1,9 +1,9 @@
-"""MetricChoice: which form of metric a stream needs, and how wide its kernel should be.
+"""MetricChoice: chooses the form of the metric, and the width of its kernel, by held-out errors.
 
-The forms are: all features alike, a diagonal metric of the power p or 2 p of the gradients, and a
-full one of the power p. Each is tried as it would have been found by the gradients of the renewal
-before: a small least squares model in it learns the first half of the last samples, and its errors
-at the other half, which those gradients have not seen, decide.
+The forms are: the identity; a diagonal metric, with the power p or 2 p of the gradients; and a full
+metric with the power p. Each form is computed from the gradients of the previous renewal. A small
+least squares model in it learns the first half of the last samples, and is tested on the second
+half, which those gradients have not seen. The form with the lowest error is chosen.
 """
 import numpy as np
 from scipy.linalg.lapack import dposv
@@ -15,23 +15,23 @@ from onlinekern.core.base.plan import UNIT, by_rows, once
 from onlinekern.core.features.metric import root_of
 from onlinekern.core.models.renewed_maps import LandmarkSearch
 
-# Whether the metric is full, and the factor of its power.
+# Of each form: whether the metric is full, and the factor of the power p.
 FORMS = ((False, 0.0), (False, 1.0), (False, 2.0), (True, 1.0))
-# The form in use at first. Where most features are noise, a metric that is hardly better than none
-# is what the next one is found by (puma32H: errors of .25 instead of .86).
+# The form at first. It is not the identity: if most features are noise, even a metric that is
+# hardly better than none leads to a better next one (puma32H: errors of .25 instead of .86).
 FIRST_FORM = 1
-# Full metrics of more features are not tried.
+# Full metrics are tried with up to this many features.
 MOST_TRIED = 256
 # Landmarks of the small model, and samples of each half. Twice and four times as many choose no
 # better (benchmarks/metrics.py).
 LANDMARKS, HALF = 100, 1024
-# What is chosen instead of the present choice has errors that are lower by this share.
+# A choice replaces the present one if its error is lower by this share.
 LEAST_GAIN = 0.02
-# Factors of the width that are tried, and the bounds of their product.
+# Factors of the width that are tried, and the bounds of the width.
 STEPS = (0.5, 2.0)
 NARROWEST, WIDEST = 64.0, 1 / 64.0
-# Rows of a unit of the look, and what it takes about, in nanoseconds: one that calls functions of
-# arrays, one that makes a map, a product, and a kernel value.
+# Rows of a unit of work. Costs in nanoseconds, roughly: a unit that calls array functions; one that
+# makes a map; a multiplication; a kernel value.
 cdef Py_ssize_t ROWS = 64
 cdef double ARRAYS = 1e4
 cdef double HEAVY = 2e5
@@ -40,12 +40,12 @@ cdef double VALUE = 3
 
 
 def holds_matrix(d):
-    """Whether the choice among metrics of d features has full ones."""
+    """Whether full metrics are tried with d features."""
     return d <= MOST_TRIED
 
 
 cdef class MetricChoice:
-    """The form in use, the width, and the gradients of the last renewal. It does not change.
+    """The form in use, the width, and the gradients of the last renewal. Immutable.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ cdef class MetricChoice:
     exponent : float > 0
         p.
     form : int
-        Place in `FORMS`.
+        Index into `FORMS`.
     width : float > 0
-        Factor of the metric whose trace is d.
-    gradients : ndarray of shape (d, d), or (d,) of so many features that no full metric is tried
-        Their mean outer product, or its diagonal; 0 before the first renewal.
+        Factor of the metric, whose trace is d without it.
+    gradients : ndarray of shape (d, d), or (d,) if no full metric is tried
+        Mean outer product of the gradients, or its diagonal; 0 before the first renewal.
     """
 
     def __cinit__(self, Py_ssize_t d, double exponent, form=FIRST_FORM, width=1.0, gradients=None):
@@ -72,24 +72,24 @@ cdef class MetricChoice:
         self.gradients = doubles_of_shape("gradients", given, shape)
 
     def forms(self):
-        """The forms that are tried."""
+        """The forms that are tried with d features."""
         return FORMS if holds_matrix(self.d) else FORMS[:-1]
 
     def state(self):
-        """What changes: form, width and gradients."""
+        """Form, width and gradients, which learning changes."""
         return self.form, self.width, self.gradients
 
     def with_gradients(self, gradients):
-        """The same choice after a renewal."""
+        """The same form and width with the gradients of another renewal."""
         return self.changed(self.form, self.width, gradients)
 
     def changed(self, form, width, gradients=None):
-        """Another choice; with the same gradients if there are no others."""
+        """A choice with another form and width, and other gradients if they are given."""
         return MetricChoice(self.d, self.exponent, form, width,
                             self.gradients if gradients is None else gradients)
 
     def root(self, gradients):
-        """M^(1/2) from gradients, of shape (d, d) or (d,); None where they tell nothing."""
+        """M^(1/2) from gradients, of shape (d, d) or (d,); None if they are 0 or not finite."""
         full, power = self.forms()[self.form]
         if gradients.ndim == 2 and not full:
             gradients = np.diagonal(gradients).copy()
@@ -97,18 +97,18 @@ cdef class MetricChoice:
         return None if found is None else np.sqrt(self.width) * found
 
     def looked(self, map, X, targets, regs, classes, draws, bint widths=True):
-        """The choice by errors: first the form, then, if `widths` are tried, the width.
+        """Choose by errors: first the form, then, if `widths`, the width. Returns a MetricChoice.
 
         Parameters
         ----------
         map : FeatureMap
-            The model's.
+            The map of the model.
         X, targets : ndarrays of shapes (n, d) and (n, n_outputs)
-            The last samples, in their order.
+            The last samples, oldest first.
         regs : sequence of float
-            Prior precisions; the best one counts.
+            Prior precisions that are tried; the lowest error counts.
         classes : bool
-            Whether the targets are 1 and -1: scores beyond them are no errors.
+            Whether the targets are 1 and -1: scores are clipped to [-1, 1].
         draws : numpy.random.RandomState
         """
         look = ChoiceLook(self, map, len(X), regs, classes, widths)
@@ -118,7 +118,7 @@ cdef class MetricChoice:
 
 
 class ChoiceLook:
-    """The look of `MetricChoice.looked`, in pieces: after `begin` all units of the `stages`.
+    """Does `MetricChoice.looked` in small steps: call `begin`, then do all units of `stages`.
 
     Parameters
     ----------
@@ -130,6 +130,7 @@ class ChoiceLook:
     Attributes
     ----------
     found : MetricChoice
+        The choice, once all units are done.
     """
 
     def __init__(self, choice, map, Py_ssize_t n, regs, classes, bint widths=True):
@@ -141,7 +142,7 @@ class ChoiceLook:
         self.search = self.trial = self.X = self.targets = self.places = None
 
     def stages(self):
-        """The stages, as `base.plan` has them; none where there is nothing to tell."""
+        """The stages of the plan (`base.plan`); empty if there are no gradients yet."""
         cdef double row, equations
         d, found = self.map.d, []
         equations = LANDMARKS + d + 1
@@ -159,13 +160,13 @@ class ChoiceLook:
         return found
 
     def begin(self, X, targets, draws):
-        """Begin with samples."""
+        """Set the samples, and draw the candidates for landmarks."""
         if self.half > 0:
             self.X, self.targets = X[len(X) - 2 * self.half:], targets[len(X) - 2 * self.half:]
             self.places = np.sort(draws.permutation(self.half)[:LANDMARKS])
 
     def enter(self, _):
-        """Begin with the choices of a round: forms, then widths."""
+        """List the choices of the next round: all forms, then some widths."""
         self.choices, self.errors = self.rounds.pop(0), []
         if not self.choices:
             widths = [self.found.width, *(self.found.width * step for step in STEPS)]
@@ -176,7 +177,7 @@ class ChoiceLook:
             self.present = self.found.form
 
     def move(self, _):
-        """Begin with the next choice: its landmarks are among some rows of the first half."""
+        """Begin to test the next choice; its landmarks are rows of the first half."""
         place = len(self.errors)
         self.search = self.trial = None
         if place < len(self.choices):
@@ -188,14 +189,14 @@ class ChoiceLook:
                 self.search.begin(self.X[self.places])
 
     def span(self, _):
-        """Find which rows are within the span of others."""
+        """Compute the kernel matrix of the candidates, and orthogonalise them."""
         if self.search is not None:
             self.search.stand(None)
             self.search.compare(slice(0, LANDMARKS))
             self.search.factor(slice(0, LANDMARKS))
 
     def settle(self, _):
-        """Have the small model."""
+        """Make the small model."""
         if self.search is not None:
             self.search.settle(None)
             self.search.consider(slice(0, LANDMARKS))
@@ -208,7 +209,7 @@ class ChoiceLook:
             self.trial.learn(rows)
 
     def see(self, rows):
-        """Find the features of some rows of the second half."""
+        """Compute the features of some rows of the second half."""
         if self.trial is not None:
             self.trial.see(rows)
 
@@ -218,14 +219,14 @@ class ChoiceLook:
             self.errors.append(min(self.errors.pop(), self.trial.error(self.regs[k])))
 
     def leave(self, _):
-        """Choose; the present choice stays if no other is clearly better."""
+        """Take the choice with the lowest error, if it is clearly below that of the present one."""
         best = int(np.argmin(self.errors))
         if self.errors[best] < (1 - LEAST_GAIN) * self.errors[self.present]:
             self.found = self.choices[best]
 
 
 class Trial:
-    """A small least squares model that learns the first half of rows.
+    """A small least squares model that is fitted to the first half of the rows.
 
     Parameters
     ----------
@@ -248,14 +249,14 @@ class Trial:
             self.b += features.T @ self.targets[rows]
 
     def see(self, rows):
-        """Find the features of some rows of the second half."""
+        """Compute the features of some rows of the second half."""
         half = len(self.later)
         self.later[rows] = self.map.transform(self.X[half + rows.start:half + rows.stop])
 
     def error(self, reg):
-        """Mean squared error at the second half, of each output in units of its mean square.
+        """Mean squared error on the second half, relative to the mean square of each output.
 
-        It is infinite where the features are not finite.
+        It is infinite if the features are not finite.
         """
         targets = self.targets[len(self.later):]
         with np.errstate(all="ignore"):

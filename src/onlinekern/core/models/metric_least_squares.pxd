@@ -13,21 +13,22 @@ from onlinekern.core.partitions.recent_rows cimport RecentRows
 cdef class MetricLeastSquares(LeastSquaresSpace):
     cdef readonly RecentRows recent
     cdef readonly Py_ssize_t n_labels
-    cdef readonly Py_ssize_t first_taught  # the metric is learnt from this output and those behind
+    cdef readonly Py_ssize_t first_taught  # the metric is learnt from the outputs from this one on
     cdef readonly double exponent
     cdef readonly uint64_t seed
-    cdef readonly int64_t interval     # renewals are no farther apart
-    cdef readonly MetricChoice choice  # None if the form of the metric stays
-    cdef readonly Py_ssize_t n_anew    # samples that a model is learnt anew from
-    # Of the model where a renewal began: samples, weights, r, whether it was wide; None if none has
+    cdef readonly int64_t interval     # most samples between two renewals
+    cdef readonly MetricChoice choice  # None: the form of the metric is fixed
+    cdef readonly Py_ssize_t n_anew    # most samples that a new model learns
+    # The model when the renewal under way began: samples, weights, r, whether rows were multiplied
+    # in double. None: no renewal is under way.
     cdef readonly tuple begun
-    cdef int64_t begins, ends          # its first and last sample
-    cdef MetricRenewal renewal         # what is done of it; None where that is to be done again
+    cdef int64_t begins, ends          # samples at which that renewal begins and ends
+    cdef MetricRenewal renewal         # its work so far; None: it is to be repeated from its start
     cdef tuple saved_begun
     cdef FeatureMap saved_map
     cdef FeatureWindow saved_window
     cdef MetricChoice saved_choice
-    cdef double[::1] y                 # the targets of the sample that was observed last
+    cdef double[::1] y                 # targets of the sample observed last
 
     cdef bint is_time(self, int64_t count) noexcept nogil
     cdef int64_t due(self) noexcept nogil

@@ -1,11 +1,11 @@
-"""MetricLeastSquares: least squares over features of a kernel, in a metric that is learnt.
+"""MetricLeastSquares: least squares over features of a kernel whose metric is learnt.
 
-After samples 256, 512, 1,024, ... the metric is looked at: it is a power of the mean outer product
-of the gradients of the model itself (recursive feature machine: Radhakrishnan, Beaglehole, Pandit
-and Belkin 2024). If it has changed, the landmarks are chosen anew, and the model is learnt anew,
-from the samples that are kept. All that is done while a quarter as many samples come
-(`models.metric_renewal`); then the new model takes the place of the old one. Blocks of the stream
-end there, so that each is seen by one model.
+After 256, 512, 1,024, ... samples the metric is computed anew: a power of the mean outer product of
+the gradients of the model itself (recursive feature machine: Radhakrishnan, Beaglehole, Pandit and
+Belkin 2024). If it has changed, new landmarks are chosen, and a new model is fitted to the samples
+that are kept. This work is spread over the samples that follow, up to a quarter as many
+(`models.metric_renewal`). Then the new model replaces the old one. A block of the stream ends where
+this happens, so one model learns all of it.
 """
 from libc.string cimport memcpy
 from libc.math cimport INFINITY
@@ -36,30 +36,32 @@ from onlinekern.core.models.learnt_anew import ROWS
 from onlinekern.core.models.renewed_maps import renewed, with_landmarks
 from onlinekern.core.partitions.renewal import check_labels
 
-# The metric is looked at after this sample, and whenever there are twice as many.
+# The first renewal begins after this many samples, each later one after twice as many.
 cdef int64_t FIRST_RENEWAL = 256
-# The last samples that are kept.
+# Number of the last samples that are kept.
 KEPT = 4096
-# A renewal is spread over so many samples at most, and over this share of those before. The first
-# ones take less: a stream that ends before they are whole errs more (docs/learnt_kernels.md).
+# A renewal after n samples is spread over n / LAG_SHARE samples, at most MOST_LAG. Up to EARLY
+# samples it is spread over n / EARLY_SHARE only: a stream that ends during an early renewal has
+# larger errors (docs/learnt_kernels.md).
 cdef int64_t MOST_LAG = 512
 cdef int64_t LAG_SHARE = 4
 cdef int64_t EARLY = 512
 cdef int64_t EARLY_SHARE = 8
-# A metric that has changed by less (see `features.metric.change_of`) stays. Where samples that have
-# left would be forgotten it must have changed more (benchmarks/metrics.py).
+# The metric is replaced if it has changed by more than this (`features.metric.change_of`). The
+# second value is used if a new model would forget samples that are no longer kept
+# (benchmarks/metrics.py).
 cdef double LEAST_CHANGE = 0.1
 cdef double LEAST_CHANGE_FORGETTING = 0.4
-# Gradients are those of the function with a prior precision of no more than this.
+# Gradients are computed with a prior precision of at most this.
 cdef double SHARP_REG = 0.1
-# With forgetting, what is older than so many times its horizon 1 / (1 - lambda) is gone.
+# With forgetting, samples older than this many horizons 1 / (1 - lambda) have no weight left.
 cdef double HORIZONS = 4
-# Whole numbers up to this one are doubles.
+# Doubles hold all integers up to this one.
 cdef int64_t MOST_SEED = 1 << 53
 
 
 def renewal_interval(double forgetting):
-    """The most samples between two renewals; without forgetting there is no end to it."""
+    """Most samples between two renewals; without forgetting it is not bounded."""
     cdef int64_t interval = FIRST_RENEWAL
     if forgetting == 1:
         return 1 << 62
@@ -69,33 +71,33 @@ def renewal_interval(double forgetting):
 
 
 def most_kept(double forgetting):
-    """How many samples are kept: those learnt anew, and those that come meanwhile."""
+    """Samples to keep: those a new model learns, and those that arrive during the renewal."""
     interval = renewal_interval(forgetting)
     return min(KEPT, interval) + lag_of(KEPT, interval)
 
 
 cdef int64_t lag_of(int64_t begun, int64_t interval) noexcept nogil:
-    """The samples that a renewal is spread over."""
+    """Number of samples that a renewal is spread over."""
     cdef int64_t n = min(begun, interval)
     return n // EARLY_SHARE if n <= EARLY else min(n // LAG_SHARE, MOST_LAG)
 
 
 cdef class MetricLeastSquares(LeastSquaresSpace):
-    """A map in a metric, least squares of its features, and the samples to renew them from.
+    """Least squares of the features of a map in a metric, and the samples to renew both from.
 
     Parameters
     ----------
     map, n_outputs, reg, forgetting, reach, residuals, wide, follows
         See `LeastSquaresSpace`. The map is an `InMetric`, or one with linear features.
     n_labels : int
-        Classes; 0 with targets that are numbers.
+        Number of classes; 0 in regression.
     exponent : float > 0
-        The power of the mean outer product of the gradients that is the metric.
+        The metric is this power of the mean outer product of the gradients.
     seed : int
-        Of the draws of landmarks.
+        Seed of the draws of landmarks.
     choice : tuple, optional
-        What `MetricChoice` has learnt, (form, width, gradients): it chooses among metrics. An empty
-        tuple begins; without one, the form of the map's metric stays.
+        State of a `MetricChoice` (form, width, gradients), which chooses the form of the metric;
+        () is its state at first. None: the form of the map's metric stays.
     first_taught : int
         The metric is learnt from the outputs from this one on.
     """
@@ -107,7 +109,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         in_metric(map)
         self.n_labels = integer_within("n_labels", n_labels, 0, max(n_outputs, 2))
         if n_labels == 1 or (n_labels > 0 and n_outputs != (n_labels if n_labels > 2 else 1)):
-            raise ValueError(f"{n_labels} classes do not have {n_outputs} outputs")
+            raise ValueError(f"n_outputs={n_outputs} does not fit n_labels={n_labels} classes")
         self.first_taught = integer_within("first_taught", first_taught, 0,
                                            0 if n_labels else n_outputs - 1)
         self.exponent = positive_number("exponent", exponent)
@@ -131,24 +133,24 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
                           self.begun)
 
     cdef bint is_time(self, int64_t count) noexcept nogil:
-        """Whether the metric is looked at after so many samples."""
+        """Whether a renewal begins after `count` samples."""
         if count >= self.interval:
             return count % self.interval == 0
         return count >= FIRST_RENEWAL and count & (count - 1) == 0
 
     cdef int64_t due(self) noexcept nogil:
-        """The next sample after which a renewal begins or ends."""
-        cdef int64_t count = self.recent.count, due = FIRST_RENEWAL
+        """Number of samples after which a renewal begins or ends next."""
+        cdef int64_t count = self.recent.count, next_one = FIRST_RENEWAL
         if self.begun is not None:
             return self.ends
         if count >= self.interval:
             return (count // self.interval + 1) * self.interval
-        while due <= count:
-            due *= 2
-        return due
+        while next_one <= count:
+            next_one *= 2
+        return next_one
 
     def is_due(self):
-        """Whether there is something to do of a renewal after the next sample."""
+        """Whether a renewal begins or has work to do after the next sample."""
         cdef int64_t count = self.recent.count + 1
         if self.begun is None:
             return self.is_time(count)
@@ -160,12 +162,12 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
         LeastSquaresSpace.reserve_block(self, rows)
         if self.saved_map is self.map:
-            # A map knows the last window that was made to learn in, and no other.
+            # A map refers to the last window made by `learning_window` only: undo returns to it.
             self.saved_window = self.window
         return 0
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
-        # Samples behind the end of a renewal belong to a block of their own.
+        # A new block begins where a renewal begins or ends.
         left = <Py_ssize_t> min(<int64_t> left, self.due() - self.recent.count)
         return LeastSquaresSpace.look_ahead(self, wanted, left)
 
@@ -185,7 +187,8 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         memcpy(&self.y[0], targets, self.n_outputs * sizeof(double))
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
-        """Take up a sample as least squares do, and keep it. Returns a status."""
+        """Learn a sample by least squares, keep it, and begin or end a renewal. Returns a status.
+        """
         cdef Status status = LeastSquaresSpace.update(self, i, update)
         if status == OK:
             status = self.recent.keep(&self.rows, self.row_number(i), &self.y[0],
@@ -205,7 +208,10 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         return OK
 
     cdef Status settle(self) noexcept nogil:
-        """Do what is due of a renewal, too. When that is never changes a bit."""
+        """At the end of a call, also do the work of the renewal that belongs to its samples.
+
+        The ends of calls change nothing in the model.
+        """
         cdef Status status = LeastSquaresSpace.settle(self)
         if status != OK or self.begun is None or self.recent.count <= self.begins:
             return status
@@ -215,26 +221,26 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
                     self.renewal = self.new_renewal()
                 self.renewal.advance(self.recent.count)
             except BaseException as error:
-                # A part that is half done is not done twice: the renewal is done again.
+                # A unit may be half done: repeat the renewal from its beginning.
                 self.interruption, self.renewal = error, None
                 return RAISED
         return OK
 
     def begin_renewal(self):
-        """Begin to learn a metric from the gradients of the model as it is now."""
+        """Begin a renewal from the gradients of the present model."""
         self.ahead.hand_over()
         self.block.settle()
-        # BLAS rounds by how numbers lie in memory: they lie as those of a file will.
+        # The rounding of BLAS depends on the memory layout: use that of a loaded model.
         weights = np.ascontiguousarray(self.sharp_weights())
         self.go_on_from((self.recent.count, weights, self.block.sums.reg, self.is_wide()))
 
     def resume(self, begun):
-        """Go on with a renewal that has begun.
+        """Resume the renewal of a saved model; its work is repeated from the beginning.
 
         Parameters
         ----------
         begun : tuple
-            Of the model where it began: samples kept so far, weights of the features, r, and
+            The model when the renewal began: samples learnt, weights of the features, r, and
             whether rows were multiplied in double.
         """
         count, weights, reg, wide = items_of(begun, "the renewal begun", 4)
@@ -248,7 +254,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         self.saved_begun = self.begun
 
     cdef int go_on_from(self, tuple begun) except -1:
-        """Go on with a renewal, or with none."""
+        """Set the renewal under way, of which nothing is done yet, or None."""
         self.begun, self.renewal = begun, None
         if begun is not None:
             self.begins = begun[0]
@@ -256,7 +262,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         return 0
 
     cdef MetricRenewal new_renewal(self):
-        """The renewal that has begun, of which nothing is done."""
+        """A new object for the renewal under way, of which nothing is done yet."""
         cdef int64_t since = self.recent.count - self.begins
         cdef Py_ssize_t n = <Py_ssize_t> min(self.recent.n() - since, <int64_t> self.n_anew)
         cdef bint whole = self.begins <= self.n_anew or self.block.forgetting < 1
@@ -264,10 +270,10 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
                              LEAST_CHANGE if whole else LEAST_CHANGE_FORGETTING)
 
     def finish_renewal(self):
-        """Do all that is left of a renewal, if one has begun, and go on with what it has made.
+        """Finish the renewal under way, if there is one, and take its new model.
 
-        Where the samples kept cannot be learnt anew, some being too large, all stays as it is but
-        for what is known of forms.
+        If the kept samples are so large that a new model is not finite, the old model stays; only
+        the choice of the form is taken.
         """
         if self.begun is None:
             return
@@ -287,7 +293,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
             self.map, self.window, self.block, self.ahead = map, window, block, ahead
 
     def renew(self):
-        """Learn a metric from the gradients, and, if it has changed, the model anew in it."""
+        """Do a whole renewal now."""
         self.begin_renewal()
         self.finish_renewal()
 
@@ -299,38 +305,39 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         return with_landmarks(self.map, rows, self.learnt_root())
 
     def learnt_root(self):
-        """M^(1/2) from the gradients of the model as it is now; None where they tell nothing."""
+        """M^(1/2) from the gradients of the present model; None if they are 0 or not finite."""
         self.begin_renewal()
         root, self.choice = self.new_renewal().look_at_once()
         self.go_on_from(None)
         return root
 
     def draws(self):
-        """Random numbers of a renewal after the present number of samples."""
+        """The random numbers of a renewal that begins at the present sample."""
         return np.random.RandomState(counted(self.seed, <uint64_t> self.recent.count) >> 32)
 
     def sharp_weights(self):
-        """Weights with little prior, (n_outputs, n_features): their gradients tell more.
+        """Weights with a prior precision of at most SHARP_REG, ndarray (n_outputs, n_features).
 
-        Under the prior that predicts best, what is not linear may hide behind what is.
+        The prior that predicts best may shrink the non-linear part of the function away, and its
+        gradients with it.
         """
         if self.block.sums.reg <= SHARP_REG:
             return self.effective()
         A, b = self.block.equations()
         A[np.diag_indices_from(A)] += SHARP_REG - self.block.sums.reg
-        # In Fortran's order the upper triangle is the lower one.
+        # A is in C order: transposed, its upper triangle is the lower one that LAPACK reads.
         _, found, fault = dposv(A.T, b.T, lower=1, overwrite_a=1)
         return self.effective() if fault != 0 else found.T[:, self.map.columns()]
 
     def learn_anew(self, root, X, y, weight, draws):
-        """Begin with new landmarks in another metric, and learn rows.
+        """Replace the model by a new one in another metric, fitted to the given rows.
 
         Parameters
         ----------
         root : ndarray of shape (d,) or (d, d)
             M^(1/2).
         X, y, weight : ndarrays of shapes (n, d), (n,) or (n, n_outputs), and (n,)
-            Rows, targets, and weights, which are 0 of rows that have not entered.
+            Rows, targets, and weights; rows of weight 0 are not learnt.
         draws : numpy.random.RandomState
             Chooses the landmarks.
         """
@@ -347,7 +354,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         self.take(fresh)
 
     cdef int take(self, LearntAnew fresh) except -1:
-        """Go on with a model that has learnt anew."""
+        """Replace map, sums and look-ahead by those of a new model."""
         cdef LookAhead ahead = LookAhead(fresh.block, self.ahead.reach)
         ahead.all_enter = self.ahead.all_enter
         self.map, self.window = fresh.map, fresh.map.learning_window(LANES)
@@ -387,7 +394,7 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
         self.recent.rollback()
         if self.renewal is not None and self.renewal.reached > self.recent.count:
             with gil:
-                self.renewal = None  # it is done again
+                self.renewal = None  # it has learnt rows that are undone: repeat it
 
     @property
     def root(self):
@@ -401,14 +408,14 @@ cdef class MetricLeastSquares(LeastSquaresSpace):
 
 
 cdef class PresentWindow:
-    """A window of the present map: one that is kept outlives a metric."""
+    """A window that follows the map of the model: callers keep it longer than a metric lasts."""
 
     def __cinit__(self, FeatureMap map not None, Py_ssize_t rows):
         self.rows = rows
         self.map, self.window = map, map.new_window(rows)
 
     cdef Status renew(self, FeatureMap map) noexcept:
-        """Begin anew with another map. Returns a status."""
+        """Replace the window by one of another map. Returns a status."""
         try:
             self.window = map.new_window(self.rows)
         except MemoryError:

@@ -1,4 +1,4 @@
-# The renewal of a metric while samples come. May change at minor versions.
+# The renewal of a metric, spread over samples. May change at minor versions.
 from libc.stdint cimport int64_t
 
 from onlinekern.core.base.plan cimport Plan
@@ -9,19 +9,19 @@ from onlinekern.core.partitions.recent_rows cimport RecentRows
 
 
 cdef class MetricRenewal:
-    cdef readonly int64_t begun        # samples before it
-    cdef int64_t reached               # samples up to the last one that is in the new sums
-    cdef readonly MetricChoice chosen  # what the choice will be
-    cdef readonly object root          # M^(1/2) as the gradients have it, or None
-    cdef LearntAnew fresh              # what replaces the model, or None
+    cdef readonly int64_t begun        # samples learnt when it began
+    cdef int64_t reached               # number of the next sample that the new model learns
+    cdef readonly MetricChoice chosen  # the choice of the form after it
+    cdef readonly object root          # M^(1/2) from the gradients, or None
+    cdef LearntAnew fresh              # the new model; None: the metric has hardly changed
     cdef RecentRows recent
     cdef Py_ssize_t n, n_taught, n_outputs, n_labels, first_taught
-    # Samples that it is spread over, and those of them that the new sums have.
-    cdef int64_t lag, summed
+    cdef int64_t lag                   # samples that it is spread over
+    cdef int64_t summed                # the first of these, which are in the sums of the new model
     cdef double exponent, least, reg
-    cdef bint is_full                  # whether the gradients are those of a full metric
-    cdef Plan plan, ending
-    cdef FeatureMap map                # in which it began
+    cdef bint is_full                  # whether full outer products are needed, not the diagonal
+    cdef Plan plan, ending             # work up to the sums, and work on the inverse N
+    cdef FeatureMap map                # map of the old model
     cdef object block, weights, draws, X, y, weight, gradient, total, search, look
 
     cdef int advance(self, int64_t count) except -1

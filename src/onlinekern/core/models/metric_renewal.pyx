@@ -1,10 +1,14 @@
-"""MetricRenewal: a metric and a model in it, made while samples come.
+"""MetricRenewal: computes a new metric and fits a new model in it, a little with each sample.
 
-It finds the gradients of the model as it was when it began, chooses a form of the metric, and, if
-the metric has changed, finds new landmarks and puts the samples that are kept into the sums of a
-new model, those that have come meanwhile last; the very last ones are learnt where it takes over.
-What is done at a sample depends on the sample's number alone: a renewal that is lost, as a model
-that was saved loses it, is done again and comes to the same.
+1. Compute the gradients of the model as it was when the renewal began.
+2. Choose a form of the metric, and compute the metric from the gradients.
+3. If the metric has changed, choose new landmarks.
+4. Add the kept samples to the sums (normal equations) of a new model, then those that have arrived
+   since the renewal began, but for the last few.
+5. Compute the inverse N. The last few samples are learnt one by one when the new model takes over.
+
+The work at a sample depends on the number of the sample only. A model that is saved does not save
+this work: the loaded model repeats it, with the same result.
 """
 from libc.stdint cimport int64_t, uint64_t
 
@@ -25,21 +29,22 @@ from onlinekern.core.models.learnt_anew import ROWS
 from onlinekern.core.models.metric_choice import ChoiceLook
 from onlinekern.core.models.renewed_maps import LandmarkSearch, candidates
 
-# The last samples are those whose gradients are taken: so many, or so many numbers.
+# Gradients are computed at the last TAUGHT samples; with many features at fewer, TAUGHT_NUMBERS / d
+# but at least LEAST_TAUGHT.
 cdef Py_ssize_t TAUGHT = 2048
 cdef Py_ssize_t TAUGHT_NUMBERS = 1 << 20
 cdef Py_ssize_t LEAST_TAUGHT = 256
-# Rows of a unit that copies them, of one that finds gradients or kernel values, of one that makes
-# them orthogonal, and of one that looks at them one by one.
+# Rows of a unit of work: that copies them, computes gradients or kernel values, orthogonalises
+# them, or tests them as landmarks one by one.
 cdef Py_ssize_t COPIED = 256
 cdef Py_ssize_t SEEN = 32
 cdef Py_ssize_t FACTORED = 16
 cdef Py_ssize_t LOOKED_AT = 8
-# The last samples that come meanwhile, this share of them or a block, are learnt one by one: beside
-# them N is made of the sums of the others.
+# The last samples of a renewal, 1 / LAST_SHARE of them but at most a block, are not in the sums: N
+# is computed while they arrive.
 cdef int64_t LAST_SHARE = 4
-# What units take about, in nanoseconds: one that calls functions of arrays, and one that makes
-# random numbers, a map or a block; a number that is copied, a product, and a kernel value.
+# Costs in nanoseconds, roughly: a unit that calls array functions; one that makes random numbers, a
+# map or a block; copying a number; a multiplication; a kernel value.
 cdef double ARRAYS = 3e4
 cdef double HEAVY = 2e5
 cdef double COPY = 1
@@ -48,20 +53,20 @@ cdef double VALUE = 3
 
 
 cdef class MetricRenewal:
-    """A renewal of which nothing is done.
+    """A renewal of which nothing is done yet.
 
     Parameters
     ----------
     space : MetricLeastSquares
     begun : tuple
-        Samples before it; the weights whose gradients are taken; r; whether rows were multiplied in
-        double.
+        Samples learnt when it began; the weights whose gradients are computed; r; whether rows were
+        multiplied in double.
     n : int
-        How many of the samples before it are kept, and learnt anew.
+        Samples before `begun` that the new model learns; they are kept.
     lag : int
         Samples that it is spread over.
     least : float
-        A metric that has changed by less stays.
+        The metric is replaced if it has changed by more.
     """
 
     def __cinit__(self, space, tuple begun not None, Py_ssize_t n, int64_t lag, double least):
@@ -88,7 +93,7 @@ cdef class MetricRenewal:
         self.plan = Plan(self.stages())
 
     def stages(self):
-        """The stages that it is made of, as `base.plan` has them."""
+        """The stages of the plan (`base.plan`) up to the sums of the new model."""
         cdef double d = self.map.d, used = self.map.length, n_outputs = self.n_outputs
         cdef double move = d * d * PRODUCT if self.is_full else 0
         cdef double features = self.map.work() * 16 * PRODUCT + move
@@ -115,7 +120,7 @@ cdef class MetricRenewal:
             by_rows(self.learn, self.n + self.summed, ROWS, features + used ** 2 / 2 * PRODUCT)]
 
     cdef int advance(self, int64_t count) except -1:
-        """Do what is due after so many samples."""
+        """Do the work that belongs to the first `count` samples."""
         self.go_on_until(self.plan, self.share_of_plan(count))
         if not self.ends_after(count):
             return 0
@@ -125,33 +130,34 @@ cdef class MetricRenewal:
         return 0
 
     cdef bint has_work(self, int64_t count) noexcept nogil:
-        """Whether `advance` has something to do after so many samples."""
+        """Whether `advance(count)` has work to do."""
         if self.plan.has_unit(self.share_of_plan(count)):
             return True
         return self.ends_after(count) and (
             self.ending is None or self.ending.has_unit(self.share_of_ending(count)))
 
     cdef bint ends_after(self, int64_t count) noexcept nogil:
-        """Whether N is made where all samples but the last ones are in the sums."""
+        """Whether the sums are complete after `count` samples, so that work on N may begin."""
         return self.fresh is not None and not self.plan.is_left() \
             and count >= self.begun + self.summed
 
     cdef double share_of_plan(self, int64_t count) noexcept nogil:
-        """The share of the work up to the sums that is due after so many samples."""
+        """Share of `plan` that must be done after `count` samples."""
         return (count - self.begun) / <double> max(self.summed, 1)
 
     cdef double share_of_ending(self, int64_t count) noexcept nogil:
-        """The share of the work on N that is due after so many samples."""
+        """Share of `ending` that must be done after `count` samples."""
         return (count - self.begun - self.summed) / <double> max(self.lag - self.summed, 1)
 
     cdef int go_on_until(self, Plan plan, double share) except -1:
-        """Have done a share of the work."""
+        """Do units of a plan until this share of its work is done."""
         while plan.has_unit(share):
             plan.go_on()
         return 0
 
     def finish(self):
-        """Do all that is left, and make the new model of the samples that are in its sums."""
+        """Do the rest of the work, with the samples so far; `fresh` is the new model then, or None.
+        """
         self.lag = self.recent.count - self.begun
         self.summed = min(self.summed, self.lag)
         self.plan.finish()
@@ -164,17 +170,17 @@ cdef class MetricRenewal:
         try:
             self.fresh.finish()
         except FloatingPointError:
-            # Some samples are too large: all stays as it is.
+            # Some samples are too large: the old model stays.
             self.fresh = None
 
     def look_at_once(self):
-        """M^(1/2) as the gradients have it, and the choice of the form, without a new model."""
+        """Compute and return M^(1/2) and the choice of the form now, without a new model."""
         while self.draws is not None:
             self.plan.go_on()
         return self.root, self.chosen
 
     def copy(self, rows):
-        """Copy some of the samples that are kept."""
+        """Copy some of the kept samples."""
         X, y, weight = self.recent.part(self.begun - self.n + rows.start, rows.stop - rows.start)
         if self.X is None:
             self.X, self.weight = np.empty((self.n, self.map.d), X.dtype), np.empty(self.n)
@@ -182,11 +188,11 @@ cdef class MetricRenewal:
         self.X[rows], self.y[rows], self.weight[rows] = X, y, weight
 
     def draw(self, _):
-        """Have random numbers."""
+        """Make the random number generator from its seed."""
         self.draws = np.random.RandomState(self.draws)
 
     def prepare(self, _):
-        """Have the function whose gradients are taken."""
+        """Prepare the function that computes gradients, and the choice of the form."""
         weights = few_outputs(self.weights[self.first_taught:].T, self.draws).T
         self.gradient, self.total = slopes_at(self.map, weights, self.recent.dtype), 0.0
         if self.look is not None:
@@ -194,18 +200,18 @@ cdef class MetricRenewal:
             self.look.begin(self.X, np.ascontiguousarray(goals), self.draws)
 
     def differentiate(self, rows):
-        """Find the gradients at some rows."""
+        """Add the outer products of the gradients at some rows to their sum."""
         first = self.n - self.n_taught
         with np.errstate(all="ignore"):
             found = self.gradient(self.X[first + rows.start:first + rows.stop])
             self.total = self.total + sum_of_products(found, self.is_full)
 
     def average(self, _):
-        """Find their mean outer product, or its diagonal."""
+        """Divide the sum: the mean outer product of the gradients, or its diagonal."""
         self.total = self.total / self.n_taught
 
     def decide(self, _):
-        """Find the metric, and whether it has changed."""
+        """Compute the metric; if it has hardly changed, drop X: there will be no new model."""
         if self.chosen is None:
             self.root = root_of(self.total, self.exponent)
         else:
@@ -217,7 +223,7 @@ cdef class MetricRenewal:
             self.X = None
 
     def gather(self, _):
-        """Find the rows among which landmarks are sought."""
+        """Choose the rows among which landmarks are searched."""
         if self.X is not None:
             self.search.root = self.root
             self.search.begin(
@@ -225,11 +231,11 @@ cdef class MetricRenewal:
         self.draws = None
 
     def searches(self, name):
-        """A function that does a part of the search for landmarks, if the metric has changed."""
+        """A function for a stage: calls method `name` of the search if the metric has changed."""
         return lambda rows: None if self.X is None else getattr(self.search, name)(rows)
 
     def start(self, _):
-        """Begin with a new model."""
+        """Make the new model, which has learnt nothing yet, if the metric has changed."""
         cdef FeatureMap map
         if self.X is not None:
             map = self.search.map()
@@ -237,11 +243,15 @@ cdef class MetricRenewal:
         self.X = self.search = self.look = None
 
     def learn(self, rows):
-        """Learn some of the samples that are kept, and of those that have come."""
+        """Learn some of the kept samples, or of those that have arrived since."""
         self.learn_until(self.begun - self.n + rows.stop)
 
     cdef int learn_until(self, int64_t last) except -1:
-        """Learn samples in the same parts, whenever they have come."""
+        """Learn samples up to `last` in pieces of ROWS.
+
+        The pieces begin at fixed sample numbers, so that the sums do not depend on when samples
+        arrive.
+        """
         cdef int64_t more
         while self.fresh is not None and self.reached < min(last, self.recent.count):
             more = min(<int64_t> ROWS, self.begun + self.summed - self.reached)

@@ -60,7 +60,7 @@ cdef Py_ssize_t smallest(const double *distances, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t j, k
     cdef double least
     cdef double[4] parts = [INFINITY, INFINITY, INFINITY, INFINITY]
-    # No branch, which nobody could predict, and four chains: the comparisons of one would wait.
+    # Without branches, which would be mispredicted; four minima, so that they do not wait in turn.
     for j in range(0, n - n % 4, 4):
         for k in range(4):
             parts[k] = distances[j + k] if distances[j + k] < parts[k] else parts[k]
@@ -180,10 +180,10 @@ cdef class Prototypes:
         return self.scales[j]
 
     cdef void measure(self, Py_ssize_t j) noexcept nogil:
-        """Note scale and squared norm of prototype j, whose statistics have changed.
+        """Store scale and squared norm of prototype j after its statistics have changed.
 
-        A sample needs those of all prototypes, and changes those of one. The squared norm of a mean
-        is asked for by sparse rows alone, in a model of dense ones: see `square_of_mean`.
+        A sample reads those of all prototypes and changes those of one. The squared norm of a mean
+        is not stored: only a sparse row in a model of dense ones needs it (`square_of_mean`).
         """
         cdef const double *statistic = self.statistics.row(j)
         cdef double scale = 1 / statistic[0] if self.keeps_sums and not self.fixed else 1
@@ -191,7 +191,7 @@ cdef class Prototypes:
         self.squares[j] = scale * scale * statistic[1]
 
     cdef double square_of_mean(self, Py_ssize_t j) noexcept nogil:
-        """The squared norm of prototype j, where means are stored."""
+        """The squared norm of prototype j, if means are stored."""
         return ops_for(sizeof(double)).dot(self.center(j), self.center(j), self.centers.n_columns)
 
     cdef void distances(self, const Rows *rows, Py_ssize_t row, double squared_norm,
@@ -223,7 +223,7 @@ cdef class Prototypes:
         if self.keeps_sums:
             expand_distances(out, self.n, squared_norm, self.scales, self.squares, rounding)
         elif sparse:
-            # Not kept: several threads may score at once.
+            # Not cached: several threads may score at once.
             for j in range(self.n):
                 square = self.square_of_mean(j)
                 expand_distances(out + j, 1, squared_norm, self.scales + j, &square, rounding)
@@ -280,7 +280,7 @@ cdef class Prototypes:
     cdef bint are_finite(self) noexcept nogil:
         """Whether the prototypes that moved since the checkpoint have finite squared norms.
 
-        Without, there is no distance from them.
+        If they are not, distances from them are not defined.
         """
         cdef Py_ssize_t index, j
         for index in range(self.statistics.count):

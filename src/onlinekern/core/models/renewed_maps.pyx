@@ -1,4 +1,4 @@
-"""The map of a model in another metric, with landmarks among given rows."""
+"""Copies of a feature map in another metric, with landmarks chosen among given rows."""
 import numpy as np
 from scipy.sparse import issparse
 
@@ -13,7 +13,7 @@ from onlinekern.core.models.union import kernel_values
 
 
 cdef InMetric in_metric(FeatureMap map):
-    """The map in a metric, without the linear features beside it."""
+    """The `InMetric` of a map, which may have linear features beside it."""
     inner = (<WithLinear> map).map if isinstance(map, WithLinear) else map
     if not isinstance(inner, InMetric):
         raise TypeError(f"the map must be InMetric, got {type(inner).__name__}")
@@ -21,18 +21,18 @@ cdef InMetric in_metric(FeatureMap map):
 
 
 def with_landmarks(FeatureMap map not None, rows, root=None, n_components=None):
-    """Such a map with landmarks among rows, perhaps in another metric.
+    """A map of the same kind with landmarks among rows, and another metric if `root` is given.
 
     Parameters
     ----------
     map : FeatureMap
-        Without Nystroem features it has no landmarks, and rows are not looked at.
+        A map without Nystroem features has no landmarks: rows are not used.
     rows : ndarray or CSR matrix of shape (n, d)
-        Those that may become landmarks.
+        Candidates for landmarks.
     root : ndarray of shape (d,) or (d, d), optional
-        M^(1/2) of a map in a metric; by default the one that it has.
+        M^(1/2), if the map is in a metric; by default its own.
     n_components : int, optional
-        All of at most so many rows become landmarks, but for repeated ones; by default, as the map
+        All rows, at most this many, become landmarks, without duplicates. By default the map
         selects them.
     """
     search = LandmarkSearch(map, root, n_components)
@@ -44,7 +44,7 @@ def with_landmarks(FeatureMap map not None, rows, root=None, n_components=None):
 
 
 def renewed(FeatureMap map not None, root, X, weights, draws):
-    """Such a map in another metric, with landmarks among the rows X.
+    """A map of the same kind in the metric of `root`, with landmarks among the rows X.
 
     Parameters
     ----------
@@ -52,14 +52,14 @@ def renewed(FeatureMap map not None, root, X, weights, draws):
     root : ndarray of shape (d,) or (d, d)
     X : ndarray of shape (n, d)
     weights : ndarray of shape (n,)
-        0 of rows that have not entered.
+        0 for rows that were not learnt.
     draws : numpy.random.RandomState
     """
     return with_landmarks(map, candidates(in_metric(map).map, X, weights, draws), root)
 
 
 def candidates(FeatureMap inner not None, X, weights, draws):
-    """The rows that may become landmarks of a map, in their order."""
+    """The candidates for landmarks of a map among the rows X, in the same order."""
     if not isinstance(inner, NestedNystroem):
         return X[:0]
     cdef NestedNystroem like = inner
@@ -71,10 +71,10 @@ def candidates(FeatureMap inner not None, X, weights, draws):
 
 
 class LandmarkSearch:
-    """The search for landmarks among rows, in pieces: a map like another one.
+    """Searches landmarks among rows in small steps; does what `with_landmarks` does.
 
-    After `begin` and `stand` come `compare` and `factor` of all rows, some after others, `settle`,
-    and `consider` of all rows. The parameters are those of `with_landmarks`.
+    Call `begin` and `stand`; `compare` and `factor` for all rows, slice by slice in order;
+    `settle`; `consider` for all rows; and `map`, which returns the result.
     """
 
     def __init__(self, FeatureMap map not None, root=None, n_components=None):
@@ -96,7 +96,7 @@ class LandmarkSearch:
                 self.least = like.rounding
 
     def begin(self, rows):
-        """Begin with rows, ndarray or CSR matrix of shape (n, d)."""
+        """Set the candidates, ndarray or CSR matrix of shape (n, d)."""
         if not self.is_nested:
             return
         self.rows = rows if self.root is None else InMetric(self.found, self.root).moved(rows)
@@ -106,7 +106,7 @@ class LandmarkSearch:
             self.n, self.is_whole = len(self.rows), True
 
     def stand(self, _):
-        """Begin with all rows as landmarks."""
+        """Allocate the kernel matrix and its factors, if all rows may become landmarks."""
         if self.is_whole:
             self.support = SupportSet(*self.arguments)
             self.support.add_rows(self.rows, np.zeros((self.n, 1)))
@@ -115,25 +115,25 @@ class LandmarkSearch:
             self.inverse = np.zeros((self.n, self.n))
 
     def compare(self, rows):
-        """Find the kernel values of some rows."""
+        """Compute the kernel values of some rows with all rows."""
         if rows.start < self.n:
             self.gram[:, rows] = kernel_values(self.support, self.rows[rows]).T
 
     def factor(self, rows):
-        """Orthogonalise some rows, behind all before them."""
+        """Compute the Cholesky factor and its inverse for some rows, after all rows before them."""
         own = slice(rows.start, min(rows.stop, self.n))
         if own.start >= own.stop or not self.is_whole:
             return
         self.is_whole = factor_columns(self.gram, self.factors, own.start, own.stop)
         if self.is_whole:
-            # A row may be within the span of those before it, or nearly.
+            # A row (nearly) in the span of those before it: fall back to `consider`, row by row.
             pivots = np.square(np.diagonal(self.factors)[own])
             self.is_whole = bool((pivots > self.least * np.diagonal(self.gram)[own]).all())
         if self.is_whole:
             invert_rows(self.factors, self.inverse, own.start, own.stop)
 
     def settle(self, _):
-        """Have the landmarks, if all rows are, or none."""
+        """Make the map: with all rows as landmarks, or with none if they are linearly dependent."""
         if self.is_nested:
             support = self.support if self.is_whole else SupportSet(*self.arguments)
             self.found = NestedNystroem(support, self.n_components, self.selection, self.novelty)
@@ -142,11 +142,11 @@ class LandmarkSearch:
             self.gram = self.factors = self.inverse = None
 
     def consider(self, rows):
-        """Look at some rows one by one, where some are in the span of others."""
+        """Let the map select landmarks among some rows one by one, unless all are landmarks."""
         if self.is_nested and not self.is_whole:
             self.found.add_rows(self.rows[rows])
 
     def map(self):
-        """The map."""
+        """The new map, in the metric and with linear features as before."""
         found = self.found if self.root is None else InMetric(self.found, self.root)
         return WithLinear(found) if self.has_linear else found

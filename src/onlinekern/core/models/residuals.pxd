@@ -7,11 +7,11 @@ from onlinekern.core.base.undo cimport JournaledMatrix
 
 cdef class Residuals(Component):
     cdef readonly Py_ssize_t n_outputs
-    cdef JournaledMatrix recent      # a ring for each output, 8 numbers a row
-    cdef JournaledMatrix levels      # a row for each: the present miscoverage of each of LEVELS
+    cdef JournaledMatrix recent      # a ring buffer for each output, in rows of 8 numbers
+    cdef JournaledMatrix levels      # present miscoverage a of each of LEVELS, a row per output
     cdef readonly int64_t seen
     cdef int64_t saved_seen
-    cdef public bint is_closed       # whether residuals that come tell nothing, and do not count
+    cdef public bint is_closed       # whether further residuals are ignored
 
     cdef Py_ssize_t held(self) noexcept nogil
     cdef Py_ssize_t rank(self, double miscoverage) noexcept nogil

@@ -1,10 +1,10 @@
-"""Residuals: how far the last predictions were off, and which intervals would have covered them.
+"""Residuals: prediction intervals from the last residuals, by adaptive conformal inference.
 
-A residual e = y - f of a prediction of variance v (in units of the noise) counts as
-s = |e| / sqrt(1 + v). An interval f +- q sqrt(1 + v) covers y if s <= q. q is the quantile 1 - a of
-the last residuals, where a is moved after each sample by what it has covered (adaptive conformal
-inference, Gibbs and Candes 2021, eq. 2): a <- a + rate (wanted - missed). In the long run the share
-of samples that are missed is the one wanted, whatever the stream does.
+A residual e = y - f of a prediction with variance v (in units of the noise) is scaled to
+s = |e| / sqrt(1 + v). The interval f +- q sqrt(1 + v) covers y if s <= q, where q is the quantile
+1 - a of the last scaled residuals. After each sample a <- a + rate (wanted - missed), where missed
+is 1 if the interval did not cover y, else 0 (Gibbs and Candes 2021, eq. 2). In the long run the
+share of samples not covered is `wanted` for any stream.
 """
 from libc.math cimport ceil, fabs, sqrt
 from libc.stdint cimport int64_t
@@ -19,27 +19,27 @@ from onlinekern.core.base.state cimport (
 )
 from onlinekern.core.base.undo cimport JournaledMatrix
 
-# Residuals that are kept: enough for the quantile of 99 %, few enough to follow a stream.
+# KEPT residuals: enough for the quantile of 99 %, and few enough to follow a changing stream.
 cdef enum:
     KEPT = 512
     LINE = 8
-# The shares to be missed that are followed; those between are interpolated.
+# Shares of samples not to be covered (`wanted`) for which a is kept; others are interpolated.
 LEVELS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 cdef Py_ssize_t N_LEVELS = len(LEVELS)
 cdef double[::1] WANTED = np.array(LEVELS)
-# 1 - coverage may be rounded.
+# Tolerance for the rounding of 1 - coverage.
 cdef double ROUNDING = 1e-9
-# The steps of a: the paper's 0.005 where less than 5 % are missed; other shares are known sooner.
+# Rates of a: the paper's 0.005 for shares below 5 %; larger shares are estimated faster.
 cdef double[::1] RATES = np.array([0.005] * 3 + [0.01] * 11)
 
 
 cdef class Residuals(Component):
-    """The last residuals of a stream, none at first.
+    """The last residuals of a stream; none at first.
 
     Parameters
     ----------
     n_outputs : int, default=1
-        Each output has its own.
+        Each output has its own residuals and levels.
     """
 
     def __cinit__(self, Py_ssize_t n_outputs=1):
@@ -51,16 +51,16 @@ cdef class Residuals(Component):
             self.levels.values[level] = WANTED[level % N_LEVELS]
 
     cdef Py_ssize_t held(self) noexcept nogil:
-        """How many residuals there are."""
+        """Number of residuals in the ring buffer of an output."""
         return <Py_ssize_t> min(self.seen, <int64_t> KEPT)
 
     cdef Py_ssize_t rank(self, double miscoverage) noexcept nogil:
-        """Which of the residuals in ascending order is the quantile, from 1 on; 0: none, q = 0."""
+        """Rank of the quantile 1 - miscoverage among the residuals, from 1 on; 0: q is 0."""
         cdef Py_ssize_t n = self.held()
         return min(n, <Py_ssize_t> ceil((n + 1) * (1 - miscoverage)))
 
     cdef void add(self, const double *steps, double weight, double variance) noexcept nogil:
-        """Take up the residuals, steps over weight, of a prediction of this variance."""
+        """Add the residuals steps / weight of a prediction with this variance."""
         cdef Py_ssize_t k
         if self.is_closed:
             return
@@ -69,7 +69,7 @@ cdef class Residuals(Component):
         self.seen += 1
 
     cdef void take_up(self, Py_ssize_t k, double size) noexcept nogil:
-        """Take up a residual of output k, over the root of its variance."""
+        """Add a scaled residual of output k, and update its levels."""
         cdef double *levels = self.levels.touch(k)
         cdef const double *held = self.recent.values + k * KEPT
         cdef Py_ssize_t i, level, smaller = 0, place = <Py_ssize_t> (self.seen % KEPT)
@@ -92,11 +92,11 @@ cdef class Residuals(Component):
         self.seen = self.saved_seen
 
     def quantile(self, double coverage):
-        """q of the intervals that cover such a share of the samples, in (0, 1).
+        """Half width q of intervals that cover this share of the samples, in (0, 1).
 
-        A float; of several outputs an ndarray of shape (n_outputs,), as of `scale`. It is infinite
-        as long as the residuals are too few: of n, the share n / (n + 1) is below the largest. The
-        first one tells nothing, as the model had learnt nothing.
+        A float, or an ndarray of shape (n_outputs,) with several outputs, as that of `scale`. It is
+        infinite as long as there are too few residuals: n of them bound a coverage of n / (n + 1).
+        The first residual is not counted here, because the model had learnt nothing before it.
         """
         cdef Py_ssize_t rank
         wanted, found = (0.0, *LEVELS, 1.0), []
@@ -108,18 +108,18 @@ cdef class Residuals(Component):
         return found[0] if self.n_outputs == 1 else np.array(found)
 
     def scale(self):
-        """Root of the mean square of the residuals: the standard deviation of the noise."""
+        """Root mean square of the scaled residuals: the standard deviation of the noise."""
         found = [float(np.sqrt(np.mean(held**2))) if len(held) > 0 else 0.0
                  for held in self.rings()]
         return found[0] if self.n_outputs == 1 else np.array(found)
 
     def rings(self):
-        """The residuals that are held, ndarray of shape (n_outputs, n)."""
+        """The residuals in the ring buffers, ndarray of shape (n_outputs, n)."""
         whole = self.recent.to_array().reshape(self.n_outputs, KEPT)
         return np.ascontiguousarray(whole[:, :self.held()])
 
     def __reduce__(self):
-        # The residuals of a sample are a row; those of the only output are numbers.
+        # In files: shape (n,) with one output, (n, n_outputs) with several.
         recent = self.rings()[0] if self.n_outputs == 1 else np.ascontiguousarray(self.rings().T)
         return _restore, ({"seen": self.seen, "recent": recent,
                            "levels": self.levels.to_array()},)

@@ -3,11 +3,11 @@
 cdef class KernelRowCache:
     cdef readonly Py_ssize_t n, row_bytes, capacity, used
     cdef readonly long long hits, misses
-    cdef Py_ssize_t bytes        # of the memory
+    cdef Py_ssize_t bytes        # size of `memory`
     cdef char *memory
-    cdef Py_ssize_t *slot_of     # of each row; -1: not kept
-    cdef Py_ssize_t *row_in      # by slot
-    cdef Py_ssize_t *older       # neighbours of each slot, by last use; -1: none
+    cdef Py_ssize_t *slot_of     # slot of each row; -1: not cached
+    cdef Py_ssize_t *row_in      # row in each slot
+    cdef Py_ssize_t *older       # linked list of the slots by last use; -1: none
     cdef Py_ssize_t *newer
     cdef Py_ssize_t oldest, newest
 

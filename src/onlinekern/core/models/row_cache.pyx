@@ -1,4 +1,4 @@
-"""KernelRowCache: the kernel rows of training points, in bounded memory."""
+"""KernelRowCache: a least-recently-used cache of kernel rows in bounded memory."""
 from cython cimport floating
 from libc.stdlib cimport free, malloc
 from libc.string cimport memmove, memset
@@ -6,7 +6,7 @@ from libc.string cimport memmove, memset
 from onlinekern.core.base.state cimport integer_within, size_of
 from onlinekern.core.base.vector cimport aligned_room
 
-# Sums of a few such sizes do not overflow.
+# Largest size in bytes: sums of a few do not overflow.
 cdef Py_ssize_t MOST_BYTES = 1 << 58
 
 
@@ -26,10 +26,10 @@ cdef class KernelRowCache:
     Parameters
     ----------
     n : int
-        Number of rows that can be asked for, 0 ... n - 1.
+        Number of different rows, 0 ... n - 1.
     row_bytes : int > 0
     limit : float
-        Bytes for all rows; one row is always kept.
+        Bytes for all rows; at least one row is cached.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ cdef class KernelRowCache:
         free(self.slot_of)
 
     cdef char *find(self, Py_ssize_t row) noexcept nogil:
-        """The memory of a row, which becomes the newest; NULL when it is not kept."""
+        """The memory of a row, which becomes the newest; NULL if it is not cached."""
         cdef Py_ssize_t slot = self.slot_of[row]
         if slot < 0:
             self.misses += 1
@@ -78,7 +78,7 @@ cdef class KernelRowCache:
         return self.memory + slot * self.row_bytes
 
     cdef char *make(self, Py_ssize_t row) noexcept nogil:
-        """Memory for a row that is not kept; may evict the oldest one."""
+        """Memory for a row that is not cached; may evict the oldest one."""
         cdef Py_ssize_t slot = self.used
         if slot < self.capacity:
             self.used += 1
@@ -92,7 +92,7 @@ cdef class KernelRowCache:
         return self.memory + slot * self.row_bytes
 
     cdef void drop(self, Py_ssize_t row) noexcept nogil:
-        """Keep a row no longer; its slot is free after the next `keep_columns`."""
+        """Remove a row from the cache; its slot is free after the next `keep_columns`."""
         cdef Py_ssize_t slot = self.slot_of[row]
         if slot >= 0:
             self.unlink(slot)
@@ -135,7 +135,8 @@ cdef class KernelRowCache:
             self.newest = older
 
     cdef void rename(self, Py_ssize_t slot, Py_ssize_t to) noexcept nogil:
-        """Let the row of a slot be that of a free one, or of the same, in its place of the list."""
+        """Change the number of a row's slot to `to`, which is free or the same; order of use stays.
+        """
         cdef Py_ssize_t row = self.row_in[slot]
         cdef Py_ssize_t older = self.older[slot], newer = self.newer[slot]
         self.row_in[to] = row

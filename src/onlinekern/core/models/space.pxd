@@ -15,9 +15,9 @@ cdef class Space(Component):
     cdef const Py_ssize_t *order
     cdef Py_ssize_t first
     cdef bint has_length             # whether `single_score` sets `length`
-    cdef double length               # of the sample scored last, squared
-    cdef double beside               # what that leaves out, as `Update.beside`
-    cdef object interruption         # what was raised in an update that returned RAISED
+    cdef double length               # squared length of the sample scored last
+    cdef double beside               # part of it that `length` leaves out, as `Update.beside`
+    cdef object interruption         # the exception of an update that returned RAISED
 
     cdef inline Py_ssize_t row_number(self, Py_ssize_t i) noexcept nogil:
         """The row of sample i of the open block."""

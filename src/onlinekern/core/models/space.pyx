@@ -1,8 +1,8 @@
-"""Spaces: what a model is, as the stream loop sees it.
+"""Spaces: the function that is learnt, with the interface that the stream loop uses.
 
-A space opens a block of coming samples, scores each when its turn comes, tells the squared
-length of a sample in its geometry, and takes the update. `KernelSpace` is a support set under a
-budget policy.
+The loop opens a block of coming samples, gets the scores of each in turn and, if the rule needs it,
+its squared length in the geometry of the space, and passes the update. `KernelSpace` is a support
+set under a budget policy.
 """
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport NAN
@@ -23,15 +23,15 @@ from onlinekern.core.samples.rows cimport Rows
 cdef extern from "Python.h":
     const Py_ssize_t PY_SSIZE_T_MAX
 
-# Where the samples of a block share nothing, its length only sets how often signals are looked for.
+# Default length of a block. Without shared work it only sets how often signals are checked.
 cdef Py_ssize_t ROWS = 64
 
 
 cdef object raised_by_signals():
-    """What a signal handler has raised since the last look, or None.
+    """The exception that a signal handler has raised since the last check, or None.
 
-    Python's handlers run in the main thread alone: for those who work with it there is an exception
-    when it, or any other of them, has failed.
+    Python runs the handlers in the main thread only. The other threads of a call get an exception
+    when any thread of the call has failed.
     """
     try:
         PyErr_CheckSignals()
@@ -43,17 +43,16 @@ cdef object raised_by_signals():
 
 
 cdef class Space:
-    """Base of the spaces; see `KernelSpace` for what each method does.
+    """Base of the spaces; `KernelSpace` documents the methods.
 
     A subclass defines `scores`, `squared_lengths`, `update`, `checkpoint`, `rollback` and `score`.
-    `open` remembers the block as it was given, which is enough for a space whose samples share no
-    work.
+    `open` only stores the block: enough for a space whose samples share no work.
     """
 
     abstract = True
 
     cdef tuple sample_form(self):
-        """(features, element size) of the samples, or None if a space does not rely on them."""
+        """(number of features, bytes of an element) of the samples; None if both are free."""
         return None
 
     cdef Py_ssize_t size(self) noexcept nogil:
@@ -63,11 +62,11 @@ cdef class Space:
         return False
 
     cdef bint takes_missing(self) noexcept nogil:
-        """Whether NaN in a sample stands for a value that is missing."""
+        """Whether samples may have missing values, NaN."""
         return False
 
     cdef int check_row(self, const Rows *rows) except -1:
-        """Raise ValueError if the only row, which has been checked, is none for the space."""
+        """Raise ValueError if the single row is not valid for the space beyond general checks."""
         return 0
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
@@ -77,7 +76,7 @@ cdef class Space:
         return min(wanted if wanted > 0 else ROWS, left)
 
     cdef Py_ssize_t scored_together(self, Py_ssize_t left) noexcept nogil:
-        """How many of the `left` samples `score` takes at once."""
+        """Number of the `left` samples that `score` takes at once."""
         return self.look_ahead(0, left)
 
     cdef Status open(self, const Rows *rows, const Py_ssize_t *order, Py_ssize_t first,
@@ -89,7 +88,7 @@ cdef class Space:
 
     cdef void foresee(self, const double *labels, const Py_ssize_t *order,
                       Py_ssize_t n) noexcept nogil:
-        """The labels of the n samples of the open block, see `Budget.foresee`."""
+        """Get the labels of the n samples of the open block, see `Budget.foresee`."""
         pass
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
@@ -97,18 +96,18 @@ cdef class Space:
         current[0] = NAN
 
     cdef bint has_single_score(self, const Rows *rows, bint wants_length) noexcept nogil:
-        """Whether `single_score` may be called instead of `scores`, for samples like these.
+        """Whether `single_score` may be called instead of `scores` for samples like these.
 
-        Asked before such samples are learnt. `has_length` is set to whether it will set `length`
-        too, which rules want whose coefficients depend on it.
+        Called before such samples are learnt. Sets `has_length`: whether `single_score` will also
+        set `length`, which some rules need (`wants_length`).
         """
         self.has_length = False
         return False
 
     cdef double single_score(self, Py_ssize_t i) noexcept nogil:
-        """The only score of sample i, which is both the last model's and the predicting one's.
+        """The score of sample i with one output, if learning and predicting model are the same.
 
-        Where `has_length`, sets `length` to what `squared_lengths` would; `beside` is set before.
+        If `has_length`, sets `length` to the value of `squared_lengths`; `beside` is set before.
         """
         self.missing = b"Space.single_score"
         return NAN
@@ -118,19 +117,19 @@ cdef class Space:
         return <void *> self.observe != <void *> Space.observe
 
     cdef bint takes_targets(self, Py_ssize_t n):
-        """Whether it can follow a stream whose samples have n targets, or labels, each."""
+        """Whether samples may have n targets, or labels, each."""
         return n == 1 or not self.observes()
 
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         self.missing = b"Space.squared_lengths"
 
     cdef void observe(self, Py_ssize_t i, double y, double weight) noexcept nogil:
-        """Label and weight of sample i, before its update: for models that follow the stream."""
+        """Get label and weight of sample i, before its update: for models that keep samples."""
         pass
 
     cdef void observe_targets(self, Py_ssize_t i, const double *targets,
                               double weight) noexcept nogil:
-        """The same of a sample that has several targets."""
+        """Get several targets and the weight of sample i, as `observe`."""
         self.missing = b"Space.observe_targets"
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
@@ -157,7 +156,7 @@ cdef class Space:
 
 
 cdef class KernelSpace(Space):
-    """Functions spanned by the kernel at the support vectors, and what the policy adds to them.
+    """Kernel expansions over support vectors, plus a term of the budget policy if it has one.
 
     Parameters
     ----------
@@ -174,7 +173,7 @@ cdef class KernelSpace(Space):
         support.most_unasked = self.most_unasked()
 
     cdef Py_ssize_t most_unasked(self) except -1:
-        """See `SupportSet.most_unasked`. By exact type: a subclass may ask for kernel values."""
+        """See `SupportSet.most_unasked`. By exact type: a subclass may read kernel values."""
         kind = type(self.budget) if type(self) is KernelSpace else None
         if kind is NearestWhenFull:
             return (<NearestWhenFull> self.budget).max_support
@@ -191,21 +190,21 @@ cdef class KernelSpace(Space):
         return self.support.store.d, self.support.itemsize
 
     cdef Py_ssize_t size(self) noexcept nogil:
-        """Kernel values per sample, as a measure of the work."""
+        """Cost of a sample: its number of kernel values."""
         return self.support.n
 
     cdef bint stored_sparse(self) noexcept nogil:
-        """Whether sparse samples only can be opened."""
+        """Whether only sparse samples can be opened."""
         return self.support.store.needs_panels()
 
     cdef int reserve_block(self, Py_ssize_t rows) except -1:
-        """Let up to `rows` samples be opened together, or more where that pays."""
+        """Allocate memory for blocks of `rows` samples, or of more if that is faster."""
         if rows >= ROWS and self.support.begins_rows():
             rows = max(rows, self.learnt_together())
         return self.support.reserve_block(rows)
 
     cdef Py_ssize_t look_ahead(self, Py_ssize_t wanted, Py_ssize_t left) noexcept nogil:
-        """How many samples to look ahead: `wanted`, or, if that is 0, what the caches favour."""
+        """Length of the next block: `wanted`, or, if that is 0, what suits the caches."""
         if wanted == 0:
             if self.support.begins_rows():
                 wanted = min(self.learnt_together(), self.support.window.block.capacity)
@@ -221,7 +220,7 @@ cdef class KernelSpace(Space):
         return self.look_ahead(0, left)
 
     cdef Py_ssize_t learnt_together(self) noexcept nogil:
-        """How many samples are opened at once where their scores are begun."""
+        """Length of a block whose window holds partial scores."""
         return rows_learnt(self.support.n, self.support.coefficients.n_vectors(),
                            self.support.store.needs_panels())
 
@@ -235,7 +234,7 @@ cdef class KernelSpace(Space):
         self.budget.foresee(labels, order, n)
 
     cdef void scores(self, Py_ssize_t i, double *current, double *averaged) noexcept nogil:
-        """Scores of the present model, and of the one that predicts, at sample i of the block."""
+        """Scores of sample i of the block by the present model and by the averaged one."""
         self.support.scores(i, current, averaged)
         self.budget.shift(current)
         self.budget.shift(averaged)
@@ -243,7 +242,7 @@ cdef class KernelSpace(Space):
     cdef void squared_lengths(self, Py_ssize_t i, Update *update) noexcept nogil:
         """kappa(x_i, x_i), the same for every output.
 
-        A space may leave out the outputs whose `needs_length` is not set.
+        A space may skip outputs whose `needs_length` is not set.
         """
         cdef Py_ssize_t k
         cdef double length = self.support.squared_length(i)
@@ -261,7 +260,7 @@ cdef class KernelSpace(Space):
         self.budget.observe(targets, weight)
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
-        """Count the step, shrink, and give sample i its coefficients. Returns a status."""
+        """Count the step, shrink, and add sample i with its coefficients. Returns a status."""
         if self.support.coefficients.advance(update.lead) < 0 \
                 or (update.shrink != 1 and self.support.shrink(update.shrink) < 0):
             return NO_MEMORY
@@ -280,9 +279,9 @@ cdef class KernelSpace(Space):
 
     cdef Status score(self, object window, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                       double *out) noexcept nogil:
-        """Predicting scores of n samples into out (n x n_outputs). Returns a status.
+        """Write the averaged model's scores of n samples to out, n x n_outputs. Returns a status.
 
-        Reads the support set only: several threads may score at once, each with its own window.
+        The support set is only read: several threads may score at once, each with its own window.
         """
         cdef Py_ssize_t i
         if self.support.score(<Window> window, rows, first, n, out) < 0:
@@ -293,10 +292,10 @@ cdef class KernelSpace(Space):
 
 
 cdef class InverseTimeSpace(KernelSpace):
-    """A kernel space whose model has the scale of exactly 1/t after t steps.
+    """A kernel space whose coefficients have a common scale of exactly 1/t after t steps.
 
-    The rule gives coefficients in units of 1/t (see `InverseTime` in rules). So equal steps stay
-    exactly equal, and a policy that looks for the smallest coefficients sees them as equal.
+    The rule gives coefficients in units of 1/t (see `InverseTime` in rules). So steps of equal size
+    stay exactly equal, also for a policy that compares coefficients.
     """
 
     cdef Status update(self, Py_ssize_t i, const Update *update) noexcept nogil:
@@ -318,5 +317,5 @@ cdef class InverseTimeSpace(KernelSpace):
 def _restore(cls, arguments, state, budget):
     subclass_of(cls, "the class of a space", KernelSpace)
     check_kind(budget, "budget", Budget)
-    # copy.copy of a space hands over the policy of the original, which is attached.
+    # copy.copy of a space passes the policy of the original, which is attached to its support set.
     return cls(restored_set(arguments, state), copy.copy(budget))

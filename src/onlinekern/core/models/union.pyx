@@ -1,6 +1,6 @@
-"""What the merging of models needs of the core: kernel values, averages, and steps without a rule.
+"""Functions for merging models: kernel values, averages, and steps without a rule.
 
-`onlinekern.fitted.merge` says what becomes of the states of several models.
+`onlinekern.fitted.merge` combines the states of several models with them.
 """
 import numpy as np
 
@@ -14,12 +14,12 @@ from onlinekern.core.learning.heads cimport Update
 from onlinekern.core.models.space cimport Space
 from onlinekern.core.samples.rows cimport Samples, samples_of
 
-# Rows that are looked at together.
+# Rows of a block.
 cdef Py_ssize_t ROWS = 64
 
 
 def average_weights(averaging, steps, skipped=0):
-    """The weight of the present model in an average, and that of all models in it.
+    """The weight of the present model in a running average, and the sum of all weights.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def average_weights(averaging, steps, skipped=0):
     steps : int
         Models counted so far.
     skipped : int
-        First models that the average leaves out.
+        Number of first models that the average leaves out.
     """
     cdef ScaledAverage average
     average.skipped = count_of("skipped", skipped)
@@ -64,14 +64,14 @@ def kernel_values(SupportSet support not None, X):
 
 
 def take_in(Space space not None, X, const double[:, ::1] coefficients):
-    """Give rows their coefficients one after the other, as if a rule had found them.
+    """Add rows with given coefficients one after the other, as if a rule had computed them.
 
-    The space does with a row what it does with a sample: its budget policy decides who stays.
+    The space treats each row as a sample: its budget policy decides which support vectors stay.
 
     Parameters
     ----------
     space : Space
-        A `KernelSpace` or `NystroemSpace`; not used any more if this raises.
+        A `KernelSpace` or `NystroemSpace`. If this raises, it may not be used any more.
     X : ndarray or CSR matrix of shape (n, d), validated
     coefficients : ndarray of shape (n, n_outputs)
 
@@ -101,7 +101,7 @@ def take_in(Space space not None, X, const double[:, ::1] coefficients):
         while first < n and status == OK:
             width = min(ROWS, n - first)
             status = space.open(&samples.rows, NULL, first, width)
-            # No labels, but a new block: what a policy has solved of the last one is no more true.
+            # No labels: this tells the policy that its solution for the last block is outdated.
             space.foresee(NULL, NULL, 0)
             for i in range(width):
                 if status != OK:
