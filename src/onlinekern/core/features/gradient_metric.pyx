@@ -1,8 +1,9 @@
-"""MetricStream, GradientMetric: samples in a metric that is learnt along a stream, M^(1/2) x.
+"""MetricStream, GradientMetric: learn a metric M along a stream and transform samples, M^(1/2) x.
 
-After 256, 512, 1,024, ... samples a kernel machine learns the last ones in the present metric, and
-M is made anew from its gradients (recursive feature machine: Radhakrishnan, Beaglehole, Pandit and
-Belkin 2024). What learns the samples in the metric need not have a kernel itself.
+After 256, 512, 1,024, ... samples a kernel machine is fitted to the last samples in the present
+metric, and M is computed anew from its gradients (recursive feature machine: Radhakrishnan,
+Beaglehole, Pandit and Belkin 2024). Any learner can use the transformed samples, also without a
+kernel.
 """
 from libc.stdint cimport int64_t, uint64_t
 
@@ -22,12 +23,13 @@ from onlinekern.core.features.looking import (
     bounded, goals_of, machine_of, number_taught, signs_of)
 from onlinekern.core.features.metric import MOST_FULL, change_of, root_of
 
-# The metric is looked at after this sample, and whenever there are twice as many.
+# The metric is first computed after this many samples, then after twice as many each time.
 cdef int64_t FIRST_RENEWAL = 256
-# The last samples that the kernel machine may learn.
+# Number of the last samples that are kept for the kernel machine.
 KEPT = 2048
-# A metric that has changed by less stays. What learns the samples has learnt those before in the
-# metric of then, so that late changes must be worth it.
+# The metric is replaced if it has changed by more than this; after LATE samples, by more than
+# LEAST_LATE_CHANGE. The learner has learnt earlier samples in the old metric, so a late change must
+# be worth it.
 cdef double LEAST_CHANGE = 0.1
 cdef double LEAST_LATE_CHANGE = 0.4
 LATE = 4096
@@ -37,9 +39,7 @@ STATE = ("entered", "rows", "targets", "root")
 
 
 cdef class MetricStream(TaughtFeatures):
-    """A metric of d features, all alike at first, that is made anew along the stream.
-
-    A class of metrics has `learnt_root` and `forms_of_root`.
+    """A metric over d features; a subclass defines `learnt_root` and `forms_of_root`.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ cdef class MetricStream(TaughtFeatures):
     """
 
     cdef int begin(self, root, kind, seed) except -1:
-        """Begin with M^(1/2) and the kind of the targets; `seed` is checked."""
+        """Initialise with M^(1/2), the kind of the targets and a seed, which are checked."""
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {KINDS}, got {kind!r}")
         self.kind, self.seed = kind, integer_within("seed", seed, 0, 1 << 53)
@@ -63,14 +63,15 @@ cdef class MetricStream(TaughtFeatures):
         return self.recent.count
 
     cdef int64_t due(self):
-        """The next sample after which the metric is looked at."""
+        """Number of samples after which the metric is computed next."""
         cdef int64_t due = FIRST_RENEWAL
         while due <= self.recent.count:
             due *= 2
         return due
 
     cdef object run(self, Samples samples, const double[::1] y, bint transform):
-        """Learn rows; return the metric that each had before, [(end of the rows, metric), ...]."""
+        """Learn rows; return the metrics before they were learnt, [(end of the rows, metric), ...].
+        """
         cdef Py_ssize_t first = 0, last, n = samples.rows.n
         cdef int64_t due
         found = []
@@ -85,10 +86,10 @@ cdef class MetricStream(TaughtFeatures):
         return found if transform else None
 
     def renew(self, bint whole=False):
-        """Learn the metric from the gradients at the last samples.
+        """Compute the metric from the gradients at the last samples.
 
-        If these are the `whole` of what is learnt, nothing has been learnt behind it that a small
-        change could harm.
+        If these are the `whole` of the data, any change is taken: no learner has learnt samples in
+        the old metric.
         """
         root = self.learnt_root(not whole)
         least = LEAST_CHANGE if self.recent.count <= LATE else LEAST_LATE_CHANGE
@@ -97,10 +98,10 @@ cdef class MetricStream(TaughtFeatures):
             self.mover = MetricRoot(root, self.d, self.dtype)
 
     cdef object learnt_root(self, bint chooses):
-        """M^(1/2) as the last samples have it; None where they tell nothing.
+        """M^(1/2) from the last samples; None if the gradients are 0 or not finite.
 
-        A class that chooses may do so where the gradients of the last time have not seen the last
-        half of them.
+        `chooses` says whether the gradients of the last renewal have not seen the last half of the
+        samples, so that a subclass may choose a form by errors there.
         """
         raise NotImplementedError(f"{type(self).__name__}.learnt_root")
 
@@ -109,18 +110,18 @@ cdef class MetricStream(TaughtFeatures):
         raise NotImplementedError(f"{type(self).__name__}.forms_of_root")
 
     cdef object goals(self, object y):
-        """Targets of the outputs, (n, n_outputs), and whether they are 1 and -1, of classes."""
+        """Targets of the outputs, (n, n_outputs), and whether they are class labels, 1 and -1."""
         labels, targets, n_classes = goals_of(y, self.kind)
         if labels is None:
             return targets[:, None], False
         return signs_of(labels, n_classes), True
 
     cdef object draws(self):
-        """Random numbers of a renewal after the present number of samples."""
+        """The random numbers of a renewal after the present number of samples."""
         return np.random.RandomState(counted(self.seed, <uint64_t> self.recent.count) >> 32)
 
     cdef object gradients(self, object X, object goals, object draws, bint full):
-        """Mean outer product, or its diagonal, of the gradients of a machine that learns rows."""
+        """Mean outer product of the gradients of a machine fitted to rows, or its diagonal."""
         root = self.mover.root
         with np.errstate(all="ignore"):
             if not full or self.d == 1:
@@ -134,7 +135,7 @@ cdef class MetricStream(TaughtFeatures):
 
     @property
     def present(self):
-        """M^(1/2) now, a `MetricRoot`, which does not change."""
+        """The present M^(1/2), a `MetricRoot`, which is immutable."""
         with Reading(self.access):
             return self.mover
 
@@ -147,7 +148,7 @@ cdef class MetricStream(TaughtFeatures):
         TaughtFeatures.rollback(self)
 
     def get_state(self):
-        """What has been learnt, as a dictionary."""
+        """Learnt state, as a dictionary."""
         with Reading(self.access):
             rows, targets, _ = self.recent.arrays()
             return {"entered": self.recent.count, "rows": rows, "targets": targets,
@@ -174,11 +175,11 @@ cdef class MetricStream(TaughtFeatures):
         self.checkpoint()
 
     cdef dict own_state(self):
-        """What a class of metrics has learnt beside its root."""
+        """Learnt state of a subclass beside M^(1/2)."""
         return {}
 
     cdef int set_own_state(self, dict state) except -1:
-        """Restore what `own_state` gave; the last thing that may fail."""
+        """Restore the result of `own_state`. It is the last step of `set_state` that may fail."""
         return 0
 
 
@@ -194,7 +195,7 @@ cdef class GradientMetric(MetricStream):
     exponent : float > 0
         The power.
     kind : {'auto', 'labels', 'numbers'}
-        What targets are; with 'auto' labels if they are few whole numbers.
+        Kind of the targets; 'auto': labels if they are few different integers.
     seed : int
     """
 

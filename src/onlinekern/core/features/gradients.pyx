@@ -1,10 +1,9 @@
-"""KernelGradients: the gradients of kernel least squares, which tell where a function changes.
+"""KernelGradients: the gradients of kernel least squares, which show where a function changes.
 
-f(x) = sum_j a_j exp(-gamma |x - c_j|^2_M) + b . x + b_0 is fitted to rows with landmarks c_j among
-them, where |x|^2_M = sum_j M_j x_j^2 is the norm of a diagonal metric M. The mean square of the
-gradient along each feature, and the mean of its outer product (the average gradient outer product,
-AGOP), are what a metric or a cut is learnt from (Radhakrishnan, Beaglehole, Pandit and Belkin
-2024).
+f(x) = sum_j a_j exp(-gamma |x - c_j|^2_M) + b . x + b_0 is fitted to rows; the landmarks c_j are
+some of them, and |x|^2_M = sum_j M_j x_j^2 is the norm of a diagonal metric M. Metrics and splits
+are learnt from the mean squared gradient along each feature, and from the mean outer product of
+the gradients (AGOP: Radhakrishnan, Beaglehole, Pandit and Belkin 2024).
 """
 import numpy as np
 from scipy.linalg.blas import dsyrk
@@ -12,23 +11,24 @@ from scipy.linalg.lapack import dtrtrs
 
 from onlinekern.core.linalg.pieces import factor_columns
 
-# The weight of the linear part: it is to take what is linear, and to leave the rest to the kernel.
+# Scale of the linear features: it decides how much of the function the linear part fits.
 LINEAR = 0.3
-# More features have no linear part and no directions, which cost their cube.
+# With more features there is no linear part and no directions: both cost d^3.
 MOST_LINEAR = 1000
-# A prior precision, in units of the noise's, and what makes it definite where rows are equal.
+# Prior precision of the weights, relative to that of the noise. JITTER times it is added to the
+# diagonal of the kernel part, so that it stays definite if rows are equal.
 RIDGE = 0.05
 JITTER = 1e-6
-# Rows that are learnt together, and columns of the normal equations that are factored together.
+# Rows, or columns of the normal equations, of one step.
 BLOCK = 32
-# Rounds of the iteration that finds directions.
+# Iterations of `iterated_directions`.
 ROUNDS = 3
-# More outputs are replaced by so many random sums of them, which have the same mean square.
+# More outputs are replaced by this many random sums of them with the same mean square.
 MOST_OUTPUTS = 8
 
 
 def few_outputs(Y, signs):
-    """At most `MOST_OUTPUTS` outputs, whose gradients have the same expected mean square.
+    """At most `MOST_OUTPUTS` random sums of outputs with the same expected squared gradients.
 
     Parameters
     ----------
@@ -43,50 +43,49 @@ def few_outputs(Y, signs):
 
 
 def has_linear(d):
-    """Whether a machine of so many features has a linear part."""
+    """Whether there may be a linear part with d features."""
     return d <= MOST_LINEAR
 
 
 def n_equations(m, d, linear=True):
-    """How many normal equations a machine of m landmarks and d features has."""
+    """Number of normal equations with m landmarks and d features."""
     return m + (d if linear and has_linear(d) else 0) + 1
 
 
 class KernelGradients:
     """Kernel least squares of rows, and its gradients.
 
-    The work can be done in pieces: `compare` and then `absorb` at most `BLOCK` rows after others,
-    `factor` all equations in ascending order, `solve`, then `differentiate` all rows, as many at a
-    time.
+    `finish` does all the work. It can also be done in steps of at most `BLOCK` rows or equations:
+    `compare` and `absorb` for all rows, `factor` for all equations in ascending order, `solve`, and
+    `differentiate` for all rows.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        In units of the spread of each feature.
+        Scaled rows.
     Y : ndarray of shape (n, n_outputs)
     landmarks : ndarray of shape (m,), intp
-        Rows that are landmarks.
+        Numbers of the rows that are landmarks.
     metric : ndarray of shape (d,)
     gamma : float
     is_directed : bool
-        Whether directions of the gradients are wanted.
+        Whether directions will be computed from the gradients.
     linear : bool
-        Whether there is a linear part, if features are not too many for it. Where it would cost too
-        much, so would outer products of the gradients.
+        Whether there is a linear part, if d is small enough. Without it, outer products of the
+        gradients are not summed either: they cost as much.
     room : int
-        Columns behind the squares of the slopes in `along`, for those along directions.
+        Columns of `along` after the squared slopes along features, for those along directions.
     keeps : bool
-        Whether slopes along directions will be asked for, though none are sought.
+        Whether to keep the gradients for `squares_along`, also without `is_directed`.
 
     Attributes
     ----------
     gradients : ndarray of shape (n_outputs, n, d), or None
-        Of the outputs at the rows, for directions: they take the most memory.
+        Gradients of the outputs at the rows. They take most of the memory.
     squares : ndarray of shape (n, d)
-        Squares of the slopes along each feature, summed over the outputs: the first columns of
-        `along`.
-    product : ndarray of shape (d, d)
-        Outer products of the gradients, summed over the rows and the outputs, or None.
+        Squared slopes along each feature, summed over the outputs: the first columns of `along`.
+    product : ndarray of shape (d, d), or None
+        Outer products of the gradients, summed over the rows and the outputs.
     """
 
     def __init__(self, X, Y, landmarks, metric, gamma, is_directed=True, linear=True, room=0,
@@ -97,8 +96,8 @@ class KernelGradients:
         self.rows, self.landmarks = X, landmarks
         self.linear = LINEAR / np.sqrt(d) if linear and has_linear(d) else 0.0
         size = n_equations(m, d, linear)
-        # Rows in the metric, with 1 and their square beside: some that are compared at a time. One
-        # product with the landmarks then gives -gamma |x - c|^2, another one what they pull.
+        # A buffer of rows [M^(1/2) x, 1, |x|^2_M]: its product with `exponents` is
+        # -gamma |x - c|^2_M for all landmarks.
         self.X, C = np.empty((min(n, BLOCK), d + 2)), X[landmarks] * self.root
         norms = (C * C).sum(axis=1)
         self.exponents = np.column_stack([2 * gamma * C, -gamma * norms, np.full(m, -gamma)]).T
@@ -106,12 +105,12 @@ class KernelGradients:
         # Kernel values, linear features, and 1.
         self.features = np.empty((n, size))
         self.kernel = self.features[:, :m]
-        # Upper triangles: of the equations, and of their Cholesky factor.
+        # Upper triangles of the normal matrix and of its Cholesky factor.
         self.A, self.b = np.zeros((size, size), order="F"), np.zeros((size, Y.shape[1]))
         self.factors, self.is_definite = np.zeros((size, size), order="F"), True
         keeps = keeps or is_directed
         self.gradients = np.empty((Y.shape[1], n, d)) if keeps else None
-        # Else there are those of some rows at a time.
+        # Without: a buffer for the gradients of a block of rows.
         self.some = None if keeps else np.empty((Y.shape[1], min(n, BLOCK), d))
         self.along, self.product = np.empty((n, d + room)), None
         self.squares = self.along[:, :d]
@@ -121,7 +120,7 @@ class KernelGradients:
 
     @classmethod
     def of(cls, X, Y, landmarks, metric, gamma):
-        """Do all the work at once; return the gradients of the fitted machine."""
+        """A fitted machine."""
         fitted = cls(X, Y, landmarks, metric, gamma)
         fitted.finish()
         return fitted
@@ -139,7 +138,7 @@ class KernelGradients:
             self.differentiate(rows)
 
     def compare(self, rows):
-        """Find the kernel values of a slice of the rows with the landmarks."""
+        """Compute the features of a slice of the rows: kernel values, linear features and 1."""
         given, features = self.rows[rows], self.features[rows]
         m, (n, d) = len(self.landmarks), given.shape
         seen, kernel = self.X[:n], features[:, :m]
@@ -151,13 +150,13 @@ class KernelGradients:
             np.multiply(given, self.linear, out=features[:, m:m + d])
 
     def absorb(self, rows):
-        """Add a slice of the rows, which have been compared, to the normal equations."""
+        """Add a slice of the rows, after `compare`, to the normal equations."""
         features = self.features[rows].T
         dsyrk(1.0, features, beta=1.0, c=self.A, overwrite_c=1)
         self.b += features @ self.Y[rows]
 
     def factor(self, columns):
-        """Factor some of the normal equations, behind all before them (Cholesky, A = U^T U)."""
+        """Compute some columns of the Cholesky factor, A = U^T U, after all columns before them."""
         first, last = columns.start, min(columns.stop, len(self.A))
         if first >= last:
             return
@@ -170,7 +169,7 @@ class KernelGradients:
         self.is_definite = factor_columns(self.A, U, first, last)
 
     def solve(self, _=None):
-        """Find the weights of the landmarks, and the slopes of the linear part."""
+        """Solve the normal equations: weights of the landmarks, and slopes of the linear part."""
         m, d = len(self.landmarks), len(self.root)
         if self.is_definite:
             half, _ = dtrtrs(self.factors, self.b, trans=1)
@@ -179,14 +178,14 @@ class KernelGradients:
             upper = np.triu(self.A)
             whole = upper + np.triu(upper, 1).T
             weights = np.linalg.lstsq(whole, self.b, rcond=None)[0]
-        # What a kernel value pulls, for each output: a_j c_j and a_j.
+        # Factors of a kernel value in the gradient, for each output: -2 gamma a_j [c_j, 1].
         pulls = -2 * self.gamma * weights[:m, :, None] * self.C[:, None]
         self.pulls = pulls.reshape(m, -1)
         self.slopes = self.linear * weights[m:m + d].T if self.linear else np.zeros(
             (self.Y.shape[1], d))
 
     def differentiate(self, rows):
-        """Find the gradients at a slice of the rows."""
+        """Compute the gradients at a slice of the rows."""
         d, squares = len(self.root), self.squares[rows]
         n = len(squares)
         found = self.some[:, :n] if self.gradients is None else self.gradients[:, rows]
@@ -203,7 +202,7 @@ class KernelGradients:
             self.product += flat.T @ flat
 
     def squares_along(self, directions, rows):
-        """Squares of the slopes along other directions, summed over the outputs.
+        """Squared slopes along directions, summed over the outputs.
 
         Parameters
         ----------
@@ -219,24 +218,24 @@ class KernelGradients:
 
 
 def leading_directions(matrix, count):
-    """Eigenvectors of the largest eigenvalues of a symmetric matrix, ndarray (d, count at most)."""
+    """Leading eigenvectors of a symmetric matrix, ndarray (d, at most count)."""
     _, vectors = np.linalg.eigh(matrix)
     return vectors[:, ::-1][:, :count]
 
 
 def iterated_directions(gradients, features, count):
-    """About the same of the outer products of gradients, by orthogonal iteration.
+    """Leading eigenvectors of the gradients' outer products, roughly, by orthogonal iteration.
 
     Parameters
     ----------
     gradients : ndarray of shape (n_outputs, n, d)
     features : ndarray of intp
-        Those that directions mix.
+        The features that directions mix.
     count : int
 
     Returns
     -------
-    ndarray of shape (n_features, count at most)
+    ndarray of shape (n_features, at most count)
     """
     G = gradients[:, :, features].reshape(-1, len(features))
     found = np.linalg.qr(G[::max(1, len(G) // count)][:count].T)[0]
@@ -246,9 +245,9 @@ def iterated_directions(gradients, features, count):
 
 
 def signed(vectors, count):
-    """Vectors whose signs agree with their largest coordinate, ndarray of shape (d, count).
+    """Vectors with signs such that their largest coordinate is > 0, ndarray of shape (d, count).
 
-    Zeros stand for those that there are not.
+    Missing columns are zeros.
     """
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])

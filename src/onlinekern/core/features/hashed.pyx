@@ -1,14 +1,14 @@
 """HashedFourier: random Fourier features of samples with any number of columns, in fixed memory.
 
-A matrix of frequencies has D x d numbers: 3 GB for 1,600 frequencies of half a million columns.
-Here a table of random numbers stands for it. 64 frequencies are a panel. The frequencies of panel p
-in column c are row r of the table times a sign, both from a hash of (seed, c, p): a counter-based
-generator whose numbers need no memory, however often a column is met.
+A matrix of frequencies has D x d numbers: 3 GB for 1,600 frequencies and half a million columns. A
+table of random numbers replaces it here. 64 frequencies form a panel. The frequencies of panel p in
+column c are a row of the table times a sign; row and sign are a hash of (seed, c, p), so no memory
+is needed for a column.
 
-Two columns of a panel have the same row with probability 1 / rows. So ||x - s||^2 is seen by a
-panel with a relative error of sqrt(2 / rows) at most, in both directions alike: 2 % for 4,096 rows,
-where the 64 frequencies of a panel have an error of 9 % anyway. Panels have hashes of their own, so
-both errors become smaller with their number.
+Two columns have the same row in a panel with probability 1 / rows. So ||x - s||^2 has a relative
+error of at most sqrt(2 / rows) in a panel, up or down alike: 2 % for 4,096 rows, while the 64
+frequencies of a panel have an error of 9 % anyway. Panels have different hashes, so both errors
+decrease with the number of panels.
 """
 from cython cimport floating
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -27,7 +27,7 @@ from onlinekern.core.base.vector cimport (
 from onlinekern.core.features.map cimport FourierMap
 from onlinekern.core.kernels.block cimport Block
 
-# Elements of a row that are multiplied together.
+# Elements of a row in a piece.
 cdef enum: PIECE = 256
 
 
@@ -41,7 +41,7 @@ cdef struct Piece:
 
 cdef inline Py_ssize_t take(Piece *piece, const floating *x, const int32_t *columns,
                             Py_ssize_t first, Py_ssize_t count, uint64_t seed) noexcept nogil:
-    """Fill a piece with elements first ... of a row, but for zeros; returns where it stopped."""
+    """Fill a piece with the nonzero elements of a row from `first` on; returns where it stopped."""
     cdef Py_ssize_t j = first, taken = 0
     cdef floating *values = <floating *> piece.values
     while j < count and taken < PIECE:
@@ -56,9 +56,9 @@ cdef inline Py_ssize_t take(Piece *piece, const floating *x, const int32_t *colu
 
 cdef inline void look_up(Piece *piece, const floating *unused, uint64_t multiplier,
                          int shift) noexcept nogil:
-    """Rows of the table, and values with their signs, for one panel of frequencies.
+    """Write rows of the table, and values times signs, for one panel of frequencies.
 
-    `unused` says what the values are.
+    `unused` gives the type of the values.
     """
     cdef Py_ssize_t j
     cdef uint64_t hash
@@ -77,12 +77,12 @@ cdef inline void add_panel(floating *z, const floating *panel) noexcept nogil:
 
 
 cdef class HashedFourier(FourierMap):
-    """Features of frequencies that a hash finds in a table.
+    """Fourier features whose frequencies are looked up in a table by a hash.
 
     Parameters
     ----------
     table : ndarray of shape (n_rows, 64), n_rows a power of two
-        Random numbers of the distribution of the frequencies, which must be symmetric about 0.
+        Random numbers with the distribution of the frequencies, which must be symmetric about 0.
     seed : int in [0, 2**64)
     n_components, d : int
     dtype : numpy.float32 or numpy.float64
@@ -163,7 +163,7 @@ cdef class HashedFourier(FourierMap):
         for i in range(block.n):
             row = z + i * self.length * self.itemsize
             self.multiply(block, i, row)
-            # The last panel has more rows of the table than there are frequencies.
+            # The last panel may have more columns than there are frequencies left: clear them.
             memset(row + self.n_components * self.itemsize, 0, end * self.itemsize)
 
     cdef void multiply(self, Block block, Py_ssize_t i, char *z) noexcept nogil:
@@ -180,7 +180,7 @@ cdef class HashedFourier(FourierMap):
             count = block.rows[i].count
         else:
             x = block.dense + i * self.d * self.itemsize
-        # A row without elements has products too: zeros.
+        # A row without elements needs one pass too, which writes zeros.
         while before < 0 or first < count:
             before = first
             if self.itemsize == 4:

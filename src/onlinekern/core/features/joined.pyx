@@ -1,7 +1,7 @@
-"""WithLinear: the samples themselves and a constant, beside the features of another map.
+"""WithLinear: the features of another map, with the sample itself and a constant beside them.
 
-A function of both is a linear one plus one of the kernel. The linear part learns from few samples
-what a kernel of small width would need many of them for.
+A linear function of these features is a linear function of x plus a kernel function. The linear
+part needs few samples for what a kernel of small width needs many for.
 """
 from libc.math cimport sqrt
 from libc.string cimport memcpy
@@ -15,12 +15,12 @@ from onlinekern.core.samples.rows cimport Rows
 
 
 cdef class WithLinear(FeatureMap):
-    """[x / sqrt(d), 1, z(x)]: with standardised samples, about as long as z(x) of a kernel.
+    """[x / sqrt(d), 1, z(x)]. For standardised x, x / sqrt(d) has about the length 1 of z(x).
 
     Parameters
     ----------
     map : FeatureMap
-        Without a constant.
+        z, without a constant feature.
     """
 
     def __cinit__(self, FeatureMap map not None):
@@ -62,7 +62,7 @@ cdef class WithLinear(FeatureMap):
         return JoinedWindow(self, self.map.learning_window(rows))
 
     cdef void write_row(self, JoinedWindow window, Py_ssize_t i) noexcept nogil:
-        """Features of sample i of an open window."""
+        """Write the features of sample i of an open window."""
         cdef Py_ssize_t j
         cdef const char *x = window.block.as_dense(i)
         cdef char *row = <char *> window.features.row(i)
@@ -89,7 +89,7 @@ cdef class WithLinear(FeatureMap):
         return OK
 
     cdef void copy_last(self, JoinedWindow window, Py_ssize_t i) noexcept nogil:
-        """Copy the last position in use of the features of sample i."""
+        """Copy the newest inner feature of sample i."""
         cdef Py_ssize_t last = (self.map.used() - 1) * self.itemsize
         memcpy(<char *> window.features.row(i) + self.offset * self.itemsize + last,
                window.inner.features.row(i) + last, self.itemsize)
@@ -102,13 +102,13 @@ cdef class WithLinear(FeatureMap):
 
 
 cdef class JoinedWindow(FeatureWindow):
-    """Coming samples, and their linear and other features.
+    """A block of coming samples, and their linear and inner features.
 
     Parameters
     ----------
     map : WithLinear
     inner : FeatureWindow
-        Of the other features.
+        Window of the inner map.
     """
 
     def __cinit__(self, WithLinear map not None, FeatureWindow inner not None):

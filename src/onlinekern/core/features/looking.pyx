@@ -1,8 +1,9 @@
-"""Where the function of some rows changes, for trees that are to cut there.
+"""The teacher of forests: finds where a function changes, so that trees split there.
 
-Kernel least squares of a few of the rows give gradients: the mean square along each feature, the
-leading directions of the gradients' outer product, and the slopes of each row along both. A forest
-does that in pieces (`models.forest_renewal`), `look` at once.
+Kernel least squares is fitted to the last rows. Its gradients give the mean squared slope along
+each feature, the leading eigenvectors of the gradients' mean outer product as directions, and the
+slopes of each row along both. A forest does this in small steps (`models.forest_renewal`); `look`
+does it at once.
 """
 from collections import namedtuple
 
@@ -14,67 +15,69 @@ from onlinekern.core.features.gradients import (
 from onlinekern.core.partitions.renewal import slopes_of, spread, units
 from onlinekern.core.partitions.scale cimport N_DIRECTIONS, Scale
 
-# The kernel machine that tells where the function changes: rows, numbers, landmarks, width.
+# The teacher learns the last TAUGHT rows; with many features fewer, TAUGHT_NUMBERS / d but at least
+# LEAST_TAUGHT.
 cdef Py_ssize_t TAUGHT = 2048
 cdef Py_ssize_t TAUGHT_NUMBERS = 1 << 20
 cdef Py_ssize_t LEAST_TAUGHT = 256
 LANDMARKS = 200
-# A light one, for rows of many features, has fewer, no linear part, and directions that are found
-# by iteration from its gradients (docs/kernel_forests.md).
+# A light teacher, for many features, has fewer landmarks and no linear part, and finds directions
+# by iteration on its gradients (docs/kernel_forests.md).
 FEW_LANDMARKS = 100
-# Directions mix features in which fewer pairs of rows agree, as they do of six equally frequent
-# values, and others if there are so many rows for each
-# (docs/kernel_forests_tried.md).
+# Directions mix features of many values: in which fewer than this share of pairs of rows agree,
+# that of six equally frequent values. They mix the others too if there are ROWS_OF_TIED rows for
+# each of these (docs/kernel_forests_tried.md).
 cdef double MOST_TIES = 1 / 6.0
 cdef Py_ssize_t ROWS_OF_TIED = 50
+# gamma of the teacher, times the number of features.
 WIDTH = 0.25
-# Scaled values beyond do not count for it.
+# Scaled values are clipped here for the teacher.
 FARTHEST_TAUGHT = 8.0
-# Whole numbers of at most so many values are labels, if nothing else is said of them.
+# Targets of kind 'auto' are labels if they are integers of at most this many values.
 cdef Py_ssize_t MOST_LABELS = 32
-# Of more labels than this the rarest are told apart no more.
+# Rarest labels beyond this number are treated as one class.
 cdef Py_ssize_t MOST_CLASSES = 256
 
 Look = namedtuple("Look", "scale slopes slope_of metric importances")
-Look.__doc__ = """What trees grow by: a `Scale`; absolute slopes of rows, and which of them belongs
-to each row (`slopes_of`); the metric for the next look; and the share of each feature in the mean
-square of the gradient."""
+Look.__doc__ = """The result of `look`: a `Scale`; absolute slopes, and the row of them for each row
+(`slopes_of`); the metric for the next look; and the share of each feature in the mean square of the
+gradient."""
 
 
 def number_taught(Py_ssize_t n, Py_ssize_t d):
-    """How many of n rows the kernel machine learns, the last ones."""
+    """Number of the last of n rows that the teacher learns."""
     return min(n, max(LEAST_TAUGHT, min(TAUGHT, TAUGHT_NUMBERS // d)))
 
 
 def n_landmarks(Py_ssize_t n, bint is_light):
-    """How many of n rows the kernel machine has as landmarks."""
+    """Number of landmarks of a teacher of n rows."""
     return min(n, FEW_LANDMARKS if is_light else LANDMARKS)
 
 
 def teacher_bytes(Py_ssize_t n, Py_ssize_t d, Py_ssize_t n_outputs, bint is_light,
                   bint is_directed):
-    """How many bytes a kernel machine takes at most that learns of n rows where to cut.
+    """Upper bound on the bytes of a teacher of n rows.
 
-    Of each row it has the row, kernel values and linear features, targets, squares of slopes, and
-    these as trees have them; for directions the gradient for each target, twice if it is light; the
-    equations, their factors, and what they are solved with.
+    For each row it stores the row, its kernel values and linear features, targets, squared slopes,
+    and the slopes for trees. For directions it also stores the gradient of each output, twice if it
+    is light. Then there are the normal equations, their factor, and a copy to solve them.
     """
-    cdef Py_ssize_t taught = number_taught(n, d), told = min(n_outputs, MOST_OUTPUTS)
+    cdef Py_ssize_t taught = number_taught(n, d), few = min(n_outputs, MOST_OUTPUTS)
     cdef Py_ssize_t size = n_equations(n_landmarks(taught, is_light), d, not is_light)
-    cdef Py_ssize_t kept = told * (1 + is_light) if is_directed else 0
-    by_row = (3 + kept) * d + size + told + 2 * N_DIRECTIONS
+    cdef Py_ssize_t kept = few * (1 + is_light) if is_directed else 0
+    by_row = (3 + kept) * d + size + few + 2 * N_DIRECTIONS
     return 8 * (taught * by_row + 3 * size * size + (2 * d * d if is_directed else 0))
 
 
 def signs_of(labels, Py_ssize_t n_classes):
-    """Targets of the outputs that class numbers stand for, ndarray of shape (n, n_outputs)."""
+    """Targets 1 and -1 of the outputs for class numbers, ndarray of shape (n, n_outputs)."""
     if n_classes <= 2:
         return np.where(labels > 0, 1.0, -1.0)[:, None]
     return np.where(labels[:, None] == np.arange(n_classes), 1.0, -1.0)
 
 
 def goals_of(y, kind):
-    """Class numbers or None, targets in units of their deviation or None, and how many classes."""
+    """Targets as (class numbers, None, number of classes) or (None, standardised targets, 0)."""
     values, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
     few = len(values) <= MOST_LABELS and (values == np.floor(values)).all()
     if kind == "labels" or (kind == "auto" and few):
@@ -89,57 +92,56 @@ def goals_of(y, kind):
 
 
 def bounded(Z):
-    """Rows as the kernel machine sees them: no value is far from all others."""
+    """Scaled rows, clipped for the teacher: an outlier would be far from all landmarks."""
     return np.clip(Z, -FARTHEST_TAUGHT, FARTHEST_TAUGHT)
 
 
 def machine_of(Z, targets, metric, draws, bint is_directed, bint is_light=False):
-    """The kernel machine that is to learn rows, `KernelGradients`.
+    """A teacher (`KernelGradients`) that is not fitted yet.
 
     Parameters
     ----------
     Z : ndarray of shape (n, d)
-        In the units of the trees, `bounded`.
+        Scaled rows, `bounded`.
     targets : ndarray of shape (n, n_outputs)
-        In units of their deviation.
+        Standardised targets.
     metric : ndarray of shape (d,)
     draws : numpy.random.RandomState
         Draws the landmarks.
     is_directed : bool
-        Whether directions are wanted; where they would cost too much there are none.
+        Whether directions are wanted; with too many features there are none.
     is_light : bool
-        Whether it is to cost little, though features are many.
+        Whether it is a light teacher.
     """
     few, landmarks = drawn_for(targets, draws, is_light)
     return drawn_machine(Z, few, landmarks, metric, is_directed, is_light)
 
 
 def drawn_for(targets, draws, bint is_light):
-    """What a machine draws: few targets, and the rows that are landmarks."""
+    """The random parts of a teacher: few sums of the targets, and the numbers of the landmarks."""
     n = len(targets)
     return few_outputs(targets, draws), draws.permutation(n)[:n_landmarks(n, is_light)]
 
 
 def drawn_machine(Z, few, landmarks, metric, bint is_directed, bint is_light,
                   Py_ssize_t room=0, bint keeps=False):
-    """The machine of what has been drawn; the last two are its own, the others of `machine_of`."""
+    """A teacher with the results of `drawn_for`; `room` and `keeps` are of `KernelGradients`."""
     d = Z.shape[1]
     return KernelGradients(Z, few, landmarks, metric, WIDTH / d,
                            is_directed and 1 < d <= MOST_LINEAR, not is_light, room, keeps)
 
 
 def mixed_features(machine, Py_ssize_t n_empty=0):
-    """Which features directions mix, ndarray of intp; none: there are to be no directions.
+    """Features that directions mix, ndarray of intp; empty: there will be no directions.
 
-    They are those of many values, and others, but `n_empty` that are 0, if there are many rows for
-    each of these. A sum of
-    features of few values, or of one that most rows have, has many values, along which a cut finds
-    something in any noise.
+    They are the features of many values. The others are added if there are enough rows for each of
+    them (`n_empty` columns, which are 0, do not count). A sum of features of few values has many
+    values itself, so a split along it could fit noise.
     """
     half = len(machine.rows) // 2
     if not machine.is_directed or half == 0:
         return np.zeros(0, dtype=np.intp)
-    # Rows side by side may be alike because they are near in time.
+    # Pair rows half a block apart: adjacent rows may agree because they are close in time.
     ties = ties_of(machine.rows, half)
     mixed = np.flatnonzero(ties < MOST_TIES)
     if ROWS_OF_TIED * (len(ties) - n_empty - len(mixed)) <= len(machine.rows):
@@ -148,7 +150,7 @@ def mixed_features(machine, Py_ssize_t n_empty=0):
 
 
 def ties_of(const double[:, ::1] rows, Py_ssize_t half):
-    """Of `half` pairs of rows the share that agrees in each feature, ndarray of shape (d,)."""
+    """Share of the pairs of rows i and half + i that agree in each feature, ndarray (d,)."""
     cdef Py_ssize_t i, j
     ties = np.zeros(rows.shape[1])
     cdef double[::1] counts = ties
@@ -159,9 +161,9 @@ def ties_of(const double[:, ::1] rows, Py_ssize_t half):
 
 
 def leading_of(machine, mixed):
-    """Directions along which the function changes most, of such features (`mixed_features`).
+    """Directions along which the function changes most, over the features `mixed`; None: none.
 
-    They have no signs yet. None: there are none.
+    Their signs are not fixed yet.
     """
     if not len(mixed):
         return None
@@ -172,7 +174,8 @@ def leading_of(machine, mixed):
 
 
 def directions_of(machine, mixed, leading):
-    """The directions that `leading_of` has found, ndarray (d, n) of float32, or None."""
+    """The directions of `leading_of` with fixed signs over all features, (d, n) float32, or None.
+    """
     if leading is None:
         return None
     directions = np.zeros((machine.rows.shape[1], N_DIRECTIONS), dtype=np.float32)
@@ -181,21 +184,22 @@ def directions_of(machine, mixed, leading):
 
 
 def metric_of(machine):
-    """The metric for the next machine, and the share of each feature in the mean square."""
+    """The metric for the next teacher, and the share of each feature in the mean squared gradient.
+    """
     own = machine.squares.mean(axis=0)
     metric = np.maximum(np.sqrt(own / max(own.mean(), 1e-300)), 1e-3)
     return metric / metric.mean(), own / max(own.sum(), 1e-300)
 
 
 def look(X, targets, metric, draws):
-    """Look where the function of rows changes.
+    """Fit a teacher and compute all that trees need from it.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        Of many rows the last ones tell.
+        The teacher learns the last of many rows.
     targets, metric, draws
-        As of `machine_of`.
+        See `machine_of`.
 
     Returns
     -------

@@ -21,11 +21,11 @@ from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.kernels.panel_store cimport PanelStore
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
-# The length of a row must be a number that fits.
+# The length of a row in bytes must not overflow.
 cdef Py_ssize_t MOST_FREQUENCIES = 1 << 48
 
 cdef PanelStore panels_of(object rows, object dtype):
-    """The rows of a dense matrix, as the panels of a store."""
+    """The rows of a dense matrix in a panel store."""
     cdef Samples samples = samples_of(rows, dtype)
     cdef Py_ssize_t j, n = samples.rows.n, d = samples.rows.d
     cdef PanelStore store = PanelStore(d, samples.rows.itemsize)
@@ -54,7 +54,7 @@ cdef class FeatureMap(Component):
         self.missing = b"FeatureMap.fill"
 
     cdef void finish_row(self, char *z) noexcept nogil:
-        """Make features of what `fill` left in a row. Called once for a row, when it is needed."""
+        """Complete the features of a row after `fill`. Called once for a row, when it is needed."""
         pass
 
     cdef double square(self, const char *z) noexcept nogil:
@@ -68,7 +68,7 @@ cdef class FeatureMap(Component):
         return self.length
 
     cdef void copy(self, const char *z, char *out) noexcept nogil:
-        """Write the n_features features of a row, without gaps."""
+        """Copy the n_features features of a row, without padding."""
         memcpy(out, z, self.n_features * self.itemsize)
 
     cdef FeatureWindow new_window(self, Py_ssize_t rows):
@@ -79,35 +79,32 @@ cdef class FeatureMap(Component):
         return FeatureWindow(FeatureBlock(self, rows), block)
 
     cdef FeatureWindow learning_window(self, Py_ssize_t rows):
-        """A window over samples that are learnt: `consider` may be called for them."""
+        """A window over samples that are learnt, for which `consider` may be called."""
         return self.new_window(rows)
 
     cdef bint stored_sparse(self) noexcept nogil:
-        """Whether sparse samples only can be opened."""
+        """Whether only sparse samples can be opened."""
         return False
 
     cdef Py_ssize_t used(self) noexcept nogil:
-        """How many positions, from the first one on, may hold anything but 0."""
+        """Number of the first positions of a row that may not be 0."""
         return self.length
 
     cdef double remainder(self, FeatureWindow window, Py_ssize_t i) noexcept nogil:
-        """kappa(x, x) - ||z(x)||^2 of sample i of an open window: what x has beyond the features.
-
-        0 unless a map knows it.
-        """
+        """kappa(x, x) - ||z(x)||^2 of sample i of an open window; 0 if the map does not know it."""
         return 0
 
     cdef Status consider(self, FeatureWindow window, Py_ssize_t i, bint entered) noexcept nogil:
-        """Let a map that grows take up sample i of a learning window. Returns a status.
+        """Let a growing map add a feature for sample i of a learning window. Returns a status.
 
-        Call it once for each sample that is learnt, in their order, before its update. `entered`
-        says whether the sample changes the model. The features of sample i and of those after it
-        may get a further position; those of the samples before are 0 there.
+        Call it once for each sample that is learnt, in order, before its update. `entered` says
+        whether the sample changes the model. The new feature is computed for sample i and the
+        samples after it in the window; it is 0 for those before.
         """
         return OK
 
     cdef void checkpoint(self) noexcept nogil:
-        """Remember the map for `rollback`."""
+        """Save the state for `rollback`."""
         pass
 
     cdef void rollback(self) noexcept nogil:
@@ -150,7 +147,7 @@ cdef class FeatureMap(Component):
         return found
 
     def lengths(self, X):
-        """||z||^2 of samples, and what they have beyond it: see `remainder`.
+        """||z||^2 of samples, and their `remainder`.
 
         Parameters
         ----------
@@ -202,8 +199,8 @@ cdef class FourierMap(FeatureMap):
         self.n_features = 2 * n_components
         self.factor = 1 / sqrt(<double> n_components)
         self.by_rows = True
-        # Cosines come first. The products of a last panel that is not full may reach into the
-        # sines, which are written later.
+        # Cosines come first. The products of a last, partial panel may reach into the sines, which
+        # are written later.
         self.sine = (n_components + 15) // 16 * 16
         self.length = whole_panels(2 * self.sine)
         if constant:
@@ -238,13 +235,13 @@ cdef class FourierMap(FeatureMap):
 
 
 cdef class RandomFourier(FourierMap):
-    """Features of frequencies that are given as a matrix.
+    """Fourier features with a matrix of frequencies.
 
     Parameters
     ----------
     frequencies : ndarray of shape (D, d)
     dtype : numpy.float32 or numpy.float64
-        Of the samples and the features.
+        Type of the samples and the features.
     constant : bool
         Whether to append the feature 1: z(x) . z(s) then approximates kappa + 1.
     """
@@ -266,7 +263,10 @@ cdef class RandomFourier(FourierMap):
         return self.panels.get_rows(self.n_components)
 
     cdef void fill(self, Block block, char *z, char *scratch) noexcept nogil:
-        """Products only: a panel stays in the cache for them, a row for its waves and score."""
+        """Only the products: panel by panel, so that a panel stays in the cache.
+
+        `finish_row` computes cosines and sines just before the score, so that a row stays there.
+        """
         cdef Py_ssize_t p
         for p in range(whole_panels(self.n_components) // OK_PANEL):
             self.panels.product(block, 0, block.n, p, OK_DOT, z + p * OK_PANEL * self.itemsize,
@@ -276,8 +276,8 @@ cdef class RandomFourier(FourierMap):
 cdef class FeatureBlock:
     """Features of up to `capacity` coming samples.
 
-    The padding between features is always 0, since the padding of the frequencies is. The constant
-    feature is written once and always 1.
+    The padding between features is always 0, because that of the frequencies is. The constant
+    feature, 1, is written once.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ cdef class FeatureBlock:
         free(self.scratch)
 
     cdef void fill(self, Block block) noexcept nogil:
-        """Take the rows of an open block, whose features `row` gives."""
+        """Compute the features of the rows of an open block, which `row` returns."""
         self.map.fill(block, self.values, self.scratch)
         self.finished = 0 if self.map.by_rows else self.capacity
 
@@ -317,7 +317,7 @@ cdef class FeatureBlock:
         return self.values + i * self.row_bytes
 
     cdef const char *rows(self, Py_ssize_t n) noexcept nogil:
-        """The features of the first n rows, in one matrix."""
+        """The features of the first n rows, a contiguous matrix."""
         if n > 0:
             self.row(n - 1)
         return self.values
@@ -330,7 +330,7 @@ cdef class FeatureWindow:
     ----------
     features : FeatureBlock
     block : Block
-        Of the same capacity.
+        With the same capacity.
     """
 
     def __init__(self, FeatureBlock features not None, Block block not None):

@@ -9,8 +9,8 @@ from onlinekern.core.samples.rows cimport Rows
 cdef class MetricRoot:
     cdef readonly object root          # M^(1/2), ndarray of shape (d,) or (d, d)
     cdef readonly Py_ssize_t d, itemsize
-    cdef const double[::1] factors     # of the features, if M is diagonal
-    cdef PanelStore panels             # else the rows of M^(1/2)
+    cdef const double[::1] factors     # the diagonal of M^(1/2), if M is diagonal
+    cdef PanelStore panels             # the rows of M^(1/2) in panels, if M is full; else None
 
     cdef void move(self, Block block, char *out, char *wide) noexcept nogil
 
@@ -23,5 +23,5 @@ cdef class InMetric(FeatureMap):
 cdef class MetricWindow(FeatureWindow):
     cdef InMetric map
     cdef FeatureWindow inner
-    cdef char *moved                   # the rows of the block in the metric
-    cdef char *wide                    # the same, in whole panels
+    cdef char *moved                   # M^(1/2) x of the rows of the block
+    cdef char *wide                    # the same, padded to whole panels

@@ -1,8 +1,8 @@
 """InMetric: features of samples in a metric M, z(M^(1/2) x).
 
-|M^(1/2) (x - s)|^2 = (x - s)'M (x - s): a kernel of distances, and one of products, becomes that of
-the metric. Samples are moved before the other map sees them, so all that it keeps, such as
-landmarks, is moved already. A diagonal M weighs each feature; a full one also turns them.
+|M^(1/2) (x - s)|^2 = (x - s)'M (x - s): so a kernel of distances, or of products, is computed in
+the metric. Samples are transformed before the inner map gets them, so all that it stores, such as
+landmarks, is transformed. A diagonal M scales each feature; a full one also rotates.
 """
 from libc.stdlib cimport free
 from libc.string cimport memcpy
@@ -16,15 +16,15 @@ from onlinekern.core.features.map cimport FeatureMap, FeatureWindow, panels_of
 from onlinekern.core.kernels.block cimport Block
 from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
-# The least eigenvalue of a metric, as a share of their mean: what seems to be useless for now is
-# not lost, and may still show that it is not.
+# Lower bound on the eigenvalues of (G / mean G)^p: a feature that seems irrelevant now may turn out
+# to be relevant later.
 LEAST = 1e-3
-# Full metrics of more features cost their cube at a renewal, and their square for each sample.
+# Most features of a full metric, which costs d^3 at a renewal and d^2 for each sample.
 MOST_FULL = 1000
 
 
 cdef class MetricRoot:
-    """M^(1/2), and samples times it.
+    """M^(1/2), and its products with samples.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ cdef class MetricRoot:
         M^(1/2), its diagonal if M is diagonal.
     d : int
     dtype : dtype
-        Of the samples.
+        Type of the samples.
     """
 
     def __cinit__(self, root, Py_ssize_t d, dtype):
@@ -49,7 +49,10 @@ cdef class MetricRoot:
         return self.root @ self.root if self.root.ndim == 2 else self.root * self.root
 
     cdef void move(self, Block block, char *out, char *wide) noexcept nogil:
-        """out (n x d) = M^(1/2) x of the rows of an open block; `wide` is n x d in whole panels."""
+        """out (n x d) = M^(1/2) x of the rows of an open block.
+
+        `wide` is a buffer of n rows of d numbers, padded to whole panels, for a full M.
+        """
         cdef Py_ssize_t i, j, p, d = self.d, size = self.itemsize, width = whole_panels(d)
         cdef const char *x
         if self.panels is not None:
@@ -96,14 +99,14 @@ cdef class InMetric(FeatureMap):
     Parameters
     ----------
     map : FeatureMap
-        z. It must not want sparse samples.
+        z; it must take dense samples.
     root : ndarray of shape (d,) or (d, d), float64
         M^(1/2), its diagonal if M is diagonal.
     """
 
     def __cinit__(self, FeatureMap map not None, root):
         if map.stored_sparse():
-            raise ValueError("the features of samples in a metric must be those of dense samples")
+            raise ValueError("map must take dense samples, which samples in a metric are")
         self.map = map
         self.d, self.itemsize = map.d, map.itemsize
         self.mover = MetricRoot(root, map.d, np.float32 if map.itemsize == 4 else np.float64)
@@ -150,7 +153,7 @@ cdef class InMetric(FeatureMap):
         return MetricWindow(self, self.map.learning_window(rows))
 
     def moved(self, X):
-        """M^(1/2) x of samples, as of `MetricRoot`."""
+        """M^(1/2) x of samples, see `MetricRoot.moved`."""
         return self.mover.moved(X)
 
     cdef Status consider(self, FeatureWindow window, Py_ssize_t i, bint entered) noexcept nogil:
@@ -164,13 +167,13 @@ cdef class InMetric(FeatureMap):
 
 
 cdef class MetricWindow(FeatureWindow):
-    """Coming samples as they are, and the features of them in the metric.
+    """A block of coming samples, and their features in the metric.
 
     Parameters
     ----------
     map : InMetric
     inner : FeatureWindow
-        Of the samples in the metric.
+        Window of the inner map, over the transformed samples.
     """
 
     def __cinit__(self, InMetric map not None, FeatureWindow inner not None):
@@ -229,7 +232,7 @@ def root_of(gradients, double exponent):
 
 
 def change_of(before, after):
-    """|M - N| / |N| of two metrics M, N, given M^(1/2) and N^(1/2), in the norm of Frobenius."""
+    """|M - N| / |N| in the Frobenius norm of two metrics, given M^(1/2) and N^(1/2)."""
     metrics = [root @ root if root.ndim == 2 else root * root for root in (before, after)]
     if before.ndim != after.ndim:
         metrics = [np.diag(each) if each.ndim == 1 else each for each in metrics]

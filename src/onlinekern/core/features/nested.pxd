@@ -12,13 +12,13 @@ cdef class NestedNystroem(FeatureMap):
     cdef readonly Py_ssize_t n_components
     cdef readonly str selection
     cdef readonly double novelty
-    cdef bint only_entered         # whether samples that do not enter are no candidates
-    cdef double rounding           # below this fraction of kappa(x, x), delta^2 is an error
-    cdef double steepest           # the longest row of L^-1, in units of 1 / sqrt(kappa(x, x))
-    cdef double least              # of delta^2, as a fraction of kappa(l, l)
+    cdef bint only_entered         # whether only samples that change the model are candidates
+    cdef double rounding           # delta^2 below this fraction of kappa(x, x) is a rounding error
+    cdef double steepest           # longest row of L^-1, in units of 1 / sqrt(kappa(x, x))
+    cdef double least              # least delta^2 of a landmark, as a fraction of kappa(l, l)
     cdef double *rows              # L^-1, n_components x n_components
-    cdef char *panels              # L^-1 in the dtype of the samples
-    cdef double *values            # kernel values of a candidate, then c
+    cdef char *panels              # L^-1 in the dtype of the samples, in panels
+    cdef double *values            # buffer: kernel values of a candidate, then c
     cdef Py_ssize_t saved_n
 
     cdef char *panel(self, Py_ssize_t index) noexcept nogil

@@ -1,12 +1,12 @@
 """Nystroem features whose landmarks grow with the stream.
 
-With the landmarks l_1 ... l_m, k(x) the kernel values of x with them, and K = L L' their kernel
-matrix, the features are z(x) = L^-1 k(x). They are nested: a further landmark l adds a coordinate
-and leaves the others as they are. With c = z(l) and delta^2 = kappa(l, l) - c'c, the new row of
-L^-1 is [-c'L^-1 / delta, 1 / delta], and z(l) is delta in the new coordinate.
+Let l_1 ... l_m be the landmarks, k(x) their kernel values with x, and K = L L' their kernel matrix.
+The features are z(x) = L^-1 k(x). They are nested: another landmark l adds a coordinate and does
+not change the others. With c = z(l) and delta^2 = kappa(l, l) - c'c, the new row of L^-1 is
+[-c'L^-1 / delta, 1 / delta], and the new coordinate of z(l) is delta.
 
-The kernel of two samples is z(x) . z(s) as long as one of them is a landmark. delta^2 is the
-squared distance of a sample to the span of the landmarks: its part that they cannot express.
+z(x) . z(s) equals the kernel of x and s if one of them is a landmark. delta^2 is the squared
+distance of a sample to the span of the landmarks in feature space.
 """
 from libc.limits cimport INT_MAX
 from libc.math cimport sqrt
@@ -28,29 +28,29 @@ from onlinekern.core.base.part import refuse_attributes
 from onlinekern.core.linalg.copies import unpacked
 
 SELECTIONS = ("first", "margin", "ald")
-# How far rounding may move a coordinate, in units of the length of a sample. Landmarks that nearly
-# are sums of others have steep rows of L^-1; beyond this, each further one would be steeper still,
-# and what they add nothing but rounding, up to 10^40.
+# Largest rounding error of a coordinate, relative to the length of a sample. A landmark that nearly
+# depends linearly on others has a long row of L^-1, which amplifies rounding errors. Beyond this
+# bound further rows would be longer and longer, up to 10^40, and their coordinates only rounding.
 MOST_ROUNDING = 0.001
 
 
 cdef class NestedNystroem(FeatureMap):
     """z(x) = L^-1 k(x), with at most `n_components` landmarks among the samples that are learnt.
 
-    Positions of landmarks that are not there yet are 0.
+    Features of landmarks that do not exist yet are 0.
 
     Parameters
     ----------
     landmarks : SupportSet
-        Of one output, with coefficients of 0. Empty, unless the rows of L^-1 are set too.
+        With one output and coefficients of 0. If it is not empty, call `set_whitening` too.
     n_components : int >= 1
-        The largest number of landmarks.
+        Most landmarks.
     selection : {'first', 'margin', 'ald'}
-        Who becomes a landmark: every sample, only samples that change the model, or every sample;
-        for the last two, if delta^2 > novelty kappa(l, l).
+        Candidates: every sample; only samples that change the model; every sample. A candidate
+        becomes a landmark if delta^2 > novelty kappa(l, l).
     novelty : float in (0, 1)
-        For 'first', the square root of the machine epsilon of the samples takes its place: below
-        it, delta^2 is a rounding error of the kernel values.
+        Not used with 'first': there it is the square root of the machine epsilon of the samples,
+        below which delta^2 is a rounding error of the kernel values.
     """
 
     def __cinit__(self, SupportSet landmarks not None, Py_ssize_t n_components, str selection,
@@ -103,7 +103,7 @@ cdef class NestedNystroem(FeatureMap):
         return out
 
     def set_whitening(self, whitening):
-        """Take over what `whitening` gave for the same landmarks."""
+        """Set L^-1 from an array of `whitening` for the same landmarks, which is checked."""
         cdef Py_ssize_t i, j, n = self.landmarks.n
         whitening = doubles_of_shape("whitening", whitening, (n, n))
         cdef const double[:, ::1] view = whitening
@@ -118,7 +118,7 @@ cdef class NestedNystroem(FeatureMap):
             self.write_lane(i)
 
     def add_rows(self, X):
-        """Consider the rows of X as landmarks, outside of any stream.
+        """Consider the rows of X as landmarks one after the other.
 
         Parameters
         ----------
@@ -133,11 +133,11 @@ cdef class NestedNystroem(FeatureMap):
                 raise MemoryError(f"no memory for {samples.rows.n} landmarks")
 
     cdef char *panel(self, Py_ssize_t index) noexcept nogil:
-        """L^-1 of one panel of landmarks, feature by feature."""
+        """L^-1 of one panel of landmarks, column by column."""
         return self.panels + index * OK_PANEL * self.length * self.itemsize
 
     cdef void write_lane(self, Py_ssize_t row) noexcept nogil:
-        """Copy a row of L^-1 into its lane of the panels; 0 if there is no such landmark."""
+        """Copy a row of L^-1 into its lane of the panels; zeros if there is no such landmark."""
         cdef Py_ssize_t j, count = row + 1 if row < self.landmarks.n else 0
         cdef const double *values = self.rows + row * self.n_components
         cdef char *lane = self.panel(row // OK_PANEL) + row % OK_PANEL * self.itemsize
@@ -161,7 +161,7 @@ cdef class NestedNystroem(FeatureMap):
         return self.landmarks.n
 
     cdef double remainder(self, FeatureWindow window, Py_ssize_t i) noexcept nogil:
-        """The squared distance of x to the span of the landmarks; 0 if it is a rounding error."""
+        """delta^2 of sample i; 0 if it is a rounding error."""
         cdef double square, absolute
         cdef double diagonal = self.landmarks.kernel.diagonal(
             (<NestedWindow> window).window.block.squares[i])
@@ -176,7 +176,7 @@ cdef class NestedNystroem(FeatureMap):
         return NestedWindow(self, self.landmarks.window, True)
 
     cdef void project(self, Window window, char *z) noexcept nogil:
-        """z (n x length) = features of the rows of a filled window, in whole panels."""
+        """z (n x length) = features of the rows of a filled window, padded to whole panels."""
         cdef Py_ssize_t p, n = self.landmarks.n
         for p in range(whole_panels(n) // OK_PANEL):
             self.ops.dense[OK_DOT](
@@ -184,7 +184,8 @@ cdef class NestedNystroem(FeatureMap):
                 self.panel(p), z + p * OK_PANEL * self.itemsize, self.length)
 
     cdef Status consider(self, FeatureWindow window, Py_ssize_t i, bint entered) noexcept nogil:
-        """Make sample i a landmark if there is room, and it is new enough. Returns a status."""
+        """Make sample i a landmark if there is room and delta^2 is large enough. Returns a status.
+        """
         cdef Py_ssize_t n = self.landmarks.n
         cdef double diagonal, square, absolute, delta, zero = 0
         if n == self.n_components or (self.only_entered and not entered):
@@ -203,7 +204,7 @@ cdef class NestedNystroem(FeatureMap):
         return OK
 
     cdef bint is_steep(self, double diagonal) noexcept nogil:
-        """Whether the row that `border` has written would turn rounding into a coordinate."""
+        """Whether the row that `border` has written amplifies rounding errors too much."""
         cdef Py_ssize_t f, n = self.landmarks.n
         cdef const double *row = self.rows + n * self.n_components
         cdef double square = 0
@@ -212,7 +213,7 @@ cdef class NestedNystroem(FeatureMap):
         return not sqrt(square * diagonal) <= self.steepest
 
     cdef double border(self, Py_ssize_t i) noexcept nogil:
-        """Write the row that sample i would add to L^-1. Returns delta, 0 where delta^2 <= 0."""
+        """Write the row that sample i would add to L^-1. Returns delta; 0 if delta^2 <= 0."""
         cdef Py_ssize_t f, j, n = self.landmarks.n
         cdef double *k = self.values
         cdef double *c = self.values + self.length
@@ -239,7 +240,8 @@ cdef class NestedNystroem(FeatureMap):
 
     cdef void extend_features(self, NestedWindow window, Py_ssize_t i,
                               double delta) noexcept nogil:
-        """Write the coordinate of the newest landmark, sample i, of the samples from i on."""
+        """Write the newest coordinate, that of landmark i, for samples i, i + 1, ... of the window.
+        """
         cdef Py_ssize_t j, n = self.landmarks.n, p = (n - 1) // OK_PANEL, lane = (n - 1) % OK_PANEL
         cdef Py_ssize_t later = window.window.block.n - i - 1
         cdef char *place = window.features.values + (i * self.length + n - 1) * self.itemsize

@@ -8,7 +8,7 @@ from onlinekern.core.linalg.symmetric_eigen cimport LeadingEigenvectors
 
 cdef class Spectrum:
     cdef LeadingEigenvectors eigen
-    cdef readonly Py_ssize_t n, rank       # landmarks, and eigenvalues that are kept
+    cdef readonly Py_ssize_t n, rank       # number of landmarks, and of eigenvalues kept
     cdef int write_matrix(self, SupportSet landmarks) except -1
     cdef double value(self, Py_ssize_t j) noexcept nogil
     cdef const double *vector(self, Py_ssize_t j) noexcept nogil
@@ -17,7 +17,7 @@ cdef class Spectrum:
 
 cdef class Nystroem(FeatureMap):
     cdef readonly SupportSet landmarks
-    cdef PanelStore panels                 # of the projection
+    cdef PanelStore panels                 # the projection
     cdef void project(self, Window window, char *z) noexcept nogil
 
 

@@ -23,13 +23,13 @@ from onlinekern.core.samples.rows cimport Rows, Samples, samples_of
 
 from onlinekern.core.base.part import refuse_attributes
 
-# Eigenvalues below this fraction of the largest are left out: their eigenvectors are rounding
-# errors of the kernel matrix.
+# Eigenvalues below this fraction of the largest are left out: they are rounding errors of the
+# kernel matrix.
 cdef double LEAST_EIGENVALUE = 1e-10
 
 
 cdef SupportSet landmarks_of(object kernel, object rows):
-    """A support set of given rows, ndarray or CSR matrix, with coefficients of 0."""
+    """A support set of the given rows, ndarray or CSR matrix, with coefficients of 0."""
     cdef bint sparse = not isinstance(rows, np.ndarray)
     if len(rows.shape) != 2:
         raise ValueError(f"landmarks must have two axes, got shape {rows.shape}")

@@ -1,4 +1,4 @@
-# Trees whose cells are features. May change at minor versions.
+# Trees whose leaves are features. May change at minor versions.
 from libc.stdint cimport int64_t, uint64_t
 
 from onlinekern.core.features.taught cimport TaughtFeatures
@@ -8,10 +8,10 @@ from onlinekern.core.samples.rows cimport Rows
 
 cdef class Partition(TaughtFeatures):
     cdef uint64_t seed
-    cdef readonly int64_t last           # samples that the last trees grow from
-    cdef readonly tuple forests          # those that have grown
-    cdef readonly int64_t entered        # samples, up to the last one that trees grow from
-    cdef object shares                   # of the features, ndarray of shape (d,)
+    cdef readonly int64_t last           # number of samples at which the last trees grow
+    cdef readonly tuple forests          # the forests grown so far
+    cdef readonly int64_t entered        # samples learnt, at most `last`
+    cdef object shares                   # importances of the features, ndarray of shape (d,)
     # At the checkpoint.
     cdef tuple saved_forests
     cdef int64_t saved_entered

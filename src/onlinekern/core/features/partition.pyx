@@ -1,8 +1,8 @@
-"""Partition: trees that are added along a stream, whose cells are features for ever.
+"""Partition: trees that are added along a stream, and whose leaves are features (cells).
 
-A part of the trees grows at each of a few absolute numbers of samples, from all samples so far. A
-tree that has grown stays as it is: its cells are the same features from then on, and those of the
-trees to come are behind them. So a learner of these features need not forget anything.
+Some of the trees grow at each of a few absolute numbers of samples, from all samples so far. A
+grown tree never changes: a column of the features means the same leaf for ever, and later trees get
+later columns. So a learner of these features does not have to forget anything.
 """
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free
@@ -26,15 +26,15 @@ from onlinekern.core.partitions.renewal import spread
 from onlinekern.core.partitions.scale import scale_of, scaled_rows
 
 cdef Py_ssize_t MOST_FEATURES = MOST_COLUMNS - N_DIRECTIONS
-# Trees grow from at most so many samples: children have 16 bits.
+# Trees grow from at most this many samples, because node numbers have 16 bits.
 cdef Py_ssize_t MOST_KEPT = 1 << 14
-# Of fewer samples nothing tells where the function changes.
+# With fewer samples trees grow at random: gradients would be noise.
 cdef Py_ssize_t LEAST_TOLD = 32
-# A tree grows from at least so many samples, if there are.
+# A tree grows from at least this many samples, or from all if there are fewer.
 cdef Py_ssize_t LEAST_DRAWN = 64
-# Rows that are walked together.
+# Rows of a block that is walked tree by tree.
 cdef Py_ssize_t ROWS = 64
-# More work than any tree is.
+# A limit for `Grower.grow` that no tree reaches.
 cdef Py_ssize_t ALL = (<Py_ssize_t> 1) << 62
 cdef tuple KINDS = ("none", "auto", "labels", "numbers")
 
@@ -49,24 +49,23 @@ cdef class Partition(TaughtFeatures):
     ----------
     d : int
     dtype : dtype
-        Of the samples.
+        Type of the samples.
     at : tuple of int
         Numbers of samples at which trees grow, ascending.
     trees : tuple of int
-        How many grow at each.
+        How many trees grow at each.
     most_in_leaf, n_candidates : int
-        A node of more than `most_in_leaf` rows is cut, by the best of `n_candidates`.
+        A node of more than `most_in_leaf` rows is split, by the best of `n_candidates`.
     share : float
         A tree grows from this share of the samples.
     kind : {'none', 'auto', 'labels', 'numbers'}
-        What targets are: none are given; or labels if they are few whole numbers.
+        Kind of the targets; 'none': there are none; 'auto': labels if they are few integers.
     seed : int
-
     """
 
     def __cinit__(self, d, dtype, at, trees, most_in_leaf, n_candidates, double share, kind, seed):
         if not 1 <= d <= MOST_FEATURES:
-            raise ValueError(f"trees cut rows of at most {MOST_FEATURES} features, got {d}")
+            raise ValueError(f"trees split rows of at most {MOST_FEATURES} features, got {d}")
         if len(at) != len(trees) or len(at) == 0 or list(at) != sorted(set(at)):
             raise ValueError(f"trees must grow at ascending numbers of samples, got {at}")
         for number, count in zip(at, trees):
@@ -94,14 +93,14 @@ cdef class Partition(TaughtFeatures):
         return len(self.forests) == len(self.settings[0])
 
     def drawn(self, Py_ssize_t n):
-        """How many of n samples a tree grows from."""
+        """Number of the n samples that a tree grows from."""
         return min(n, max(LEAST_DRAWN, int(self.settings[4] * n)))
 
     def reserved(self):
-        """The columns at which the cells of the trees of each number of samples begin, and an end.
+        """The first column of the trees of each number in `at`, and the number of all columns.
 
-        There is room for as many cells as the trees may get; if all grow at once, for those that
-        they have.
+        Columns are reserved for as many leaves as the trees may get. If all trees grow at once,
+        there are as many as they have.
         """
         at, trees = self.settings[:2]
         # A leaf has one row at least, and a tree of n leaves has 2 n - 1 nodes.
@@ -137,7 +136,7 @@ cdef class Partition(TaughtFeatures):
         return TaughtFeatures.learn(self, X, y, transform)
 
     cdef object run(self, Samples samples, const double[::1] y, bint transform):
-        """Learn rows up to each number of samples at which trees grow."""
+        """Learn rows in segments that end where trees grow; return (cells, counts) or Nones."""
         cdef Py_ssize_t first = 0, last, n = samples.rows.n
         cells, counts = [np.empty(0, dtype=np.int32)], [np.empty(0, dtype=np.int64)]
         while first < n:
@@ -159,7 +158,7 @@ cdef class Partition(TaughtFeatures):
         return None, None
 
     def grow(self):
-        """Let the next trees grow, from all samples so far."""
+        """Grow the next trees from all samples so far."""
         _, trees, most_in_leaf, n_candidates, _, kind, _ = self.settings
         X, y, _ = self.recent.arrays()
         cdef Grower grower
@@ -174,7 +173,7 @@ cdef class Partition(TaughtFeatures):
             draws = np.random.RandomState(seed >> 32)
             few = few_outputs(goals, np.random.RandomState(seed >> 32))
             has_margin = labels is not None and few is goals
-            # The second look has the metric that the first one has found.
+            # The second look uses the metric of the first one.
             found = Look(None, None, None, np.ones(self.d), None)
             for _ in range(2):
                 found = look(X, goals, found.metric, draws)
@@ -194,7 +193,7 @@ cdef class Partition(TaughtFeatures):
             self.recent = None
 
     cdef object walk(self, const Rows *rows, Py_ssize_t first, Py_ssize_t n):
-        """The cells of n rows, ndarray of shape (n, trees that have grown), int32."""
+        """The columns of n rows in all grown trees, ndarray of shape (n, n_trees), int32."""
         cdef Forest forest
         cdef Py_ssize_t done = 0
         cells = np.empty((n, sum([forest.n_trees for forest in self.forests])), dtype=np.int32)
@@ -206,7 +205,7 @@ cdef class Partition(TaughtFeatures):
         return cells
 
     def transform(self, X):
-        """The cells of rows, ndarray of shape (n, trees that have grown), int32."""
+        """The columns of rows in all grown trees, ndarray of shape (n, n_trees), int32."""
         cdef Samples samples = samples_of(X, self.dtype)
         check_width("X", samples.rows.d, self.d)
         with Reading(self.access):
@@ -214,18 +213,18 @@ cdef class Partition(TaughtFeatures):
 
     @property
     def n_features(self):
-        """Columns of the cells, those of the trees to come too."""
+        """Number of columns, including those reserved for trees that have not grown."""
         return self.reserved()[len(self.settings[0])]
 
     @property
     def n_trees(self):
-        """Trees that have grown."""
+        """Number of grown trees."""
         return sum([forest.n_trees for forest in self.forests])
 
     def importances(self):
-        """Share of each feature in the mean square of the gradient, ndarray of shape (d,).
+        """Share of each feature in the mean squared gradient, ndarray of shape (d,).
 
-        Zeros if nothing has told where the function changes.
+        Zeros as long as no gradients have been computed.
         """
         with Reading(self.access):
             return self.shares.copy()
@@ -241,7 +240,7 @@ cdef class Partition(TaughtFeatures):
         TaughtFeatures.rollback(self)
 
     def get_state(self):
-        """What has been learnt, as a dictionary; the nodes of all trees come one after another."""
+        """Learnt state, as a dictionary; the nodes of all trees are concatenated."""
         with Reading(self.access):
             nodes = [forest.arrays() for forest in self.forests]
             scales = [forest.scale.arrays() for forest in self.forests]
@@ -295,7 +294,7 @@ cdef class Partition(TaughtFeatures):
 
 cdef int walk_forest(Forest forest, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                      Py_ssize_t start, int32_t *out, Py_ssize_t stride) except -1:
-    """Write the columns of n rows in the trees of a forest, `stride` apart."""
+    """Write the columns of n rows in the trees of a forest; `stride` separates rows of `out`."""
     cdef Py_ssize_t i, t = 0, done = 0, count, trees = forest.n_trees
     cdef Py_ssize_t width = forest.scale.width()
     cdef Tree tree
@@ -327,12 +326,12 @@ cdef int walk_forest(Forest forest, const Rows *rows, Py_ssize_t first, Py_ssize
 
 
 def stacked(arrays, shape):
-    """Arrays of one shape beside one another, also if there are none."""
+    """Arrays of one shape stacked; shape (0, *shape) if there are none."""
     return np.stack(arrays) if arrays else np.empty((0, *shape))
 
 
 def joined(nodes):
-    """The arrays of several forests one after another."""
+    """The arrays of several forests, concatenated."""
     if not nodes:
         empty = np.empty(0, dtype=np.int32)
         return np.empty(0, dtype=np.float32), empty, empty, np.zeros(1, dtype=np.int32)
@@ -346,7 +345,7 @@ def joined(nodes):
 
 
 def forests_of(state, trees, Py_ssize_t d):
-    """The forests of so many trees whose arrays `joined` has put together, checked."""
+    """The forests with these numbers of trees, from the arrays of `joined`, which are checked."""
     centers = doubles_of_shape("centers", state["centers"], (len(trees), d))
     factors = doubles_of_shape("factors", state["factors"], (len(trees), d))
     directions, first = state["directions"], state["first"]
@@ -356,7 +355,7 @@ def forests_of(state, trees, Py_ssize_t d):
         raise ValueError(f"there must be directions of {len(trees)} forests")
     if not isinstance(first, np.ndarray) or first.dtype != np.int32 \
             or first.shape != (sum(trees) + 1,) or first[0] != 0 or (np.diff(first) < 1).any():
-        raise ValueError("first must say where the nodes of each tree begin, from 0 to their count")
+        raise ValueError("first must hold the first node of each tree, from 0 on, and their number")
     nodes, end = [state[name] for name in ("cuts", "features", "left")], first.max()
     if any([not isinstance(one, np.ndarray) or one.shape != (end,) for one in nodes]):
         raise ValueError(f"there must be {end} cuts, features and left children")

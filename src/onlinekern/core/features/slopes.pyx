@@ -1,7 +1,7 @@
 """Gradients of functions w . z(x) of explicit features, and their mean outer product.
 
-The average gradient outer product (AGOP) tells along which features, or directions, a function
-changes: a metric is learnt from it (Radhakrishnan, Beaglehole, Pandit and Belkin 2024).
+A metric is learnt from the mean outer product of the gradients (AGOP), which shows along which
+features, or directions, a function changes (Radhakrishnan, Beaglehole, Pandit and Belkin 2024).
 """
 import numpy as np
 
@@ -18,18 +18,19 @@ def slopes_of(features, weights, X):
 
 
 def slopes_at(features, weights, dtype):
-    """A function of rows, ndarray (n_rows, d) of a dtype: a list of gradients, (n_rows, d) each.
+    """Return a function that computes the gradients at rows.
 
-    There is one for each output. It stays as it is where the features have more landmarks later.
+    It takes rows, ndarray (n_rows, d), and returns a list with a gradient (n_rows, d) for each
+    output. Landmarks that the features get later do not change it.
 
     Parameters
     ----------
     features : FeatureMap
         `NestedNystroem` or Fourier features, in a metric or not, with linear ones or not.
     weights : ndarray of shape (n_outputs, n)
-        Of the features, in the order of `features.columns`; later ones may be missing.
+        Weights of the features in the order of `features.columns`; the last ones may be missing.
     dtype : dtype
-        Of the samples.
+        Type of the samples.
     """
     weights = weights.astype(dtype)
     if isinstance(features, WithLinear):
@@ -38,7 +39,7 @@ def slopes_at(features, weights, dtype):
         linear = linear / dtype.type(np.sqrt(max(d, 1)))
         return lambda X: [slopes + own for slopes, own in zip(inner(X), linear)]
     if isinstance(features, InMetric):
-        # As the map moves them: a row that is a landmark is where that is, to the last bit.
+        # Transform rows as the map does: a row that is a landmark must have the same bits.
         root, inner = features.root.astype(dtype), slopes_at(features.map, weights, dtype)
         return lambda X: [slopes @ root if root.ndim == 2 else slopes * root
                           for slopes in inner(features.moved(X))]
@@ -54,7 +55,10 @@ def slopes_at(features, weights, dtype):
 
 
 def fourier_slopes(frequencies, weights, X):
-    """Gradients of the cosines, then the sines, of frequencies (n_components, d)."""
+    """Gradients of functions of Fourier features with frequencies (n_components, d).
+
+    `weights` are of the cosines, then of the sines.
+    """
     n = len(frequencies)
     angles = X @ frequencies.T
     cosines, sines = np.cos(angles), np.sin(angles)
@@ -63,15 +67,14 @@ def fourier_slopes(frequencies, weights, X):
 
 
 def sum_of_products(gradients, full):
-    """Outer products of gradients, or their diagonals, summed over rows and outputs, in double.
+    """Sum of the outer products of gradients, or of their diagonals, over rows and outputs.
 
-    Rows whose gradient is not finite count as rows without one: samples may be as large as they
-    like.
+    Gradients that are not finite count as 0: samples may be arbitrarily large.
 
     Parameters
     ----------
     gradients : list of ndarray of shape (n_rows, d)
-        One for each output; they may be changed.
+        One for each output; modified in place.
     full : bool
 
     Returns

@@ -1,9 +1,9 @@
 """StructuredFourier: random Fourier features by Hadamard transforms, O(D log d) for a sample.
 
-The frequencies are the rows of S H D_1 H D_2 H D_3, in blocks (Yu, Suresh, Choromanski,
-Holtmann-Rice and Kumar 2016, section 4): H is the Hadamard matrix of the next power of two, the D
-are random signs, S scales the rows. The rows of a block are orthogonal and nearly uniform in
-direction.
+The frequencies are the rows of blocks S H D_1 H D_2 H D_3 (Yu, Suresh, Choromanski, Holtmann-Rice
+and Kumar 2016, section 4). H is the Hadamard matrix of size d, rounded up to a power of two; the
+D_i are diagonal matrices of random signs; S scales the rows. The rows of a block are orthogonal and
+have nearly uniform directions.
 """
 from libc.string cimport memcpy, memset
 
@@ -17,7 +17,7 @@ from onlinekern.core.kernels.block cimport Block
 
 # Hadamard transforms, each after a multiplication with signs.
 cdef Py_ssize_t ROUNDS = 3
-# The primitive transforms no less.
+# Shortest transform of the primitive.
 cdef Py_ssize_t SHORTEST = 16
 
 
@@ -30,14 +30,14 @@ def signs_shape(Py_ssize_t n_components, Py_ssize_t d):
 
 
 cdef class StructuredFourier(FourierMap):
-    """Features of frequencies that are products of Hadamard matrices and signs.
+    """Fourier features whose frequencies are products of Hadamard matrices and random signs.
 
     Parameters
     ----------
     signs : ndarray of shape (3, n_blocks * rows)
         1 or -1; see `signs_shape`, whose last two axes are one here.
     scales : ndarray of shape (1, D)
-        Of the rows, whose length is ``rows ** 1.5`` before.
+        Factors of the rows, whose length is ``rows ** 1.5`` without them.
     d : int
     dtype : numpy.float32 or numpy.float64
         Of the samples and the features.

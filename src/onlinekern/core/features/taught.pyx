@@ -1,7 +1,7 @@
-"""TaughtFeatures: features that are learnt along a stream, from its samples and their targets.
+"""TaughtFeatures: base of features that are learnt along a stream, from samples and targets.
 
-Rows are kept until the features are learnt from them, at absolute numbers of samples. A call that
-fails changes nothing, and one thread learns at a time.
+Rows are kept, and the features are learnt from them at absolute numbers of samples. A call that
+fails changes nothing. One thread learns at a time.
 """
 import numpy as np
 
@@ -15,25 +15,23 @@ from onlinekern.core.base.part import refuse_attributes
 
 
 cdef class TaughtFeatures:
-    """Features of samples, none of which has been learnt.
-
-    A class of features has `run`, `checkpoint` and `rollback`.
+    """Features that have learnt nothing so far. A subclass defines `run`, and extends undo.
 
     Parameters
     ----------
     d : int
-        Features of a sample.
+        Number of features of a sample.
     dtype : dtype
-        Of the samples.
+        Type of the samples.
 
     Attributes
     ----------
     settings : tuple
-        The other arguments.
+        The other arguments of the class.
     kind : {'none', 'auto', 'labels', 'numbers'}
-        What targets are.
+        Kind of the targets.
     calls : int
-        Calls that learnt.
+        Number of calls that learnt.
     """
 
     def __cinit__(self, Py_ssize_t d, dtype, *_):
@@ -53,7 +51,7 @@ cdef class TaughtFeatures:
         y : ndarray of shape (n,), float64, or None
             Finite; None if there are no targets, or none are needed any more.
         transform : bool
-            Whether to return what each row is before it is learnt, as `run` does.
+            Whether to return the result of `run`: each row transformed before it is learnt.
         """
         cdef Samples samples = samples_of(X, self.dtype)
         cdef const double[::1] targets
@@ -74,12 +72,12 @@ cdef class TaughtFeatures:
             end_writing(self.lock, self.access)
 
     cdef object run(self, Samples samples, const double[::1] y, bint transform):
-        """Learn rows. Return what they are before, if it is asked for."""
+        """Learn rows; if `transform`, return how they are transformed before they are learnt."""
         raise NotImplementedError(f"{type(self).__name__}.run")
 
     cdef int keep(self, const Rows *rows, Py_ssize_t first, Py_ssize_t n,
                   const double *y) except -1:
-        """Keep n rows."""
+        """Store n rows with their targets."""
         cdef Py_ssize_t i
         cdef Status status = OK
         with nogil:
@@ -102,7 +100,7 @@ cdef class TaughtFeatures:
             self.recent.rollback()
 
     def share_lock_with(self, Lock lock not None):
-        """Use this lock from now on; no thread may be learning."""
+        """Use another lock from now on. No thread may be learning now."""
         self.lock = lock
 
     def undo(self):
@@ -111,7 +109,7 @@ cdef class TaughtFeatures:
             self.rollback()
 
     def arguments(self):
-        """Arguments that construct such features without samples."""
+        """Arguments that construct the same features without samples."""
         return (self.d, self.dtype, *self.settings)
 
     def __getstate__(self):
