@@ -1,10 +1,10 @@
-"""Coverage: the thresholds that hold a share of the scores of a stream.
+"""Coverage: thresholds such that a given share of the scores of a stream is at most the threshold.
 
-A score says how ill a target agrees with what was predicted for it. A threshold is the score of a
-rank among the last ones: ``ceil((n + 1) (1 - a))`` of n, in ascending order. Eight levels a_i run
-along the stream, each with a rate of its own: ``a_i <- a_i + rate_i (wanted - missed_i)`` (Gibbs
-and Candes 2021, eq. 2). The level in use is their mean, by weights that fall with their losses
-(Gibbs and Candes 2024, algorithm 1): nobody has to choose the rate.
+A score measures the error of a prediction. The threshold at level a is the score of rank
+``ceil((n + 1) (1 - a))`` among the last n scores, in ascending order. Eight levels a_i follow the
+stream, each with its own rate: ``a_i <- a_i + rate_i (wanted - missed_i)`` (Gibbs and Candes 2021,
+eq. 2). The level in use is their weighted mean, with weights that fall with their losses (Gibbs and
+Candes 2024, algorithm 1), so no rate has to be chosen.
 """
 cimport numpy as cnp
 from libc.math cimport INFINITY, ceil, exp, isfinite, isnan, log, sqrt
@@ -16,22 +16,23 @@ import numpy as np
 cnp.import_array()
 
 cdef enum: N_RATES = 8
-# The rates are the paper's.
+# The rates of the paper.
 cdef double[N_RATES] RATES = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128]
-# So many samples the weights are to look back; the paper's 500.
+# Samples that the weights look back; 500 in the paper.
 cdef double HORIZON = 500
-# A level that falls by the share wanted raises the threshold by this part of the range of scores.
-# Of 0.05 to 1, on walks and sets: less is too slow for walks, more is wider (docs/intervals.md).
+# Beyond the largest score: a level that falls by `wanted` raises the threshold by this part of the
+# range of the scores. Values of 0.05 to 1 were tried on random walks and data sets: smaller ones
+# are too slow for walks, larger ones give wider intervals (docs/intervals.md).
 cdef double BEYOND = 0.1
-# The rate of the correction, in shares wanted: of .003 to .02, .003 leaves shares off by 0.8 points
-# where scores grow, and .02 is wider (docs/intervals.md).
+# Rate of the correction, in units of `wanted`. Of .003 to .02, .003 leaves the coverage off by 0.8
+# points where scores grow, and .02 gives wider intervals (docs/intervals.md).
 cdef double CORRECTING = 0.01
-# Products that are whole numbers are so up to their last bits.
+# Tolerance for products that are integers up to rounding.
 cdef double SLACK = 1e-9
 
 
 cdef Py_ssize_t place_of(const double *ordered, Py_ssize_t n, double score) noexcept nogil:
-    """How many of the scores, which ascend, are smaller."""
+    """Number of the sorted scores that are smaller than `score` (binary search)."""
     cdef Py_ssize_t low = 0, high = n, middle
     while low < high:
         middle = (low + high) // 2
@@ -43,7 +44,7 @@ cdef Py_ssize_t place_of(const double *ordered, Py_ssize_t n, double score) noex
 
 
 cdef void replace(double *ordered, Py_ssize_t n, double old, double new) noexcept nogil:
-    """Replace one of n scores, which ascend before and after."""
+    """Replace one of n sorted scores; they stay sorted."""
     cdef Py_ssize_t gone = place_of(ordered, n, old), place = place_of(ordered, n, new)
     if place > gone:
         place -= 1
@@ -54,7 +55,7 @@ cdef void replace(double *ordered, Py_ssize_t n, double old, double new) noexcep
 
 
 cdef void insert(double *ordered, Py_ssize_t n, double score) noexcept nogil:
-    """Insert a score among n, which ascend before and after."""
+    """Insert a score among n sorted ones; they stay sorted."""
     cdef Py_ssize_t place = place_of(ordered, n, score)
     memmove(ordered + place + 1, ordered + place, (n - place) * sizeof(double))
     ordered[place] = score
@@ -63,7 +64,7 @@ cdef void insert(double *ordered, Py_ssize_t n, double score) noexcept nogil:
 cdef double threshold_of(const double *ordered, Py_ssize_t n, const double *levels,
                          const double *weights, double correction,
                          double wanted) noexcept nogil:
-    """The threshold; infinite as long as there are too few scores for the share that is wanted."""
+    """The threshold; infinite as long as there are too few scores for `wanted`."""
     cdef double level = 0, total = 0
     cdef Py_ssize_t i, rank
     if (n + 1) * wanted < 1 - SLACK:
@@ -79,7 +80,7 @@ cdef double threshold_of(const double *ordered, Py_ssize_t n, const double *leve
 
 
 cdef double reach_of(const double *ordered, Py_ssize_t n, double wanted) noexcept nogil:
-    """What a level that is lower by 1 adds to a threshold beyond n scores; 0 if one is infinite."""
+    """Slope of the threshold beyond the largest score, per unit of level; 0 if one is infinite."""
     cdef double span = BEYOND * (ordered[n - 1] - ordered[0]) / wanted
     return span if isfinite(span) else 0
 

@@ -1,8 +1,8 @@
-# Targets that are outliers, held near the answers. May change at minor versions.
+# Clipping of targets that are outliers. May change at minor versions.
 
 cdef class HeldTargets:
     cdef readonly Py_ssize_t n_outputs
-    cdef double[:, ::1] numbers      # what is known of each output, in the order of `FIELDS`
+    cdef double[:, ::1] numbers      # n_outputs x FIELDS, in the order of that enum
     cdef double[:, ::1] saved        # the same at the checkpoint
 
     cdef double hold(self, Py_ssize_t k, double y, double score, double offset,

@@ -1,18 +1,18 @@
-"""HeldTargets: targets that are outliers are learnt as less far ones.
+"""HeldTargets: clips targets that are outliers.
 
-A target y is far if it is `FAR` deviations of all targets from their mean, and `LONGEST` mean
-errors from the answer f. Far targets may be outliers, or rare events that the features tell of. So
-two things are asked before a target is doubted, from what came before it:
+A target y is far if it is more than `FAR` standard deviations of the targets from their mean, and
+more than `LONGEST` mean absolute errors from the prediction f. Far targets may be outliers, or rare
+events that the features explain. So a far target is clipped only if two things hold for the samples
+before it:
 
-- Whether the targets are mostly explained: the mean absolute error is less than `EXPLAINED` of the
+- The model explains most of the targets: the mean absolute error is less than `EXPLAINED` times the
   mean absolute deviation of the targets.
-- Whether the answers knew nothing of the far targets so far. The sum of the answers, each with the
-  sign of its far target, is that of chance, up to `TRUSTED` standard deviations. Answers that know
-  of rare events lean to the side where these are.
+- The predictions did not foresee the far targets so far. Sum the predictions for them, each with
+  the sign of its target: the sum is below `TRUSTED` standard deviations of what chance gives.
+  Predictions that foresee rare events have the same sign as these.
 
-A target that is doubted is learnt as f + `LONGEST` mean errors, or f minus as many: as a gradient
-step on the loss of Huber (1964) sees it. The means are of the last 200 or so samples, and of far
-targets hold what is near only.
+A clipped target is learnt as f plus or minus `LONGEST` mean errors, as in a gradient step on the
+loss of Huber (1964). The means are of the last 200 or so samples; far targets enter them clipped.
 """
 from libc.math cimport copysign, fabs, isfinite
 
@@ -20,27 +20,28 @@ import numpy as np
 
 from onlinekern.core.base.state cimport doubles_of_shape
 
-# See above. Targets are not doubted before so many samples.
+# See above. No target is clipped before FEWEST samples.
 cdef double FAR = 5
 cdef double LONGEST = 10
 cdef double EXPLAINED = 0.6
 cdef double TRUSTED = 2
 cdef double FEWEST = 50
-# The means remember so many samples; of the agreement this is left at the next far target.
+# The means remember WINDOW samples. KEEP discounts the sum of predictions at each far target.
 cdef double WINDOW = 200
 cdef double KEEP = 0.99
-# Answers are no farther from the mean, in deviations. Targets beyond `FARTHEST` are errors, which
-# the learner refuses.
+# Predictions are clipped at MOST deviations in that sum. Targets beyond FARTHEST deviations are not
+# clipped: the learner refuses them as errors.
 cdef double MOST = 1e6
 cdef double FARTHEST = 1e30
 
-# Samples, up to `WINDOW`; mean absolute error, and deviation; the sum of the answers to far targets
-# with the signs of these, and the sum of their squares, which is its variance by chance.
+# Numbers of an output: samples, up to `WINDOW`; mean absolute error; mean absolute deviation; sum
+# of the predictions for far targets, each with the sign of its target; and the variance of that sum
+# by chance, the sum of the squared predictions.
 cdef enum: N, ERROR, SPREAD, AGREEMENT, CHANCE, FIELDS
 
 
 cdef class HeldTargets:
-    """What is known of the targets of so many outputs: nothing at first."""
+    """Statistics of the targets of n_outputs outputs; all 0 at first."""
 
     def __cinit__(self, Py_ssize_t n_outputs):
         self.n_outputs = n_outputs
@@ -51,9 +52,9 @@ cdef class HeldTargets:
 
     cdef double hold(self, Py_ssize_t k, double y, double score, double offset,
                      double unit) noexcept nogil:
-        """Return what is learnt in the place of target k, and learn of the target.
+        """Return target k, clipped if it is an outlier; update the statistics.
 
-        `score` is the answer before, in units of the targets from their mean, `offset`.
+        The prediction is f = offset + unit * score.
         """
         cdef double *own = &self.numbers[k, 0]
         cdef double f = offset + unit * score, error = y - f, size = fabs(error), near = size
@@ -81,14 +82,15 @@ cdef class HeldTargets:
         self.numbers[:] = self.saved
 
     def get_numbers(self):
-        """What is known, ndarray of shape (n_outputs, 5)."""
+        """The statistics, ndarray of shape (n_outputs, 5)."""
         return np.array(self.numbers)
 
     def set_numbers(self, numbers):
-        """Go on from what `get_numbers` gave."""
+        """Set the statistics from an array of `get_numbers`."""
         numbers = doubles_of_shape("held", numbers, (self.n_outputs, FIELDS))
         if (np.delete(numbers, AGREEMENT, axis=1) < 0).any() or (numbers[:, N] > WINDOW).any():
-            raise ValueError("what is known of targets must be >= 0, but for how they agree")
+            raise ValueError("held must be >= 0 but for the agreement, and count at most "
+                             f"{WINDOW:g} samples")
         cdef const double[:, ::1] given = numbers
         self.numbers[:] = given
         self.checkpoint()

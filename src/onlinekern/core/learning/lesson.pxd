@@ -1,4 +1,4 @@
-# Rows of a call that two learn during a trial. May change at minor versions.
+# Learning the rows of a call with a rival during trials. May change at minor versions.
 from libc.stdint cimport int64_t
 
 from onlinekern.core.learning.trials cimport Trials
@@ -7,11 +7,11 @@ from onlinekern.core.learning.trials cimport Trials
 cdef class Lesson:
     cdef Trials trials
     cdef Py_ssize_t n
-    cdef const Py_ssize_t *order  # numbers of the rows; NULL: as they stand
-    cdef const double *weights    # of each row; NULL: all 1
+    cdef const Py_ssize_t *order  # row numbers; NULL: 0, 1, ...
+    cdef const double *weights    # weight of each row; NULL: all 1
 
     cdef inline Py_ssize_t row(self, Py_ssize_t i) noexcept nogil:
-        """The number of the i-th row."""
+        """The number of the row at place i of the order."""
         return self.order[i] if self.order else i
 
     cdef inline double weight(self, Py_ssize_t row) noexcept nogil:

@@ -1,22 +1,22 @@
-"""Lesson: the rows of a call, which one learns that answers, and during a trial its rival too.
+"""Lesson: the model that predicts learns the rows of a call, and during a trial its rival too.
 
-What answers, a model or a race, learns a piece of the rows before its losses are looked at. Where
-one of them raises an alarm, a rival begins with the next row (`learning.trials`). It learns the
-rows of the piece that have been learnt without it, as long as the trial lasts; a rival that stays
-has not seen those behind the end of its trial, and learns them then. A piece is so short that
-little has been learnt for nothing.
+The predicting model (or race) learns a piece of the rows before its losses on them are tested. If a
+loss raises an alarm, a rival begins with the next row (`learning.trials`) and learns the rest of
+the piece, up to the end of the trial. If the rival then stays, it also learns the rows of the piece
+after the end of the trial, which it has not seen; what the other model learnt there was in vain.
+Pieces are so short that this is little.
 """
 from libc.stdint cimport int64_t
 
-# Rows of a call that are learnt before the losses are looked at.
+# Rows that are learnt before their losses are tested.
 cdef Py_ssize_t PIECE = 4096
 
 
 cdef class Lesson:
-    """Base of the lessons: a subclass says what learns, and what a loss is."""
+    """Base class: a subclass defines how models learn, and what a loss is."""
 
     cdef int learn(self, int64_t seen) except -1:
-        """Learn all rows; there were `seen` samples before."""
+        """Learn all rows; `seen` is the number of samples before."""
         cdef Py_ssize_t first = 0, ahead = 0, last
         cdef int64_t left
         while first < self.n:
@@ -40,7 +40,7 @@ cdef class Lesson:
         return 0
 
     cdef int64_t count(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """How many rows first ... last - 1 are samples: those of weight 0 are not."""
+        """Number of samples among rows first ... last - 1: rows of weight 0 do not count."""
         cdef Py_ssize_t i
         cdef int64_t found = 0
         for i in range(first, last):
@@ -48,7 +48,10 @@ cdef class Lesson:
         return found
 
     cdef Py_ssize_t watch(self, Py_ssize_t first, Py_ssize_t last, int64_t seen) except -1:
-        """See the losses of rows behind `seen` samples. Returns the end, or that of an alarm."""
+        """Test the losses of rows first ... last - 1, which follow `seen` samples.
+
+        Returns `last`, or the row after an alarm.
+        """
         cdef Py_ssize_t i, row
         cdef double weight
         for i in range(first, last):
@@ -63,10 +66,10 @@ cdef class Lesson:
         return last
 
     cdef bint compare(self, Py_ssize_t first, Py_ssize_t last, int64_t seen) except -1:
-        """Give those answers to rows, or what the rival told, that err less.
+        """During a trial, output for each row the prediction of the model that predicts then.
 
-        Both have learnt the rows, and `seen` samples with them. Returns whether another one answers
-        behind them.
+        Both models have learnt the rows, and `seen` samples with them. Returns whether the rival
+        predicts after them.
         """
         cdef Py_ssize_t i, row
         cdef bint others = False
@@ -76,7 +79,7 @@ cdef class Lesson:
             weight = self.weight(row)
             own = rival = 0
             if weight > 0:
-                # What is given overwrites what was told.
+                # Read the losses before `give` overwrites the predictions.
                 own, rival = self.loss(others, row), self.loss(not others, row)
             self.give(others, row)
             if weight > 0:
@@ -91,29 +94,29 @@ cdef class Lesson:
         return others
 
     cdef Py_ssize_t piece(self) except -1:
-        """Rows that may be learnt before the losses are looked at."""
+        """Most rows that may be learnt before their losses are tested."""
         return PIECE
 
     cdef int teach(self, bint rival, Py_ssize_t first, Py_ssize_t last) except -1:
-        """Let the one that answers, or its rival, learn rows first ... last - 1."""
+        """Let the predicting model, or its rival, learn rows first ... last - 1."""
         raise NotImplementedError("Lesson.teach")
 
     cdef double loss(self, bint rival, Py_ssize_t row) noexcept:
-        """The loss of what one of them told of a row."""
+        """Loss of the prediction of one of both for a row."""
         return 0
 
     cdef int give(self, bint rival, Py_ssize_t row) except -1:
-        """Give what one of them told of a row as the answer, and count it."""
+        """Output the prediction of one of both for a row, and count it."""
         raise NotImplementedError("Lesson.give")
 
     cdef int begin(self, int64_t seen) except -1:
-        """Let a rival begin behind so many samples."""
+        """Make a rival after `seen` samples."""
         raise NotImplementedError("Lesson.begin")
 
     cdef int exchange(self, int64_t seen) except -1:
-        """Let the rival be the one that answers, behind so many samples."""
+        """Exchange the predicting model and its rival after `seen` samples."""
         raise NotImplementedError("Lesson.exchange")
 
     cdef int drop(self) except -1:
-        """Let the rival go."""
+        """Delete the rival."""
         raise NotImplementedError("Lesson.drop")

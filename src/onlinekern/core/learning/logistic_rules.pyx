@@ -1,13 +1,13 @@
 """The online Newton step of logistic regression: the rule of the second order for the log loss.
 
-The weights of the model are a Gaussian of mean mu and covariance S; q = x'Sx. A sample of weight w
-moves mu to the minimum of (mu - mu_t)'S^-1 (mu - mu_t) / 2 + (w / r) l(mu'x), not just along the
-gradient at mu_t: p, the probability of being wrong, is the one after the step. Then S^-1 grows by
-the curvature there, (w / r) p (1 - p) x x'. That is Laplace's approximation of the posterior.
+The weights of the model are a Gaussian with mean mu and covariance S; q = x'Sx. A sample of weight
+w moves mu to the minimum of (mu - mu_t)'S^-1 (mu - mu_t) / 2 + (w / r) l(mu'x). This is an implicit
+step: p, the probability of an error, is that after the step. Then S^-1 grows by the curvature
+there, (w / r) p (1 - p) x x'. This is Laplace's approximation of the posterior.
 
-The minimum lies on mu_t + a S x, so it is one equation for each score. With c = q w / r, two
-classes have the margin m' = m + c p, with p = 1 / (1 + exp(m')). Several classes have
-f'_k = f_k + c_k (1[k = y] - p_k), with p the softmax of f'.
+The minimum lies on mu_t + a S x, so there is one equation for each score. Let c = q w / r. The
+margin m' of two classes solves m' = m + c p with p = 1 / (1 + exp(m')). The scores f' of several
+classes solve f'_k = f_k + c_k (1[k = y] - p_k), where p is the softmax of f'.
 """
 from libc.math cimport INFINITY, exp, fabs, log
 from libc.stdint cimport int64_t
@@ -16,17 +16,17 @@ from onlinekern.core.learning.losses cimport Loss
 from onlinekern.core.learning.odds cimport log_sum_exp, omega
 from onlinekern.core.learning.rules cimport Classes, Rule
 
-# The equations are solved until a step is within rounding.
+# Newton's method stops when a step is a rounding error.
 cdef int MOST_STEPS = 50
 cdef double PRECISION = 4e-16
 
 
 cdef double lesser(double m, double c) noexcept nogil:
-    """p <= 1/2 of log(p / (1 - p)) + c p + m = 0, for m >= -c/2.
+    """The root p <= 1/2 of log(p / (1 - p)) + c p + m = 0, for m >= -c/2.
 
-    In u = log(p / (1 - p)) <= 0 the left side is convex, and smaller than with exp(u) in place of
-    p. Newton's method begins at the root of that; its first step lands beyond the root of ours, or
-    at it, and the others fall to it.
+    In u = log(p / (1 - p)) <= 0 the left side is convex, and smaller than with exp(u) instead of p.
+    Newton's method begins at the root of the latter. Its first step lands at the wanted root or
+    above it, and the next steps descend to it.
     """
     cdef double u = -m if c <= 0 else min(0.0, -m - omega(log(c) - m))
     cdef double p, before
@@ -42,7 +42,7 @@ cdef double lesser(double m, double c) noexcept nogil:
 
 cdef double probability_of(Py_ssize_t k, const Classes *classes, double scale,
                            double total) noexcept nogil:
-    """p_k after the step, of log p + c_k p = f_k + c_k 1[k = y] - total."""
+    """p_k after the step: the root p of log p + c_k p = f_k + c_k 1[k = y] - total."""
     cdef double c = scale * max(classes.lengths[k], 0.0), score = classes.scores[k] - total
     if k == classes.label:
         score += c
@@ -50,11 +50,11 @@ cdef double probability_of(Py_ssize_t k, const Classes *classes, double scale,
 
 
 cdef double total_of(const Classes *classes, double scale) noexcept nogil:
-    """log sum_k exp(f'_k): the `total` with which the p_k add up to 1.
+    """log sum_k exp(f'_k): the `total` for which the p_k add up to 1.
 
-    They fall as it rises. With the score of the label it is too small, or that of a rival less its
-    c; it is at most the `log_sum` of all f_k + c_k 1[k = y]. Newton's method is on the logarithm of
-    the sum, which is nearly linear.
+    The p_k fall as it rises. Lower bounds are the score of the label, and that of each other class
+    less its c; the upper bound is the `log_sum` of all f_k + c_k 1[k = y]. Newton's method solves
+    for the logarithm of the sum, which is nearly linear in `total`.
     """
     cdef Py_ssize_t k
     cdef double c, p, sum, slope, low = -INFINITY, high, total, new
@@ -90,10 +90,9 @@ cdef class LogisticNewton(Rule):
     Parameters
     ----------
     loss : Loss
-        The logistic one. It is counted, and seen by the sampler.
+        The logistic loss, which is summed up and given to the sampler.
     r : float > 0
-        By which the loss of a sample of weight w is divided: S^-1 is 1 at first, which is a ridge
-        of r / 2.
+        Divides the loss. S^-1 is I at first, which is a ridge penalty of r / 2.
     """
 
     cdef double r

@@ -1,7 +1,7 @@
 """Softmax of scores: p_k = exp(f_k) / sum_j exp(f_j), by logarithms that do not overflow."""
 from libc.math cimport INFINITY, exp, log, log1p
 
-# Where exp(z) is that small, omega(z) is exp(z) but for a smaller share of itself.
+# Below this z, omega(z) equals exp(z) up to rounding.
 cdef double SMALL = -38
 
 
@@ -25,7 +25,7 @@ cdef double log_sum(const double *scores, Py_ssize_t n) noexcept nogil:
 
 cdef double log_sum_exp(const double *scores, Py_ssize_t n, Py_ssize_t k,
                         double shift) noexcept nogil:
-    """log sum_j exp(f_j), where `shift` is added to f_k."""
+    """log sum_j exp(f_j) with `shift` added to f_k."""
     cdef double one = scores[k] + shift, others = log_sum_besides(scores, n, k)
     cdef double larger = max(one, others)
     return larger + log1p(exp(min(one, others) - larger))
@@ -35,7 +35,7 @@ cdef double log_odds(const double *scores, Py_ssize_t n, Py_ssize_t k,
                      double total) noexcept nogil:
     """log(p_k / (1 - p_k)) = f_k - log sum_{j != k} exp(f_j); `total` is `log_sum`."""
     cdef double p = exp(scores[k] - total)
-    # Of at most one class 1 - p would cancel.
+    # 1 - p would cancel if p is near 1, which holds for one class at most.
     if p < 0.5:
         return scores[k] - total - log1p(-p)
     return scores[k] - log_sum_besides(scores, n, k)
@@ -44,8 +44,8 @@ cdef double log_odds(const double *scores, Py_ssize_t n, Py_ssize_t k,
 cdef double omega(double z) noexcept nogil:
     """The w > 0 with w + log w = z (Wright's omega function).
 
-    From a guess within a fifth of w, each step of Fritsch, Shafer and Crowley (1973) has the fourth
-    power of the error before: two are enough.
+    The initial guess has a relative error of at most a fifth. The steps of Fritsch, Shafer and
+    Crowley (1973) converge with order four: two are enough.
     """
     cdef double w, residual, after, part
     cdef int _step

@@ -3,9 +3,9 @@ from onlinekern.core.learning.heads cimport Head
 
 
 cdef class Order:
-    cdef const Py_ssize_t *rows    # their numbers; NULL: as they stand
-    cdef readonly Py_ssize_t n     # rows in all; -1: all
-    cdef readonly Py_ssize_t most  # rows of a block at most
+    cdef const Py_ssize_t *rows    # row numbers; NULL: 0, 1, ...
+    cdef readonly Py_ssize_t n     # how many rows; -1: all
+    cdef readonly Py_ssize_t most  # most rows of a block
     cdef object owner
     cdef int check_rows(self, Py_ssize_t n) except -1
     cdef void choose(self, Py_ssize_t first) noexcept nogil

@@ -1,7 +1,7 @@
-"""Orders: which row of the data is learnt next.
+"""Orders: the sequence in which the rows of the data are learnt.
 
-An order is either given beforehand, or chosen from the state of the model. The stream loop
-calls `choose` before each block of samples, so the second kind can fill in the next row.
+An order is given beforehand, or chosen row by row from the state of the model. The stream loop
+calls `choose` before each block of samples, where the second kind writes the next row.
 """
 
 from onlinekern.core.learning.heads cimport Head

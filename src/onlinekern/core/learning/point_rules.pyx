@@ -1,10 +1,9 @@
 """Rules and penalties for training points that have a coefficient each, learnt in passes (OLLA).
 
-At its turn, the coefficient of a point changes by a step Lambda that the loss asks for, and by
-what the regulariser takes. A rule gives Lambda as its `coefficient`. The decay eta_t of the
-regulariser is 1 - `shrink`, or, where it depends on the score, the `contraction`. A penalty then
-says how the coefficient changes under a step and a decay. C is multiplied by the importance of the
-point.
+When a point is visited, its coefficient changes by a step Lambda of the loss and a decay of the
+regulariser. A rule gives Lambda as its `coefficient`. The decay eta_t is 1 - `shrink`, or, if it
+depends on the score, the `contraction`. A penalty combines step and decay to the change of the
+coefficient. C is multiplied by the importance of the point.
 
 Kecman (2016), Fast online algorithm for nonlinear support vector machines and other alike models.
 """
@@ -53,11 +52,11 @@ cdef class PointGradient(Rule):
 
 
 cdef class ImplicitGradient(PointGradient):
-    """|Lambda| <= eta_t C |y - f| / (1 + eta_t C q): the gradient is taken where the step ends.
+    """|Lambda| <= eta_t C |y - f| / (1 + eta_t C q): the gradient at the end of the step.
 
     For the squared loss, and for losses that are squared near their minimum and elsewhere have a
-    bounded slope (Huber's) or are 0 (the squared hinge). When eta_t C q > 2, a plain step of the
-    squared loss ends further from the minimum than it began; this one never passes the minimum.
+    bounded slope (Huber's) or are 0 (the squared hinge). If eta_t C q > 2, a plain step of the
+    squared loss ends further from the minimum than it began; this step never passes the minimum.
     """
 
     cdef double bounded(self, double step, double rate, double f, double y,

@@ -7,12 +7,12 @@ cdef enum:
     PLAYERS = 12
 
 
-# What changes with each loss.
+# State of the bets.
 cdef struct Bets:
-    int64_t[N_LEVELS] counts        # of the losses since the last alarm, by their level
-    int64_t total                 # of all of them
-    int64_t n_seen                # losses ever seen: they number what is drawn
-    double[PLAYERS] wealth        # of each stake on the first payoff, then on the second
+    int64_t[N_LEVELS] counts      # losses since the last alarm, by level
+    int64_t total                 # sum of `counts`
+    int64_t n_seen                # losses of the whole stream: counter of the random numbers
+    double[PLAYERS] wealth        # for each stake on the first payoff, then on the second
 
 
 cdef double uniform(uint64_t seed, uint64_t number) noexcept nogil

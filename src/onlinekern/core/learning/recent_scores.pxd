@@ -5,18 +5,18 @@ from onlinekern.core.base.undo cimport JournaledMatrix
 
 cdef enum:
     KEPT = 512
-    # Once so many are kept, every such sample takes the place of the oldest.
+    # Once KEPT samples are kept, every EVERY-th sample replaces the oldest.
     EVERY = 4
 
 
 cdef class RecentScores:
-    cdef JournaledMatrix ring        # a row: the scores, the class number, the weight
+    cdef JournaledMatrix ring        # ring buffer; a row: scores, class number, weight
     cdef readonly Py_ssize_t n_outputs, n_labels
     cdef readonly int64_t noted
     cdef int64_t saved_noted
 
     cdef inline int64_t next_number(self, int64_t seen) noexcept nogil:
-        """After `seen` samples, the number of the next one that is kept."""
+        """Number of the next sample that is kept after `seen` samples."""
         return seen + 1 if self.noted < KEPT \
             else seen + EVERY - <int64_t> (<uint64_t> seen % EVERY)
 

@@ -1,10 +1,9 @@
-"""Recent scores: what a classifier said of samples before it learnt them, and what they were.
+"""Recent scores: scores of samples from before they were learnt, with their labels.
 
-Probabilities are fitted to them (`onlinekern.estimators.calibration`). A score of a sample that has
-been learnt would be too good: the model has been moved to it. The first 512 samples are all kept;
-later, every fourth takes the place of the oldest, which costs the stream less and reaches back
-2,048 samples. Which samples those are depends on their number in the stream alone, not on its
-batches.
+Probabilities are calibrated on them (`onlinekern.estimators.calibration`). The score of a sample
+that has been learnt would be too good, because the model has been fitted to it. The first 512
+samples are all kept. Later every fourth sample replaces the oldest, which costs less and reaches
+back 2,048 samples. The choice depends on the number of a sample in the stream only, not on batches.
 """
 cimport numpy as cnp
 from libc.math cimport log1p
@@ -18,7 +17,7 @@ from onlinekern.core.base.undo cimport JournaledMatrix
 
 cnp.import_array()
 
-# Of what a sigmoid is taken: sums of two of them do not overflow.
+# Largest argument of a sigmoid: the sum of two does not overflow.
 cdef double MOST_CERTAIN = 1e300
 
 
@@ -39,7 +38,7 @@ cdef class RecentScores:
         self.ring = JournaledMatrix("recent scores", KEPT, n_outputs + 2)
 
     cdef Py_ssize_t held(self) noexcept nogil:
-        """How many samples there are."""
+        """Number of samples kept."""
         return <Py_ssize_t> min(self.noted, <int64_t> KEPT)
 
     cdef void rollback(self) noexcept nogil:
@@ -47,16 +46,16 @@ cdef class RecentScores:
         self.noted = self.saved_noted
 
     def rows(self):
-        """A row for each sample: its scores, its class number, its weight; in no order of time."""
+        """A row for each sample: scores, class number, weight. The order is that of the ring."""
         return self.ring.to_array()[:self.held()]
 
     def replace(self, scores, labels, weights):
-        """Keep these samples and no others; at most 512, of which the last are the latest."""
+        """Replace the samples by others, oldest first; the last 512 are kept."""
         rows = np.column_stack([scores, labels, weights])[-KEPT:]
         self.set_rows(len(rows), np.ascontiguousarray(rows, dtype=np.float64))
 
     cdef int set_rows(self, object noted, object rows) except -1:
-        """Take over what `rows` gave, and how many have ever been noted."""
+        """Restore the result of `rows`, and the number of samples ever kept."""
         noted = count_of("noted", noted)
         held = min(noted, <Py_ssize_t> KEPT)
         rows = doubles_of_shape("recent scores", rows, (held, self.n_outputs + 2))
@@ -83,8 +82,7 @@ def linked(scores, double below, double above, double offset_below, double offse
            double most):
     """z = above f + offset_above of scores f > 0, below f + offset_below of others.
 
-    What is beyond +-most counts by its logarithm: ``most + log(1 + z - most)``. z is at most
-    +-1e300.
+    Beyond +-most z is compressed: ``most + log(1 + z - most)``. It is clipped at +-1e300.
 
     Parameters
     ----------

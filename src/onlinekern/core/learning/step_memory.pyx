@@ -1,13 +1,13 @@
-"""Memory of a step: the scores of a sample, its targets, and what it does to a model."""
+"""Buffers of a step: scores and targets of a sample, and its update."""
 from libc.stdlib cimport calloc
 
 from onlinekern.core.learning.heads cimport Sample, Update
 
 
 cdef double *room_for(Py_ssize_t n_outputs, Sample *sample, Update *update) except NULL:
-    """Memory for scores, twice, for as many targets, and for an update of so many outputs.
+    """Allocate two arrays of scores, one of targets, and the arrays of an update for n_outputs.
 
-    The caller frees it. The flags lie behind the numbers.
+    The caller frees the result. The flags `needs_length` follow the numbers.
     """
     cdef double *scores = <double *> calloc(n_outputs, 7 * sizeof(double) + 1)
     if scores == NULL:

@@ -3,21 +3,21 @@ from libc.math cimport fabs, isfinite, sqrt
 from libc.string cimport memcpy
 
 
-# A model has one for each target of a sample; all agree in the first three fields.
+# State of one target of the samples; the first three fields are the same for all targets.
 cdef struct Targets:
-    bint standardized       # whether the rule sees standardised targets
-    bint fixed              # whether mean and scale stay
-    double forgetting       # by which earlier weights are multiplied at each sample
-    double weight           # of the samples so far
+    bint standardized       # whether the rule gets standardised targets
+    bint fixed              # whether mean and scale do not change
+    double forgetting       # factor of earlier weights at each sample
+    double weight           # sum of the weights of the samples so far
     double mean
     double squares          # weighted sum of the squared deviations from the mean
     double scale            # root of the mean square, 1 if that is 0
-    double far              # targets in a row, up to the last one, that were beyond the reach
+    double far              # number of the last targets in a row that were beyond REACH
 
 
-# A target is learnt as one no farther from the mean so far than `REACH` deviations so far, unless
-# `FEW` in a row before it were farther. Up to `FIRST` of them tell which one is an outlier: the
-# others are `NEARER` times nearer together.
+# A target is clipped at REACH deviations from the mean, both of the targets before it, unless more
+# than FEW targets in a row were farther. Among the first FIRST targets, one is an outlier if the
+# others are NEARER times closer together.
 cdef enum:
     REACH = 30
     FEW = 2
@@ -26,14 +26,14 @@ cdef enum:
 
 
 cdef inline double within_reach(Targets *targets, double y, double weight) noexcept nogil:
-    """A target, or a less far one in its place; the first ones forget an outlier among them.
+    """The target y, clipped if it is far; also forgets an outlier among the first targets.
 
-    Where all are forgotten in time, so is the outlier. Two values, n - 1 of one and an outlier,
-    have the mean and deviation that are known if they are ``mean -+ deviation / sqrt(n - 1)`` and
+    The latter is not done with forgetting, which forgets an outlier anyway. If n - 1 equal targets
+    and an outlier have this mean and deviation, they are ``mean -+ deviation / sqrt(n - 1)`` and
     ``mean +- deviation sqrt(n - 1)``.
     """
     cdef double deviation, n, near, gap, side
-    # What cannot be squared is an error, which `take_up` finds.
+    # A target whose square overflows is an error, which `take_up` finds.
     if targets.fixed or not targets.squares > 0 or not isfinite((y - targets.mean) ** 2):
         return y
     deviation = sqrt(targets.squares / targets.weight)
@@ -46,14 +46,14 @@ cdef inline double within_reach(Targets *targets, double y, double weight) noexc
         near = targets.mean + (side if y > targets.mean else -side)
         if NEARER * fabs(y - near) > gap:
             near = 2 * targets.mean - near
-        # Equal ones tell nothing: of 0 and 1 the rare one is no outlier.
+        # If y equals the other targets, nothing is forgotten: of 0 and 1 the rarer is no outlier.
         if 1e-12 * gap < fabs(y - near) and NEARER * fabs(y - near) <= gap:
             targets.mean, targets.squares = near, 0
             targets.weight -= weight
             targets.far = 0
             return y
     targets.far = targets.far + 1 if fabs(y - targets.mean) > REACH * deviation else 0
-    # What goes on is no outlier: the stream is at another level, or in other units.
+    # More far targets in a row are no outliers: the level or the unit has changed.
     if targets.far > FEW:
         return y
     return max(targets.mean - REACH * deviation, min(targets.mean + REACH * deviation, y))
@@ -69,29 +69,29 @@ cdef inline bint take_up(Targets *targets, double y, double weight) noexcept nog
     before = y - targets.mean
     targets.mean += weight / targets.weight * before
     gain = weight * before * (y - targets.mean)
-    # Where the weights before are next to nothing, rounding may make it negative.
+    # Rounding may make it negative if earlier weights are tiny.
     targets.squares += 0 if gain < 0 else gain
     targets.scale = sqrt(targets.squares / targets.weight)
-    # Equal targets: what is left is rounding.
+    # Equal targets: the deviation is a rounding error.
     if targets.scale <= 1e-15 * fabs(targets.mean):
         targets.scale = 1
     return isfinite(targets.mean) and isfinite(targets.scale)
 
 
 cdef inline double standardized(const Targets *targets, double y) noexcept nogil:
-    """A target as the rule sees it."""
+    """The standardised target, which the rule gets."""
     return (y - targets.mean) / targets.scale
 
 
 cdef inline double in_units(const Targets *targets, double f) noexcept nogil:
-    """A score in the units of the targets."""
+    """Convert a score to the units of the targets."""
     return targets.mean + targets.scale * f
 
 
-# Of a single target nothing is called: the loop over several is no part of the stream loop.
+# Inlined for a single target; several are a call, to keep the stream loop small.
 cdef inline bint take_up_each(Targets *targets, Py_ssize_t n, const double *y, double weight,
                               double *learnt) noexcept nogil:
-    """Count n targets of a sample, and write how the rule sees them. Returns as `take_up`."""
+    """Count n targets of a sample, and write them standardised. Returns the result of `take_up`."""
     cdef bint good
     if n > 1:
         return take_up_several(targets, n, y, weight, learnt)
@@ -102,7 +102,7 @@ cdef inline bint take_up_each(Targets *targets, Py_ssize_t n, const double *y, d
 
 
 cdef inline bint in_units_each(const Targets *targets, Py_ssize_t n, double *scores) noexcept nogil:
-    """Turn n scores into the units of their targets. Returns whether all are finite."""
+    """Convert n scores to the units of their targets. Returns whether all are finite."""
     if n > 1:
         return several_in_units(targets, n, scores)
     scores[0] = in_units(targets, scores[0])
@@ -114,12 +114,12 @@ cdef bint take_up_several(Targets *targets, Py_ssize_t n, const double *y, doubl
 cdef bint several_in_units(const Targets *targets, Py_ssize_t n, double *scores) noexcept nogil
 cdef Targets *new_targets(Py_ssize_t n, double forgetting) except NULL
 cdef inline void keep_targets(Targets *targets, Py_ssize_t n) noexcept nogil:
-    """Copy what is known of n targets into the room behind them."""
+    """Save the state of n targets in the memory that follows them."""
     memcpy(targets + n, targets, n * sizeof(Targets))
 
 
 cdef inline void take_back(Targets *targets, Py_ssize_t n) noexcept nogil:
-    """Return to what was copied last."""
+    """Restore the state that was saved last."""
     memcpy(targets, targets + n, n * sizeof(Targets))
 
 

@@ -1,16 +1,15 @@
-"""Targets: their running mean and scale, by which a regression is learnt in units of its own.
+"""Targets: running mean and scale, by which the targets of a regression are standardised.
 
-The rule sees ``(y - mean) / scale``, both of the targets so far with this one; what it learns, f,
-is read as ``mean + scale f``. The scale is the standard deviation of the targets so far, so that a
-target is never further off than the root of their number. B. P. Welford (1962), Technometrics 4;
-D. H. D. West (1979), Communications of the ACM 22, for weights.
+The rule gets ``(y - mean) / scale``, with mean and standard deviation of the targets up to this
+one. A score f means ``mean + scale f``. So a standardised target is at most the root of the number
+of targets. B. P. Welford (1962), Technometrics 4; with weights D. H. D. West (1979), Communications
+of the ACM 22.
 
-A target is seen as no farther from the mean than `REACH` deviations, both of those before it: one
-that is off by 10,000 would otherwise stand for all others in what is learnt. Of the first two no
-one knows which is the outlier. A third that lies beside one of them tells it, and the other is
-forgotten. Targets that are 0 but in one of a thousand, or have heavy tails, are within the reach.
-Behind `FEW` targets in a row that were beyond it, others are learnt as they are: they are no
-outliers where a level or a unit has changed.
+A target is clipped at `REACH` deviations from the mean, both of the targets before it. An outlier
+of 10,000 deviations would otherwise make the scale too large for all others. Of the first two
+targets it is unknown which one is the outlier: if the third lies close to one of them, the other is
+forgotten. Targets that are 0 but in one of a thousand, or have heavy tails, are not clipped. After
+`FEW` clipped targets in a row the next ones are not clipped: the level or the unit has changed.
 """
 from libc.math cimport isfinite
 from libc.stdlib cimport calloc
@@ -23,9 +22,9 @@ from onlinekern.core.base.state cimport (
 
 
 cdef Targets *new_targets(Py_ssize_t n, double forgetting) except NULL:
-    """No targets so far, of n a sample, and room for a copy; the caller frees it.
+    """State of n targets per sample, before the first one, and memory for a copy of it.
 
-    Forgetting 1 is none, 0 means that they are not standardised at all.
+    The caller frees it. forgetting = 1: no forgetting; 0: targets are not standardised.
     """
     cdef Py_ssize_t k
     cdef Targets *targets = <Targets *> calloc(2 * n, sizeof(Targets))
@@ -61,7 +60,7 @@ cdef bint several_in_units(const Targets *targets, Py_ssize_t n, double *scores)
 
 
 cdef double share_of_earlier(forgetting) except -1:
-    """A factor of the weights of earlier targets, checked."""
+    """The factor `forgetting` of the weights of earlier targets, checked: in (0, 1]."""
     cdef double checked = positive_number("forgetting", forgetting)
     if checked > 1:
         raise ValueError(f"forgetting must be <= 1, got {forgetting}")
@@ -69,9 +68,9 @@ cdef double share_of_earlier(forgetting) except -1:
 
 
 cdef tuple state_of(const Targets *targets, Py_ssize_t n):
-    """What `set_state` takes: numbers of one target; of several, arrays of what differs.
+    """State for `set_state`: numbers with one target, arrays with several.
 
-    None if they are not standardised.
+    None if targets are not standardised.
     """
     cdef Py_ssize_t k
     if not targets.standardized:
@@ -87,16 +86,16 @@ cdef tuple state_of(const Targets *targets, Py_ssize_t n):
 
 
 cdef int set_state(Targets *targets, Py_ssize_t n, object state) except -1:
-    """Take over what `state_of` gave, checked; nothing has changed if it raises."""
+    """Restore the result of `state_of`, which is checked first: nothing changes if it raises."""
     cdef Py_ssize_t k
     if not targets.standardized:
         return 0
-    if isinstance(state, tuple) and len(state) == 5:  # older versions did not count those far off
+    if isinstance(state, tuple) and len(state) == 5:  # older versions have no `far`
         state = (*state, np.zeros(n) if n > 1 else 0.0)
     fixed, *each = items_of(state, "targets", 6)
     fixed = flag_of("fixed", fixed)
     if n > 1:
-        if np.ndim(each[0]) == 0:  # in older versions all had one weight
+        if np.ndim(each[0]) == 0:  # older versions have one weight for all
             each[0] = np.full(n, not_negative("the weight of the targets", each[0]))
         each = [doubles_of_shape("targets", numbers, (n,)) for numbers in each]
     else:

@@ -1,28 +1,28 @@
-# When a race begins anew, and which of two answers. May change at minor versions.
+# When a new model begins, and which of two models predicts. May change at minor versions.
 from libc.stdint cimport int64_t
 
 from onlinekern.core.learning.rank_bets cimport RankBets
 
 
-# What changes along the stream, but for the bets.
+# State of the trials, without the bets.
 cdef struct Trial:
-    int64_t left                  # samples that two will still learn; 0 where one is alone
-    bint due                      # whether there was an alarm meanwhile
-    double own_sum, rival_sum     # discounted sums of the losses of who answers, and of the other
-    double own_longer, rival_longer    # the same of a longer time
-    int64_t n_errors              # errors that have told the scale, at most `SCALED`
-    double errors                 # the sum of the logarithms of their squares
-    int64_t offered               # samples ever
-    double largest                # weight lately
-    int64_t pause                 # samples between the last trial and the next one, from 1,000 on
-    int64_t resting               # of these, those to come
-    bint is_new                   # whether the one that answers began with the trial
+    int64_t left                  # samples that both models will still learn; 0: no trial
+    bint due                      # whether an alarm asks for the next trial
+    double own_sum, rival_sum     # discounted losses of the predicting model, and of its rival
+    double own_longer, rival_longer    # the same with a longer memory
+    int64_t n_errors              # errors that the scale is computed from, at most `SCALED`
+    double errors                 # sum of the logarithms of their squares
+    int64_t offered               # samples so far
+    double largest                # largest weight lately, with decay
+    int64_t pause                 # pause after the last trial; below 1,000: none yet
+    int64_t resting               # samples of the pause that are left
+    bint is_new                   # whether the predicting model began with the trial
 
 
 cdef class Trials:
     cdef readonly RankBets bets
     cdef readonly bint of_targets
-    cdef readonly tuple alarms    # numbers of the samples with which a rival began, from 1
+    cdef readonly tuple alarms    # numbers of the samples at which a rival began, from 1 on
     cdef Trial now, saved
     cdef tuple saved_alarms
 

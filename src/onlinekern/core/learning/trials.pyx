@@ -1,19 +1,20 @@
-"""Trials: when a model begins anew beside the one that answers, and which of both answers.
+"""Trials: when a new model begins beside the one that predicts, and which of both predicts.
 
-Its losses are watched (`rank_bets`). At an alarm a rival begins, and for `LENGTH` samples both
-learn. The answers are those of the one whose discounted sum of losses (0.99) since the alarm is
-smaller. At the end the one stays whose sum with a longer memory (0.998) is smaller. So nothing that
-was learnt is lost where a change passes soon, or where the alarm was a false one. An alarm during a
-trial begins the next one, when this one ends.
+A test watches the losses of the predictions (`rank_bets`). When it raises an alarm, a rival begins.
+For `LENGTH` samples both learn. Meanwhile the model predicts whose discounted sum of losses (0.99)
+since the alarm is smaller. At the end the model stays whose sum with a longer memory (0.998) is
+smaller. So a false alarm, or a change that passes soon, loses nothing that was learnt. An alarm
+during a trial begins the next trial when this one ends.
 
-Where errors are not exchangeable, as behind outliers, alarms do not end. So behind a second trial
-in a row that brought little, no other one begins for 1,000 samples, then for 2,000, 4,000, ...
+Errors may not be exchangeable, for example after outliers. Alarms would then follow one another. So
+after the second trial in a row that brought little, no trial begins for 1,000 samples, after the
+next one for 2,000, then 4,000, ...
 
-Of samples with weights, one is looked at with a probability that is its weight over the largest one
-lately: where classes are balanced, plain mistakes rise along the stream, and those of what is
-looked at fall. The error e of a target becomes q / (q + 1) with q = sqrt(e / s), and s the
-geometric mean of the first hundred that are not 0: the ranks are those of e, losses have a bound,
-and levels tell errors apart that are a thousand times smaller or larger than the first ones.
+A sample with a weight is tested with probability weight / (largest weight lately). With balanced
+class weights, the plain error rate may rise along the stream while the weighted one falls. The
+error e of a regression is mapped to q / (q + 1), with q = sqrt(e / s) and s the geometric mean of
+the first hundred errors that are not 0. This keeps the ranks of e and bounds the losses, and the
+levels of the test still separate errors a thousand times smaller or larger than the first ones.
 """
 import numpy as np
 
@@ -25,37 +26,37 @@ from onlinekern.core.base.state cimport (
 
 from onlinekern.core.learning.rank_bets cimport uniform
 
-# Between two false alarms lie so many samples, on average, at least.
+# Lower bound on the mean number of samples between two false alarms.
 cdef double RUN_LENGTH = 100_000
-# Of the ranks of equal losses, and the next one of who is looked at. Where nearly all losses are
-# equal, as of a model that seldom errs, these draws alone decide when a false alarm comes, in every
-# stream at the same sample: of this seed, none comes among a million equal losses.
+# Seed of the random ranks of equal losses; SEED + 1 draws which samples are tested. If nearly all
+# losses are equal, as those of a model that seldom errs, these draws alone decide when a false
+# alarm comes, at the same sample in every stream. With this seed none comes in a million samples.
 cdef int64_t SEED = 2625
 # The longest pause between two trials, in samples.
 cdef int64_t MOST_PAUSE = 1 << 40
-# So many samples both learn.
+# Samples of a trial.
 cdef int64_t LENGTH = 1000
-# The losses of about the last hundred samples decide who answers, and of some more who stays.
+# Discounts of past losses: about the last 100 samples decide who predicts, 500 who stays.
 cdef double LATELY = 0.99
 cdef double LONGER = 0.998
-# So many errors of targets tell their scale.
+# Number of errors that the scale s is computed from.
 cdef int64_t SCALED = 100
-# Of the largest weight lately this share is left at the next sample.
+# Decay of the largest weight lately, per sample.
 cdef double LASTING = 0.999
-# A new race with a larger share of the old one's losses has brought little.
+# A trial has brought little if the new model has more than this share of the losses of the old one.
 cdef double LITTLE = 0.9
-# Larger losses count as this one: their sums do not overflow.
+# Losses are clipped here, so that their sums do not overflow.
 cdef double MOST = 1e300
 
 
 cdef bint is_seen(int64_t number, double weight, double *largest) noexcept nogil:
-    """Whether the sample of a number and a weight is looked at; takes up the largest one lately."""
+    """Whether a sample with this number and weight is tested; updates the largest weight lately."""
     largest[0] = max(weight, LASTING * largest[0])
     return uniform(SEED + 1, number) * largest[0] <= weight
 
 
 cdef bint errs_more(Trial *now, double own, double rival) noexcept nogil:
-    """Take up the losses of who answers and of the other one. Whether the first errs more."""
+    """Add the losses of the predicting model and of its rival. Whether the first sum is larger."""
     own, rival = min(own, MOST), min(rival, MOST)
     now.own_sum = LATELY * now.own_sum + own
     now.rival_sum = LATELY * now.rival_sum + rival
@@ -65,7 +66,7 @@ cdef bint errs_more(Trial *now, double own, double rival) noexcept nogil:
 
 
 cdef void exchange(Trial *now) noexcept nogil:
-    """Let the other one answer."""
+    """Exchange the roles: the rival predicts from now on."""
     now.is_new = not now.is_new
     now.own_sum, now.rival_sum = now.rival_sum, now.own_sum
     now.own_longer, now.rival_longer = now.rival_longer, now.own_longer
@@ -73,30 +74,33 @@ cdef void exchange(Trial *now) noexcept nogil:
 
 cdef int64_t pause_behind(int64_t pause, bint new_stays, double stays,
                           double leaves) noexcept nogil:
-    """The next pause: of losses of who stays and who leaves; below `LENGTH` it is none yet."""
+    """The next pause, from the losses of the model that stays and of the one that leaves.
+
+    Values below `LENGTH` are no pause yet.
+    """
     if new_stays and stays < LITTLE * leaves:
         return 0
     return min(2 * pause, MOST_PAUSE) if pause > 0 else LENGTH // 2
 
 
 def alarms_of(model):
-    """The numbers of the samples behind which a rival began, ndarray of int64.
+    """Numbers of the samples after which a rival began, ndarray of int64.
 
-    There are none where a model does not begin anew, as those of older files.
+    Empty for a model without trials, such as one of an older file.
     """
     trials = getattr(model, "trials", None)
     return np.array(() if trials is None else trials.alarms, dtype=np.int64)
 
 
 def seen_of(const double[::1] weights, int64_t offered, double largest):
-    """Which samples are looked at, for trials in Python.
+    """Which samples are tested, for trials in Python.
 
     Parameters
     ----------
     weights : ndarray of shape (n,)
         All > 0.
     offered : int >= 0
-        Samples before.
+        Number of samples before.
     largest : float >= 0
         The largest weight lately.
 
@@ -114,24 +118,24 @@ def seen_of(const double[::1] weights, int64_t offered, double largest):
 
 
 def answering(const double[::1] own, const double[::1] rival, counts, sums):
-    """Who of two answers, sample by sample, for trials in Python.
+    """Which of two models predicts each sample, for trials in Python.
 
     Parameters
     ----------
     own, rival : ndarray of shape (n,)
-        The losses of who answers at first, and of the other one.
+        Losses of the model that predicts at first, and of the other one.
     counts : ndarray of shape (n,), dtype bool
-        The samples whose losses count.
+        Samples whose losses count.
     sums : tuple
-        The sums of the losses of both, whether the first is the new one, and the sums of a longer
-        time.
+        Discounted losses of both, whether the first model is the new one, and the discounted losses
+        with a longer memory.
 
     Returns
     -------
     others : ndarray of shape (n + 1,), dtype bool
-        Whether the other one answers each sample, and the next one.
+        Whether the other model predicts each sample, and the sample after them.
     sums : tuple
-        Those of who answers then.
+        As the parameter, with the model first that predicts after them.
     """
     cdef Trial now
     cdef Py_ssize_t i, n = own.shape[0]
@@ -149,31 +153,32 @@ def answering(const double[::1] own, const double[::1] rival, counts, sums):
 
 
 def next_pause(pause, new_stays, stays, leaves):
-    """Samples between a trial that ends and the next one, for trials in Python.
+    """Pause after a trial in samples, for trials in Python.
 
     Parameters
     ----------
     pause : int >= 0
-        What this gave behind the trial before.
+        The result after the previous trial.
     new_stays : bool
+        Whether the new model stays.
     stays, leaves : float >= 0
-        The losses of who stays and who leaves, with a long memory.
+        Losses of the model that stays and of the one that leaves, with a longer memory.
 
     Returns
     -------
     int
-        Below 1,000 there is none yet.
+        A value below 1,000 is no pause yet.
     """
     return pause_behind(integer_within("pause", pause, 0, MOST_PAUSE), new_stays, stays, leaves)
 
 
 cdef class Trials:
-    """Trials of a stream of which nothing has been seen.
+    """Trials at the beginning of a stream.
 
     Parameters
     ----------
     of_targets : bool
-        Whether losses are squared errors of targets; otherwise they are mistakes.
+        Whether losses are squared errors of a regression; otherwise they are mistakes, 0 or 1.
     """
 
     def __cinit__(self, of_targets):
@@ -183,11 +188,11 @@ cdef class Trials:
 
     @property
     def left(self):
-        """Samples that two will still learn; 0 where one is alone."""
+        """Samples that both models will still learn; 0 if there is no trial."""
         return self.now.left
 
     cdef bint see(self, double loss, double weight) noexcept nogil:
-        """See the loss of an answer. Returns whether a trial is to begin."""
+        """Test the loss of a prediction. Returns whether a trial has to begin."""
         cdef Trial *now = &self.now
         now.offered += 1
         now.resting = max(0, now.resting - 1)
@@ -199,14 +204,14 @@ cdef class Trials:
             now.n_errors += loss > 0
             now.errors += log(min(loss, MOST)) if loss > 0 else 0
         else:
-            # The loss is the square of the error.
+            # The loss is e^2: q = (e^2 / s^2)^(1/4).
             loss = exp((log(min(loss, MOST)) - now.errors / SCALED) / 4) if loss > 0 else 0
             now.due |= self.bets.see(loss / (loss + 1))
         now.due &= now.resting == 0
         return now.due and now.left == 0
 
     cdef bint goes_to_rival(self, double own, double rival) noexcept nogil:
-        """Take up the losses of both. Returns whether the rival answers from now on."""
+        """Add the losses of both models. Returns whether the rival predicts from now on."""
         cdef Trial *now = &self.now
         cdef bint goes
         cdef double stays, leaves
@@ -225,7 +230,7 @@ cdef class Trials:
         return goes
 
     cdef int begin(self, int64_t number) except -1:
-        """Begin a trial behind a sample."""
+        """Begin a trial after the sample of this number."""
         self.alarms = (*self.alarms, number)
         self.now.left, self.now.due, self.now.is_new = LENGTH, False, False
         self.now.own_sum = self.now.rival_sum = 0
@@ -233,11 +238,11 @@ cdef class Trials:
         return 0
 
     cdef void end(self) noexcept nogil:
-        """End a trial, and begin no other: one is alone."""
+        """End the trial without beginning the next one."""
         self.now.left, self.now.due = 0, False
 
     cdef void checkpoint(self) noexcept:
-        """Remember the trials as they are."""
+        """Save the state for `rollback`."""
         self.bets.checkpoint()
         self.saved, self.saved_alarms = self.now, self.alarms
 
@@ -255,7 +260,7 @@ cdef class Trials:
 
 
 def restore(of_targets, bets, alarms, course):
-    """Trials that go on from there."""
+    """Trials with the state of `__reduce__`, checked."""
     cdef Trials trials = Trials(of_targets)
     check_kind(bets, "bets", RankBets)
     if (<RankBets> bets).run_length != RUN_LENGTH:

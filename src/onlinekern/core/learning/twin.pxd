@@ -1,13 +1,13 @@
-# A target and its twin on a logarithmic scale. May change at minor versions.
+# A target and its logarithm, combined in one prediction. May change at minor versions.
 from onlinekern.core.base.part cimport Component
 from onlinekern.core.learning.vote cimport MeanVote
 
 
 cdef class TwinTarget(Component):
-    cdef readonly MeanVote vote          # of what is said of the target and of its twin
+    cdef readonly MeanVote vote          # weights of the predictions by y and by z
     cdef readonly double scale           # s; 1 as long as all targets are 0
-    cdef readonly double errors, met     # discounted sums of the twin's squared errors
-    cdef double[::1] sizes               # of the first targets that are not 0, in ascending order
+    cdef readonly double errors, met     # discounted sums of z's squared errors, and of weights
+    cdef double[::1] sizes               # |y| of the first targets that are not 0, sorted
     cdef Py_ssize_t n_sizes
     cdef double[::1] saved_sizes
     cdef Py_ssize_t n_saved

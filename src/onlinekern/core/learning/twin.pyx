@@ -1,12 +1,13 @@
-"""TwinTarget: a target and its twin on a logarithmic scale, which one expert learns as two outputs.
+"""TwinTarget: one expert learns a target y and its twin z on a logarithmic scale, as two outputs.
 
-The twin of y is z = asinh(y / s): the logarithm of a target that is large, of either sign, and the
-target itself near 0. Where effects multiply, z is their sum. s is half of the median size of the
-first `FIRST` targets that are not 0, so that units of the target do not matter.
+The twin is z = asinh(y / s). It is about linear near 0, and sign(y) log(2 |y| / s) for large
+targets: effects that multiply in y add in z. s is half the median of |y| over the first `FIRST`
+targets that are not 0, so the unit of y does not matter.
 
-What is said of z says s exp(v / 2) sinh(z) of y: the mean of targets whose z has the variance v
-about it, if it is normal. v is the discounted mean (0.999) of the squared errors of z so far. What
-is said of y in both ways is answered by a vote, as those of experts are.
+A prediction of z is converted to one of y, s exp(v / 2) sinh(z). That is the mean of y if z is
+normally distributed about its prediction with variance v. v is the discounted mean (0.999) of the
+squared errors of z so far. The predictions of y by both outputs are combined by a vote, like those
+of experts.
 """
 from libc.float cimport DBL_MAX
 from libc.math cimport asinh, exp, fabs, sinh
@@ -16,17 +17,17 @@ import numpy as np
 
 from onlinekern.core.base.state cimport check_kind, doubles_of_shape, not_negative
 
-# Targets that decide the scale, and the share of their median size that it is.
+# s is SHARE times the median |y| of the first FIRST targets that are not 0.
 cdef Py_ssize_t FIRST = 256
 cdef double SHARE = 0.5
-# exp and sinh of larger numbers tell no more.
+# Arguments of exp and sinh are clipped here.
 cdef double MOST = 50
-# Both are said of each target.
+# Both outputs vote, and learn.
 cdef unsigned char[2] BOTH = [1, 1]
 
 
 cdef class TwinTarget(Component):
-    """The scale of the twin, how far it errs, and the vote of both. Nothing is known at first."""
+    """Scale and errors of the twin, and the vote of both outputs, before the first target."""
 
     def __cinit__(self):
         self.vote = MeanVote((0.0, 0.0), 1)
@@ -37,7 +38,7 @@ cdef class TwinTarget(Component):
         return (self.vote,)
 
     cdef void take(self, double y, double weight, double *goals) noexcept nogil:
-        """Write y and its twin, in a scale that knows y."""
+        """Update the scale by y, and write y and its twin to `goals`."""
         cdef double size = fabs(y)
         cdef Py_ssize_t place = self.n_sizes
         if weight > 0 and size > 0 and place < FIRST:
@@ -48,16 +49,16 @@ cdef class TwinTarget(Component):
             self.sizes[place] = size
             self.n_sizes += 1
             self.rescale()
-        # After many targets below 1e-308, which are their scale, one may be beyond all numbers.
+        # y / s may overflow, if s comes from targets below 1e-308.
         goals[0], goals[1] = y, asinh(max(-DBL_MAX, min(DBL_MAX, y / self.scale)))
 
     cdef void rescale(self) noexcept nogil:
-        """Make the scale of the sizes."""
+        """Compute the scale from `sizes`."""
         cdef Py_ssize_t n = self.n_sizes
         cdef double median
         if n > 0:
             median = 0.5 * self.sizes[(n - 1) // 2] + 0.5 * self.sizes[n // 2]
-            # A size may be so small that half of it is 0.
+            # Half of the smallest number is 0.
             self.scale = SHARE * median if SHARE * median > 0 else median
 
     cdef double factor(self, double scale) noexcept nogil:
@@ -66,23 +67,23 @@ cdef class TwinTarget(Component):
         return scale * exp(min(MOST, variance / 2))
 
     cdef double said(self, double z, double factor) noexcept nogil:
-        """What is said of y by what is said of its twin."""
+        """Convert a prediction of z to one of y, within the bounds of the vote."""
         cdef double y = factor * sinh(max(-MOST, min(MOST, z)))
         self.vote.bound(&y)
         return y
 
     cdef void learn_row(self, const double *scores, const double *goals, double scale,
                         double weight, double *out, bint earns) noexcept nogil:
-        """Answer a target, then learn how far the scores of both were off.
+        """Write the prediction of a target to `out`, then learn from the errors of both outputs.
 
-        `scale` is the one before it.
+        `scale` is the scale before the target.
         """
         cdef double[2] given
         cdef double error = goals[1] - scores[1]
         cdef bint blind = self.vote.knows_nothing()
         given[0], given[1] = scores[0], self.said(scores[1], self.factor(scale))
         self.vote.learn_rows(given, 1, goals, &weight, BOTH, BOTH, out, earns)
-        # Before the first target its error would be one of knowing nothing.
+        # The error of the first target is left out: nothing was learnt before it.
         if earns and weight > 0 and not blind:
             self.errors = self.vote.decay * self.errors + weight * error * error
             self.met = self.vote.decay * self.met + weight
@@ -92,12 +93,12 @@ cdef class TwinTarget(Component):
         return self.vote.check_total()
 
     cdef Py_ssize_t work_size(self, Py_ssize_t n) noexcept nogil:
-        """Numbers in the memory of n answers."""
+        """Numbers in the buffer of n predictions."""
         return 2 * n + self.vote.work_size()
 
     cdef void answer_rows(self, const double *scores, Py_ssize_t n, double *memory,
                           double *out) noexcept nogil:
-        """Answer n targets, with memory of `work_size`; several threads may do it at once."""
+        """Predict n targets, with a buffer of `work_size`; several threads may do it at once."""
         cdef Py_ssize_t i
         cdef double factor = self.factor(self.scale)
         for i in range(n):
@@ -105,7 +106,7 @@ cdef class TwinTarget(Component):
         self.vote.combine_rows(memory, n, BOTH, memory + 2 * n, out)
 
     def goals(self, const double[::1] y, const double[::1] weight=None):
-        """Targets of both outputs, (n, 2), and the scale before each, (n,); it learns from them."""
+        """Targets of both outputs, (n, 2), and the scale before each, (n,); updates the scale."""
         cdef Py_ssize_t i
         goals, scales = np.empty((len(y), 2)), np.empty(len(y))
         cdef double[:, ::1] both = goals
@@ -118,19 +119,19 @@ cdef class TwinTarget(Component):
     def learn(self, const double[:, ::1] scores, const double[:, ::1] goals,
               const double[::1] scales, const double[::1] weight, double[:, ::1] out,
               bint earns=True):
-        """Answer targets one after the other, each before its loss is known.
+        """Predict targets one after the other, each before its error is learnt from.
 
         Parameters
         ----------
         scores : ndarray of shape (n, 2)
-            Of both outputs, before each sample was learnt.
+            Scores of both outputs, from before each sample was learnt.
         goals, scales
-            What `goals` gave.
+            Results of `goals`.
         weight : ndarray of shape (n,), or None
         out : ndarray of shape (n, 1)
-            Overwritten with the answers.
+            Overwritten with the predictions.
         earns : bool, default=True
-            Whether losses are learnt from: not where the expert has learnt the samples before.
+            Whether to learn from errors; False if the expert has learnt the samples before.
         """
         cdef Py_ssize_t i, n = scores.shape[0]
         if scores.shape[1] != 2 or goals.shape[0] != n or goals.shape[1] != 2 \
@@ -143,7 +144,7 @@ cdef class TwinTarget(Component):
         self.check_total()
 
     def combine(self, const double[:, ::1] scores, double[:, ::1] out):
-        """Answer targets from the scores of both outputs; see `learn`."""
+        """Predict targets from the scores of both outputs; see `learn`."""
         cdef Py_ssize_t n = scores.shape[0]
         if scores.shape[1] != 2 or out.shape[0] != n or out.shape[1] != 1:
             raise ValueError("scores of a twin must have the shape (n, 2), its answers (n, 1)")
@@ -152,12 +153,12 @@ cdef class TwinTarget(Component):
             self.answer_rows(&scores[0, 0], n, &memory[0], &out[0, 0])
 
     def formula(self):
-        """Weights of both in an answer, and what sinh(z) is multiplied by."""
+        """Weights of both outputs in a prediction, and the factor s exp(v / 2) of sinh(z)."""
         own, twin = self.vote.factors(np.ones(2, dtype=np.uint8))
         return float(own), float(twin), self.factor(self.scale)
 
     cdef void checkpoint(self) noexcept nogil:
-        """Remember the twin as it is."""
+        """Save the state for `rollback`."""
         self.vote.checkpoint()
         if self.n_saved != self.n_sizes:
             memcpy(&self.saved_sizes[0], &self.sizes[0], self.n_sizes * sizeof(double))
@@ -177,7 +178,7 @@ cdef class TwinTarget(Component):
 
 
 def restore(vote, sizes, errors, met):
-    """A twin that goes on from there."""
+    """A twin with the state of `__reduce__`, checked."""
     cdef TwinTarget twin = TwinTarget()
     check_kind(vote, "the vote of a twin", MeanVote)
     count = min(len(sizes), FIRST)
