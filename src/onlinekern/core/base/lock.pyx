@@ -1,15 +1,15 @@
 """Threads: one writer at a time, and any number of readers between its writes.
 
-`Lock` orders the writers. A learning call holds it from its validation to its end, so that what it
-undoes when it fails is its own. `Access` keeps readers away while the model changes: the writer
-opens it for the loop alone.
+`Lock` orders the writers. A learning call holds it from its validation to its end, so a call that
+fails undoes its own changes only. `Access` excludes readers while the model changes: the writer
+holds it during the loop only.
 
-Neither is a lock of the system: taking and giving back cost some nanoseconds, so that learning one
-sample takes hardly longer. A thread that must wait sleeps, without the GIL, and looks again after
-at most a millisecond. It looks for signals too.
+Neither is a lock of the operating system: taking and releasing them costs some nanoseconds, so
+learning a single sample takes hardly longer. A thread that must wait sleeps without the GIL, and
+checks the lock again after at most a millisecond; it also checks for signals.
 
-In a forked child, only the thread that forked lives. What the others held is free there, unless one
-of them was changing the model: its copy is then neither old nor new, and every use raises.
+In a forked child, only the thread that forked exists. Locks of the other threads are free there. If
+one of them was changing the model, the copy in the child is inconsistent, and every use raises.
 """
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pythread cimport PyThread_get_thread_ident
@@ -32,7 +32,7 @@ cdef extern from *:
     }
     static void ok_count_forks(void) { pthread_atfork(NULL, NULL, ok_forked); }
 
-    /* What this thread is reading: a signal handler may interrupt it there. */
+    /* The `Access` objects that this thread is reading: a signal handler may interrupt it there. */
     #define OK_READS 64
     static _Thread_local void *ok_read[OK_READS];
     static _Thread_local int ok_reads = 0;
@@ -93,12 +93,12 @@ cdef extern from *:
     int exchange "ok_exchange"(int *address, int value) nogil
     bint change_thread "ok_change"(unsigned long *address, unsigned long old, unsigned long fresh)
 
-# Above every number of readers.
+# Added to the number of readers while a thread writes; larger than any such number.
 cdef long WRITING = 1 << 30
 # Microseconds of the first and of the longest sleep.
 cdef long SHORTEST = 20
 cdef long LONGEST = 1000
-# So many of the shortest sleeps does a writer leave to readers that wait for its last write to end.
+# A writer sleeps up to COURTESY times SHORTEST if readers wait: they get their turn between writes.
 cdef int COURTESY = 50
 cdef str INTERRUPTED = (
     "this thread is using the model at this moment: a signal handler or a callback cannot. Use the "
@@ -108,12 +108,12 @@ count_forks()
 
 
 cdef bint claim(int *flag) noexcept nogil:
-    """Set the flag; whether it was not set before."""
+    """Set the flag. Returns whether it was clear before."""
     return exchange(flag, 1) == 0
 
 
 cdef long slept(long pause) except -1:
-    """Sleep without the GIL, then see to signals. Returns the next pause."""
+    """Sleep without the GIL, then check for signals. Returns the next pause."""
     with nogil:
         sleep(pause)
     PyErr_CheckSignals()
@@ -121,10 +121,10 @@ cdef long slept(long pause) except -1:
 
 
 cdef class Lock:
-    """A lock for writers. A thread that has it may take it again; it is free after as many gives.
+    """A re-entrant lock for writers: free again after as many `give` as `take`.
 
-    Nobody waits for ever: who gives it back while others wait takes it again only after one of
-    them. A pickle or a deep copy is a new one, which is free.
+    No thread starves: one that releases it while others wait gets it again only after one of them.
+    A pickle or a deep copy is a new, free lock.
     """
 
     def __cinit__(self):
@@ -134,7 +134,7 @@ cdef class Lock:
         return Lock, ()
 
     cdef int take(self) except -1:
-        """Wait for the lock, and take it."""
+        """Wait for the lock and take it."""
         cdef unsigned long me = PyThread_get_thread_ident()
         if thread_in(&self.owner) == me:
             self.depth += 1
@@ -146,7 +146,7 @@ cdef class Lock:
         return 0
 
     cdef void give(self) noexcept:
-        """Give back what the last `take` took."""
+        """Undo the last `take`."""
         self.depth -= 1
         if self.depth == 0:
             self.last = self.owner
@@ -155,12 +155,12 @@ cdef class Lock:
     cdef int wait(self, unsigned long me) except -1:
         cdef long pause = SHORTEST, seen = load(&self.forks)
         if seen != FORKS and change(&self.forks, seen, FORKS):
-            # The threads that had it or waited for it are not in this process.
+            # Threads that held it or waited for it do not exist in this process.
             self.waiting = 0
             if thread_in(&self.owner) != FORKER:
                 store(&self.owner, 0)
         if READS > 0:
-            # Who has the lock may be waiting until this thread has read.
+            # Deadlock: the holder of the lock may be waiting for the reads of this thread to end.
             raise RuntimeError(INTERRUPTED)
         add(&self.waiting, 1)
         try:
@@ -180,9 +180,7 @@ cdef class Lock:
 
 
 cdef class Access:
-    """Readers, or one writer.
-
-    The writer has the lock: two of them never ask at once.
+    """Any number of readers, or one writer. A writer holds the `Lock`, so there is one at a time.
 
     Raises
     ------
@@ -195,7 +193,7 @@ cdef class Access:
         self.forks = FORKS
 
     cdef int begin_reading(self) except -1:
-        """Wait until nobody writes, and count as a reader."""
+        """Wait until no thread writes, and become a reader."""
         cdef long state = load(&self.state)
         if state >= WRITING or self.forks != FORKS or self.broken \
                 or not change(&self.state, state, state + 1):
@@ -205,12 +203,12 @@ cdef class Access:
 
     cdef void end_reading(self) noexcept:
         forget_read(<void *> self)
-        # After a fork meanwhile, the readers are counted anew.
+        # If the process has forked since, `renew` has counted the readers anew.
         if self.forks == FORKS:
             add(&self.state, -1)
 
     cdef int begin_writing(self, unsigned long me) except -1:
-        """Wait until nobody reads or writes, and keep readers away; `me` is this thread."""
+        """Wait until no thread reads or writes, and exclude readers; `me` is this thread."""
         if self.forks != FORKS or self.broken or load(&self.waiting) > 0 \
                 or not change(&self.state, 0, WRITING):
             return self.wait_to_write(me)
@@ -220,11 +218,11 @@ cdef class Access:
     cdef void end_writing(self) noexcept:
         store(&self.writer, 0)
         self.forks = FORKS
-        # Nobody reads: this costs less than to take WRITING off.
+        # There are no readers, so the state is 0: cheaper than to subtract WRITING.
         store_number(&self.state, 0)
 
     cdef int renew(self) except -1:
-        """Forget the threads that a fork left behind; raise if one of them was writing."""
+        """After a fork, forget the threads of the parent; raise if one of them was writing."""
         cdef long seen = load(&self.forks)
         cdef bint writing = load(&self.state) >= WRITING
         if seen != FORKS and change(&self.forks, seen, FORKS):
@@ -239,7 +237,7 @@ cdef class Access:
         return 0
 
     cdef int check_other_thread(self) except -1:
-        """Raise if this very thread is writing."""
+        """Raise if this thread itself is writing."""
         if thread_in(&self.writer) == PyThread_get_thread_ident():
             raise RuntimeError(INTERRUPTED)
         return 0
@@ -248,7 +246,7 @@ cdef class Access:
         cdef long pause = SHORTEST, state
         self.renew()
         if reads_of(<void *> self) > 0:
-            # A writer that waits, waits for this thread too.
+            # A waiting writer waits for this thread too: to wait for it would be a deadlock.
             add(&self.state, 1)
             return 0
         add(&self.waiting, 1)
@@ -274,7 +272,7 @@ cdef class Access:
         while load(&self.waiting) > 0 and left > 0:
             slept(SHORTEST)
             left -= 1
-        # From here no reader begins; those that have begun end.
+        # From here on no reader begins; wait until the present ones end.
         store(&self.writer, me)
         add(&self.state, WRITING)
         try:
@@ -288,7 +286,7 @@ cdef class Access:
 
 
 cdef int begin_writing(Lock lock, Access access) except -1:
-    """Wait until this thread alone may use what the two belong to."""
+    """Wait until this thread has exclusive use of the object that lock and access belong to."""
     lock.take()
     try:
         access.begin_writing(lock.owner)
@@ -299,13 +297,13 @@ cdef int begin_writing(Lock lock, Access access) except -1:
 
 
 cdef void end_writing(Lock lock, Access access) noexcept:
-    """Let other threads use it."""
+    """End the exclusive use."""
     access.end_writing()
     lock.give()
 
 
 cdef class Writing:
-    """A context in which this thread alone uses what the lock and the access belong to."""
+    """A context of exclusive use of the object that lock and access belong to."""
 
     def __cinit__(self, Lock lock not None, Access access not None):
         self.lock = lock
@@ -319,7 +317,7 @@ cdef class Writing:
 
 
 cdef class Reading:
-    """A context in which no thread changes what the access belongs to."""
+    """A context in which no thread changes the object that the access belongs to."""
 
     def __cinit__(self, Access access not None):
         self.access = access

@@ -1,21 +1,22 @@
 """Components: what a model is composed of.
 
 The loop calls the methods of components without the GIL, so they cannot raise. A method that
-a subclass must define is, in the base class, one that writes its own name into `missing`; the model
-raises NotImplementedError with this name when the call ends.
+a subclass must define writes its own name into `missing` in the base class; the model raises
+NotImplementedError with this name when the call ends.
 """
 
 
-# The methods of Python that the library calls.
+# Python methods that the library calls.
 CALLED = ("components", "get_learnt", "get_state", "set_learnt", "nbytes")
 
 
 cdef class Component:
     """Base of everything that a model is composed of.
 
-    A base class that is never a component itself has an attribute `abstract`. What owns memory or
-    holds other objects takes its arguments in ``__cinit__``, without which there is no object; what
-    subclasses extend with arguments of their own takes them in ``__init__``, and is safe without.
+    A base class that is never a component itself has an attribute `abstract`. A class that owns
+    memory or holds other objects takes its arguments in ``__cinit__``, so that no object exists
+    without them. A class whose subclasses add arguments takes them in ``__init__``, and must be
+    safe if that is not called.
     """
 
     cdef int check_defined(self) except -1:
@@ -51,10 +52,10 @@ def components_of(*roots):
 
 
 def check_class(cls):
-    """Raise TypeError if the class is no class of a component."""
+    """Raise TypeError if an instance of the class cannot be a component of a model."""
     if "abstract" in vars(cls):
         raise TypeError(f"{cls.__name__} is a base class: a model needs a subclass of it")
-    # Cython gives each class with methods of its own a table of them; Python does not.
+    # A class compiled by Cython has a vtable in its dictionary, a class written in Python has none.
     compiled = next(base for base in cls.__mro__ if "__pyx_vtable__" in vars(base))
     for base in cls.__mro__[:cls.__mro__.index(compiled)]:
         for name, value in vars(base).items():
@@ -67,11 +68,11 @@ def check_class(cls):
 
 
 def refuse_attributes(compiled):
-    """Raise TypeError: what a compiled object has learnt are no attributes.
+    """Raise TypeError: the state of a compiled object is not in attributes.
 
-    For the `__getstate__` of objects that a function restores. Pickle and copy ask `__reduce__`;
-    skops asks for attributes where the class itself restores nothing. Python's answer is that there
-    are none, and the object it makes of them has no parts.
+    For the `__getstate__` of classes whose objects a function restores. Pickle and copy call
+    `__reduce__`. skops would call `__getstate__`, which returns None by default, and then make an
+    object without state.
     """
     raise TypeError(
         f"{type(compiled).__name__} has no attributes to be saved by: save the model with its "
@@ -80,9 +81,9 @@ def refuse_attributes(compiled):
 
 
 cdef int check_no_arguments(type cls, tuple args, dict kwargs) except -1:
-    """Raise TypeError if a class that takes no arguments, as it has no `__init__`, is given some.
+    """Raise TypeError if a class without `__init__` is given arguments.
 
-    Python would ignore them, since `__cinit__` takes any for the sake of subclasses.
+    Python would ignore them, because `__cinit__` accepts any arguments for subclasses.
     """
     if (args or kwargs) and cls.__init__ is object.__init__:
         raise TypeError(f"{cls.__name__}() takes no arguments")
@@ -92,8 +93,8 @@ cdef int check_no_arguments(type cls, tuple args, dict kwargs) except -1:
 cdef class Part(Component):
     """A small immutable component: a loss, a rule, a kernel, ...
 
-    All that a part is follows from its constructor's arguments: it pickles, compares and prints
-    through them.
+    It is determined by the arguments of its constructor, by which it is pickled, compared and
+    printed.
 
     Attributes
     ----------
@@ -122,7 +123,7 @@ cdef class Part(Component):
 
 
 class Frozen:
-    """Pickles and copies as the object that it was made of, in the state of that moment."""
+    """A snapshot: it pickles and copies as the object that it was made from, as it was then."""
 
     def __init__(self, reduced):
         self.reduced = reduced
@@ -132,14 +133,14 @@ class Frozen:
 
 
 def frozen(value, made):
-    """The value, in which objects of the core that may change stand as they are now.
+    """Replace mutable objects of the core in a value by snapshots.
 
     Parameters
     ----------
     value : object
         Arrays in the states of objects are copies already.
     made : dict
-        The objects already made, by identity: what is shared stays shared.
+        Snapshots so far, by identity of the object: shared objects stay shared.
     """
     if isinstance(value, tuple):
         return tuple(frozen(item, made) for item in value)
@@ -152,6 +153,6 @@ def frozen(value, made):
         return value
     if id(value) not in made:
         function, *rest = value.__reduce_ex__(4)
-        # The object too, so that no other gets its identity.
+        # Keep the object alive, so that no other object gets its identity.
         made[id(value)] = Frozen((function, *frozen(tuple(rest), made))), value
     return made[id(value)][0]

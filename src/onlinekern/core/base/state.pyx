@@ -1,9 +1,9 @@
-"""Checks of what a state holds, before any of it is used.
+"""Checks of the fields of a state before it is used.
 
-A pickle may hold anything: arrays of other lengths, slots that do not exist, NaN, parts of another
-kind. Whoever takes a state over checks each field with one of these, and then the fields against
-each other. Each check returns the value, or raises ValueError (TypeError for a value of another
-kind) with the name of the field, the value, and what it must be.
+A pickle may contain anything: arrays of other lengths, slots that do not exist, NaN, parts of
+another kind. A `set_state` checks each field with one of these functions, and then the fields
+against each other. Each check returns the value, or raises ValueError (TypeError for a value of
+another kind) with the name of the field, the value, and what it must be.
 """
 from libc.stdint cimport int64_t
 
@@ -14,7 +14,7 @@ import sys
 import numpy as np
 import scipy.sparse as sp
 
-# Counters may still be added to.
+# Largest counter in a state: increments do not overflow.
 cdef object MOST = 1 << 62
 
 
@@ -29,12 +29,12 @@ cdef dict fields_of(object state, str owner, tuple names):
 
 
 cdef dict chosen(dict state, tuple names):
-    """Those fields of a state that belong to one part."""
+    """The fields `names` of a state, which belong to one part."""
     return {name: state[name] for name in names}
 
 
 cdef tuple items_of(object state, str owner, Py_ssize_t count):
-    """The state as a tuple of so many items."""
+    """The state as a tuple of `count` items."""
     if not isinstance(state, (tuple, list)):
         raise TypeError(f"the state of {owner} must be a tuple, got {shown(state)}")
     if len(state) != count:
@@ -74,7 +74,7 @@ cdef object doubles_of_shape(str name, object array, tuple shape):
 cdef bint is_symmetric(const double[:, ::1] matrix) noexcept nogil:
     """Whether a square matrix equals its transpose.
 
-    NumPy's comparison of the two ends the process when it has no memory for its buffers.
+    NumPy's comparison crashes the process if it has no memory for its buffers.
     """
     cdef Py_ssize_t i, j
     for i in range(matrix.shape[0]):
@@ -107,7 +107,8 @@ cdef object integers_within(str name, object array, Py_ssize_t count, object lea
 
 
 cdef object array_of(str name, object array, str kind, Py_ssize_t itemsize):
-    """An array of numbers of this kind ('f' or 'i') and size, in either byte order."""
+    """The array, checked to hold numbers of this kind ('f' or 'i') and size, in either byte order.
+    """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"{name} must be an ndarray, got {shown(array)}")
     if array.dtype.kind != kind or array.dtype.itemsize != itemsize:
@@ -127,8 +128,8 @@ cdef object rows_of_form(str name, object rows, Py_ssize_t d, object dtype, bint
                          bint missing=False):
     """Rows of d finite numbers: an ndarray in C order, or a CSR matrix if `sparse`.
 
-    NaN stands for a value that is missing, if one may be.
-    The indices of a CSR matrix are checked where its rows are read (`samples_of`).
+    With `missing`, NaN is allowed as a missing value. The indices of a CSR matrix are checked where
+    its rows are read (`samples_of`).
     """
     cdef Py_ssize_t itemsize = dtype.itemsize
     if sparse:
@@ -203,20 +204,20 @@ cdef bint flag_of(str name, object value) except -1:
 
 
 cdef Py_ssize_t size_of(str what, object count, object size) except -1:
-    """count * size, bytes that memory is to be asked for.
+    """count * size, a number of bytes to allocate.
 
     Raises
     ------
     MemoryError
-        If no memory can be so large.
+        If it is negative, or too large for any allocation.
     """
-    # In Python integers, which do not overflow; some bytes are left for what rounds sizes up.
+    # In Python integers, which do not overflow. The bound leaves room for rounding sizes up.
     if count < 0 or size < 0 or count * size > sys.maxsize // 4:
         raise MemoryError(f"no memory for {what}: {count} times {size} bytes")
     return count * size
 
 
 cdef str shown(object value):
-    """A value in a message, cut short."""
+    """The repr of a value for a message, shortened."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -4,34 +4,33 @@ from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.linalg.evidence cimport Evidence
 from onlinekern.core.linalg.information cimport Information
 
-# The largest number of samples in a block: the lanes of a panel.
 cdef enum:
-    LANES = 64
-    WAITING = 256    # samples that A may lack; in files of older versions, now 96
+    LANES = 64       # most samples of a block: the lanes of a panel
+    WAITING = 256    # most samples that are not in A yet: 96, in files of older versions 256
 
 
-# The samples of the open block, all in one piece of memory.
+# The samples of the open block, in one allocation.
 cdef struct Contents:
     char *products       # length x LANES: lane j is q_j = N phi_j
-    char *rows           # WAITING x length: phi of the samples that wait, the block's last
+    char *rows           # WAITING x length: phi of samples not in A; those of the block are last
     double *factor       # LANES x LANES: row j is column j of C
     double *innovations  # LANES x n_outputs: E
-    double *targets      # LANES x n_outputs: what b gets of each sample
-    double *weights      # WAITING
+    double *targets      # LANES x n_outputs: a y, which each sample adds to b
+    double *weights      # WAITING: weights a
 
 
 cdef class BlockMemory:
     cdef const ok_vector_ops *ops
     cdef readonly Information sums
-    cdef readonly Evidence evidence        # by which r is chosen, or None
-    cdef readonly Py_ssize_t below         # how far below what it finds best, see `Evidence`
+    cdef readonly Evidence evidence        # chooses r; None: r is fixed
+    cdef readonly Py_ssize_t below         # see `Evidence`
     cdef readonly Py_ssize_t length, n_outputs, itemsize
     cdef readonly double forgetting
     cdef readonly Py_ssize_t block_length, epoch_length
-    cdef readonly Py_ssize_t used          # numbers of a row that may be other than 0
+    cdef readonly Py_ssize_t used          # the first numbers of a row, which may not be 0
     cdef readonly Py_ssize_t count         # samples in the block
-    cdef readonly Py_ssize_t waiting       # samples that A does not contain, these included
-    cdef readonly Py_ssize_t since         # samples since N was made anew, these included
+    cdef readonly Py_ssize_t waiting       # samples that are not in A, those of the block included
+    cdef readonly Py_ssize_t since         # samples since N was recomputed, including the block
     cdef JournaledMatrix base              # w before the block
     cdef double *current                   # w after it, as of the last `settle`
     cdef bint settled
@@ -46,7 +45,7 @@ cdef class BlockMemory:
     cdef char *saved_inverse
     cdef char *saved_contents
     cdef bint kept                         # whether N has been copied since the checkpoint
-    cdef bint contents_kept                # and whether the samples have
+    cdef bint contents_kept                # whether the samples have been copied since then
     cdef Py_ssize_t saved_used, saved_count, saved_waiting, saved_since
 
     cdef void set_diagonal(self, Py_ssize_t place, double value) noexcept nogil

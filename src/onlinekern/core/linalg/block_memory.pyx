@@ -9,13 +9,13 @@ from onlinekern.core.base.vector cimport OK_PANEL, ops_for, resize_array, whole_
 from onlinekern.core.linalg.evidence cimport Evidence
 from onlinekern.core.linalg.information cimport Information
 
-# N is made anew after so many samples for each number of a row: then that costs about as much as
-# one of the other products of a sample.
+# N is recomputed after EPOCH x length samples: it then costs, per sample, about as much as one of
+# the other products.
 cdef Py_ssize_t EPOCH = 8
 
 
 cdef class BlockMemory:
-    """The sums, N = A^-1, and room for the samples that they do not contain; see `OpenBlock`."""
+    """The sums, N = A^-1, and memory for samples that are not in them; see `OpenBlock`."""
 
     def __cinit__(self, Py_ssize_t length, Py_ssize_t n_outputs, Py_ssize_t itemsize, double reg,
                   double forgetting, bint follows=False, Py_ssize_t below=0):
@@ -66,7 +66,7 @@ cdef class BlockMemory:
         free(self.factor32)
 
     def choose_lengths(self):
-        """Samples of a block, and of an epoch: between two times that N is made anew."""
+        """Set the samples of a block, and of an epoch, after which N is recomputed."""
         cdef Py_ssize_t half = EPOCH * self.length
         if self.forgetting < 1:
             half = <Py_ssize_t> min(half, max(log(2) / -log(self.forgetting), 1.0))
@@ -85,7 +85,7 @@ cdef class BlockMemory:
         return self.inverse + index * OK_PANEL * self.length * self.itemsize
 
     cdef void write_inverse(self, const double *upper) noexcept nogil:
-        """N from its upper triangle, used x used numbers in C order."""
+        """Set N from its upper triangle, used x used numbers in C order."""
         cdef Py_ssize_t f, lane, p, column, used = self.used
         cdef double value
         cdef char *row
@@ -101,9 +101,9 @@ cdef class BlockMemory:
                         (<double *> row)[lane] = value
 
     cdef void keep_contents(self) noexcept nogil:
-        """Copy the samples, before the first of them is overwritten after a checkpoint.
+        """Copy the samples before the first is overwritten after a checkpoint.
 
-        A close overwrites none: of a call with one sample nothing is copied but N.
+        `close` overwrites none, so a call with one sample copies only N.
         """
         cdef Py_ssize_t rows = (LANES + self.saved_waiting) * self.length * self.itemsize
         cdef Py_ssize_t numbers = <char *> self.contents.factor - self.contents.products

@@ -4,9 +4,9 @@ from onlinekern.core.linalg.renewed_inverse cimport RenewedInverse
 
 
 cdef class ChosenPrior(RenewedInverse):
-    cdef bint is_choosing                  # whether a search for r is begun,
-    cdef Py_ssize_t n_tried                # and so many of its steps are made
-    # The r that the block takes when it is full, where it is known beforehand; else 0.
+    cdef bint is_choosing                  # whether a search for r is under way
+    cdef Py_ssize_t n_tried                # steps of it that are done
+    # The r that is set when the block is full, if it is known from a file; else 0.
     cdef double coming, saved_coming
 
     cdef bint chooses_beside(self) noexcept nogil

@@ -1,7 +1,8 @@
-"""ChosenPrior: r of least squares, chosen along the stream (`linalg.evidence`), and N with it.
+"""ChosenPrior: the prior precision r of least squares, chosen along the stream (`linalg.evidence`).
 
-Without forgetting, later choices are made beside the samples of a block, by those before it. When
-the block is full, its r is taken: the next block then makes N anew (`RenewedInverse`).
+Without forgetting, the work of later choices is spread over the samples of a block; it uses the
+samples before the block. When the block is full, r is set, and the next block recomputes N for it
+(`RenewedInverse`).
 """
 from libc.math cimport pow
 from libc.stdlib cimport free, malloc
@@ -11,53 +12,54 @@ from onlinekern.core.linalg.block_memory cimport LANES
 from onlinekern.core.linalg.renewed_inverse cimport RenewedInverse
 from onlinekern.core.linalg.tiled_factor cimport factor_steps
 
-# r is searched for beside a block once its first samples are there, which A then waits for. So
-# many r are tried at that pace, most often three or four; the last sample does what is left.
+# The search begins after BEGINS samples of a block, during which A is completed. The work of trying
+# USUAL values of r is spread over the rest; three or four are usual. The last sample does the rest.
 cdef Py_ssize_t BEGINS = LANES // 4
 cdef Py_ssize_t USUAL = 5
 
 
 cdef class ChosenPrior(RenewedInverse):
-    """N, the samples of the block, and what is known of the next r."""
+    """N, the samples of the block, and the search for the next r."""
 
     cdef void forget_ahead(self) noexcept nogil:
-        """Nothing is made ahead, nor tried."""
+        """Discard all work done ahead, and the search."""
         RenewedInverse.forget_ahead(self)
         self.is_choosing = False
         if self.evidence is not None:
             self.evidence.end()
 
     cdef bint chooses_beside(self) noexcept nogil:
-        """Whether r is chosen beside the samples of this block, by those before it."""
+        """Whether a choice of r is spread over the samples of this block."""
         return self.evidence is not None and self.forgetting == 1 \
             and self.evidence.is_spread(self.block_length)
 
     cdef void prepare(self) noexcept nogil:
-        """Do what is due after so many samples of the block, where the copy for undo will be."""
+        """Do the work that belongs to the samples so far; N ahead in the memory of the undo copy.
+        """
         if self.chooses_beside() and self.coming == 0:
             self.choose_ahead()
         RenewedInverse.prepare(self)
 
     cdef void choose_ahead(self) noexcept nogil:
-        """Make the part of the choice of r that the last samples pay for."""
+        """Do the steps of the search that belong to the samples so far."""
         cdef Py_ssize_t panels = self.closed_panels()
-        cdef Py_ssize_t due = USUAL * factor_steps(panels) * max(0, self.count - BEGINS) \
+        cdef Py_ssize_t wanted = USUAL * factor_steps(panels) * max(0, self.count - BEGINS) \
             // (self.block_length - BEGINS)
         cdef Py_ssize_t n_strips = self.n_strips if self.waiting > self.count else panels
         if not self.is_choosing:
             self.evidence.begin()
             self.is_choosing, self.n_tried = True, 0
-        while self.n_tried < due and not self.evidence.is_whole() \
+        while self.n_tried < wanted and not self.evidence.is_whole() \
                 and not self.evidence.waits(n_strips):
             if self.evidence.step(panels) != OK:
-                return  # `take_choice` tells
+                return  # `take_choice` returns the status
             self.n_tried += 1
 
     cdef Status take_choice(self) noexcept nogil:
-        """Take r as it was chosen beside the samples of a full block. Returns a status.
+        """Finish the choice of r when the block is full, and set r. Returns a status.
 
-        If it is another one, N is made anew beside the next block, as if that ended an epoch; until
-        then N answers.
+        If r changes, the next block recomputes N, as if it ended an epoch. Until then the old N is
+        used.
         """
         cdef double reg = self.sums.reg
         cdef Status status = OK
@@ -72,9 +74,9 @@ cdef class ChosenPrior(RenewedInverse):
         return status
 
     def coming_reg(self):
-        """The r that this block will take when it is full; 0.0 where it takes none.
+        """The r that will be set when this block is full, computed now; 0.0 if there is no choice.
 
-        What was tried beside its samples is tried again.
+        The search in progress is discarded, and begins again with the next sample.
         """
         cdef Status status = OK
         if not self.chooses_beside():
@@ -90,7 +92,7 @@ cdef class ChosenPrior(RenewedInverse):
         return found
 
     cdef Status renew(self) noexcept nogil:
-        """Make N and w anew from the sums, in which the prior is given back. Returns a status."""
+        """Compute N and w from the sums, after an epoch has ended there. Returns a status."""
         cdef Status status
         cdef double *upper = <double *> malloc(self.used * self.used * sizeof(double))
         if upper == NULL:
@@ -103,7 +105,7 @@ cdef class ChosenPrior(RenewedInverse):
         return status
 
     cdef void give_back(self) noexcept nogil:
-        """Let an epoch end: forget in the sums, and give the prior back to them."""
+        """End an epoch: apply the forgetting of its samples to the sums, and restore the prior."""
         cdef double factor = pow(self.forgetting, <double> self.since)
         if self.forgetting < 1:
             self.sums.decay(self.used, factor)

@@ -8,7 +8,7 @@ from onlinekern.core.linalg.tiled_factor cimport TiledFactor
 cdef class Evidence:
     cdef readonly Information sums
     cdef Py_ssize_t below
-    # Sums of a y^2 of each output; the number of samples, those of the past forgotten; and of all.
+    # Sum of a y^2 for each output; number of samples with forgetting; number of all samples.
     cdef JournaledMatrix totals
 
     cdef void add(self, const double *targets, double weight, double one) noexcept nogil
@@ -16,10 +16,11 @@ cdef class Evidence:
     cdef double due(self, Py_ssize_t n) noexcept nogil
     cdef bint is_spread(self, Py_ssize_t n) noexcept nogil
     cdef double surprise(self, const double *lost, double determinant) noexcept nogil
-    # Of a search: the best r so far and how it does; 1 upwards, -1 downwards, 0 where it is over.
+    # The search: index of the best r so far, its value, and the direction of the next step: 1 to
+    # larger r, -1 to smaller; 0: the search is over.
     cdef Py_ssize_t best, way
     cdef double least
-    cdef TiledFactor factor                  # for the next r
+    cdef TiledFactor factor                  # factor of A with the next r
 
     cdef void begin(self) noexcept nogil
     cdef bint is_whole(self) noexcept nogil

@@ -1,20 +1,20 @@
-"""Evidence: which prior precision r would have predicted the samples best, before they came.
+"""Evidence: chooses the prior precision r that would have predicted the samples best.
 
-Let e_t and v_t be the error and the variance of the prediction of sample t by those before it, in
-units of the noise, and a_t its weight. Two identities of recursive least squares,
+Let e_t and v_t be the error and the variance of the prediction of sample t from the samples before
+it, in units of the noise, and a_t its weight. Two identities of recursive least squares,
 
     sum_t a_t e_t^2 / (1 + a_t v_t) = sum_t a_t y_t^2 - b' A^-1 b,
     sum_t log(1 + a_t v_t) = log |A / r|,
 
-give the one-step errors of every r by one Cholesky factor of its A: no sample is learnt again. With
-the variance of the noise that suits r best, minus twice the logarithm of the density of the
-targets, each given those before, is but for a constant
+give the one-step errors for any r from one Cholesky factor of its A: no sample is learnt again.
+With the noise variance that fits r best, minus twice the log density of the targets, each given
+those before, is up to a constant
 
-    n log(sum_t a_t e_t^2 / (1 + a_t v_t)) + log |A / r|,
+    n log(sum_t a_t e_t^2 / (1 + a_t v_t)) + log |A / r|.
 
-and r is where this is least, among `CHOICES`, or some places below. It is looked for from the
-present r on, upwards or downwards, when the samples have become twice as many: a step of a factor
-now and then (`TiledFactor`), or all at once.
+r is the one of `CHOICES` with the smallest value, or some places below it. The search begins at the
+present r and goes to larger, then to smaller ones. It is done whenever the number of samples has
+doubled: at once, or by a step of a factor (`TiledFactor`) now and then.
 """
 from libc.math cimport INFINITY, fabs, log
 
@@ -27,29 +27,29 @@ from onlinekern.core.base.vector cimport OK_PANEL
 from onlinekern.core.linalg.information cimport Information
 from onlinekern.core.linalg.tiled_factor cimport TiledFactor
 
-# Below the least of these, float32 features must be multiplied in double (`models.least_squares`).
+# With a smaller r, float32 features would have to be multiplied in double (`models.least_squares`).
 CHOICES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 cdef Py_ssize_t N_CHOICES = len(CHOICES)
 cdef double[::1] REGS = np.array(CHOICES)
-# r is chosen for the first time after so many samples, and then after twice as many each time.
+# r is chosen for the first time after this many samples, then after twice as many each time.
 cdef Py_ssize_t FIRST = 64
-# The last choice that is made at once is that of so many samples. Until then it takes little, and
-# what r was before may be far off: of kin40k a fifth more is erred if it comes 48 samples later.
+# Choices after up to this many samples are made at once: they are cheap, and the r before may be
+# far off. If they came 48 samples later, kin40k would have a fifth more error.
 AT_ONCE = 256
 cdef double LAST_AT_ONCE = AT_ONCE
-# Of the squares of the targets, at least such a share counts as not explained: rounding.
+# Least share of the squared targets that counts as unexplained: less is rounding.
 cdef double LEAST_SHARE = 1e-12
 
 
 cdef class Evidence:
-    """What the one-step errors of least squares need beside its sums.
+    """The sums of squared targets, and the search for r.
 
     Parameters
     ----------
     sums : Information
-        Its r is the one that is chosen.
+        The sums of least squares, whose r is set.
     below : int >= 0
-        So many choices below the densest one is what is taken.
+        r is this many choices below the best one.
     """
 
     def __cinit__(self, Information sums not None, Py_ssize_t below):
@@ -58,7 +58,7 @@ cdef class Evidence:
         self.factor = TiledFactor(sums)
 
     cdef void add(self, const double *targets, double weight, double one) noexcept nogil:
-        """Count a sample of a y, a and 1, all times what stands for forgetting."""
+        """Add a sample: `targets` a y, `weight` a, `one` 1, all times its forgetting factor."""
         cdef Py_ssize_t k, n_outputs = self.sums.n_outputs
         cdef double *totals = self.totals.touch(0)
         for k in range(n_outputs):
@@ -73,18 +73,19 @@ cdef class Evidence:
             totals[k] *= factor
 
     cdef double due(self, Py_ssize_t n) noexcept nogil:
-        """How many samples the choice is of that the next n samples reach; 0 if there is none."""
+        """Number of samples of the choice that falls within the next n samples; 0: there is none.
+        """
         cdef double total = self.totals.values[self.sums.n_outputs + 1], due = FIRST
         while due <= total:
             due *= 2
         return due if due <= total + n else 0
 
     cdef bint is_spread(self, Py_ssize_t n) noexcept nogil:
-        """Whether the choice that the next n samples reach is made beside them."""
+        """Whether there is such a choice, and its work is spread over these samples."""
         return self.due(n) > LAST_AT_ONCE
 
     cdef double surprise(self, const double *lost, double determinant) noexcept nogil:
-        """Minus twice the logarithm of the density of the targets."""
+        """Minus twice the log density of the targets, up to a constant; summed over outputs."""
         cdef Py_ssize_t k, n_outputs = self.sums.n_outputs
         cdef const double *totals = self.totals.values
         cdef double found = n_outputs * determinant
@@ -95,7 +96,7 @@ cdef class Evidence:
         return found
 
     cdef Py_ssize_t nearest(self) noexcept nogil:
-        """The choice that is nearest to r."""
+        """Index of the choice nearest to the present r."""
         cdef Py_ssize_t i, best = 0
         for i in range(N_CHOICES):
             if fabs(log(REGS[i] / self.sums.reg)) < fabs(log(REGS[best] / self.sums.reg)):
@@ -103,7 +104,7 @@ cdef class Evidence:
         return best
 
     cdef void begin(self) noexcept nogil:
-        """Begin to look for r."""
+        """Begin a search."""
         self.end()
         self.best, self.way, self.least = self.nearest(), 1, INFINITY
 
@@ -116,10 +117,10 @@ cdef class Evidence:
         return (self.factor.j if self.factor.panels > 0 else 0) >= n_strips
 
     cdef Status step(self, Py_ssize_t panels) noexcept nogil:
-        """Make a step of the factor for the next r, of so many panels of A; returns a status.
+        """Do a step of the factor for the next r, with this many panels of A; returns a status.
 
-        After the last one it is known how badly that r would have predicted the samples. Where
-        there was no memory, the next call tries again.
+        After the last step of a factor, its r is compared with the best one. If there was no
+        memory, the next call tries again.
         """
         cdef Py_ssize_t place = self.best if self.least == INFINITY else self.best + self.way
         cdef Py_ssize_t more = panels * OK_PANEL + self.sums.n_outputs
@@ -144,7 +145,7 @@ cdef class Evidence:
         return OK
 
     cdef void compare(self, Py_ssize_t place, double found) noexcept nogil:
-        """Go on with what is known of a place."""
+        """Compare the value `found` of choice `place` with the best one; set the next direction."""
         cdef bint first = self.least == INFINITY
         if found < self.least:
             self.least, self.best = found, place
@@ -154,7 +155,7 @@ cdef class Evidence:
             self.way = -1 if self.way == 1 else 0
 
     cdef double measure(self) noexcept nogil:
-        """How badly the r of the factor would have predicted the samples."""
+        """The value of the r of the finished factor, see `surprise`."""
         cdef Py_ssize_t k
         cdef double *solved = self.factor.spare + OK_PANEL * OK_PANEL
         cdef double *lost = solved + self.factor.panels * OK_PANEL
@@ -164,7 +165,7 @@ cdef class Evidence:
         return self.surprise(lost, self.factor.log_determinant())
 
     cdef Status finish(self, Py_ssize_t panels) noexcept nogil:
-        """Make all steps that are left, and take r; returns a status."""
+        """Do all steps that are left, and set r; returns a status."""
         cdef Status status = OK
         while status == OK and not self.is_whole():
             status = self.step(panels)
@@ -173,11 +174,11 @@ cdef class Evidence:
         return status
 
     cdef double found(self) noexcept nogil:
-        """The r of a search that is over."""
+        """The r that a finished search has found."""
         return REGS[max(self.best - self.below, 0)]
 
     cdef void end(self) noexcept nogil:
-        """Forget the search."""
+        """End the search."""
         self.factor.end()
         self.way = 0
 
@@ -192,7 +193,7 @@ cdef class Evidence:
         return self.totals.to_array()[0]
 
     def set_state(self, totals):
-        """Take over what `get_state` gave."""
+        """Set the sums from an array of `get_state`."""
         totals = doubles_of_shape("evidence", totals, (self.sums.n_outputs + 2,))
         if not (totals >= 0).all():
             raise ValueError(f"evidence must be sums >= 0, got {totals}")

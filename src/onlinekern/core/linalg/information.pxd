@@ -2,14 +2,14 @@
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.undo cimport JournaledMatrix
 
-# OpenBLAS takes one thread for products of at most so many multiplications. With more threads the
-# bits would depend on their number, and what comes with single samples has no limit of them.
+# OpenBLAS uses one thread for products of at most this many multiplications. With more threads the
+# bits would depend on their number, and calls with single samples do not limit BLAS to one thread.
 cdef enum:
     MOST_OF_ONE_THREAD = 1 << 18
 
 
 cdef inline int at_once(Py_ssize_t first, Py_ssize_t last, Py_ssize_t each) noexcept nogil:
-    """How many of the columns first ... last - 1, of `each` multiplications, one product makes."""
+    """Number of the columns first ... last - 1, of `each` multiplications, for one product."""
     return <int> min(last - first, max(1, MOST_OF_ONE_THREAD // max(1, each)))
 
 
@@ -17,7 +17,7 @@ cdef class Information:
     cdef readonly Py_ssize_t length, n_outputs
     cdef readonly double reg                 # r
     cdef double saved_reg
-    cdef readonly JournaledMatrix matrix     # A; only its upper triangle, in C order, is used
+    cdef readonly JournaledMatrix matrix     # A: the upper triangle, in C order
     cdef readonly JournaledMatrix vectors    # b', one row for each output
 
     cdef void border(self, Py_ssize_t place, double diagonal) noexcept nogil

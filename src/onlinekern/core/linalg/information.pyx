@@ -1,7 +1,7 @@
 """Information: the sums of least squares, A = r I + sum a phi phi' and b = sum a phi y', in double.
 
-Nothing is ever subtracted, and r I is never forgotten: A stays at least r I, and its inverse does
-not drift however long the stream is.
+Nothing is ever subtracted, and r I is never forgotten. So A >= r I always holds, and its inverse
+does not drift, however long the stream is.
 """
 from libc.string cimport memcpy
 from scipy.linalg.cython_blas cimport dgemm, dsyrk
@@ -37,7 +37,7 @@ cdef class Information:
             self.matrix.values[i * length + i] = reg
 
     cdef void border(self, Py_ssize_t place, double diagonal) noexcept nogil:
-        """Give a feature that was 0 so far its prior."""
+        """Set the diagonal of a feature that was 0 in all samples so far."""
         cdef double *row = self.matrix.touch(place)
         row[place] = diagonal
 
@@ -46,14 +46,14 @@ cdef class Information:
         cdef int order = <int> used, count = <int> n, width = <int> self.length
         cdef double one = 1
         self.matrix.touch_all()
-        # In Fortran's order the upper triangle is the lower one.
+        # The upper triangle in C order is the lower one in Fortran order.
         dsyrk(b"L", b"N", &order, &count, &one, rows, &width, &one, self.matrix.values, &width)
 
     cdef void add_strip(self, Py_ssize_t strip, Py_ssize_t used, Py_ssize_t n, double *rows,
                         double *matrix) noexcept nogil:
-        """Add a panel of the rows of sum phi phi' to a matrix like A; the caller has touched them.
+        """Add 64 rows of sum phi phi' to a matrix like A; the caller has called `touch` for them.
 
-        Of n rows of features the first `used` numbers are not 0.
+        The sum is over n rows of features, whose first `used` numbers may not be 0.
         """
         cdef Py_ssize_t first = strip * OK_PANEL, place = first
         cdef int order, width = <int> min(used - first, <Py_ssize_t> OK_PANEL), count = <int> n
@@ -128,9 +128,9 @@ cdef class Information:
         self.reg = self.saved_reg
 
     def get_state(self, Py_ssize_t used, const double[:, ::1] upper=None):
-        """The pair A, b' of the first `used` numbers of a row, ndarrays; the others were all 0.
+        """The pair A, b' of the first `used` features, ndarrays; the other features were all 0.
 
-        With `upper`, its upper triangle takes the place of that of A.
+        With `upper`, its upper triangle is used instead of that of A.
         """
         cdef Py_ssize_t i, j
         if upper is None:
@@ -143,7 +143,7 @@ cdef class Information:
         return matrix, np.ascontiguousarray(self.vectors.to_array()[:, :used])
 
     def set_state(self, matrix, vectors, Py_ssize_t used):
-        """Take over what `get_state` gave; the sums must be those before any sample."""
+        """Restore the result of `get_state`, into sums that have no sample yet."""
         matrix = doubles_of_shape("sums of squares", matrix, (used, used))
         vectors = doubles_of_shape("sums of targets", vectors, (self.n_outputs, used))
         if not is_symmetric(matrix) or not (np.diagonal(matrix) > 0).all():

@@ -9,18 +9,18 @@ cdef class LookAhead:
     cdef Py_ssize_t first, n               # samples first ... n - 1 are still to come
     cdef Py_ssize_t n_lanes
     cdef readonly double reach
-    cdef bint all_enter                    # whether all samples will be taken up
-    cdef double *base_scores               # n x n_outputs: by w before the block
-    cdef Py_ssize_t *lanes                 # of the samples whose q is known; -1: none
-    cdef char *gathered                    # rows of these samples
+    cdef bint all_enter                    # whether all samples will be learnt
+    cdef double *base_scores               # n x n_outputs: scores by w before the block
+    cdef Py_ssize_t *lanes                 # lane of each sample whose q is known; -1: not known
+    cdef char *gathered                    # rows of these samples, by lane
     cdef char *products                    # length x LANES: their q
     cdef char *own                         # n x LANES: phi_i' q of these samples
     cdef char *with_block                  # n x LANES: phi_i' q of the samples of the block
     cdef char *tile
-    cdef double *h                         # of the sample scored last
-    cdef double *scores                    # of that sample
+    cdef double *h                         # h of the sample scored last
+    cdef double *scores                    # its scores
 
-    cdef Py_ssize_t n_handed               # samples of the block whose q it has
+    cdef Py_ssize_t n_handed               # samples of the block whose q the block has
     cdef Py_ssize_t *taken                 # lanes of the samples of the block
 
     cdef void open(self, const char *rows, Py_ssize_t first, Py_ssize_t n) noexcept nogil

@@ -1,8 +1,8 @@
-"""A window of coming samples in front of the open block of least squares.
+"""LookAhead: a window of coming samples for least squares over blocks (`linalg.open_block`).
 
-What is large is computed for the whole window when it opens: the scores by w before the block; for
-samples that are likely to be taken up, q = N phi; and the products phi' q with these and with the
-samples of the block. The rest has the size of a block.
+The expensive products are computed for the whole window when it opens: the scores by w before the
+block; q = N phi of samples that will probably be learnt; and the products phi' q with these samples
+and with those of the block. The work left for a sample depends on the size of a block only.
 """
 from libc.math cimport INFINITY, fabs
 from libc.stdlib cimport free
@@ -20,8 +20,8 @@ cdef class LookAhead:
     ----------
     block : OpenBlock
     reach : float
-        q is computed ahead for samples whose scores are that close: of one output, the absolute
-        score is below; of several, the difference of the two largest. Never changes a result.
+        q is computed ahead for samples near the border: whose absolute score (one output), or whose
+        difference of the two largest scores, is at most `reach`. It changes no result.
     """
 
     def __cinit__(self, OpenBlock block not None, double reach=INFINITY):
@@ -35,7 +35,7 @@ cdef class LookAhead:
         self.taken = <Py_ssize_t *> resize_array(NULL, 0, LANES, sizeof(Py_ssize_t))
         self.gathered = <char *> resize_array(NULL, 0, LANES, block.length * size)
         self.products = <char *> resize_array(NULL, 0, LANES, block.length * size)
-        # Transposed products come in squares, see vector.h.
+        # `transpose` works on square tiles, see vector.h.
         self.own = <char *> resize_array(NULL, 0, LANES, LANES * size)
         self.with_block = <char *> resize_array(NULL, 0, LANES, LANES * size)
         self.tile = <char *> resize_array(NULL, 0, LANES, LANES * size)
@@ -61,7 +61,7 @@ cdef class LookAhead:
         """Prepare samples first ... n - 1 of a window of n rows."""
         cdef Py_ssize_t i, size = self.block.itemsize
         cdef Py_ssize_t row_bytes = self.block.length * size, room = LANES
-        if self.all_enter:  # the block is closed before the others come, and N is another one
+        if self.all_enter:  # later samples belong to the next block, with another N
             room = self.block.block_length - self.block.count
         self.n_handed = self.block.count
         self.rows, self.first, self.n, self.n_lanes = rows, first, n, 0
@@ -81,7 +81,7 @@ cdef class LookAhead:
                           self.with_block + first * LANES * size)
 
     cdef void score_base(self) noexcept nogil:
-        """Score the samples to come by w. A pair of outputs stays in the nearest cache for them."""
+        """Score the coming samples by w. Two outputs at a time stay in the nearest cache."""
         cdef Py_ssize_t i, k, K = self.block.n_outputs, row_bytes
         cdef Py_ssize_t width = whole_panels(self.block.used)
         cdef const double *w
@@ -97,7 +97,7 @@ cdef class LookAhead:
                                                                      width)
 
     cdef bint is_near(self, const double *scores) noexcept nogil:
-        """Whether a sample with these scores is likely to be taken up."""
+        """Whether a sample with these scores will probably be learnt."""
         cdef Py_ssize_t k
         cdef double best = -INFINITY, second = -INFINITY
         if self.block.n_outputs == 1:
@@ -115,7 +115,7 @@ cdef class LookAhead:
         self.block.ops.dense[OK_DOT](x, self.block.length, n, self.block.used, panel, out, LANES)
 
     cdef void add_lanes(self, Py_ssize_t n) noexcept nogil:
-        """q of the n gathered rows that are the last lanes."""
+        """Compute q of the last n gathered rows."""
         cdef Py_ssize_t f, lane, p, size = self.block.itemsize, first = self.n_lanes - n
         cdef Py_ssize_t row_bytes = self.block.length * size
         cdef char *out
@@ -135,7 +135,7 @@ cdef class LookAhead:
                             (<double *> self.tile)[lane * LANES + f]
 
     cdef void score(self, Py_ssize_t i, double *scores) noexcept nogil:
-        """Scores of sample i by the model after all samples taken up so far."""
+        """Scores of sample i by the model after all samples learnt so far."""
         cdef Py_ssize_t outputs = self.block.n_outputs, size = self.block.itemsize
         self.block.substitute(self.with_block + i * LANES * size, self.h)
         memcpy(self.scores, self.base_scores + i * outputs, outputs * sizeof(double))
@@ -160,7 +160,7 @@ cdef class LookAhead:
                       self.own + i * LANES * self.block.itemsize)
 
     cdef double variance(self, Py_ssize_t i) noexcept nogil:
-        """phi' A^-1 phi of the sample scored last, after all samples taken up so far."""
+        """phi' A^-1 phi of sample i, which was scored last, after all samples learnt so far."""
         cdef Py_ssize_t j
         self.require_lane(i)
         cdef double variance = self.number(self.own, i, self.lanes[i])
@@ -169,7 +169,8 @@ cdef class LookAhead:
         return max(variance, 0.0) * self.block.scale() * self.block.forgetting
 
     cdef void grow(self, Py_ssize_t i, Py_ssize_t used) noexcept nogil:
-        """The rows from sample i on, the one scored last, have more numbers than before."""
+        """Update all products: the rows from sample i on, the one scored last, have new features.
+        """
         cdef Py_ssize_t f, j, size = self.block.itemsize, before = self.block.used
         cdef Py_ssize_t row_bytes = self.block.length * size
         self.block.set_used(used)
@@ -183,7 +184,7 @@ cdef class LookAhead:
                           self.own + i * LANES * size)
 
     cdef void extend_lane(self, Py_ssize_t i, Py_ssize_t place) noexcept nogil:
-        """q of sample i at a place where N has its diagonal only."""
+        """Compute q of sample i at a new feature, where N is diagonal."""
         cdef Py_ssize_t at = place * LANES + self.lanes[i], x = i * self.block.length + place
         cdef Py_ssize_t diagonal = place * OK_PANEL + place % OK_PANEL
         cdef const char *panel = self.block.panel(place // OK_PANEL)
@@ -195,7 +196,7 @@ cdef class LookAhead:
                 (<const double *> panel)[diagonal] * (<const double *> self.rows)[x]
 
     cdef void hand_over(self) noexcept nogil:
-        """Give the block q of the samples that it took up since the window was opened."""
+        """Copy q of the samples learnt since the window was opened to the block."""
         cdef Py_ssize_t f, j, first = self.n_handed, last = self.block.count
         cdef char *to
         cdef const char *of
@@ -211,7 +212,7 @@ cdef class LookAhead:
         self.n_handed = last
 
     cdef Status enter(self, Py_ssize_t i, double weight, const double *steps) noexcept nogil:
-        """Take up the sample scored last; `steps` are weight (y - f). Returns a status."""
+        """Learn sample i, which was scored last; `steps` are weight (y - f). Returns a status."""
         cdef Py_ssize_t j, lane = self.block.count, size = self.block.itemsize
         cdef Status status
         self.require_lane(i)

@@ -5,7 +5,7 @@ from onlinekern.core.linalg.chosen_prior cimport ChosenPrior
 
 
 cdef class OpenBlock(ChosenPrior):
-    cdef bint is_scaled                    # whether `scaled` is these samples
+    cdef bint is_scaled                    # whether `scaled` holds the samples of this block
 
     cdef double scale(self) noexcept nogil
     cdef void set_used(self, Py_ssize_t used) noexcept nogil

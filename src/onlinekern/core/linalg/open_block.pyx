@@ -1,23 +1,23 @@
-"""Recursive least squares, decided one sample at a time at the cost of matrix products.
+"""OpenBlock: recursive least squares, sample by sample, computed by matrix products over blocks.
 
 The recursion is over rows of features phi with targets y and weights a:
 
     A_t = r I + sum_s a_s phi_s phi_s',   b_t = sum_s a_s phi_s y_s',   w_t = A_t^-1 b_t.
 
-Samples are taken up in blocks. With N = A^-1 and w before the block, q = N phi, and the innovations
-e = y - f of the scores f = w_{t-1}' phi before each sample,
+Samples are collected in blocks. Let N = A^-1 and w be those before the block, q = N phi, and
+e = y - f the innovations, with the scores f = w_{t-1}' phi before each sample. Then
 
     G = diag(1 / a) + Q' Phi = C C'  (C lower triangular),   E = C^-1 e,
     h = C^-1 (phi' Q) of a further sample:  its score is w' phi + h' E,
     its variance phi' A_{t-1}^-1 phi is phi' q - h' h,
 
-where row i of C needs only the samples before i. What is large are products of matrices, in an
-order that does not depend on how many rows they have: a sample gets the same bits in any window.
-After the block, N <- N - (C^-1 Q)'(C^-1 Q), in the precision of the samples (`PacedInverse`); N and
-w are made anew every so many samples from the sums A and b, which are in double (`RenewedInverse`).
+where row i of C needs only the samples before i. The expensive parts are matrix products, whose
+sums have the same order for any number of rows: a sample gets the same bits in any window. After
+the block, N <- N - (C^-1 Q)'(C^-1 Q), in the precision of the samples (`PacedInverse`). From time
+to time N and w are recomputed from the sums A and b, which are in double (`RenewedInverse`).
 
-Forgetting: A <- lambda A, b <- lambda b with each sample, and (1 - lambda^k) r I is given back when
-N is made anew after k samples, lambda^k >= 1/2. Until then sample j has the weight lambda^-j.
+Forgetting: A <- lambda A, b <- lambda b with each sample. When N is recomputed after k samples,
+lambda^k >= 1/2, (1 - lambda^k) r I is added to A. Until then sample j has the weight lambda^-j.
 """
 from libc.math cimport pow, sqrt
 from libc.string cimport memcpy, memmove, memset
@@ -39,12 +39,12 @@ from onlinekern.core.linalg.copies import unpacked
 
 FIELDS = ("matrix", "vectors", "base", "inverse", "products", "rows", "factor", "innovations",
           "targets", "weights", "used", "count", "waiting", "since")
-# States of models that are older than these have none of them.
+# Fields that older states lack.
 LATER_FIELDS = ("reg", "evidence", "coming")
 
 
 cdef class OpenBlock(ChosenPrior):
-    """The sums, N = A^-1, and the samples that they do not yet contain.
+    """The sums, N = A^-1, and the samples that are not in them yet.
 
     Parameters
     ----------
@@ -64,18 +64,18 @@ cdef class OpenBlock(ChosenPrior):
     """
 
     cdef double scale(self) noexcept nogil:
-        """What the weight of the next sample is multiplied with, instead of forgetting."""
+        """Factor lambda^-j of the weight of the next sample, instead of decaying the sums."""
         return 1 if self.forgetting == 1 else pow(self.forgetting, -<double> (self.since + 1))
 
     cdef void set_used(self, Py_ssize_t used) noexcept nogil:
-        """The rows to come have `used` numbers; those before are 0 beyond their own.
+        """Let coming rows have `used` numbers; the new features are 0 in all rows before.
 
-        A new number has the prior r, which is r / lambda^since in the units of the epoch.
+        A new feature has the prior r, which is r / lambda^since in the units of the epoch.
         """
         cdef Py_ssize_t place
         cdef double prior = self.sums.reg
         self.grown = True
-        # What is made of A, which has none of these numbers, stays.
+        # Work on A^-1 stays: A does not contain the new features yet.
         PacedInverse.forget_ahead(self)
         if self.forgetting < 1:
             prior *= pow(self.forgetting, -<double> self.since)
@@ -88,7 +88,7 @@ cdef class OpenBlock(ChosenPrior):
         self.used = used
 
     cdef int set_reg(self, double reg) except -1:
-        """Begin with another r, before any sample."""
+        """Set another r, before any sample."""
         cdef Py_ssize_t i
         self.sums.set_reg(reg)
         for i in range(self.length):
@@ -96,7 +96,7 @@ cdef class OpenBlock(ChosenPrior):
         return 0
 
     cdef void correct(self, const double *h, double *scores) noexcept nogil:
-        """Add to the scores by w before the block what the block has learnt."""
+        """Add h' E, the effect of the samples of the block, to scores by w before the block."""
         cdef Py_ssize_t j, k
         cdef const double *innovations = self.contents.innovations
         for j in range(self.count):
@@ -105,9 +105,9 @@ cdef class OpenBlock(ChosenPrior):
 
     cdef void append(self, const char *row, double square, const double *h, double weight,
                      const double *scores, const double *steps) noexcept nogil:
-        """Take up a sample but for its q; `close` the block when it is full.
+        """Add a sample to the block, without its q; call `close` when the block is full.
 
-        `square` is its phi' q, `scores` what it was predicted; `steps` are weight (y - f).
+        `square` is phi' q, `scores` are f, and `steps` are weight (y - f).
         """
         cdef Py_ssize_t k, lane = self.count
         cdef double scale = self.scale(), root
@@ -128,7 +128,7 @@ cdef class OpenBlock(ChosenPrior):
         self.add_squares()
 
     cdef void solve_multipliers(self) noexcept nogil:
-        """C'^-1 E: what q_j of the samples of the block are added to w with."""
+        """Compute C'^-1 E, the coefficients with which the q_j of the block are added to w."""
         cdef Py_ssize_t j, k, later
         cdef double *out
         cdef const double *column
@@ -161,9 +161,9 @@ cdef class OpenBlock(ChosenPrior):
                 out[k * self.length + f] += sums[0]
 
     cdef Status close(self) noexcept nogil:
-        """Put the samples of the block into the sums, N and w. Returns a status.
+        """End the block: add its samples to the sums, N and w. Returns a status.
 
-        Where r is chosen and stays, so does N but for these samples.
+        If r is chosen here and does not change, N is updated by these samples only.
         """
         cdef Status status = OK
         cdef double reg = self.sums.reg
@@ -198,7 +198,7 @@ cdef class OpenBlock(ChosenPrior):
         return status
 
     cdef void note_targets(self) noexcept nogil:
-        """Tell the evidence of the targets of the block."""
+        """Add the targets of the block to the sums of the evidence."""
         cdef Py_ssize_t j, first = self.waiting - self.count
         cdef double age = -<double> (self.since - self.count)
         for j in range(self.count):
@@ -219,21 +219,21 @@ cdef class OpenBlock(ChosenPrior):
                              self.sums.vectors.values + k * self.length, whole_panels(self.used))
 
     cdef void add_squares(self) noexcept nogil:
-        """A += sum of a phi phi' over the samples before the block: those rows of A that are due.
+        """A += sum of a phi phi' over the samples before the block, for some more rows of A.
 
-        All are there when the block is half full, or a quarter if it makes N anew or chooses r: no
-        call pays for all of A, nor for A and N.
+        The work is spread over the first half of the block, or over the first quarter if the block
+        recomputes N or chooses r. So no call pays for all of A, or for A and N.
         """
-        cdef Py_ssize_t due, i, n = self.waiting - self.count
+        cdef Py_ssize_t wanted, i, n = self.waiting - self.count
         cdef Py_ssize_t total = whole_panels(self.closed_used) // OK_PANEL
         if n == 0:
             return
-        due = (4 if self.renews() or self.chooses_beside() else 2) * self.count * total \
+        wanted = (4 if self.renews() or self.chooses_beside() else 2) * self.count * total \
             // self.block_length
         if not self.is_scaled:
             self.scale_rows(n, self.scaled)
             self.is_scaled = True
-        while self.n_strips < min(due, total):
+        while self.n_strips < min(wanted, total):
             for i in range(self.n_strips * OK_PANEL,
                            min((self.n_strips + 1) * OK_PANEL, self.closed_used)):
                 self.sums.matrix.touch(i)
@@ -244,13 +244,13 @@ cdef class OpenBlock(ChosenPrior):
             self.leave(n)
 
     cdef void add_block(self) noexcept nogil:
-        """A += sum of a phi phi' over the block at once; those before it have been added."""
+        """A += sum of a phi phi' over the block at once; earlier samples are in A already."""
         self.scale_rows(self.count, self.scaled)
         self.sums.add(self.used, self.count, self.scaled)
         self.waiting = 0
 
     cdef void scale_rows(self, Py_ssize_t n, double *out) noexcept nogil:
-        """out (n x length) = the first n samples that wait, times the roots of their weights."""
+        """out (n x length) = the first n samples not in A, times the roots of their weights."""
         cdef Py_ssize_t f, j, row_bytes = self.length * self.itemsize
         cdef double root
         cdef const char *row
@@ -262,7 +262,7 @@ cdef class OpenBlock(ChosenPrior):
                     (<const float *> row)[f] if self.itemsize == 4 else (<const double *> row)[f])
 
     cdef void leave(self, Py_ssize_t n) noexcept nogil:
-        """The first n samples that wait do so no more."""
+        """Remove the first n of the samples that are not in A."""
         cdef Py_ssize_t row_bytes = self.length * self.itemsize, left = self.waiting - n
         if left > 0:
             self.keep_contents()
@@ -286,7 +286,7 @@ cdef class OpenBlock(ChosenPrior):
         self.sums.add(self.used, n, rows)
 
     cdef void settle(self) noexcept nogil:
-        """Let `current` be w after all samples so far: what readers use."""
+        """Compute `current`, w after all samples so far, which readers use."""
         if self.settled:
             return
         memcpy(self.current, self.base.values, self.n_outputs * self.length * sizeof(double))
@@ -356,7 +356,7 @@ cdef class OpenBlock(ChosenPrior):
         return A + (weights * rows).T @ rows, b + targets.T @ rows
 
     def get_state(self):
-        """All that was learnt, as a dictionary of arrays and numbers.
+        """Learnt state, as a dictionary of arrays and numbers.
 
         Of A and N, which are symmetric, there are panels in one axis: see `linalg.copies`. Features
         and N keep their precision.
@@ -387,7 +387,7 @@ cdef class OpenBlock(ChosenPrior):
         }
 
     def set_state(self, state):
-        """Take over what `get_state` gave, which is checked; the block must be new."""
+        """Restore the result of `get_state`, which is checked, into a new block."""
         state = {**{name: None for name in LATER_FIELDS}, **state}
         fields_of(state, "least squares", (*FIELDS, *LATER_FIELDS))
         reg = self.sums.reg if state["reg"] is None else positive_number("reg", state["reg"])

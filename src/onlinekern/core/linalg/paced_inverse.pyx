@@ -1,11 +1,11 @@
-"""PacedInverse: N after a block of least squares, most of which is made before the block is full.
+"""PacedInverse: spreads the update of N at the end of a block over the last samples of the block.
 
     N <- N - R'R,   R = C^-1 Q,
 
-by its lower triangle. Row i of R needs the first i samples only. So three quarters of the rows are
-subtracted while the last quarter of the samples comes, some panels of N with each of them, and the
-last sample pays for the other rows alone. These are two products, whoever comes when: N has the
-same bits.
+by its lower triangle. Row i of R needs the first i samples of the block only. So the first three
+quarters of the rows of R are subtracted while the last quarter of the samples arrives, some panels
+of N with each sample. At the last sample only the other rows are left. N is always updated by these
+two products, so its bits do not depend on when they are computed.
 """
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemm, sgemm
@@ -16,16 +16,16 @@ from onlinekern.core.linalg.information cimport at_once
 
 
 cdef class PacedInverse(BlockMemory):
-    """N, the samples of the block, and N without most of what they take of it."""
+    """N, the samples of the block, and some panels of N updated by most of these samples."""
 
     def __cinit__(self, *_, **__):
         self.n_early = 3 * self.block_length // 4
 
     cdef void prepare(self) noexcept nogil:
-        """Make the panels that are due after so many samples, where the copy for undo will be.
+        """Update the panels that belong to the samples so far, in the memory of the undo copy.
 
-        After a call in which a block was full that copy is needed. A block in which landmarks
-        join would have to begin anew with each of them.
+        Not done if that memory holds a copy for undo, because a block ended in this call, or if the
+        block has new landmarks, with each of which the work would have to begin again.
         """
         cdef Py_ssize_t p, due, last = self.block_length - self.n_early
         due = self.length // OK_PANEL * (self.count - self.n_early + 1) // last
@@ -41,7 +41,7 @@ cdef class PacedInverse(BlockMemory):
         self.n_ahead = max(self.n_ahead, due)
 
     cdef void downdate(self) noexcept nogil:
-        """N <- N - R'R. The first N after a checkpoint becomes the copy for undo."""
+        """N <- N - R'R. At the first update after a checkpoint, the old N becomes the undo copy."""
         cdef Py_ssize_t p
         cdef char *before = self.inverse
         cdef bint apart = not self.kept
@@ -67,11 +67,11 @@ cdef class PacedInverse(BlockMemory):
             self.kept = True
 
     cdef void forget_ahead(self) noexcept nogil:
-        """No panel of N after the block is made."""
+        """Discard the panels of N that were updated ahead."""
         self.n_ahead = 0
 
     cdef void copy_panel(self, const char *of, char *to, Py_ssize_t p) noexcept nogil:
-        """Copy a panel but for the numbers that `mirror` writes."""
+        """Copy a panel without the numbers above its diagonal, which `mirror` writes."""
         cdef Py_ssize_t row_bytes = OK_PANEL * self.itemsize
         cdef Py_ssize_t above = p * OK_PANEL if p * OK_PANEL < self.used else 0
         cdef Py_ssize_t start = (p * self.length + above) * row_bytes
@@ -102,14 +102,15 @@ cdef class PacedInverse(BlockMemory):
             row += rows
 
     cdef void mirror(self, Py_ssize_t p) noexcept nogil:
-        """Write what a panel of N has below its diagonal into the panels that follow."""
+        """Copy the numbers of a panel of N below its diagonal to the upper triangle, transposed."""
         cdef Py_ssize_t q, tile = OK_PANEL * OK_PANEL * self.itemsize
         for q in range(p + 1, whole_panels(self.used) // OK_PANEL):
             self.ops.transpose(self.panel(p) + q * tile, OK_PANEL, self.panel(q) + p * tile,
                                OK_PANEL)
 
     cdef void invert_factor(self, Py_ssize_t n) noexcept nogil:
-        """C^-1 of the first n samples. Row i needs those before it only: LAPACK has columns."""
+        """C^-1 of the first n samples, by rows: row i needs rows before it only, unlike in LAPACK.
+        """
         cdef Py_ssize_t i, j, k
         cdef double value
         cdef double *row
@@ -131,7 +132,8 @@ cdef class PacedInverse(BlockMemory):
                 self.factor32[i] = <float> self.scaled[i]
 
     cdef void solve_products(self, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
-        """Rows first ... last - 1 of R = C^-1 Q: a product is faster than LAPACK's solver."""
+        """Rows first ... last - 1 of R = C^-1 Q, by a product: it is faster than LAPACK's solver.
+        """
         cdef int lanes = LANES, n = <int> (last - first), count = <int> last, rows
         cdef Py_ssize_t row = 0
         cdef double one = 1, zero = 0

@@ -1,13 +1,13 @@
 """The Cholesky factor A = U'U and its inverse, some columns or rows at a time.
 
-Who is in no hurry makes some of them now and then. A and U are upper triangles in Fortran's order.
+So the work can be spread over time. A and U are upper triangles in Fortran order.
 """
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
 
 def factor_columns(A, U, Py_ssize_t first, Py_ssize_t last):
-    """Make some rows of U, behind all before them. Returns whether A is definite."""
+    """Compute some rows of U, after all rows before them. Returns whether A is definite."""
     own = slice(first, last)
     U[own, first:] = A[own, first:] - U[:first, own].T @ U[:first, first:]
     block, fault = dpotrf(U[own, own])
@@ -18,7 +18,8 @@ def factor_columns(A, U, Py_ssize_t first, Py_ssize_t last):
 
 
 def invert_rows(U, inverse, Py_ssize_t first, Py_ssize_t last):
-    """Make some rows of the lower triangle U'^-1, behind all before them; `inverse` was 0."""
+    """Compute some rows of the lower triangle U'^-1, after all before them; `inverse` begins as 0.
+    """
     own = slice(first, last)
     block = U[own, own]
     inverse[own, own], _ = dtrtrs(block, np.eye(last - first), trans=1)

@@ -1,12 +1,13 @@
-"""RenewedInverse: N of least squares, made anew from the sums while samples come.
+"""RenewedInverse: recomputes N of least squares from the sums A, spread over a block of samples.
 
-A block that ends an epoch renews N. After a quarter of its samples A has all that came before the
-block. A^-1 is made beside the samples (`linalg.tiled_inverse`), while N answers. After three
-quarters it takes the place of N: the samples of the block are multiplied with it, and with that
-they are taken up anew, in C and in E. What they were predicted stays. The rest of the block is one
-like any other. When which part is made never changes a bit.
+Updates of N accumulate rounding errors, so the last block of an epoch computes N = A^-1 anew. After
+a quarter of the block, A contains all samples before the block. A^-1 is computed tile by tile
+(`linalg.tiled_inverse`) while the old N predicts. After three quarters of the block, A^-1 replaces
+N: the samples of the block are multiplied with it, and C and E are computed anew from them; their
+predictions stay. The rest of the block is learnt as usual. The bits do not depend on when which
+part is computed.
 
-With forgetting, N is made anew at once when the block is full (`linalg.open_block`).
+With forgetting, N is computed at once when the block is full (`linalg.open_block`).
 """
 from libc.math cimport sqrt
 from libc.string cimport memcpy
@@ -18,50 +19,51 @@ from onlinekern.core.linalg.inverse_gram cimport over_weight
 from onlinekern.core.linalg.paced_inverse cimport PacedInverse
 from onlinekern.core.linalg.tiled_inverse cimport TiledInverse
 
-# After so many samples of the block A^-1 is whole; then they are multiplied with it.
+# Number of samples of the block after which A^-1 is finished; then they are multiplied with it.
 cdef Py_ssize_t MADE = 40
-# Steps of A^-1 that one panel of these products costs as much as.
+# Cost of one panel of these products, in steps of A^-1.
 cdef Py_ssize_t STEPS_OF_PANEL = 5
 
 
 cdef class RenewedInverse(PacedInverse):
-    """N, the samples of the block, and what will be N."""
+    """N, the samples of the block, and A^-1, which will replace N."""
 
     def __cinit__(self, *_, **__):
         self.fresh = TiledInverse(self.sums, self.itemsize)
 
     cdef Py_ssize_t closed_panels(self) noexcept nogil:
-        """Panels of A that the samples before the block are in."""
+        """Number of panels of A that the samples before the block have changed."""
         return max(1, whole_panels(self.closed_used) // OK_PANEL)
 
     cdef bint renews(self) noexcept nogil:
-        """Whether this block makes N anew, or will."""
+        """Whether this block recomputes N, and is within its first three quarters."""
         return self.forgetting == 1 and self.count <= self.n_early \
             and self.since - self.count + self.block_length >= self.epoch_length
 
     cdef bint is_renewal(self) noexcept nogil:
-        """Whether the sample taken up last is the one after which N is another one."""
+        """Whether A^-1 replaces N after the sample learnt last."""
         return self.count == self.n_early and self.renews()
 
     cdef void prepare(self) noexcept nogil:
-        """Do what is due after so many samples of the block, where the copy for undo will be."""
+        """Do the work that belongs to the samples so far, in the memory of the undo copy."""
         if self.renews():
             self.renew_ahead()
         else:
             PacedInverse.prepare(self)
 
     cdef void forget_ahead(self) noexcept nogil:
-        """Nothing of N after the block is made."""
+        """Discard all work done ahead."""
         PacedInverse.forget_ahead(self)
         self.forget_fresh()
 
     cdef void forget_fresh(self) noexcept nogil:
-        """Nothing of A^-1 is made, nor of the products with it."""
+        """Discard A^-1 and the products with it."""
         self.fresh.end()
         self.n_paced = self.n_multiplied = 0
 
     cdef void renew_ahead(self) noexcept nogil:
-        """Make the part of A^-1, and of the products with it, that the last samples pay for."""
+        """Compute the part of A^-1, and of the products with it, that belongs to the last samples.
+        """
         cdef Py_ssize_t steps, last = self.n_early, paced = self.n_paced
         if self.kept or self.count == 0 or self.count <= paced:
             return
@@ -100,7 +102,7 @@ cdef class RenewedInverse(PacedInverse):
                         (<double *> tile)[(lane - first) * LANES + f]
 
     cdef Status take_fresh(self) noexcept nogil:
-        """Let N be A^-1, and take up the samples of the block with it. Returns a status."""
+        """Replace N by A^-1, and learn the samples of the block with it again. Returns a status."""
         cdef Py_ssize_t p, size = self.itemsize
         cdef char *inverse = self.inverse if self.kept else self.saved_inverse
         cdef Status status = OK
@@ -129,7 +131,7 @@ cdef class RenewedInverse(PacedInverse):
         return OK
 
     cdef void take_weights(self) noexcept nogil:
-        """Let w before the block be A^-1 b."""
+        """Set the weights w before the block to A^-1 b."""
         cdef Py_ssize_t k, order = self.fresh.panels * OK_PANEL
         self.base.touch_all()
         for k in range(self.n_outputs):
@@ -137,11 +139,11 @@ cdef class RenewedInverse(PacedInverse):
                    order * sizeof(double))
 
     cdef Status begin_whole(self) noexcept nogil:
-        """Begin with A^-1 of sums that have all samples. Returns a status."""
+        """Begin to compute A^-1 of sums that contain all samples. Returns a status."""
         return self.fresh.begin(max(1, whole_panels(self.used) // OK_PANEL))
 
     cdef Status take_whole(self) noexcept nogil:
-        """Let N be A^-1 of sums that have all samples, once all steps are made."""
+        """Finish A^-1 of sums that contain all samples: set the weights. Returns a status."""
         cdef Status status = self.fresh.status
         if status == OK:
             self.take_weights()
@@ -149,7 +151,7 @@ cdef class RenewedInverse(PacedInverse):
         return status
 
     cdef void take_samples_anew(self) noexcept nogil:
-        """C and E of the samples of the block, from their q and what w before it predicts."""
+        """Compute C and E of the samples of the block from their q and the predictions by old w."""
         cdef Py_ssize_t i, j, k, n = self.count, size = self.itemsize, outputs = self.n_outputs
         cdef Py_ssize_t width = whole_panels(self.used)
         cdef char *table = <char *> self.scaled

@@ -1,9 +1,9 @@
-# Solutions for coming samples. May change at minor versions.
+# Linear solves for coming samples, ahead of their turn. May change at minor versions.
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.linalg.inverse_panels cimport InversePanels
 
-# Samples solved together: the rows that the products with panels are fastest with. And how many of
-# such groups are kept.
+# GROUP samples are solved together: products with panels are fastest with this many rows. GROUPS
+# groups are kept.
 cdef enum:
     GROUP = 6
     GROUPS = 6
@@ -13,16 +13,16 @@ cdef enum:
 cdef class SolveAhead:
     cdef readonly InversePanels inverse
     cdef Py_ssize_t ld
-    cdef Py_ssize_t[PLACES] samples      # of each place, -1: none
-    cdef Py_ssize_t[PLACES] n_lower      # numbers that its h has
-    cdef Py_ssize_t[PLACES] n_upper      # rows that its d knows
-    cdef bint[PLACES] guessed            # whether it was solved before its turn came
+    cdef Py_ssize_t[PLACES] samples      # sample in each place; -1: none
+    cdef Py_ssize_t[PLACES] n_lower      # numbers of its h that are computed
+    cdef Py_ssize_t[PLACES] n_upper      # rows of the factor that its d includes
+    cdef bint[PLACES] guessed            # whether it was solved ahead and has not been used yet
     cdef char *kernel_values             # k, PLACES x ld
-    cdef char *lower                     # h
-    cdef char *upper                     # d
-    cdef char *gathered                  # h of the chosen places, and then d: 2 GROUP x ld
+    cdef char *lower                     # h, PLACES x ld
+    cdef char *upper                     # d, PLACES x ld
+    cdef char *gathered                  # buffer, 2 GROUP x ld: h of the chosen places, then d
     cdef Py_ssize_t[GROUP] chosen        # places whose d are computed together
-    cdef double share                    # of the guessed samples, that were used
+    cdef double share                    # running share of guesses that were used
 
     cdef Status reserve(self, Py_ssize_t n) noexcept nogil
     cdef void forget(self) noexcept nogil

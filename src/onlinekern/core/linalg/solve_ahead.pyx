@@ -1,9 +1,10 @@
-"""SolveAhead: h = L^-1 k and d = (K + jitter I)^-1 k of samples whose turn has not come.
+"""SolveAhead: computes h = L^-1 k and d = (K + jitter I)^-1 k of samples ahead of their turn.
 
-A product with the inverse factor takes little longer for six samples than for one, since the factor
-comes from far. So a sample is solved together with those of the window that its owner guesses will
-need it too. When rows are appended to the factor meanwhile, a solution is continued: each costs n.
-A solution is the same number, bit for bit, whatever it was computed together with, and when.
+A product with the inverse factor takes little longer for six samples than for one, because most of
+the time goes into loading the factor from memory. So a sample is solved together with samples of
+the window that will probably need it too (guesses). If rows are appended to the factor meanwhile, a
+solution is extended, at the cost n for each row. The bits of a solution do not depend on when and
+with which samples it is computed.
 """
 from libc.stdlib cimport free
 from libc.string cimport memcpy
@@ -12,14 +13,14 @@ from onlinekern.core.base.part cimport NO_MEMORY, OK, Status
 from onlinekern.core.base.vector cimport resize_array, whole_panels
 from onlinekern.core.linalg.inverse_panels cimport InversePanels
 
-# Six samples together cost as much as 2.2 one by one (x86-64-v4: 386 and 177 us for 1,344 numbers).
+# Cost of six samples together, in single samples (x86-64-v4: 386 and 177 us for 1,344 numbers).
 cdef double GROUP_COST = 2.2
-# The share of guesses that are used: at first, and how fast it follows.
+# The running share of guesses that are used: initial value, and rate.
 cdef double FIRST_SHARE = 0.7, RATE = 1.0 / 64
 
 
 cdef class SolveAhead:
-    """Without samples.
+    """Solutions for up to PLACES samples; none at first.
 
     Parameters
     ----------
@@ -38,7 +39,8 @@ cdef class SolveAhead:
         free(self.gathered)
 
     cdef Status reserve(self, Py_ssize_t n) noexcept nogil:
-        """Let solutions have n numbers; those that are there may be lost. Returns a status."""
+        """Allocate memory for solutions of n numbers; present ones may be lost. Returns a status.
+        """
         cdef Py_ssize_t ld
         cdef char *kernel_values
         cdef char *lower
@@ -69,11 +71,11 @@ cdef class SolveAhead:
         return OK
 
     cdef void forget(self) noexcept nogil:
-        """Forget all solutions: the samples are others."""
+        """Discard all solutions, for a new window of samples."""
         self.leave(0, PLACES)
 
     cdef void leave(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
-        """Make places empty."""
+        """Empty some places; guesses there were not used."""
         cdef Py_ssize_t place
         for place in range(first, first + count):
             if self.guessed[place]:
@@ -91,13 +93,13 @@ cdef class SolveAhead:
         return -1
 
     cdef void use(self, Py_ssize_t place) noexcept nogil:
-        """The sample of a place has come to its turn, and needs its solution."""
+        """Note that the sample of a place has its turn and uses its solution."""
         if self.guessed[place]:
             self.share += RATE * (1 - self.share)
         self.guessed[place] = False
 
     cdef Py_ssize_t take_group(self, Py_ssize_t i) noexcept nogil:
-        """Make the group that has the fewest samples from i on empty; returns its first place."""
+        """Empty the group with the fewest coming samples (i or later); returns its first place."""
         cdef Py_ssize_t group, place, coming, fewest = GROUP + 1, found = 0
         for group in range(GROUPS):
             coming = 0
@@ -109,27 +111,27 @@ cdef class SolveAhead:
         return found
 
     cdef bint waits(self, Py_ssize_t place) noexcept nogil:
-        """Whether the h of a place is that of the present rows, and nothing of d is known."""
+        """Whether h of a place is up to date, and d is not computed yet."""
         return self.n_lower[place] == self.inverse.n and self.n_upper[place] == 0
 
     cdef bint pays(self, Py_ssize_t guesses) noexcept nogil:
-        """Whether to solve a group for one sample and so many guesses."""
+        """Whether solving a group for one sample and this many guesses is cheaper on average."""
         return 1 + self.share * guesses > GROUP_COST
 
     cdef char *row(self, char *table, Py_ssize_t place) noexcept nogil:
         return table + place * self.ld * self.inverse.itemsize
 
     cdef void solve_lower(self, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
-        """h of the samples of a group: of the first alone, or of all; k has been written."""
+        """Compute h of `count` samples of a group; k has been written."""
         cdef Py_ssize_t place
-        # A whole group is faster than one that is not full; the rest of its rows has old numbers.
+        # A full group is faster than a partial one; the rest of its rows has old numbers.
         self.inverse.multiply(self.row(self.kernel_values, first), self.ld,
                               GROUP if count > 1 else 1, 0, self.row(self.lower, first))
         for place in range(first, first + count):
             self.n_lower[place] = self.inverse.n
 
     cdef void extend_lower(self, Py_ssize_t place) noexcept nogil:
-        """Bring h up to the present rows; k has been written again."""
+        """Extend h to the present rows of the factor; k has been written again."""
         if self.n_lower[place] < self.inverse.n:
             self.inverse.multiply(self.row(self.kernel_values, place), self.ld, 1,
                                   self.n_lower[place], self.row(self.lower, place))
@@ -142,9 +144,9 @@ cdef class SolveAhead:
         return square
 
     cdef void solve_upper(self, Py_ssize_t count) noexcept nogil:
-        """d of the first `count` chosen places, whose h are those of the present rows."""
+        """Compute d of the first `count` chosen places, whose h are up to date."""
         cdef Py_ssize_t j, n = self.inverse.n
-        # Whole panels: `extend_upper` goes on with zeros.
+        # Whole panels: `extend_upper` needs zeros after the last number.
         cdef Py_ssize_t length = whole_panels(n) * self.inverse.itemsize
         for j in range(count):
             memcpy(self.row(self.gathered, j), self.row(self.lower, self.chosen[j]), length)
@@ -155,7 +157,7 @@ cdef class SolveAhead:
             self.n_upper[self.chosen[j]] = n
 
     cdef void extend_upper(self, Py_ssize_t place) noexcept nogil:
-        """Bring d, of which a beginning is known, up to the present rows, as h is."""
+        """Extend d, which was computed for fewer rows, to the present rows; h is up to date."""
         if self.n_upper[place] < self.inverse.n:
             self.inverse.add_rows(self.n_upper[place], <double *> self.row(self.lower, place),
                                   <double *> self.row(self.upper, place))

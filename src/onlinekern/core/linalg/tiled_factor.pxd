@@ -1,4 +1,4 @@
-# The factor of the sums of least squares, a few tiles at a time. May change at minor versions.
+# Cholesky factor of the sums of least squares, in small steps. May change at minor versions.
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.vector cimport OK_PANEL
 from onlinekern.core.linalg.information cimport Information
@@ -8,7 +8,7 @@ cdef enum:
 
 
 cdef inline Py_ssize_t factor_steps(Py_ssize_t panels) noexcept nogil:
-    """Steps of L of so many panels: tile (i, j) takes j + 1."""
+    """Number of steps of L with this many panels: tile (i, j) takes j + 1."""
     return panels * (panels + 1) * (panels + 2) // 6
 
 
@@ -18,12 +18,12 @@ cdef void multiply(char *trans_a, char *trans_b, double alpha, double *a, double
 
 cdef class TiledFactor:
     cdef Information sums
-    cdef Py_ssize_t panels                   # of A, of those that count; 0 when none is begun
-    cdef Py_ssize_t i, j, m                  # the next step is of tile (i, j), place m
+    cdef Py_ssize_t panels                   # panels of A that are factored; 0: no factor is begun
+    cdef Py_ssize_t i, j, m                  # the next step is product m of tile (i, j)
     cdef double reg                          # r of A
     cdef Status status
-    cdef double *tiles                       # tile (i, j) at i (i + 1) / 2 + j
-    cdef double *spare                       # one more, and further numbers
+    cdef double *tiles                       # tile (i, j) is number i (i + 1) / 2 + j
+    cdef double *spare                       # a buffer of one tile, and more numbers
 
     cdef Status begin_factor(self, Py_ssize_t panels, double reg, Py_ssize_t more) noexcept nogil
     cdef void end(self) noexcept nogil

@@ -4,9 +4,9 @@ By tiles of 64 x 64 in double,
 
     L_ij = (A_ij - sum_m L_im L_jm') V_jj',   V_jj = L_jj^-1,
 
-each in the place of A_ij, and V_jj on the diagonal. r of A may be another one than that of the
-sums. Who is in no hurry makes some steps now and then; the bits are the same. L follows the panels
-of A, which need not be whole before it begins.
+each stored in place of A_ij, with V_jj on the diagonal. The prior r of A may differ from that of
+the sums. The steps may be spread over time; the bits are the same. Step by step L needs one panel
+of A after the other, so A need not be complete when the factor is begun.
 """
 from libc.math cimport log, sqrt
 from libc.stdlib cimport free, malloc
@@ -28,9 +28,9 @@ cdef void multiply(char *trans_a, char *trans_b, double alpha, double *a, double
 
 
 cdef Status factorise(double *tile) noexcept nogil:
-    """A tile <- its Cholesky factor, in Fortran's order, with zeros above. Returns a status.
+    """Replace a tile by its Cholesky factor, in Fortran order, with zeros above. Returns a status.
 
-    LAPACK's `dpotrf` takes several threads for a tile in OpenBLAS 0.3.26, which SciPy 1.13 brings,
+    Not LAPACK's `dpotrf`: OpenBLAS 0.3.26, which SciPy 1.13 ships, uses several threads for a tile,
     and the bits depend on their number.
     """
     cdef Py_ssize_t i, j, k
@@ -54,7 +54,7 @@ cdef Status factorise(double *tile) noexcept nogil:
 
 
 cdef class TiledFactor:
-    """None is begun.
+    """A factor that is not begun.
 
     Parameters
     ----------
@@ -69,9 +69,9 @@ cdef class TiledFactor:
 
     cdef Status begin_factor(self, Py_ssize_t panels, double reg,
                              Py_ssize_t more) noexcept nogil:
-        """Begin with so many panels of A: beyond them it has its prior only. Returns a status.
+        """Begin a factor of `panels` panels of A; beyond them A is its prior. Returns a status.
 
-        There is room for one more tile, `spare`, and `more` numbers behind it.
+        `spare` then has room for one tile and `more` numbers.
         """
         cdef Py_ssize_t n_tiles = panels * (panels + 1) // 2
         self.end()
@@ -94,7 +94,7 @@ cdef class TiledFactor:
         return self.tiles + (i * (i + 1) // 2 + j) * TILE
 
     cdef void load(self) noexcept nogil:
-        """Copy tile (i, j) of A, whose upper triangle in C order is the lower one to LAPACK."""
+        """Copy tile (i, j) of A, whose upper triangle in C order is the lower one in Fortran's."""
         cdef Py_ssize_t lane
         cdef double *own = self.tile(self.i, self.j)
         for lane in range(SIDE):
@@ -105,11 +105,11 @@ cdef class TiledFactor:
                 own[lane * (SIDE + 1)] += self.reg - self.sums.reg
 
     cdef bint is_factor(self) noexcept nogil:
-        """Whether L is whole."""
+        """Whether L is finished."""
         return self.j == self.panels
 
     cdef void factor_step(self) noexcept nogil:
-        """A step of tile (i, j) of L, panel by panel; on the diagonal its inverse comes of it."""
+        """Do one product of tile (i, j) of L; the last step of a diagonal tile inverts it."""
         cdef double *own = self.tile(self.i, self.j)
         cdef int info = 0
         if self.m == 0:
@@ -133,7 +133,7 @@ cdef class TiledFactor:
             self.i = self.j
 
     cdef double log_determinant(self) noexcept nogil:
-        """log |A / r|. Features that no sample in A has add nothing, and no rounding."""
+        """log |A / r|. Features that are 0 in all samples are skipped, to add no rounding."""
         cdef Py_ssize_t f
         cdef double found = 0
         for f in range(self.panels * SIDE):
@@ -143,7 +143,7 @@ cdef class TiledFactor:
         return found
 
     cdef double explained(self, const double *vector, double *solved) noexcept nogil:
-        """b' A^-1 b = |L^-1 b|^2; `solved` has room for as many numbers as the panels have."""
+        """b' A^-1 b = |L^-1 b|^2; `solved` is a buffer of 64 numbers per panel."""
         cdef Py_ssize_t i, m, f
         cdef int step = 1
         cdef double one = 1, minus = -1, zero = 0, found = 0

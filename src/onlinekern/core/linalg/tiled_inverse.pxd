@@ -1,9 +1,9 @@
-# The inverse of the sums of least squares, a few tiles at a time. May change at minor versions.
+# Inverse of the sums of least squares, in small steps. May change at minor versions.
 from onlinekern.core.base.part cimport Status
 from onlinekern.core.base.vector cimport ok_vector_ops
 from onlinekern.core.linalg.tiled_factor cimport TiledFactor
 
-# What a step belongs to.
+# Stages of the computation: L, V = L^-1, V'V; finished.
 ctypedef enum Stage:
     FACTOR
     INVERT
@@ -14,10 +14,10 @@ ctypedef enum Stage:
 cdef class TiledInverse(TiledFactor):
     cdef const ok_vector_ops *ops
     cdef Py_ssize_t itemsize
-    cdef Stage stage                         # the next step is of this stage
-    cdef Py_ssize_t left                     # and so many are left
-    cdef double *solved                      # V b, panels x 64 numbers for each output
-    cdef double *weights                     # A^-1 b, the same
+    cdef Stage stage                         # stage of the next step
+    cdef Py_ssize_t left                     # steps that are left in all
+    cdef double *solved                      # V b, 64 panels numbers for each output
+    cdef double *weights                     # A^-1 b, as many
 
     cdef Status begin(self, Py_ssize_t panels) noexcept nogil
     cdef bint waits(self, Py_ssize_t n_strips) noexcept nogil

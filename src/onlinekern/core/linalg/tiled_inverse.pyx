@@ -4,7 +4,7 @@ With A = L L' (`TiledFactor`) and V = L^-1, A^-1 = V'V and A^-1 b = V'(V b), by 
 
     V_ij = -V_ii sum_m L_im V_mj,   sum_m V_mi' V_mj.
 
-Each takes the place of the one before.
+Each overwrites the one before, tile by tile.
 """
 from libc.string cimport memcpy, memset
 from scipy.linalg.cython_blas cimport dgemv
@@ -17,13 +17,13 @@ cdef int SIDE = OK_PANEL
 
 
 cdef class TiledInverse(TiledFactor):
-    """None is begun.
+    """An inverse that is not begun.
 
     Parameters
     ----------
     sums : Information
     itemsize : int
-        4 or 8, of the numbers of the inverse as it is written.
+        4 or 8: bytes of a number of the written inverse.
     """
 
     def __cinit__(self, _, Py_ssize_t itemsize):
@@ -31,7 +31,8 @@ cdef class TiledInverse(TiledFactor):
         self.ops = ops_for(itemsize)
 
     cdef Status begin(self, Py_ssize_t panels) noexcept nogil:
-        """Begin with so many panels of A: beyond them it has its prior only. Returns a status."""
+        """Begin an inverse of `panels` panels of A; beyond them A is its prior. Returns a status.
+        """
         cdef Py_ssize_t numbers = panels * SIDE * self.sums.n_outputs
         cdef Status status = self.begin_factor(panels, self.sums.reg, TILE + 2 * numbers)
         if status != OK:
@@ -40,7 +41,7 @@ cdef class TiledInverse(TiledFactor):
         self.weights = self.solved + numbers
         memset(self.solved, 0, 2 * numbers * sizeof(double))
         self.stage = FACTOR
-        # Of tile (i, j) in turn j + 1, i - j + 1 and panels - i + 1.
+        # Steps of tile (i, j) in the three stages: j + 1, i - j + 1 and panels - i + 1.
         self.left = 3 * factor_steps(panels) + panels * (panels + 1) // 2
         return OK
 
@@ -53,7 +54,7 @@ cdef class TiledInverse(TiledFactor):
         return self.stage == FACTOR and self.j >= n_strips
 
     cdef void step(self, char *inverse) noexcept nogil:
-        """Make the next step, if one is left; the last ones write panels of the inverse."""
+        """Do the next step, if one is left; the steps of the last stage write the inverse."""
         if self.left == 0:
             return
         if self.stage == FACTOR:
@@ -71,7 +72,7 @@ cdef class TiledInverse(TiledFactor):
             self.write_priors(inverse)
 
     cdef void invert_step(self) noexcept nogil:
-        """A step of tile (i, j) of V, row by row."""
+        """Do a step of tile (i, j) of V, row by row."""
         cdef Py_ssize_t m = self.j + self.m
         if m < self.i:
             multiply(b"N", b"N", 1, self.tile(self.i, m), self.tile(m, self.j), self.m > 0,
@@ -96,7 +97,7 @@ cdef class TiledInverse(TiledFactor):
             self.j = 0
 
     cdef void solve_row(self) noexcept nogil:
-        """Take row i of V into V b and V'V b."""
+        """Add the products with row i of V to V b and V'V b."""
         cdef Py_ssize_t k, j, order = self.panels * SIDE
         cdef double one = 1
         cdef double *v
@@ -115,7 +116,7 @@ cdef class TiledInverse(TiledFactor):
                       self.weights + k * order + j * SIDE, &step)
 
     cdef void square_step(self, char *inverse) noexcept nogil:
-        """A step of tile (i, j) of V'V, row by row."""
+        """Do a step of tile (i, j) of V'V, row by row."""
         cdef Py_ssize_t m = self.i + self.m
         if m < self.panels:
             multiply(b"T", b"N", 1, self.tile(m, self.i), self.tile(m, self.j), self.m > 0,
@@ -127,7 +128,7 @@ cdef class TiledInverse(TiledFactor):
         self.next_of_row()
 
     cdef void write(self, char *inverse) noexcept nogil:
-        """Write tile (i, j) of the inverse, and what mirrors it, into its panels."""
+        """Write tile (i, j) of the inverse, and its transpose as tile (j, i), to the panels."""
         cdef Py_ssize_t f
         cdef Py_ssize_t panel = self.sums.length * SIDE * self.itemsize
         cdef char *tile = <char *> self.spare
@@ -143,7 +144,7 @@ cdef class TiledInverse(TiledFactor):
                                SIDE)
 
     cdef void write_priors(self, char *inverse) noexcept nogil:
-        """1 / r, no longer rounded otherwise, for features that no sample in A has."""
+        """Write 1 / r without rounding errors for features that are 0 in all samples of A."""
         cdef Py_ssize_t f, at
         cdef double prior = 1 / self.sums.reg
         for f in range(self.sums.length):

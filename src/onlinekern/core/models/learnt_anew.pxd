@@ -9,7 +9,7 @@ cdef class LearntAnew:
     cdef FeatureWindow window
     cdef OpenBlock block
     cdef double[:, ::1] rows, scaled   # features and targets, times the root of the weight
-    cdef double[::1] totals            # as of `Evidence`: squared targets, weights, rows
+    cdef double[::1] totals            # state of an `Evidence`, see its `totals`
     cdef Status status                 # of the stages so far
 
     cdef Status add(self, Py_ssize_t n, const double[:, ::1] targets,
