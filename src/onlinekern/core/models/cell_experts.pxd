@@ -23,6 +23,7 @@ cdef class Generation:
     cdef readonly ForestCells upper              # None if no expert sees the upper cells
     cdef readonly object metric, importances     # ndarrays of shape (d,)
     cdef double[::1] offset, unit                # centre and scale of the targets, (n_outputs,)
+    cdef double exact_times                      # measured over planned time of exact trees
 
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -48,13 +48,17 @@ cdef class Generation:
         self.forest, self.leaves, self.upper = forest, leaves, upper
         self.metric, self.importances = metric, importances
         self.offset, self.unit = np.array(offset), np.array(unit)
+        self.exact_times = 1
 
     def copy(self):
         """A shallow copy: it shares trees and cells, which either may replace by others."""
-        return Generation(
+        cdef Generation made
+        made = Generation(
             self.forest.copy(), self.leaves.copy(),
             None if self.upper is None else self.upper.copy(), self.metric, self.importances,
             self.offset, self.unit)
+        made.exact_times = self.exact_times
+        return made
 
     def tree(self, Py_ssize_t t):
         """Tree t, its leaves and its upper cells (or None)."""

@@ -29,6 +29,7 @@ cdef class Renewal(ForestLook):
     cdef Py_ssize_t work_of_cell     # and of a leaf there
     cdef double since                # share of the growth at which the present one began
     cdef double times                # the work of one that is cut exactly, where others are 1,
+    cdef double[2] took              # the nanoseconds that others and exact ones took
     cdef double exact_share          # and the share of the rows that it grows from at most
     cdef bint is_growing, is_inheriting
     # The tree that is whole, if all are new, and its leaves, of which so many are there.
@@ -51,6 +52,7 @@ cdef class Renewal(ForestLook):
     cdef bint goes_on(self, double share) noexcept nogil
     cdef bint begin_cells(self) noexcept nogil
     cdef double work_left(self) noexcept nogil
+    cdef double exact_times(self) noexcept nogil
     cdef Py_ssize_t due(self, double share) noexcept nogil
     cdef double share_to(self, Py_ssize_t n) noexcept nogil
     cdef Status grow_until(self, double share) noexcept nogil

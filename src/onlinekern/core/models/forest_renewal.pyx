@@ -41,6 +41,8 @@ cdef Py_ssize_t RECENT = 8
 # the later they come: all of them take so much more than as many of those that have grown last.
 cdef double MOST_MORE = 0.15
 cdef double MORE_LATER = 0.12
+# Exact trees take at most so many times what was planned.
+cdef double MOST_OFF = 3
 # The work on a node where a tree becomes part of a forest, and on its cell: of a new one, and of
 # one that inherits, so many at a time.
 cdef Py_ssize_t WORK_OF_NODE = 3
@@ -110,6 +112,8 @@ cdef class Renewal(ForestLook):
             self.times = costs.times_of_exact(
                 len(self.sought), self.is_whole, self.n_telling,
                 self.count_of(True) / <double> self.count_of(False))
+            if self.is_whole:
+                self.times *= self.before.exact_times
         self.targets, self.weights = self.y, self.weight
         if not self.is_whole:
             self.heir = Inheritance(self.experts)
@@ -255,7 +259,19 @@ cdef class Renewal(ForestLook):
         self.since = min(self.since, share, 0.999)
         own = self.grower.took / (self.share_to(self.tree + 1) - self.share_to(self.tree))
         self.estimate += (own - self.estimate) / min(self.tree + 1, RECENT)
+        self.took[self.grower.is_exact] += self.grower.took
         self.take_tree(self.fresh)
+        if self.tree == self.n_trees:
+            self.fresh.exact_times = self.exact_times()
+
+    cdef double exact_times(self) noexcept nogil:
+        """How long exact trees took, where 1 was planned. The next renewal plans with it."""
+        cdef Py_ssize_t others = self.n_trees - self.n_exact
+        cdef double planned = self.times / self.before.exact_times
+        if self.n_exact == 0 or others == 0:
+            return self.before.exact_times
+        return min(MOST_OFF, max(1 / MOST_OFF, self.took[1] / self.n_exact * others
+                                   / (self.took[0] * planned)))
 
     cdef Py_ssize_t count_of(self, bint is_exact) except -1:
         """How many rows a tree grows from."""
