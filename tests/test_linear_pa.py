@@ -413,5 +413,7 @@ def test_a_large_weight_meets_the_target_of_a_short_row(task, n_classes, squared
 def test_targets_of_too_many_axes_are_told_with_their_shape(name, shape):
     X, y = np.ones((30, 3)), np.ones(shape)
     said = "y must have one label or target a sample, shape (30,), got shape " + str(shape)
-    with pytest.raises(ValueError, match=re.escape(said)):
+    with pytest.raises(ValueError, match=re.escape(said)) as raised:
         getattr(onlinekern, name)().fit(X, y)
+    advised = name.endswith("Regressor") and len(shape) == 2
+    assert ("KernelForestRegressor" in str(raised.value)) == advised

@@ -30,6 +30,11 @@ MOST_NAMES = 4
 OBJECTS = "Unknown label type: unknown"
 # And of those that have more axes than they should.
 ONE_AXIS = "should be a 1d array"
+# What a learner of one number a sample says of several.
+OTHERS_TAKE_SEVERAL = (
+    ". KernelForestRegressor and KernelRLSRegressor learn several targets, and scikit-learn's "
+    "MultiOutputRegressor has a model for each"
+)
 OF_MISSING_TARGETS = (
     "Input contains NaN", "Input y contains NaN", "value of NA is ambiguous", "NAType", OBJECTS,
     "not supported between instances",
@@ -162,7 +167,7 @@ def explained(estimator: Any, X: Any, error: Exception, takes_missing: bool) -> 
     return ValueError(f"X has {has}. {advice}")
 
 
-def explained_targets(y: Any, error: Exception) -> Exception | None:
+def explained_targets(y: Any, error: Exception, are_numbers: bool = False) -> Exception | None:
     """Return the error to raise where one of the targets is missing, or they are no column.
 
     It is None for all else.
@@ -174,8 +179,10 @@ def explained_targets(y: Any, error: Exception) -> Exception | None:
         )
     shape: tuple[int, ...] = np.shape(y) if hasattr(y, "shape") else ()
     if len(shape) > 2 or (len(shape) == 2 and ONE_AXIS in str(error)):
+        advice = OTHERS_TAKE_SEVERAL if are_numbers and len(shape) == 2 else ""
         return ValueError(
-            f"y must have one label or target a sample, shape ({shape[0]},), got shape {shape}"
+            f"y must have one label or target a sample, shape ({shape[0]},), got shape "
+            f"{shape}{advice}"
         )
     if not any(words in str(error) for words in OF_MISSING_TARGETS):
         return None

@@ -204,7 +204,7 @@ def validated(
             estimator, X, y, accept_sparse="csr", dtype=dtype, order="C", reset=reset, **checks
         )
     except (TypeError, ValueError) as error:
-        about_y = None if alone else explained_targets(y, error)
+        about_y = None if alone else explained_targets(y, error, y_numeric)
         raise about_y or explained(estimator, X, error, missing) from None
     if y_numeric:
         check_targets(found[1])

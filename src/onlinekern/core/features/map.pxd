@@ -25,6 +25,7 @@ cdef class FeatureMap(Component):
     cdef bint stored_sparse(self) noexcept nogil
     cdef Py_ssize_t used(self) noexcept nogil
     cdef double remainder(self, FeatureWindow window, Py_ssize_t i) noexcept nogil
+    cdef int see(self, X, char *out, double *squares, double *remainders) except -1
     cdef Status consider(self, FeatureWindow window, Py_ssize_t i, bint entered) noexcept nogil
     cdef void checkpoint(self) noexcept nogil
     cdef void rollback(self) noexcept nogil

@@ -125,25 +125,9 @@ cdef class FeatureMap(Component):
         ------
         MemoryError
         """
-        dtype = "f4" if self.itemsize == 4 else "f8"
-        cdef Samples samples = samples_of(X, dtype)
-        cdef Py_ssize_t i, first = 0, width, n = samples.rows.n, room = min(max(n, 1), OK_PANEL)
-        check_width("X", samples.rows.d, self.d)
-        cdef FeatureWindow window = self.new_window(room)
-        found = np.empty((n, self.n_features), dtype)
-        cdef Py_ssize_t address = found.ctypes.data, row_bytes = self.n_features * self.itemsize
-        cdef char *out = <char *> address
-        cdef Status status = OK
-        with nogil:
-            while first < n and status == OK:
-                width = min(room, n - first)
-                status = window.open(&samples.rows, NULL, first, width)
-                for i in range(width if status == OK else 0):
-                    self.copy(window.features.row(i), out + (first + i) * row_bytes)
-                first += width
-        self.check_defined()
-        if status < 0:
-            raise MemoryError(f"no memory for the features of {n} samples")
+        found = np.empty((X.shape[0], self.n_features), "f4" if self.itemsize == 4 else "f8")
+        cdef Py_ssize_t address = found.ctypes.data
+        self.see(X, <char *> address, NULL, NULL)
         return found
 
     def lengths(self, X):
@@ -161,25 +145,34 @@ cdef class FeatureMap(Component):
         ------
         MemoryError
         """
+        squares, remainders = np.empty(X.shape[0]), np.empty(X.shape[0])
+        cdef Py_ssize_t own = squares.ctypes.data, beyond = remainders.ctypes.data
+        self.see(X, NULL, <double *> own, <double *> beyond)
+        return squares, remainders
+
+    cdef int see(self, X, char *out, double *squares, double *remainders) except -1:
+        """Write the features of samples, or else their `lengths`."""
         cdef Samples samples = samples_of(X, "f4" if self.itemsize == 4 else "f8")
         cdef Py_ssize_t i, first = 0, width, n = samples.rows.n, room = min(max(n, 1), OK_PANEL)
+        cdef Py_ssize_t row_bytes = self.n_features * self.itemsize
         check_width("X", samples.rows.d, self.d)
         cdef FeatureWindow window = self.new_window(room)
-        squares, remainders = np.empty(n), np.empty(n)
-        cdef double[::1] own = squares, beyond = remainders
         cdef Status status = OK
         with nogil:
             while first < n and status == OK:
                 width = min(room, n - first)
                 status = window.open(&samples.rows, NULL, first, width)
                 for i in range(width if status == OK else 0):
-                    own[first + i] = self.square(window.features.row(i))
-                    beyond[first + i] = self.remainder(window, i)
+                    if out != NULL:
+                        self.copy(window.features.row(i), out + (first + i) * row_bytes)
+                        continue
+                    squares[first + i] = self.square(window.features.row(i))
+                    remainders[first + i] = self.remainder(window, i)
                 first += width
         self.check_defined()
         if status < 0:
             raise MemoryError(f"no memory for the features of {n} samples")
-        return squares, remainders
+        return 0
 
 
 cdef class FourierMap(FeatureMap):
