@@ -197,7 +197,7 @@ def test_as_many_targets_as_rows(learner, n_rows, n_targets):
         assert not hasattr(model, "classes_")
 
 
-@pytest.mark.parametrize("text", ["1.5", "2", "1,5"])
+@pytest.mark.parametrize("text", ["1.5", "2", "1,5", "1,200", "$1,005.50", "2.50 \u20ac", "3%"])
 def test_text_that_looks_like_numbers_is_warned_of(text):
     table = NUMBERS.assign(size=[text, "3"] * (N // 2))
     expected = None
@@ -213,6 +213,28 @@ def test_text_that_looks_like_numbers_is_warned_of(text):
     assert StreamClassifier().fit(codes, LABELS).encoder_.kinds_["postcode"] == "category"
     category = table.assign(size=table["size"].astype("category"))
     assert TableEncoder().fit(category).kinds_["size"] == "category"
+
+
+@pytest.mark.parametrize(
+    ("texts", "told", "is_comma"),
+    [
+        (["1,5", "200"], True, True), (["1,5", "1,200"], True, False),
+        (["1,200", "3,400,000"], True, False), (["1.234,50", "12"], True, False),
+        (["3,5 %", "1 %"], True, False), (["$2.50", "-$1.50"], True, False),
+        (["1,2,3", "4"], False, False), (["1.2.3", "1.2"], False, False),
+        (["$", "2"], False, False), (["1,20,300", "2"], False, False),
+        (["5 kg", "2"], False, False),
+    ],
+)  # fmt: skip
+def test_decimal_commas_are_told_from_thousands(texts, told, is_comma):
+    """Who reads 1,200 with decimal commas has 1.2."""
+    table = NUMBERS.assign(size=texts * (N // 2))
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        TableEncoder().fit(table)
+    said = [str(one.message) for one in found]
+    assert len(said) == told
+    assert any("--decimal" in one for one in said) == is_comma
 
 
 @pytest.mark.parametrize(
@@ -256,6 +278,29 @@ def test_the_command_tells_of_decimal_commas(capsys, tmp_path):
     _, out, err = run(capsys, "compare", file, "--target", "y", "--methods", "linear-pa1",
                       "--decimal", ",")  # fmt: skip
     assert (err, "regression" in out) == ("", True)
+
+
+def test_the_command_tells_of_targets_with_thousands(capsys, tmp_path):
+    file = tmp_path / "x.csv"
+    NUMBERS.assign(y=[f"{k},200" for k in range(N)]).to_csv(file, index=False)
+    _, _, err = run(capsys, "compare", file, "--target", "y", "--methods", "linear-pa1")
+    assert err.count("that looks like numbers, '") == 1
+    assert "Make numbers of it before" in err
+    assert "--decimal" not in err
+
+
+def test_a_model_that_learnt_numbers_tells_of_decimal_commas(capsys, tmp_path):
+    file, model = tmp_path / "x.csv", tmp_path / "m.okn"
+    NUMBERS.assign(y=LABELS).to_csv(file, sep=";", decimal=",", index=False)
+    given = ("train", file, "--target", "y", "-o", model, "--method", "linear-pa1")
+    assert run(capsys, *given, "--decimal", ",")[0] == 0
+    code, _, err = run(capsys, "predict", model, file)
+    assert code == 2
+    assert "decimal=',' reads decimal commas (on the command line: --decimal ,)" in err
+    NUMBERS.assign(a="high", y=LABELS).to_csv(file, index=False)
+    code, _, err = run(capsys, "predict", model, file)
+    assert code == 2
+    assert err.strip().endswith("is no number")
 
 
 MISSING_LABELS = [

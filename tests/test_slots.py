@@ -160,6 +160,14 @@ def test_a_column_that_has_no_more_room_says_so():
     TableEncoder(max_categories=2).fit([{"a": f"v{k}"} for k in range(20)])
 
 
+def test_columns_that_are_full_at_once_are_named_at_once():
+    encoder = TableEncoder().fit([{"a": "x", "b": "x", "c": "z"}, {"a": "y", "b": "x", "c": "z"}])
+    with pytest.warns(UserWarning, match="no more than 12 categories") as told:
+        encoder.partial_fit([{"a": f"v{k}", "b": f"v{k}", "c": "z"} for k in range(20)])
+    assert len(told) == 1
+    assert "share one feature, and so do those of 'b' (10). max_categories" in str(told[0].message)
+
+
 @pytest.mark.parametrize("learner", [StreamClassifier, PAClassifier, AROWClassifier])
 def test_learners_that_take_wide_rows_choose_slots(learner, tmp_path):
     table, y = clicks(4 * N)

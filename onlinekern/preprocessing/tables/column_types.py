@@ -26,6 +26,9 @@ FIRST_ROWS = 1000
 NEARLY_ALL = 0.9
 NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 BOOLEAN = r"^(?i:true|false)$"
+# What stands around numbers, but for a sign; and digits in groups of three, 1,234.50 or 1.234,50.
+AROUND = re.compile(r"^\s*([+-]?)\s*[$\u20ac\u00a3\u00a5]?\s*|\s*[%$\u20ac\u00a3\u00a5]?\s*$")
+GROUPED = re.compile(r"[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?|[+-]?[0-9]{1,3}(\.[0-9]{3})+,[0-9]*")
 # The places of a single text among itself.
 ONE = np.zeros(1, dtype=np.int32)
 # A category column has so many one-hot features at most, when nothing is said.
@@ -92,16 +95,23 @@ def guessed_kind(values: Any, stored: Any, most: int) -> str:
     return text_kind(values, most) if found == "text" else found
 
 
-def looks_like_numbers(values: Any) -> str | None:
-    """Return the first text of a column if all look like numbers, with a point or a comma.
+def looks_like_numbers(values: Any) -> tuple[str, bool] | None:
+    """Return the first text of a column if all look like numbers, and whether commas are decimal.
 
-    Digits of one length, of a postcode for example, are a code.
+    They may have a percent sign or a currency, and a comma before decimals or thousands. Digits of
+    one length, of a postcode for example, are a code.
     """
     texts = [text for text in texts_of(values[:FIRST_ROWS]).to_pylist() if text]
     if all(map(str.isdigit, texts)) and {*map(len, texts)} - {1} and len({*map(len, texts)}) == 1:
         return None
-    found = texts and all(re.match(NUMBER, text.replace(",", ".")) for text in texts)
-    return texts[0] if found else None
+    bare = [AROUND.sub(r"\1", text) for text in texts]
+    found = [bool(GROUPED.fullmatch(text)) for text in bare]
+    plain = [text for text, grouped in zip(bare, found, strict=True) if not grouped]
+    if not texts or not all(re.match(NUMBER, text.replace(",", ".")) for text in plain):
+        return None
+    # What is read with decimal commas is neither in groups of three nor beside a unit.
+    with_commas = bare == [text.strip() for text in texts] and not any(found)
+    return texts[0], with_commas and any("," in text for text in plain)
 
 
 def looks_like_dates(values: Any) -> str | None:

@@ -568,13 +568,19 @@ def only(rows: Any) -> Any:
 
 
 def warn_of_full_columns(before: list[Any], after: list[Any]) -> None:
-    """Warn, once, of columns that have no room for more categories."""
-    for old, new in zip(before, after, strict=True):
-        if new is not old and old.n_empty > 0 and new.n_empty == 0:
-            warn(f"column {new.name!r} has room for no more than {new.room} categories, by those "
-                 "in the first call: later ones share one feature. max_categories=... says how "
-                 "many get one of their own, and categories='hash' gives one to each",
-                 UserWarning)  # fmt: skip
+    """Warn, once, of the columns that have no room for more categories, of all of a call."""
+    full = [
+        new
+        for old, new in zip(before, after, strict=True)
+        if new is not old and old.n_empty > 0 and new.n_empty == 0
+    ]
+    if full:
+        rest = listed([f"{new.name!r} ({new.room})" for new in full[1:]])
+        also = f", and so do those of {rest}" if rest else ""
+        warn(f"column {full[0].name!r} has room for no more than {full[0].room} categories, by "
+             f"those in the first call: later ones share one feature{also}. max_categories=... "
+             "says how many get one of their own, and categories='hash' gives one to each",
+             UserWarning)  # fmt: skip
 
 
 def encoder_of(model: Any) -> TableEncoder | None:

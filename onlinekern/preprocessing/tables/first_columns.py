@@ -105,10 +105,10 @@ def warn_of_guess(name: str, kind: str, values: Any, stored: Any) -> None:
         return
     is_text = family(values.type) == "text" and not str(stored).startswith("dictionary")
     if is_text and kind in ("category", "hashed"):
-        number = looks_like_numbers(values)
-        if number is not None:
-            comma = " (on the command line: --decimal ,)" if "," in number else ""
-            warn(f"column {name!r} is text that looks like numbers, {number!r} for one: each "
+        numbers = looks_like_numbers(values)
+        if numbers is not None:
+            comma = " (on the command line: --decimal ,)" if numbers[1] else ""
+            warn(f"column {name!r} is text that looks like numbers, {numbers[0]!r} for one: each "
                  f"becomes a category. Make numbers of it before{comma}; or kinds={{{name!r}: "
                  "'category'} in a TableEncoder says that it is right", UserWarning)  # fmt: skip
         date = looks_like_dates(values)

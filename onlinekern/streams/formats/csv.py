@@ -13,7 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from onlinekern.preprocessing.tables.column_types import FIRST_ROWS, type_name, type_of_text
+from onlinekern.preprocessing.tables.column_types import (
+    FIRST_ROWS,
+    NUMBER,
+    type_name,
+    type_of_text,
+)
 from onlinekern.streams.errors import StreamError, is_number
 from onlinekern.streams.formats import binary
 from onlinekern.streams.formats.binary import LONGEST_LINE, TextInput, line_chunks
@@ -98,15 +103,22 @@ class CsvReader(TableReader):
             column, row, value = number.groups()
             name, line = self.names[int(column)], self._line + int(row) - 1
             what = "true or false" if "to bool" in message else "number"
-            # Text in the first row is no fault, as a rule: the column holds text.
             whole = line <= 1 + self.reading.header and what == "number"
-            taken = "; open_source with an encoder, and read_tables, take columns of text" * whole
-            return f", line {line}: {value[:30]!r} in column {name!r} is no {what}{taken}"
+            hint = self._hint(name, value) if whole else ""
+            return f", line {line}: {value[:30]!r} in column {name!r} is no {what}{hint}"
         parsed = re.search(r"Row #(\d+): (.*)", " ".join(message.split()))
         if parsed is None:
             return super()._explain(message)
         what = binary.NO_UTF_8 if "invalid UTF8" in parsed[2] else parsed[2]
         return f", line {self._line + int(parsed[1]) - 1}: {what}"
+
+    def _hint(self, name: str, value: str) -> str:
+        """Return what helps with text in the first row of a column that is read as numbers."""
+        if self.reading.decimal == "." and re.match(NUMBER, value.replace(",", ".")):
+            return "; decimal=',' reads decimal commas (on the command line: --decimal ,)"
+        # Where nobody says that it holds numbers, such text is no fault, as a rule.
+        taken = "; open_source with an encoder, and read_tables, take columns of text"
+        return "" if name in self.types else taken
 
     def _batches(self, as_numbers: bool) -> Iterator[Any]:
         # Types are given, not guessed: a guess from the first rows fails at the first "1.5" after

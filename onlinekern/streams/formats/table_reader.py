@@ -280,17 +280,21 @@ class TableReader:
         return texts
 
     def _warn_of_commas(self, texts: list[str]) -> None:
-        """Warn of targets that become classes, but may be numbers with decimal commas."""
+        """Warn of targets that become classes, but may be numbers, say with decimal commas."""
         import pyarrow as pa
 
         from onlinekern.preprocessing.tables.column_types import looks_like_numbers
 
-        number = looks_like_numbers(pa.array(texts))
-        if number is not None and "," in number:
+        numbers = looks_like_numbers(pa.array(texts))
+        if numbers is not None:
+            how = (
+                "decimal=',' reads numbers (on the command line: --decimal ,)"
+                if numbers[1]
+                else "Make numbers of it before"
+            )
             warn(
                 f"the targets in column {self.target!r} are text that looks like numbers, "
-                f"{number!r} for one: each becomes a class. decimal=',' reads numbers (on the "
-                "command line: --decimal ,)", UserWarning
+                f"{numbers[0]!r} for one: each becomes a class. {how}", UserWarning
             )  # fmt: skip
 
     def _set_kind_of_targets(self, text: bool) -> None:
