@@ -2,6 +2,8 @@
 
 import copy
 import datetime
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -16,7 +18,8 @@ from onlinekern import (
     TableEncoder,
     make_stream_pipeline,
 )
-from onlinekern.fitted.save import to_bytes
+from onlinekern.fitted.save import from_bytes, to_bytes
+from onlinekern.preprocessing.tables.known import Known
 
 pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -184,3 +187,58 @@ def test_a_pipeline_takes_single_rows():
         other.learn_one(row, target)
     assert to_bytes(one[:-1]) == to_bytes(other[:-1])
     assert [other.score_one(row) for row in later] == one.decision_function(later).tolist()
+
+
+def test_known_texts_are_shared_until_two_differ():
+    """No list is copied for a new text, unless another one came in its place."""
+    first = Known(["a", "b"])
+    second = first.after(["c"])
+    third = second.after(["d", "e"])
+    assert third._texts is first._texts
+    other = second.after(["x"])  # "d" came in a call that failed, say
+    assert (first[:], second[:], third[:]) == (("a", "b"), ("a", "b", "c"), tuple("abcde"))
+    assert other == ("a", "b", "c", "x")
+    assert other != third
+    assert [one.place("d") for one in (first, second, third, other)] == [None, None, 3, None]
+    assert [one.place("x") for one in (second, third, other)] == [None, None, 3]
+    assert ("c" in first, "c" in second, 3 in third, other[-1], list(third)) == (
+        False, True, False, "x", list("abcde"),
+    )  # fmt: skip
+    with pytest.raises(IndexError):
+        first[2]
+    assert type(copy.deepcopy(third)) is type(pickle.loads(pickle.dumps(third))) is tuple
+    assert hash(third) == hash(Known("abcde"))
+
+
+def test_threads_of_two_models_may_share_texts():
+    def learn(known, names):
+        for name in names:
+            known = known.after([name])
+        return known
+
+    first, names = Known(["a"]), [[f"{letter}{k}" for k in range(2000)] for letter in "bc"]
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(learn, [first, first], names))
+    for known, own in zip(found, names, strict=True):
+        assert list(known) == ["a", *own]
+        assert [known.place(name) for name in own] == list(range(1, 2001))
+
+
+def test_a_column_of_many_categories_after_a_failure_and_a_copy():
+    """A failed call leaves the categories as they were, and a copy goes its own way."""
+    rows = [{"a": f"v{k}", "b": k % 7.0} for k in range(300)]
+    y = [k % 2 for k in range(300)]
+    model = KernelForestClassifier(n_trees=5, random_state=0)
+    model.partial_fit(rows[:100], y[:100], classes=[0, 1])
+    before = to_bytes(model)
+    with pytest.raises(ValueError, match="column 'b' is infinite"):
+        model.partial_fit([*rows[200:], {"a": "w", "b": np.inf}], [*y[200:], 0])
+    assert to_bytes(model) == before
+    twin, loaded = copy.deepcopy(model), from_bytes(before, "model")
+    twin.partial_fit(rows[250:], y[250:])
+    assert to_bytes(model) == before
+    for k in range(100, 200):
+        model.learn_one(rows[k], y[k])
+    loaded.partial_fit(rows[100:200], y[100:200])
+    assert to_bytes(model) == to_bytes(loaded)
+    assert model.score_one(rows[150]) == loaded.decision_function(rows[150:151])[0]

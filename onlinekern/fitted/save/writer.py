@@ -21,6 +21,7 @@ from onlinekern.fitted.save import arrays, registered
 from onlinekern.fitted.save.arrays import state_of_generator
 from onlinekern.fitted.save.consistency import DERIVED
 from onlinekern.fitted.state import restorers
+from onlinekern.preprocessing.tables.known import Known
 
 MOST_DEPTH = 100
 CANNOT = (
@@ -240,6 +241,7 @@ NODES: dict[type, Callable[[Writer, Any], dict[str, Any]]] = {
     # NaN or an infinity, which JSON lacks.
     float: lambda writer, value: {"kind": "float", "bytes": struct.pack("<d", value).hex()},
     tuple: lambda writer, value: {"kind": "tuple", "items": writer.items(value)},
+    Known: lambda writer, value: {"kind": "tuple", "items": writer.items(value)},
     list: lambda writer, value: {"kind": "list", "items": writer.items(value)},
     dict: Writer.dictionary_node,
     np.ndarray: Writer.array_node,

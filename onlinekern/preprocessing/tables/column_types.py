@@ -234,10 +234,6 @@ def is_width(value: Any) -> bool:
     return type(value) is int and 0 < value <= MOST_FEATURES
 
 
-def are_texts(value: Any) -> bool:
-    return type(value) is tuple and all(type(text) is str for text in value)
-
-
 def hashed(texts: list[str]) -> Array:
     """Return a hash of each text, an integer >= 0."""
     return np.array([murmurhash3_32(text, positive=True) for text in texts], dtype=np.int64)

@@ -7,6 +7,7 @@ fails changes nothing, and other threads read the old one meanwhile.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -19,7 +20,6 @@ from onlinekern.estimators.categories import MOST_CODE
 from onlinekern.estimators.types import Array, Floats
 from onlinekern.estimators.warnings import warn_once
 from onlinekern.preprocessing.tables.column_types import (
-    are_texts,
     distinct_texts,
     hashed,
     holds_value,
@@ -38,6 +38,7 @@ from onlinekern.preprocessing.tables.dates import (
     seconds_of_one,
 )
 from onlinekern.preprocessing.tables.errors import TableError
+from onlinekern.preprocessing.tables.known import are_known, are_texts, known_of
 
 # Categories that come when all features of a one-hot column are taken share this one.
 OTHERS = "(others)"
@@ -268,7 +269,7 @@ class CategoryColumn(HotColumn):
     name : str
     room : int
         Number of features for categories.
-    known : tuple of str
+    known : sequence of str
         The categories in the order of their features; "" is a missing value.
     """
 
@@ -276,34 +277,31 @@ class CategoryColumn(HotColumn):
     accepts = ("text", "number", "boolean")
 
     room: int = 10
-    known: tuple[str, ...] = ()
+    known: Sequence[str] = ()
 
     def is_sound(self) -> bool:
-        room = is_width(self.room) and are_texts(self.known) and len(self.known) <= self.room
+        room = is_width(self.room) and are_known(self.known) and len(self.known) <= self.room
         return super().is_sound() and room
 
     def learnt(self, values: Any) -> Self:
-        if len(self.known) == self.room:
-            return self
-        known = set(self.known)
-        new = [text for text in distinct_texts(values)[0] if text not in known]
-        return replace(self, known=(*self.known, *new)[: self.room]) if new else self
+        known = known_of(self)
+        more = known.with_new(distinct_texts(values)[0], self.room)
+        return self if more is known else self.changed(known=more)
 
     def features(self, values: Any) -> Any:
         texts, codes = distinct_texts(values)
-        places = {text: place for place, text in enumerate(self.known)}
         unknown = self.room if len(self.known) == self.room else -1
-        found = np.array([places.get(text, unknown) for text in texts], dtype=np.int64)
-        return one_of_each(found[codes], self.n_features)
+        return one_of_each(known_of(self).places(texts, unknown)[codes], self.n_features)
 
     def of_text(self, text: str, learn: bool) -> Found:
-        if text in self.known:
-            return self, [(self.known.index(text), 1.0)]
-        if len(self.known) == self.room:
+        known = known_of(self)
+        if (place := known.place(text)) is not None:
+            return self, [(place, 1.0)]
+        if len(known) == self.room:
             return self, [(self.room, 1.0)]
         if not learn:
             return self, []
-        return self.changed(known=(*self.known, text)), [(len(self.known), 1.0)]
+        return self.changed(known=known.after([text])), [(len(known), 1.0)]
 
     @property
     def n_features(self) -> int:
@@ -333,7 +331,7 @@ class CodedColumn(Column):
     Parameters
     ----------
     name : str
-    known : tuple of str
+    known : sequence of str
         The categories in the order of their numbers.
     """
 
@@ -341,33 +339,32 @@ class CodedColumn(Column):
     accepts = ("text", "number", "boolean")
     is_coded = True
 
-    known: tuple[str, ...] = ()
+    known: Sequence[str] = ()
 
     def is_sound(self) -> bool:
-        known = are_texts(self.known) and len(self.known) <= MOST_CODE
+        known = are_known(self.known) and len(self.known) <= MOST_CODE
         return super().is_sound() and known and len({*self.known}) == len(self.known)
 
     def learnt(self, values: Any) -> Self:
-        if len(self.known) == MOST_CODE:
-            return self
-        known = set(self.known)
-        new = [text for text in distinct_texts(values)[0] if text and text not in known]
-        return replace(self, known=(*self.known, *new)[:MOST_CODE]) if new else self
+        known = known_of(self)
+        more = known.with_new(filter(None, distinct_texts(values)[0]), MOST_CODE)
+        return self if more is known else self.changed(known=more)
 
     def features(self, values: Any) -> Floats:
         texts, codes = distinct_texts(values)
-        places = {text: place for place, text in enumerate(self.known)}
-        found = np.array([places.get(text, MOST_CODE) if text else np.nan for text in texts])
+        missing = np.array([not text for text in texts], dtype=bool)
+        found = np.where(missing, np.nan, known_of(self).places(texts, MOST_CODE))
         return found[codes][:, np.newaxis]
 
     def of_text(self, text: str, learn: bool) -> Found:
         if not text:
             return self, [(0, math.nan)]
-        if text in self.known:
-            return self, [(0, float(self.known.index(text)))]
-        if not learn or len(self.known) == MOST_CODE:
+        known = known_of(self)
+        if (place := known.place(text)) is not None:
+            return self, [(0, float(place))]
+        if not learn or len(known) == MOST_CODE:
             return self, [(0, float(MOST_CODE))]
-        return self.changed(known=(*self.known, text)), [(0, float(len(self.known)))]
+        return self.changed(known=known.after([text])), [(0, float(len(known)))]
 
     @property
     def n_features(self) -> int:

@@ -1,0 +1,107 @@
+"""The categories that a column has learnt: to find or to add one takes the same time always."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from onlinekern.estimators.types import Array
+
+
+class Known(Sequence[str]):
+    """Texts in the order in which they came. It never changes: `after` returns one with more.
+
+    Those that come after one another share their texts, of which each sees the first ones, and the
+    places of these. One that is not the last any more, as after a call that failed, gets its own.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        Different ones.
+    """
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._texts = list(texts)
+        self._places = {text: place for place, text in enumerate(self._texts)}
+        self._count = len(self._texts)
+        self._lock = threading.Lock()  # of all that share the texts: they may be of two models
+
+    def after(self, new: Iterable[str]) -> Known:
+        """Return these texts and new ones, which are different and none of these."""
+        with self._lock:
+            last = len(self._texts) == self._count
+            more = object.__new__(Known) if last else Known(self._texts[: self._count])
+            if last:
+                vars(more).update(vars(self))
+            for text in new:
+                more._places[text] = len(more._texts)
+                more._texts.append(text)
+            more._count = len(more._texts)
+        return more
+
+    def with_new(self, texts: Iterable[str], most: int) -> Known:
+        """Return these texts and those of others that are new, different ones; at most so many."""
+        if self._count >= most:
+            return self
+        new = [text for text in texts if text not in self]
+        return self.after(new[: most - self._count]) if new else self
+
+    def places(self, texts: Iterable[str], unknown: int) -> Array:
+        """Return the place of each text, `unknown` where there is none."""
+        found = map(self.place, texts)
+        return np.array([unknown if k is None else k for k in found], dtype=np.int64)
+
+    def place(self, text: str) -> int | None:
+        """Return the place of a text, None if it is not known."""
+        place = self._places.get(text)
+        return None if place is None or place >= self._count else place
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> str | tuple[str, ...]:
+        if isinstance(index, slice):
+            return tuple(self._texts[: self._count][index])
+        return self._texts[range(self._count)[index]]
+
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and self.place(text) is not None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Known | tuple) and self[:] == other[:]
+
+    def __hash__(self) -> int:
+        return hash(self[:])
+
+    def __repr__(self) -> str:
+        return repr(self[:])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (self[:],)  # pickles, and copies that are deep, share nothing
+
+
+def are_texts(value: Any) -> bool:
+    return type(value) is tuple and all(type(text) is str for text in value)
+
+
+def are_known(value: Any) -> bool:
+    """Return whether a value is what a column can know; that of a file may be anything."""
+    return type(value) is Known or are_texts(value)
+
+
+def known_of(column: Any) -> Known:
+    """Return what a column knows; a column that comes of a file or a pickle has a tuple of it."""
+    known = column.known
+    if type(known) is tuple:
+        vars(column)["known"] = known = Known(known)
+    found: Known = known
+    return found
